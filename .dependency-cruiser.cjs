@@ -2,7 +2,8 @@
  * Imports only go down:
  *   acceptance → client (import none of the others)
  *   single-node → services → message-bus, object-store → service-kit → contracts
- *   control-plane, single-node → web-build (which reads the files of services/player)
+ *   control-plane, single-node → web-build (which reads the files of services/player and services/console)
+ *   console → client
  * within the engine: transcode → output → ffmpeg → plan → source, and ffmpeg → sandbox
  */
 const layer = (name, from, mayNot) => ({
@@ -36,7 +37,28 @@ module.exports = {
     layer('object-store-stands-alone', '^packages/object-store/', '^packages/(?!(object-store|test-kit)/)'),
     layer('services-know-no-host', '^services/', '^packages/(single-node|acceptance)/'),
     layer('player-stands-alone', '^services/player/', '^(services/(?!player/)|packages/)'),
+    layer(
+      'console-knows-the-client',
+      '^services/console/',
+      '^(services/(?!console/)|packages/(?!client/)|openapi/)',
+    ),
     layer('only-the-build-reads-the-player', '^(services/(?!player/)|packages/)', '^services/player/'),
+    layer('only-the-build-reads-the-console', '^(services/(?!console/)|packages/)', '^services/console/'),
+    {
+      name: 'console-pages-do-not-mix',
+      severity: 'error',
+      comment: 'What two pages share is in ui, api, session or uploads.',
+      from: { path: '^services/console/src/(videos|keys)/' },
+      to: {
+        path: '^services/console/src/((videos|keys)/|shell/|routes)',
+        pathNot: '^services/console/src/$1/',
+      },
+    },
+    layer(
+      'console-parts-know-no-page',
+      '^services/console/src/(api|session|ui|uploads|shell)/',
+      '^services/console/src/(videos|keys)/',
+    ),
     layer('web-build-stands-alone', '^packages/web-build/', '^(services|packages/(?!(web-build|test-kit)/))'),
     layer('control-plane-knows-no-engine', '^services/control-plane/', '^services/engine/'),
     layer('engine-knows-no-control-plane', '^services/engine/', '^services/control-plane/'),
@@ -76,8 +98,8 @@ module.exports = {
       '^(services|packages/(?!client/)|openapi/(?!dist/types))',
     ),
     layer(
-      'only-suites-use-the-client',
-      '^(services|packages/(?!(acceptance|faults|client)/))',
+      'only-suites-and-the-console-use-the-client',
+      '^(services/(?!console/)|packages/(?!(acceptance|faults|client)/))',
       '^packages/client/',
     ),
     layer(
@@ -154,13 +176,13 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '\\.test\\.ts$' },
+    exclude: { path: '\\.test\\.ts$|^services/[^/]+/dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
-      extensions: ['.ts', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.json'],
     },
   },
 };

@@ -4,6 +4,7 @@ import { licenceTable, productionPackages } from './production-packages.js';
 
 /** Licences that allow distribution with software under Apache-2.0, without conditions on that software. */
 const ALLOWED = [
+  '(MIT OR CC0-1.0)',
   '0BSD',
   'Apache-2.0',
   'BlueOak-1.0.0',

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The services whose production dependencies the images contain. Those of the player are in its built files. */
-const SERVICES = ['control-plane', 'engine', 'player'];
+/** The services whose production dependencies the images contain. Those of the player and the console are in their built files. */
+const SERVICES = ['control-plane', 'engine', 'player', 'console'];
 
 /**
  * The npm packages that the images contain, sorted by name: the production dependencies of the services, with those of

@@ -33,6 +33,11 @@ const FIRST_CHECKS = [
     run: command('tsc', '--noEmit', '--project', 'services/player'),
   },
   {
+    name: 'console-types',
+    title: 'Types of the console',
+    run: command('tsc', '--noEmit', '--project', 'services/console'),
+  },
+  {
     name: 'api',
     title: 'OpenAPI description',
     run: command('npm', 'run', '--silent', '--prefix', 'openapi', 'lint'),

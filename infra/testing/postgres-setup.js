@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../packages/single-node/src/postgres/embedded-postgres.ts';
 import { buildFrontEnd } from '../../packages/web-build/src/build.ts';
-import { folderOf } from '../../packages/web-build/src/front-ends.ts';
+import { FRONT_ENDS, folderOf } from '../../packages/web-build/src/front-ends.ts';
 
 /**
- * Jest's globalSetup of the integration tests. Builds the player page, and starts one PostgreSQL for all of them, unless
+ * Jest's globalSetup of the integration tests. Builds the pages, and starts one PostgreSQL for all of them, unless
  * TEST_DATABASE_URL names one. Tests connect as the superuser of TEST_DATABASE_URL and create their own databases.
  */
 export default async function startPostgres() {
   // Once for all tests, which share it.
-  await buildFrontEnd(folderOf('player'));
+  for (const page of FRONT_ENDS) await buildFrontEnd(folderOf(page));
   if (process.env.TEST_DATABASE_URL) return;
   const directory = await mkdtemp(join(tmpdir(), 'framelane-tests-'));
   const postgres = await startEmbeddedPostgres({

@@ -81,13 +81,13 @@ export interface paths {
     "/videos/{id}": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -126,13 +126,13 @@ export interface paths {
     "/videos/{id}/retry": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -162,13 +162,13 @@ export interface paths {
     "/videos/{id}/source": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -203,13 +203,13 @@ export interface paths {
     "/videos/{id}/captions": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -236,13 +236,13 @@ export interface paths {
     "/videos/{id}/captions/{language}": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -287,13 +287,13 @@ export interface paths {
     "/videos/{id}/playback-tokens": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -859,13 +859,13 @@ export interface paths {
     "/webhooks": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path?: never;
             cookie?: never;
@@ -895,13 +895,13 @@ export interface paths {
     "/webhooks/{id}": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -938,13 +938,13 @@ export interface paths {
     "/webhooks/{id}/rotate-secret": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -973,13 +973,13 @@ export interface paths {
     "/webhooks/{id}/test": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -1007,13 +1007,13 @@ export interface paths {
     "/webhooks/{id}/deliveries": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -1040,13 +1040,13 @@ export interface paths {
     "/webhooks/{id}/deliveries/{deliveryId}/redeliver": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -1085,7 +1085,7 @@ export interface paths {
         };
         /**
          * Get the current key
-         * @description Returns the workspace and the permissions of the API key of the request. Requires no permission.
+         * @description Returns the workspace and the permissions of the API key, or of the console session, of the request. Requires no permission.
          */
         get: operations["getWhoami"];
         put?: never;
@@ -1124,13 +1124,13 @@ export interface paths {
     "/api-keys": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path?: never;
             cookie?: never;
@@ -1160,13 +1160,13 @@ export interface paths {
     "/api-keys/{id}": {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -1190,6 +1190,94 @@ export interface paths {
          *     `last_admin_key`), unless another such key expires at the same time or later.
          */
         delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List console sessions
+         * @description The sessions of the workspace that have not expired, newest first, a page at a time.
+         */
+        get: operations["listConsoleSessions"];
+        put?: never;
+        /**
+         * Sign in to the console
+         * @description Exchanges the code of a sign-in link for a session. A code is valid for 10 minutes and for one request. Needs no other
+         *     credentials. A session expires after 8 hours without a request, and after 7 days in any case.
+         *
+         *     A browser must send the request from the web page of this installation.
+         */
+        post: operations["createConsoleSession"];
+        /**
+         * Sign out everywhere
+         * @description Ends all sessions of the workspace, also the one of the request.
+         */
+        delete: operations["revokeConsoleSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The session.
+                 * @example ses_01m7y5g5zrfqetgq2a7c9d4f1h
+                 */
+                id: components["parameters"]["ConsoleSessionId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a console session
+         * @description After the response, every request with the session gets 401 `console_session_invalid`.
+         */
+        delete: operations["revokeConsoleSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the current session
+         * @description The session of the cookie. Requires no permission.
+         */
+        get: operations["getConsoleSession"];
+        put?: never;
+        post?: never;
+        /**
+         * Sign out
+         * @description Ends the session of the cookie, and deletes the cookie. Requires no permission.
+         */
+        delete: operations["deleteConsoleSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2213,9 +2301,9 @@ export interface components {
          * @enum {string}
          */
         Permission: "videos:read" | "videos:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "usage:read";
-        /** @description The API key of the request, and its permissions. */
+        /** @description The API key or the console session of the request, and its permissions. */
         Whoami: {
-            /** @description The workspace the key belongs to. */
+            /** @description The workspace of the key or session. */
             workspace: {
                 /**
                  * @description The workspace, as in `X-Svc-Workspace`.
@@ -2228,7 +2316,7 @@ export interface components {
                  */
                 name: string;
             };
-            /** @description The key itself, without its secret. */
+            /** @description The key itself, without its secret; `null` if the request has a console session. */
             apiKey: {
                 /**
                  * @description The key, as in `DELETE /api-keys/{id}`.
@@ -2263,10 +2351,10 @@ export interface components {
                  * @example 2026-11-21T08:59:12.004Z
                  */
                 lastUsedAt: string | null;
-            };
+            } | null;
             environment: components["schemas"]["Environment"];
             /**
-             * @description The permissions of the key.
+             * @description The permissions of the key or session.
              * @example [
              *       "videos:read",
              *       "videos:write"
@@ -2410,8 +2498,8 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The key that created it; `null` if an administrator created it without a key, or if it was created before this
-             *     was recorded.
+             * @description The key that created it; `null` if it was created in the console or by an administrator without a key, or before
+             *     this was recorded.
              */
             createdBy: string | null;
             /**
@@ -2458,7 +2546,8 @@ export interface components {
             permissions?: components["schemas"]["Permission"][];
             /**
              * @description When the key expires. It must be in the future, and no later than the expiry of the key of the request. Default: that
-             *     expiry. `null`: it does not expire; only a key that does not expire itself can create such a key.
+             *     expiry. `null`: it does not expire; only a key that does not expire itself can create such a key. The expiry of a
+             *     console session is no limit, and the default in the console is `null`.
              * @example 2999-12-31T23:59:59Z
              */
             expiresAt?: components["schemas"]["Time"] | null;
@@ -2470,6 +2559,98 @@ export interface components {
              *     (`Idempotency-Replayed`) does not contain it.
              */
             secret?: string;
+        };
+        /** @description A session in the list. */
+        ConsoleSessionEntry: {
+            /** @description The session, as in `DELETE /console/sessions/{id}`. */
+            id: string;
+            /** @description What the sign-in link was created for. */
+            name: string;
+            environment: components["schemas"]["Environment"];
+            /** @description The permissions of the session. */
+            permissions: components["schemas"]["Permission"][];
+            /** @description What the browser says it is (`User-Agent`), as it was at the sign-in. */
+            userAgent: string | null;
+            /**
+             * Format: date-time
+             * @description When somebody signed in.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description The last request with the session, accurate to a minute.
+             */
+            lastSeenAt: string;
+            /**
+             * Format: date-time
+             * @description When the session expires without another request. Never after `expiresAt`.
+             */
+            idleExpiresAt: string;
+            /**
+             * Format: date-time
+             * @description When the session expires in any case.
+             */
+            expiresAt: string;
+            /** @description Whether it is the session of the request. */
+            current: boolean;
+        };
+        /** @description One page of sessions. */
+        ConsoleSessionPage: {
+            /** @description The sessions, newest first. */
+            data: components["schemas"]["ConsoleSessionEntry"][];
+            /** @description Send it as `cursor` to get the next page; `null` on the last one. */
+            nextCursor: string | null;
+            /** @description Whether there is a next page. */
+            hasMore: boolean;
+        };
+        /** @description The credentials of a person. */
+        ConsoleSignIn: {
+            /**
+             * @description The code of a sign-in link, after `#code=`.
+             * @example console_code_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0abc
+             */
+            code: string;
+        };
+        /** @description The session of the request. */
+        ConsoleSession: {
+            /** @description The session, as in `DELETE /console/sessions/{id}`. */
+            id: string;
+            /** @description What the sign-in link was created for. */
+            name: string;
+            /** @description The workspace of the session. */
+            workspace: {
+                /** @description The workspace, as in `X-Svc-Workspace`. */
+                id: string;
+                /** @description Its name, for people. */
+                name: string;
+            };
+            environment: components["schemas"]["Environment"];
+            /** @description The permissions of the session. */
+            permissions: components["schemas"]["Permission"][];
+            /** @description Send it as `X-Framelane-CSRF` with every request other than `GET`. */
+            csrfToken: string;
+            /** @description What the browser says it is (`User-Agent`), as it was at the sign-in. */
+            userAgent: string | null;
+            /**
+             * Format: date-time
+             * @description When somebody signed in.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description The last request with the session, accurate to a minute.
+             */
+            lastSeenAt: string;
+            /**
+             * Format: date-time
+             * @description When the session expires without another request. Never after `expiresAt`.
+             */
+            idleExpiresAt: string;
+            /**
+             * Format: date-time
+             * @description When the session expires in any case.
+             */
+            expiresAt: string;
         };
         /** @description The fields of every event. In addition it has `data`, which depends on the `type`. */
         WebhookEvent: {
@@ -2557,7 +2738,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request has no API key, or one that is unknown, revoked or expired. */
+        /** @description The request has no API key and no session, or one that is unknown, revoked or expired. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2642,8 +2823,8 @@ export interface components {
             };
         };
         /**
-         * @description The API key has sent too many requests in this minute, or too many requests from this address had an invalid key
-         *     (`rate_limited`). Wait for `Retry-After`.
+         * @description The API key or the session has sent too many requests in this minute, or too many requests from this address had an
+         *     invalid key, session or sign-in code (`rate_limited`). Wait for `Retry-After`.
          */
         RateLimited: {
             headers: {
@@ -2742,7 +2923,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key belongs to another workspace, or lacks a permission. */
+        /**
+         * @description The key or the session belongs to another workspace, or lacks a permission, or a request with a session is not from the
+         *     console (`csrf_check_failed`).
+         */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3580,24 +3764,13 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key belongs to another workspace. */
+        /** @description The key or the session belongs to another workspace, or the request is not from the console. */
         WorkspaceForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:workspace_mismatch",
-                 *       "title": "Wrong Workspace",
-                 *       "status": 403,
-                 *       "detail": "This API key does not belong to the workspace in X-Svc-Workspace.",
-                 *       "instance": "/v1/auth/whoami",
-                 *       "code": "workspace_mismatch",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -3666,11 +3839,71 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body is not JSON, is not as described here, has an unknown field or is incomplete. */
+        BadSignIn: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The code is unknown, was used before or has expired. */
+        CodeInvalid: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description How to authenticate (RFC 6750 §3).
+                 * @example Bearer
+                 */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is not from the console of this installation. */
+        CsrfCheckFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has no such session, or it has ended. */
+        SessionNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request has no session, or one that is unknown, expired or signed out. */
+        SessionRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description How to authenticate (RFC 6750 §3).
+                 * @example Bearer
+                 */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: {
         /**
-         * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-         *     to another workspace, it is 403 `workspace_mismatch`.
+         * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+         *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
          */
         Workspace: string;
@@ -3782,6 +4015,11 @@ export interface components {
          */
         ApiKeyId: string;
         /**
+         * @description The session.
+         * @example ses_01m7y5g5zrfqetgq2a7c9d4f1h
+         */
+        ConsoleSessionId: string;
+        /**
          * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
          * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
          */
@@ -3886,13 +4124,13 @@ export interface operations {
     createUploadTicket: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -3952,13 +4190,13 @@ export interface operations {
     importVideo: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -4040,13 +4278,13 @@ export interface operations {
                 /** @description By time of creation, newest (`desc`) or oldest (`asc`) first. */
                 order?: "asc" | "desc";
             };
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path?: never;
             cookie?: never;
@@ -4081,13 +4319,13 @@ export interface operations {
     getVideo: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -4124,13 +4362,13 @@ export interface operations {
     deleteVideo: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -4165,13 +4403,13 @@ export interface operations {
     updateVideo: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -4214,13 +4452,13 @@ export interface operations {
     retryVideo: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -4266,13 +4504,13 @@ export interface operations {
     getVideoSource: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
                  * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
                  * @example bytes=0-1023
@@ -4363,13 +4601,13 @@ export interface operations {
     deleteVideoSource: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -4405,13 +4643,13 @@ export interface operations {
     listCaptions: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -4463,13 +4701,13 @@ export interface operations {
     getCaptions: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -4532,13 +4770,13 @@ export interface operations {
                  */
                 default?: boolean;
             };
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -4622,13 +4860,13 @@ export interface operations {
     deleteCaptions: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -4668,13 +4906,13 @@ export interface operations {
     createPlaybackToken: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -5736,13 +5974,13 @@ export interface operations {
                 /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path?: never;
             cookie?: never;
@@ -5777,13 +6015,13 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -5833,13 +6071,13 @@ export interface operations {
     getWebhook: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -5876,13 +6114,13 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -5917,13 +6155,13 @@ export interface operations {
     updateWebhook: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -5966,13 +6204,13 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -6018,13 +6256,13 @@ export interface operations {
     testWebhook: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -6075,13 +6313,13 @@ export interface operations {
                 /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -6123,13 +6361,13 @@ export interface operations {
     redeliverWebhookDelivery: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -6180,13 +6418,13 @@ export interface operations {
     getWhoami: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path?: never;
             cookie?: never;
@@ -6253,13 +6491,13 @@ export interface operations {
                 /** @description Adds `days` to the response. At most 366 days. */
                 groupBy?: "day";
             };
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path?: never;
             cookie?: never;
@@ -6294,13 +6532,13 @@ export interface operations {
                 /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path?: never;
             cookie?: never;
@@ -6377,13 +6615,13 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -6448,13 +6686,13 @@ export interface operations {
     revokeApiKey: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /**
-                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
-                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
                 /**
@@ -6482,6 +6720,292 @@ export interface operations {
             403: components["responses"]["RevokeForbidden"];
             404: components["responses"]["ApiKeyNotFound"];
             409: components["responses"]["LastAdminKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listConsoleSessions: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of sessions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The next page (RFC 8288). Absent on the last one.
+                     * @example <http://localhost:8080/v1/console/sessions?cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "ses_01m7y5g5zrfqetgq2a7c9d4f1h",
+                     *           "name": "Studio laptop",
+                     *           "environment": "live",
+                     *           "permissions": [
+                     *             "videos:read",
+                     *             "videos:write",
+                     *             "api_keys:read"
+                     *           ],
+                     *           "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+                     *           "createdAt": "2026-11-21T09:00:00.000Z",
+                     *           "lastSeenAt": "2026-11-21T09:41:00.000Z",
+                     *           "idleExpiresAt": "2026-11-21T17:41:00.000Z",
+                     *           "expiresAt": "2026-11-28T09:00:00.000Z",
+                     *           "current": true
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSessionPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConsoleSignIn"];
+            };
+        };
+        responses: {
+            /** @description The session. The cookie is its credential. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /**
+                     * @description The token of the session. Scripts cannot read it.
+                     * @example framelane=console_session_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0xyz; Max-Age=604800; Path=/; HttpOnly; SameSite=Strict
+                     */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ses_01m7y5g5zrfqetgq2a7c9d4f1h",
+                     *       "name": "Studio laptop",
+                     *       "workspace": {
+                     *         "id": "ws_01m7y5g5zrfqetgq22xjmkgf70",
+                     *         "name": "Acme Media"
+                     *       },
+                     *       "environment": "live",
+                     *       "permissions": [
+                     *         "videos:read",
+                     *         "videos:write",
+                     *         "api_keys:read"
+                     *       ],
+                     *       "csrfToken": "hX0q1c2mVtqk0yJ9m7m3cCw5mJzS1rBq8m3C4Q0yW1E",
+                     *       "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+                     *       "createdAt": "2026-11-21T09:00:00.000Z",
+                     *       "lastSeenAt": "2026-11-21T09:41:00.000Z",
+                     *       "idleExpiresAt": "2026-11-21T17:41:00.000Z",
+                     *       "expiresAt": "2026-11-28T09:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["BadSignIn"];
+            401: components["responses"]["CodeInvalid"];
+            403: components["responses"]["CsrfCheckFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeConsoleSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No session is valid. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
+                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The session.
+                 * @example ses_01m7y5g5zrfqetgq2a7c9d4f1h
+                 */
+                id: components["parameters"]["ConsoleSessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["SessionNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session, its workspace and its permissions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ses_01m7y5g5zrfqetgq2a7c9d4f1h",
+                     *       "name": "Studio laptop",
+                     *       "workspace": {
+                     *         "id": "ws_01m7y5g5zrfqetgq22xjmkgf70",
+                     *         "name": "Acme Media"
+                     *       },
+                     *       "environment": "live",
+                     *       "permissions": [
+                     *         "videos:read",
+                     *         "videos:write",
+                     *         "api_keys:read"
+                     *       ],
+                     *       "csrfToken": "hX0q1c2mVtqk0yJ9m7m3cCw5mJzS1rBq8m3C4Q0yW1E",
+                     *       "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+                     *       "createdAt": "2026-11-21T09:00:00.000Z",
+                     *       "lastSeenAt": "2026-11-21T09:41:00.000Z",
+                     *       "idleExpiresAt": "2026-11-21T17:41:00.000Z",
+                     *       "expiresAt": "2026-11-28T09:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["CsrfCheckFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description Deletes the cookie.
+                     * @example framelane=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict
+                     */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["CsrfCheckFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

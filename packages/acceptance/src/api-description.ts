@@ -9,6 +9,7 @@ type Server = { url: string };
 type Operation = {
   operationId: string;
   summary: string;
+  tags: string[];
   responses: Record<string, Reference & { content?: Content }>;
   /** One curl line for each request example; events have none. */
   'x-codeSamples'?: { label: string; source: string }[];

@@ -3,14 +3,23 @@ import type { Paths } from './contract.ts';
 import { type CallOptions, createResources, type Resources } from './resources.ts';
 import { type Fetch, type RetryOptions, withRetries } from './retries.ts';
 
-export type ClientOptions = RetryOptions & {
+type Connection = RetryOptions & {
   /** URL of the API, e.g. `https://video.example.com/v1`. */
   baseUrl: string;
+  /** Replaces the global `fetch`, e.g. to use a proxy. */
+  fetch?: Fetch | undefined;
+};
+
+export type ClientOptions = Connection & {
   /** Keep it on a server: everybody who has it can use all of its permissions. */
   apiKey: string;
   workspaceId: string;
-  /** Replaces the global `fetch`, e.g. to use a proxy. */
-  fetch?: Fetch | undefined;
+};
+
+/** For the console of Framelane, whose credential is the cookie of its session. */
+export type SessionClientOptions = Connection & {
+  /** The `csrfToken` of the session; undefined before the sign-in. */
+  csrfToken: () => string | undefined;
 };
 
 /**
@@ -21,20 +30,17 @@ export type ClientOptions = RetryOptions & {
 export type FramelaneClient = Client<Paths> & Resources;
 
 /** Creates a client for one workspace. It retries requests without a complete response or with a temporary error. */
-export function createClient({
-  baseUrl,
-  apiKey,
-  workspaceId,
-  fetch = (request) => globalThis.fetch(request),
-  retries,
-  timeoutMs,
-}: ClientOptions): FramelaneClient {
+export function createClient(options: ClientOptions | SessionClientOptions): FramelaneClient {
+  const { baseUrl, fetch = (request) => globalThis.fetch(request), retries, timeoutMs } = options;
   const api = createFetchClient<Paths>({
     baseUrl,
-    headers: { Authorization: `Bearer ${apiKey}`, 'X-Svc-Workspace': workspaceId },
+    ...('apiKey' in options && {
+      headers: { Authorization: `Bearer ${options.apiKey}`, 'X-Svc-Workspace': options.workspaceId },
+    }),
     fetch: withRetries(fetch, { retries, timeoutMs }),
   });
   api.use(idempotencyKeys);
+  if ('csrfToken' in options) api.use(csrfHeader(options.csrfToken));
   const requestOptions = (options: CallOptions = {}, { streamed = false } = {}) => ({
     signal: options.signal ?? null,
     headers: { 'Idempotency-Key': options.idempotencyKey },
@@ -54,3 +60,13 @@ const idempotencyKeys: Middleware = {
     request.headers.set('Idempotency-Key', crypto.randomUUID());
   },
 };
+
+/** The proof that a request with the session's cookie comes from the console. */
+function csrfHeader(csrfToken: () => string | undefined): Middleware {
+  return {
+    onRequest({ request }) {
+      const token = csrfToken();
+      if (request.method !== 'GET' && token !== undefined) request.headers.set('X-Framelane-CSRF', token);
+    },
+  };
+}

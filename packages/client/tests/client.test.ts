@@ -36,6 +36,29 @@ function refused(status: number, code: string, headers: Record<string, string> =
 
 const cut: Handler = (req) => req.socket.destroy();
 
+test('a client of the console sends no key, and the CSRF token with everything but GET', async () => {
+  const requests: IncomingMessage[] = [];
+  server = await TestServer.start((req, res) => {
+    requests.push(req);
+    respondJson(res, 200, {});
+  });
+  let csrfToken: string | undefined;
+  const client = createClient({ baseUrl: `${server.url}/v1`, csrfToken: () => csrfToken });
+  await client.videos.update(VIDEO, { title: 'before the sign-in' });
+  csrfToken = 'proof';
+  await client.videos.get(VIDEO);
+  await client.videos.update(VIDEO, { title: 'after the sign-in' });
+  expect(requests.map(({ method, headers }) => [method, headers['x-framelane-csrf']])).toEqual([
+    ['PATCH', undefined],
+    ['GET', undefined],
+    ['PATCH', 'proof'],
+  ]);
+  for (const { headers } of requests) {
+    expect(headers.authorization).toBeUndefined();
+    expect(headers['x-svc-workspace']).toBeUndefined();
+  }
+});
+
 describe('a call', () => {
   test('sends the key and the workspace, and resolves with data', async () => {
     const { client, requests } = await clientOf(json200({ id: VIDEO, title: 'Holiday' }));

@@ -2,7 +2,7 @@ import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { describe, expect, test } from '@jest/globals';
 import { createClient, type FramelaneClient } from '../src/index.ts';
 
-/** Operations without a method: players and browsers request them, and `upload` sends the file. */
+/** Operations without a method: players, the console and browsers request them, and `upload` sends the file. */
 const NOT_FOR_PROGRAMS = [
   'uploadFile',
   'createResumableUpload',
@@ -21,6 +21,12 @@ const NOT_FOR_PROGRAMS = [
   'getStoryboard',
   'getStoryboardImage',
   'getOEmbed',
+  'createConsoleSession',
+  'getConsoleSession',
+  'deleteConsoleSession',
+  'listConsoleSessions',
+  'revokeConsoleSession',
+  'revokeConsoleSessions',
   'getOpenApiDocument',
   'getReferencePage',
 ];

@@ -16,11 +16,16 @@ export const PROBLEMS = {
   body_too_large: { status: 413, title: 'Body Too Large' },
   unsupported_media_type: { status: 415, title: 'Unsupported Media Type' },
 
-  // Keys and workspaces
+  // Keys, console sessions and workspaces
   missing_api_key: { status: 401, title: 'API Key Missing' },
   invalid_api_key: { status: 401, title: 'API Key Invalid' },
   revoked_api_key: { status: 401, title: 'API Key Revoked' },
   expired_api_key: { status: 401, title: 'API Key Expired' },
+  console_code_invalid: { status: 401, title: 'Console Code Invalid' },
+  console_session_missing: { status: 401, title: 'Console Session Missing' },
+  console_session_invalid: { status: 401, title: 'Console Session Invalid' },
+  console_session_not_found: { status: 404, title: 'Console Session Not Found' },
+  csrf_check_failed: { status: 403, title: 'CSRF Check Failed' },
   workspace_header_missing: { status: 400, title: 'Workspace Header Missing' },
   workspace_mismatch: { status: 403, title: 'Wrong Workspace' },
   insufficient_permissions: { status: 403, title: 'Insufficient Permissions' },

@@ -18,6 +18,7 @@ type Parameter = {
 type Response = { content?: Record<string, unknown> };
 type CodeSample = { lang: string; label: string; source: string };
 type Operation = {
+  tags?: string[];
   parameters?: (Parameter | Reference)[];
   requestBody?: { content: Record<string, MediaType> };
   responses: Record<string, Response | Reference>;
@@ -35,6 +36,9 @@ const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 /** Types of bodies that are files: a part of a resumable upload, and captions. */
 const FILES = ['application/offset+octet-stream', 'text/vtt', 'application/x-subrip'];
 
+/** The tag of operations that only the console uses. They need its cookie. */
+const CONSOLE = 'Console';
+
 /** The shell supplies credentials, so that the lines work as they are. */
 const CREDENTIALS: Record<string, string[]> = {
   apiKey: ['-H "Authorization: Bearer $KEY"', '-H "X-Svc-Workspace: $WORKSPACE"'],
@@ -42,15 +46,15 @@ const CREDENTIALS: Record<string, string[]> = {
 };
 
 /**
- * Adds `x-codeSamples` to every operation of a bundled document: one curl line for each example of its request. Values
- * come from the examples of parameters and bodies. Optional parameters without an example are omitted.
+ * Adds `x-codeSamples` to every operation of a bundled document, except those of the console: one curl line for each example of
+ * its request. Values come from the examples of parameters and bodies. Optional parameters without an example are omitted.
  */
 export function addCurlSamples(document: object): void {
   const { servers, paths } = document as Document;
   for (const [path, item] of Object.entries(paths)) {
     for (const method of METHODS) {
       const operation = item[method];
-      if (operation === undefined) continue;
+      if (operation === undefined || operation.tags?.includes(CONSOLE)) continue;
       const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((parameter) =>
         resolve<Parameter>(document, parameter),
       );

@@ -69,8 +69,10 @@ export class ResponseCheck {
 
   #headerViolations(place: string, { headers = {} }: Response, received: ReceivedResponse): string[] {
     return Object.entries(headers).flatMap(([name, header]) => {
-      const value = received.headers[name.toLowerCase()];
-      if (value === undefined) return [];
+      const values = received.headers[name.toLowerCase()];
+      if (values === undefined) return [];
+      // Node.js has a list of Set-Cookie headers.
+      const value = String(values);
       const validate = this.#schema(`${header.$ref ?? `${place}/headers/${escaped(name)}`}/schema`);
       // A header is text. Where the schema wants a number, its text is a number (OpenAPI 3.1 §4.8.12, style "simple").
       const number = value.trim() === '' ? undefined : Number(value);

@@ -15,17 +15,20 @@ export type BannerFacts = {
   engineUrl: string;
   workspaceId: string;
   key: KeyPlace;
+  /** The sign-in link to the console, or the private file that contains it. */
+  consoleLink: { url: string } | { file: string };
   dataDir: string;
   sampleVideo: string;
 };
 
 /** The text to print when the node is ready. */
 export function banner(facts: BannerFacts): string {
-  const { baseUrl, engineUrl, workspaceId, key, dataDir } = facts;
+  const { baseUrl, engineUrl, workspaceId, key, consoleLink, dataDir } = facts;
   const keyInShell = shellExpression(key);
   return `
 Framelane is ready.
 
+  Console         ${describeLink(consoleLink)}
   API             ${baseUrl}
   Uploads         ${engineUrl}
   API reference   ${baseUrl}/docs
@@ -35,6 +38,11 @@ Framelane is ready.
 ${keyInShell === null ? '' : `\n${example(facts, keyInShell)}`}
 Stop with Ctrl-C.
 `;
+}
+
+function describeLink(link: BannerFacts['consoleLink']): string {
+  const use = 'one sign-in within 10 minutes. For another link: npm run admin -- console-link';
+  return 'url' in link ? `${link.url}   (${use})` : `${link.file}   (contains the link for ${use})`;
 }
 
 function describeKey(key: KeyPlace, workspaceId: string): string {

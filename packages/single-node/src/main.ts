@@ -4,7 +4,7 @@ import { redactText } from '@framelane/service-kit/redact';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { stopSignal } from '@framelane/service-kit/shutdown';
 import { exitProcess } from '@framelane/service-kit/thread-pool';
-import { banner, type KeyPlace } from './banner.ts';
+import { type BannerFacts, banner, type KeyPlace } from './banner.ts';
 import { writePrivateFile } from './private-file.ts';
 import { readSingleNodeSettings } from './settings.ts';
 import { SingleNode } from './single-node.ts';
@@ -32,15 +32,17 @@ async function main(): Promise<number> {
     signal: starting.signal,
   });
   try {
-    const { workspaceId, newApiKey, broken } = await node.start();
+    const { workspaceId, newApiKey, consoleLink, broken } = await node.start();
+    const { dataDir } = settings;
     forPeople.write(
       banner({
         baseUrl,
         engineUrl: settings.enginePublicUrl,
         workspaceId,
-        key: await placeFirstKey(newApiKey, { file: settings.dataDir.apiKey, isTerminal: forPeople.isTTY }),
-        dataDir: settings.dataDir.root,
-        sampleVideo: settings.dataDir.sampleVideo,
+        key: await placeFirstKey(newApiKey, { file: dataDir.apiKey, isTerminal: forPeople.isTTY }),
+        consoleLink: await placeLink(consoleLink, { file: dataDir.consoleLink, isTerminal: forPeople.isTTY }),
+        dataDir: dataDir.root,
+        sampleVideo: dataDir.sampleVideo,
       }),
     );
     await Promise.race([signalled, broken]);
@@ -61,6 +63,16 @@ async function placeFirstKey(
   if (isTerminal) return { kind: 'shown', secret: newApiKey };
   await writePrivateFile(file, `${newApiKey}\n`);
   return { kind: 'file', path: file };
+}
+
+/** Where the person who started the node finds the sign-in link: in a private file if output may be collected. */
+async function placeLink(
+  url: string,
+  { file, isTerminal }: { file: string; isTerminal: boolean },
+): Promise<BannerFacts['consoleLink']> {
+  if (isTerminal) return { url };
+  await writePrivateFile(file, `${url}\n`);
+  return { file };
 }
 
 /**

@@ -48,6 +48,8 @@ export type DataDir = {
   secrets: string;
   /** The first API key, if it was created at a start without a terminal. */
   apiKey: string;
+  /** The sign-in link of a start without a terminal. */
+  consoleLink: string;
   sampleVideo: string;
 };
 
@@ -94,6 +96,7 @@ function dataDirAt(root: string): DataDir {
     work: join(root, 'work'),
     secrets: join(root, 'secrets.json'),
     apiKey: join(root, 'api-key'),
+    consoleLink: join(root, 'console-link'),
     sampleVideo: join(root, 'sample.mp4'),
   };
 }

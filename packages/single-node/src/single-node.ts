@@ -8,8 +8,9 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
+import { FRONT_ENDS } from '@framelane/web-build/front-ends';
 import { lockDataDir, makeDataDir } from './data-dir.ts';
-import { startPlayerBuild } from './player-build.ts';
+import { startPageBuild } from './page-build.ts';
 import { assertReachable, DATABASE, ensureDatabase } from './postgres/database.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { makeSampleVideo } from './sample-video.ts';
@@ -33,6 +34,8 @@ export type StartedNode = {
   workspaceId: string;
   /** The secret of the first key, if this start has created it. */
   newApiKey: string | null;
+  /** A sign-in link to the console, for one use within 10 minutes. */
+  consoleLink: string;
   /** Rejects when the embedded PostgreSQL ends unexpectedly. */
   broken: Promise<never>;
 };
@@ -81,9 +84,14 @@ async function startAll(
   await makeDataDir(dataDir);
   const unlock = await lockDataDir(dataDir.root);
   toStop.unshift({ name: 'data directory', limitMs: 1_000, run: unlock });
-  // Runs beside the start, which neither waits for it nor fails with it.
-  const playerBuild = startPlayerBuild(loggerFor('single-node'));
-  toStop.unshift({ name: 'player build', limitMs: 5_000, run: () => playerBuild.stop() });
+  // They run beside the start, which neither waits for them nor fails with them.
+  const pageBuilds = new Map(
+    FRONT_ENDS.map((page) => [page, startPageBuild(loggerFor('single-node'), page)]),
+  );
+  const stopBuilds = async () => {
+    await Promise.all([...pageBuilds.values()].map((build) => build.stop()));
+  };
+  toStop.unshift({ name: 'page builds', limitMs: 5_000, run: stopBuilds });
   const secrets = await readOrCreateSecrets(dataDir);
   const database = await provideDatabase(settings, secrets.databasePassword, toStop);
   signal.throwIfAborted();
@@ -106,7 +114,7 @@ async function startAll(
     objects,
     logger: loggerFor('control-plane'),
     checks: { engine: engineCheck },
-    playerBuildFailed: () => playerBuild.failed(),
+    pageBuildFailed: (page) => pageBuilds.get(page)?.failed() ?? false,
   });
   toStop.unshift({ name: 'control plane', limitMs: 60_000, run: () => controlPlane.stop() });
   await controlPlane.migrate();
@@ -135,8 +143,9 @@ async function startAll(
 
   // Last, so that a start that fails earlier has not created a key that it never shows.
   const { workspaceId, newApiKey } = await controlPlane.bootstrap();
+  const { url: consoleLink } = await controlPlane.createConsoleLink(workspaceId, 'npm start');
   isReady = true;
-  return { workspaceId, newApiKey, broken: database.broken };
+  return { workspaceId, newApiKey, consoleLink, broken: database.broken };
 }
 
 function controlPlaneConfig(

@@ -88,6 +88,11 @@ export class SingleNodeProcess {
     return readFileSync(join(this.dataDir, 'api-key'), 'utf8').trim();
   }
 
+  /** The sign-in link to the console of this start. Without a terminal, the node writes it to a file. */
+  get consoleLink(): string {
+    return readFileSync(join(this.dataDir, 'console-link'), 'utf8').trim();
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#process.kill(signal);
   }

@@ -6,8 +6,11 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { directoryOf, FILES_PATH, keyOf } from './front-ends.ts';
 
-/** Largest page with its scripts and styles, in bytes after gzip. */
+/** Largest first load of a page with its scripts and styles, in bytes after gzip. */
 const MAX_BYTES = 250_000;
+
+/** Vite's list of the built files and what they import. */
+const MANIFEST = 'manifest.json';
 
 /** Builds kept beside the newest one, for nodes that were started with earlier files. */
 const OLDER_BUILDS = 1;
@@ -16,17 +19,17 @@ const OLDER_BUILDS = 1;
 const UNFINISHED = '.unfinished-';
 const ABANDONED_MS = 3_600_000;
 
-/** The outcome of a build. `bytes` is the size of the page with its scripts and styles after gzip. */
+/** The outcome of a build. `bytes` is the size of the first load after gzip. */
 export type BuildResult = { key: string; built: boolean; bytes: number };
 
 /**
- * Builds a front end, unless the build of its present files exists. Throws if it is larger than `maxBytes`. Builds of several
- * processes at the same time do not disturb each other.
+ * Builds a front end, unless the build of its present files exists. Throws if its first load is larger than `maxBytes`. Builds of
+ * several processes at the same time do not disturb each other.
  */
 export async function buildFrontEnd(folder: string, { maxBytes = MAX_BYTES } = {}): Promise<BuildResult> {
   const key = keyOf(folder);
   const directory = directoryOf(folder, key);
-  if (existsSync(directory)) return { key, built: false, bytes: await transferBytes(directory) };
+  if (existsSync(directory)) return { key, built: false, bytes: await firstLoadBytes(folder, directory) };
   const dist = join(folder, 'dist');
   await mkdir(dist, { recursive: true });
   const unfinished = await mkdtemp(join(dist, UNFINISHED));
@@ -35,9 +38,11 @@ export async function buildFrontEnd(folder: string, { maxBytes = MAX_BYTES } = {
   try {
     await bundle(folder, unfinished, key);
     await writeFile(join(unfinished, 'style-hashes.json'), JSON.stringify(await styleHashes(folder)));
-    const bytes = await transferBytes(unfinished);
+    const bytes = await firstLoadBytes(folder, unfinished);
     if (bytes > maxBytes) {
-      throw new Error(`The page has ${bytes} bytes after gzip, which is more than the limit of ${maxBytes}.`);
+      throw new Error(
+        `The first load has ${bytes} bytes after gzip, which is more than the limit of ${maxBytes}.`,
+      );
     }
     // Fails if another process was faster. Its build is the same.
     await rename(unfinished, directory).catch((error: unknown) => {
@@ -59,11 +64,16 @@ async function bundle(folder: string, outDir: string, key: string): Promise<void
     base: FILES_PATH,
     publicDir: false,
     logLevel: 'error',
+    // Files name each other relative to themselves, so only the page depends on the path at which they are served.
+    experimental: {
+      renderBuiltUrl: (_name, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
+    },
     build: {
       outDir,
       emptyOutDir: false,
       assetsDir: 'files',
       assetsInlineLimit: 0,
+      manifest: MANIFEST,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       license: { fileName: `files/licences-${key}.md` },
@@ -80,14 +90,36 @@ async function styleHashes(folder: string): Promise<string[]> {
   return [...new Set((await styleTexts()).map(hash))].sort();
 }
 
-async function transferBytes(directory: string): Promise<number> {
-  const names = await readdir(directory, { recursive: true });
+type Manifest = Record<string, { file: string; isEntry?: boolean; imports?: string[]; css?: string[] }>;
+
+/** The size of the page and of the scripts and styles that it loads before anything is opened, after gzip. */
+async function firstLoadBytes(folder: string, directory: string): Promise<number> {
+  const manifest: Manifest = JSON.parse(await readFile(join(directory, MANIFEST), 'utf8'));
+  const chunks = new Set<string>();
+  const visit = (name: string) => {
+    const chunk = manifest[name];
+    if (chunk === undefined) throw new Error(`The build has no file for ${name}.`);
+    if (chunks.has(name)) return;
+    chunks.add(name);
+    for (const imported of chunk.imports ?? []) visit(imported);
+  };
+  for (const [name, { isEntry }] of Object.entries(manifest)) if (isEntry) visit(name);
+  for (const name of await startRoutes(folder)) visit(name);
+  const files = [...chunks].flatMap((name) => [manifest[name]?.file ?? '', ...(manifest[name]?.css ?? [])]);
   const sizes = await Promise.all(
-    names
-      .filter((name) => /\.(js|css|html)$/.test(name))
-      .map(async (name) => gzipSync(await readFile(join(directory, name)), { level: 9 }).byteLength),
+    ['index.html', ...new Set(files)].map(
+      async (name) => gzipSync(await readFile(join(directory, name)), { level: 9 }).byteLength,
+    ),
   );
   return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** The files that the page imports at once although they are routes: `startRoutes` of its package.json. */
+async function startRoutes(folder: string): Promise<string[]> {
+  const path = join(folder, 'package.json');
+  if (!existsSync(path)) return [];
+  const { startRoutes = [] }: { startRoutes?: string[] } = JSON.parse(await readFile(path, 'utf8'));
+  return startRoutes;
 }
 
 async function removeOldBuilds(dist: string, key: string): Promise<void> {

@@ -6,13 +6,19 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Files outside its folder that decide how a front end is built. */
-const SHARED = ['packages/web-build/src', 'pnpm-lock.yaml', 'tsconfig.json'].map((path) => join(ROOT, path));
+const SHARED = ['packages/web-build/src', 'packages/client/src', 'pnpm-lock.yaml', 'tsconfig.json'].map(
+  (path) => join(ROOT, path),
+);
 
 /** Files in its folder that are not part of a front end. */
 const LEFT_OUT = /(^|\/)(node_modules|dist|tests)(\/|$)|\.test\.ts$/;
 
+/** The front ends that Framelane serves. */
+export const FRONT_ENDS = ['player', 'console'] as const;
+export type FrontEnd = (typeof FRONT_ENDS)[number];
+
 /** The folder of a front end. */
-export function folderOf(name: 'player'): string {
+export function folderOf(name: FrontEnd): string {
   return join(ROOT, 'services', name);
 }
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,17 @@ async function build(...args: string[]): Promise<{ key: string; outcome: string 
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, folder, ...args]);
   const [key = '', outcome = ''] = stdout.split(/[ :]/);
   return { key, outcome };
+}
+
+/** A page with two routes, of which one has many random bytes. */
+async function writeRoutes(startRoutes: string[]): Promise<void> {
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ startRoutes }));
+  await writeFile(
+    join(folder, 'page.ts'),
+    'void (location.hash ? import("./large.ts") : import("./small.ts"));',
+  );
+  await writeFile(join(folder, 'small.ts'), 'document.title = "small";');
+  await writeFile(join(folder, 'large.ts'), `document.title = "${randomBytes(40_000).toString('base64')}";`);
 }
 
 const builds = async () => (await readdir(join(folder, 'dist'))).sort();
@@ -75,6 +87,26 @@ test('a page that is too large fails the build and leaves nothing behind', async
   expect(await builds()).toEqual([]);
 });
 
+test('a route that is opened later does not count, unless the page starts with it', async () => {
+  await writeRoutes(['small.ts']);
+  const { key } = await build('10000');
+  const files = findBuild(folder, key)?.files ?? '';
+  const scripts = await Promise.all(
+    (await readdir(files))
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => readFile(join(files, name), 'utf8')),
+  );
+  expect(scripts.join()).not.toContain(FILES_PATH);
+
+  await writeRoutes(['small.ts', 'large.ts']);
+  await expect(build('10000')).rejects.toThrow(/more than the limit of 10000/);
+});
+
+test('a route that does not exist fails the build', async () => {
+  await writeRoutes(['missing.ts']);
+  await expect(build()).rejects.toThrow(/no file for missing.ts/);
+});
+
 test('a page that does not compile fails the build and leaves nothing behind', async () => {
   await writeFile(join(folder, 'page.ts'), 'import "./missing.ts";');
   await expect(build()).rejects.toThrow(/missing/);
@@ -88,6 +120,12 @@ test('removes what a killed build left an hour ago, and nothing that may still b
   await utimes(old ?? '', hours, hours);
   const { key } = await build();
   expect(await builds()).toEqual(['.unfinished-recent', key].sort());
+});
+
+test('the console is built for all tests, without styles that need hashes', () => {
+  const build = findBuild(folderOf('console'), keyOf(folderOf('console')));
+  expect(build?.html).toContain(`${FILES_PATH}files/`);
+  expect(build?.styleHashes).toEqual([]);
 });
 
 test('the player page is built for all tests, with a hash for each of its style sheets', () => {

@@ -10,8 +10,10 @@ import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import { captionsRoutes } from './captions/captions.routes.ts';
+import { consolePage } from './console/console-page.ts';
+import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
-import { embedRoutes, playerFiles } from './embed/embed.routes.ts';
+import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
 import { translateHttpError } from './http/problems.ts';
 import { requestValidation } from './http/request-validation.ts';
@@ -45,7 +47,11 @@ export function createApp(context: Context): Express {
   app.use('/v1/hls', asOne(context.bandwidth.count, embeddableAnywhere, playbackCors, playlistCompression));
   app.use('/v1/docs', reference.files);
   app.use(['/v1/embed', '/v1/oembed'], asOne(embeddableAnywhere, playbackCors));
-  app.use('/v1/embed/files', playerFiles(context.playerPage));
+  app.use('/v1/embed/files', context.playerPage.files());
+  app.use(
+    '/console',
+    consolePage(context.consoleFrontEnd, { publicUrl: config.publicUrl, engineUrl: addresses.engineUrl }),
+  );
   app.use('/v1', asOne(noStore, refuseNul, ...validation, toRouter(routes)));
   app.use(routeNotFound);
   app.use(problemHandler(logger, translateHttpError));
@@ -57,6 +63,12 @@ function handlers(context: Context) {
   const { config, addresses, idempotent } = context;
   return {
     ...apiKeyRoutes(context.keys, config.publicUrl, idempotent),
+    ...consoleSessionRoutes({
+      sessions: context.consoleSessions,
+      cookie: context.sessionCookie,
+      failures: context.failures,
+      publicUrl: config.publicUrl,
+    }),
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
     ...sourceRoutes(context.sources),
@@ -74,6 +86,7 @@ function handlers(context: Context) {
       captions: context.captionsPlayback,
       access: context.playbackAccess,
       authenticate: context.authenticate,
+      cookie: context.sessionCookie,
       idempotent,
     }),
   };

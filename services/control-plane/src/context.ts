@@ -6,18 +6,22 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ReadinessChecks } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
 import { countRequests } from '@framelane/service-kit/metrics';
+import type { FrontEnd as FrontEndName } from '@framelane/web-build/front-ends';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { TranscodeCommands } from './attempts/commands.service.ts';
 import { authentication } from './auth/authentication.ts';
+import { SessionCookie } from './auth/session-cookie.ts';
 import { DueLoop } from './background/due-loop.ts';
 import { LeaseGrace } from './background/lease-grace.ts';
 import { Maintenance } from './background/maintenance.ts';
 import { CaptionsService } from './captions/captions.service.ts';
 import type { ControlPlaneConfig } from './config.ts';
+import { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
 import { checkDatabase, openDatabase, openPool } from './db/database.ts';
 import { EmbedService } from './embed/embed.service.ts';
 import { PlayerPage } from './embed/player-page.ts';
+import { FrontEnd } from './front-ends/front-end.ts';
 import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
@@ -58,8 +62,8 @@ export type ControlPlaneDeps = {
   checks?: ReadinessChecks;
   /** Resolves the host names of webhook endpoints. Default: by DNS. Tests replace it. */
   resolveHost?: ResolveHost;
-  /** Whether the build of the player page that this process runs has failed. Without it, no build runs. */
-  playerBuildFailed?: () => boolean;
+  /** Whether the build of a page that this process runs has failed. Without it, no build runs. */
+  pageBuildFailed?: (page: FrontEndName) => boolean;
 };
 
 /** All parts of the control plane, connected to each other. */
@@ -154,7 +158,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     baseUrl,
     frameOrigins: config.embedOrigins,
   });
-  const playerPage = new PlayerPage(baseUrl, deps.playerBuildFailed);
+  const playerPage = new PlayerPage(baseUrl, new FrontEnd('player', deps.pageBuildFailed));
   const usage = new UsageService({ db, quotas });
   const bandwidth = new BandwidthMeter({
     db,
@@ -189,6 +193,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     settings: config.webhooks,
   });
 
+  const consoleSessions = new ConsoleSessionsService({ db, logger, publicUrl: config.publicUrl });
   const idempotency = new IdempotencyService({ db, logger });
   const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys });
   const maintenance = new Maintenance({
@@ -204,6 +209,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
       commands,
       webhookDeliveries,
       idempotency,
+      consoleSessions,
       resealing,
       maintenanceSeconds: config.maintenanceSeconds,
     }),
@@ -220,9 +226,11 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   });
 
   const keys = new ApiKeysService({ db, logger });
-  const authenticate = authentication(keys, {
+  const sessionCookie = new SessionCookie(config.publicUrl);
+  const failures = new FailureLimit(config.rateLimits.failuresPerMinute);
+  const authenticate = authentication({ keys, sessions: consoleSessions }, sessionCookie, {
     requests: new RequestLimit(config.rateLimits.requestsPerMinute),
-    failures: new FailureLimit(config.rateLimits.failuresPerMinute),
+    failures,
   });
 
   return {
@@ -247,6 +255,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     playbackAccess,
     embed,
     playerPage,
+    consoleFrontEnd: new FrontEnd('console', deps.pageBuildFailed),
     usage,
     bandwidth,
     attempts,
@@ -254,6 +263,9 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     idempotent: idempotent(db, idempotency),
     stateMetrics,
     keys,
+    consoleSessions,
+    sessionCookie,
+    failures,
     authenticate,
     metrics,
     /** One loop for each kind of background work. */

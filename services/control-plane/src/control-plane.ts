@@ -2,8 +2,10 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { Consumer } from '@framelane/message-bus/message-bus';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
+import { PERMISSIONS } from './api-keys/permissions.ts';
 import { createApp } from './app.ts';
 import type { ControlPlaneConfig } from './config.ts';
+import type { ConsoleLink } from './console-sessions/console-sessions.service.ts';
 import { type Context, type ControlPlaneDeps, createContext } from './context.ts';
 import { openDatabase, openPatientPool } from './db/database.ts';
 import { changingSchema, migrateToLatest } from './db/migrations.ts';
@@ -85,6 +87,16 @@ export class ControlPlane {
   /** Creates the first workspace and key if there are none. The database must have its schema. */
   bootstrap(): Promise<Bootstrapped> {
     return new WorkspacesService(this.#context).bootstrap(this.#context.config.bootstrap);
+  }
+
+  /** Creates a sign-in link to the console of a workspace, with every permission. */
+  createConsoleLink(workspaceId: string, name: string): Promise<ConsoleLink> {
+    return this.#context.consoleSessions.createLink({
+      workspaceId,
+      name,
+      environment: 'live',
+      permissions: PERMISSIONS,
+    });
   }
 
   /** Stops in order: no new requests, no new messages, no new background work, then the database. */

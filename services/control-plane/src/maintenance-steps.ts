@@ -2,6 +2,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { AttemptsService } from './attempts/attempts.service.ts';
 import type { TranscodeCommands } from './attempts/commands.service.ts';
 import type { MaintenanceSteps } from './background/maintenance.ts';
+import type { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
 import type { IdempotencyService } from './idempotency/idempotency.service.ts';
 import type { ImportsService } from './imports/imports.service.ts';
 import type { ResealingService } from './sealed-values/resealing.service.ts';
@@ -23,6 +24,7 @@ export function maintenanceSteps(deps: {
   commands: TranscodeCommands;
   webhookDeliveries: WebhookDeliveriesService;
   idempotency: IdempotencyService;
+  consoleSessions: ConsoleSessionsService;
   resealing: ResealingService;
   maintenanceSeconds: number;
 }): MaintenanceSteps {
@@ -38,6 +40,7 @@ export function maintenanceSteps(deps: {
     'reissue-lost-commands': { everySeconds: often, run: () => commands.reissueLost() },
     'abort-stale-uploads': { everySeconds: HOUR, run: () => abortStaleUploads(objects, tickets) },
     'prune-idempotency-keys': { everySeconds: HOUR, run: () => idempotency.prune() },
+    'prune-console-sessions': { everySeconds: HOUR, run: () => deps.consoleSessions.prune() },
     'reseal-secrets': { everySeconds: HOUR, run: () => resealing.reseal() },
     'prune-webhook-events': { everySeconds: DAY, run: () => webhookDeliveries.prune() },
     'prune-tombstones': { everySeconds: DAY, run: () => videos.pruneTombstones() },

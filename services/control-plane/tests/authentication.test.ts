@@ -5,6 +5,8 @@ import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { PERMISSIONS } from '../src/api-keys/permissions.ts';
+import type { Permission } from '../src/db/schema.ts';
+import { signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { keyedOperations } from './support/operations.ts';
 import { localWebhooks } from './support/webhooks.ts';
@@ -89,10 +91,43 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, contentType, bo
     if (permissions.length === 0) expect(without.status).toBe(200);
     else expect([without.status, without.body.code]).toEqual([403, 'insufficient_permissions']);
     const only = await call(withKey(await createKey({ permissions })));
-    const success = path.endsWith('/videos/import') ? 202 : method === 'post' ? 201 : 200;
-    expect(only.status).toBe(path.includes('/vid_') ? 404 : success);
+    expect(only.status).toBe(successOf(method, path));
+  });
+
+  test('a session with the permission suffices, without a workspace header; 403 without it, also with an own workspace header', async () => {
+    const others = PERMISSIONS.filter((permission) => !permissions.includes(permission));
+    const workspace = { 'x-svc-workspace': plane.workspaceId };
+    const without = await call({ ...(await signIn(plane, { permissions: others })).headers, ...workspace });
+    if (permissions.length === 0) expect(without.status).toBe(200);
+    else expect([without.status, without.body.code]).toEqual([403, 'insufficient_permissions']);
+    const only = await call((await signIn(plane, { permissions: permissions as Permission[] })).headers);
+    expect(only.status).toBe(successOf(method, path));
+  });
+
+  test('a session is refused in another workspace, from another origin, and once it has ended', async () => {
+    const { id, headers } = await signIn(plane);
+    const mismatch = await call({ ...headers, 'x-svc-workspace': newId('ws') });
+    expect([mismatch.status, mismatch.body.code]).toEqual([403, 'workspace_mismatch']);
+    const foreign = await call({ ...headers, origin: 'http://framelane.test:8090' });
+    expect([foreign.status, foreign.body.code]).toEqual([403, 'csrf_check_failed']);
+    if (method !== 'get') {
+      const { 'x-framelane-csrf': _, ...withoutToken } = headers;
+      const forged = await call(withoutToken);
+      expect([forged.status, forged.body.code]).toEqual([403, 'csrf_check_failed']);
+    }
+    await plane.db.deleteFrom('console_sessions').where('id', '=', id).execute();
+    const ended = await call(headers);
+    expect([ended.status, ended.body.code]).toEqual([401, 'console_session_invalid']);
+    expect(ended.headers['www-authenticate']).toBe('Bearer');
   });
 });
+
+/** The status of a successful request with unknown ids. */
+function successOf(method: string, path: string): number {
+  if (path.includes('/vid_')) return 404;
+  if (path.endsWith('/videos/import')) return 202;
+  return { post: 201, delete: 204 }[method] ?? 200;
+}
 
 describe('resources of another workspace are 404', () => {
   let owner: Record<string, string>;
@@ -114,10 +149,12 @@ describe('resources of another workspace are 404', () => {
     const webhook = await create('/webhooks', { url: 'http://127.0.0.1:9/' });
     const delivery = await create(`/webhooks/${webhook.id}/test`, {});
     const key = await create('/api-keys', { name: 'Another' });
+    const session = await signIn({ ...plane, workspaceId });
     foreign = {
       videos: { id: videoId },
       webhooks: { id: webhook.id, deliveryId: delivery.id },
       'api-keys': { id: key.id },
+      console: { id: session.id },
     };
   });
 
@@ -128,6 +165,7 @@ describe('resources of another workspace are 404', () => {
     expect(await list('/webhooks')).toEqual([expect.objectContaining(webhook)]);
     const active = expect.objectContaining({ status: 'active' });
     expect(await list('/api-keys')).toEqual([active, active]);
+    expect(await list('/console/sessions')).toHaveLength(1);
   }
 
   test.each(OPERATIONS.filter(({ template }) => template.includes('{')))(
@@ -138,13 +176,18 @@ describe('resources of another workspace are 404', () => {
         .replace('{id}', String(id))
         .replace('{deliveryId}', String(deliveryId))
         .replace('{language}', 'en');
-      const response = await request(plane.url)
-        [method](`/v1${path}`)
-        .set({ ...(contentType && { 'content-type': contentType }), ...plane.credentials })
-        .send(body);
-      expect([response.status, response.body.code]).toEqual([404, expect.stringMatching(/^\w+_not_found$/)]);
-      expect(response.body.code).not.toBe('route_not_found');
-      await expectUntouched();
+      for (const credentials of [plane.credentials, (await signIn(plane)).headers]) {
+        const response = await request(plane.url)
+          [method](`/v1${path}`)
+          .set({ ...(contentType && { 'content-type': contentType }), ...credentials })
+          .send(body);
+        expect([response.status, response.body.code]).toEqual([
+          404,
+          expect.stringMatching(/^\w+_not_found$/),
+        ]);
+        expect(response.body.code).not.toBe('route_not_found');
+        await expectUntouched();
+      }
     },
   );
 });

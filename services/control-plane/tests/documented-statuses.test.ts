@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import request, { type Response } from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { createCode, signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import {
   type DocumentedResponse,
@@ -155,6 +156,10 @@ const PARTS: Record<string, string> = {
 /** A successful request of each operation. */
 const SUCCESSES: Record<string, () => Promise<Call>> = {
   getWhoami: async () => ({ path: '/auth/whoami' }),
+  createConsoleSession: async () => ({ path: '/console/sessions', body: { code: await createCode(plane) } }),
+  listConsoleSessions: async () => ({ path: '/console/sessions?limit=1' }),
+  revokeConsoleSession: async () => ({ path: `/console/sessions/${(await signIn(plane)).id}` }),
+  revokeConsoleSessions: async () => ({ path: '/console/sessions' }),
   getUsage: async () => ({ path: '/auth/usage?groupBy=day' }),
   listApiKeys: async () => ({ path: '/api-keys?limit=1' }),
   createApiKey: async () => ({ path: '/api-keys', body: { name: 'New' } }),
@@ -347,6 +352,33 @@ const oEmbedOf = (path: string, more = ''): Call => ({
   path: `/oembed?url=${encodeURIComponent(`http://framelane.test/v1${path}`)}${more}`,
 });
 
+/** An unknown code. */
+const A_CODE: Call = { path: '/console/sessions', body: { code: 'unknown' } };
+
+/** Statuses of an operation with the session of the cookie. */
+const ofOwnSession = (success: number): Record<number, SendFor> => {
+  const withSession = async (documented: DocumentedResponse, url = plane.url, headers: Credentials = {}) => {
+    const session = await signIn(plane);
+    return send(
+      documented,
+      { path: '/console/session' },
+      { headers: { ...session.headers, ...headers }, url },
+    );
+  };
+  return {
+    [success]: (documented) => withSession(documented),
+    401: (documented) => send(documented, { path: '/console/session' }),
+    403: (documented) => withSession(documented, plane.url, { origin: 'https://evil.example' }),
+    429: async (documented) => {
+      const { headers } = await signIn(plane);
+      await send({ method: 'get' }, { path: '/console/session' }, { headers, url: limited.url });
+      return send(documented, { path: '/console/session' }, { headers, url: limited.url });
+    },
+    500: (documented) => withSession(documented, broken.url),
+    503: (documented) => withSession(documented, unconnected.url),
+  };
+};
+
 /** Statuses that need a special request for one operation. */
 const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   getEmbedPage: ofEmbed(''),
@@ -359,6 +391,25 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
     501: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a', '&format=xml')),
     503: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a'), { url: unconnected.url }),
   },
+  createConsoleSession: {
+    201: succeed,
+    400: (documented) => send(documented, { path: '/console/sessions', body: {} }),
+    401: (documented) => send(documented, A_CODE),
+    403: (documented) => send(documented, A_CODE, { headers: { origin: 'https://evil.example' } }),
+    413: (documented) => send(documented, { ...A_CODE, body: { code: 'x'.repeat(300_000) } }),
+    415: (documented) => send(documented, { ...A_CODE, body: 'code=abc', type: 'form' }),
+    429: async (documented) => {
+      const { url } = await plane.startAnother({
+        rateLimits: { requestsPerMinute: 0, failuresPerMinute: 1 },
+      });
+      await send(documented, A_CODE, { url });
+      return send(documented, { ...A_CODE, body: { code: 'another' } }, { url });
+    },
+    500: (documented) => send(documented, A_CODE, { url: broken.url }),
+    503: (documented) => send(documented, A_CODE, { url: unconnected.url }),
+  },
+  getConsoleSession: ofOwnSession(200),
+  deleteConsoleSession: ofOwnSession(204),
   getVideoSource: OF_STORED_FILES,
   deleteVideoSource: {
     409: async (documented) => send(documented, { path: `${await newVideo()}/source` }),

@@ -9,5 +9,6 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
     'Uses the database of the single node in DATA_DIR (default: .data), running or\n' +
     'stopped. If DATABASE_URL is set, uses that database instead.',
   provideDatabase: async () => borrowDatabase(readSingleNodeSettings(process.env)),
+  publicUrl: () => readSingleNodeSettings(process.env).publicUrl,
   ...terminalOutput(),
 });

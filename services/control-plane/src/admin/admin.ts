@@ -6,12 +6,14 @@ import { terminalJson } from '@framelane/service-kit/terminal-text';
 import { Command, CommanderError } from 'commander';
 import pg from 'pg';
 import { ApiKeysService } from '../api-keys/api-keys.service.ts';
+import { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
 import { openDatabase, openPatientPool } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { migrateToLatest } from '../db/migrations.ts';
 import { QuotasService } from '../quotas/quotas.service.ts';
 import { WorkspacesService } from '../workspaces/workspaces.service.ts';
 import { AdminError, type AdminServices, type RunCommand } from './command.ts';
+import { addConsoleCommand } from './console-command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLimitCommands } from './limit-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
@@ -24,6 +26,8 @@ export type AdminHost = {
   note: string;
   /** Resolves with the database; called only by commands that need it. Throws a SettingsError when none is configured. */
   provideDatabase(): Promise<{ url: string; release(): Promise<void> }>;
+  /** The root of the public address. Throws a SettingsError when none is configured. */
+  publicUrl(): string;
   write(text: string): void;
   writeError(text: string): void;
 };
@@ -47,7 +51,9 @@ function adminProgram(host: AdminHost): Command {
     host.write(options.json ? `${terminalJson(JSON.stringify(result, null, 2))}\n` : describe(result));
   };
   const program = new Command(host.calledAs)
-    .description('Manages workspaces, their API keys and their limits. Needs no API key.')
+    .description(
+      'Manages workspaces, their API keys and their limits, and creates sign-in links to the console. Needs no API key.',
+    )
     .configureOutput({ writeOut: host.write, writeErr: host.writeError })
     .exitOverride()
     .showHelpAfterError('(add --help to list commands and options)')
@@ -55,6 +61,7 @@ function adminProgram(host: AdminHost): Command {
   addWorkspaceCommands(program, run);
   addKeyCommands(program, run);
   addLimitCommands(program, run);
+  addConsoleCommand(program, run);
   return program;
 }
 
@@ -71,6 +78,7 @@ async function withServices<T>(host: AdminHost, work: (services: AdminServices) 
         workspaces: new WorkspacesService({ db }),
         keys: new ApiKeysService({ db, logger }),
         quotas: new QuotasService({ db }),
+        consoleSessions: () => new ConsoleSessionsService({ db, logger, publicUrl: host.publicUrl() }),
       });
     } finally {
       await db.destroy();

@@ -1,10 +1,17 @@
 import { terminalText } from '@framelane/service-kit/terminal-text';
 import type { ApiKeysService } from '../api-keys/api-keys.service.ts';
+import type { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { WorkspacesService } from '../workspaces/workspaces.service.ts';
 
 /** The services that commands use. */
-export type AdminServices = { workspaces: WorkspacesService; keys: ApiKeysService; quotas: QuotasService };
+export type AdminServices = {
+  workspaces: WorkspacesService;
+  keys: ApiKeysService;
+  quotas: QuotasService;
+  /** Throws a SettingsError if the public address is not configured. */
+  consoleSessions: () => ConsoleSessionsService;
+};
 
 /** Runs the work of a command and prints the result: described as text, or as JSON. */
 export type RunCommand = <T>(

@@ -15,5 +15,11 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
     }
     return { url, release: async () => {} };
   },
+  publicUrl: () => {
+    const url = process.env.PUBLIC_URL;
+    if (!url)
+      throw new SettingsError('PUBLIC_URL is not set. Set it to the public address of the control plane.');
+    return url.replace(/\/+$/, '');
+  },
   ...terminalOutput(),
 });

@@ -1,4 +1,5 @@
 import type { components } from '@framelane/openapi/types';
+import type { ApiKeyRow } from '../db/schema.ts';
 import type { FoundKey } from './api-keys.store.ts';
 
 /** A key as the API returns it, without the secret. */
@@ -26,4 +27,17 @@ export function toApiKeyRecord(row: FoundKey): ApiKeyRecord {
 export function statusOf(row: Pick<FoundKey, 'revoked_at' | 'is_expired'>): ApiKeyRecord['status'] {
   if (row.revoked_at !== null) return 'revoked';
   return row.is_expired ? 'expired' : 'active';
+}
+
+/** The key of a request, as whoami returns it. */
+export function toCurrentKey(key: ApiKeyRow): components['schemas']['Whoami']['apiKey'] {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    last4: key.last4,
+    environment: key.environment,
+    expiresAt: key.expires_at?.toISOString() ?? null,
+    lastUsedAt: key.last_used_at?.toISOString() ?? null,
+  };
 }

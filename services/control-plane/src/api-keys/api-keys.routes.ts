@@ -1,8 +1,9 @@
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
+import { credentialOf } from '../auth/authentication.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
+import { toCurrentKey } from './api-key-record.ts';
 import type { ApiKeysService, CreatedApiKey } from './api-keys.service.ts';
 
 export function apiKeyRoutes(
@@ -12,20 +13,12 @@ export function apiKeyRoutes(
 ): Record<'getWhoami' | 'createApiKey' | 'listApiKeys' | 'revokeApiKey', RequestHandler> {
   return {
     getWhoami: (req, res) => {
-      const key = apiKeyOf(req);
+      const credential = credentialOf(req);
       const whoami: components['schemas']['Whoami'] = {
-        workspace: { id: key.workspace_id, name: key.workspace_name },
-        apiKey: {
-          id: key.id,
-          name: key.name,
-          prefix: key.prefix,
-          last4: key.last4,
-          environment: key.environment,
-          expiresAt: key.expires_at?.toISOString() ?? null,
-          lastUsedAt: key.last_used_at?.toISOString() ?? null,
-        },
-        environment: key.environment,
-        permissions: key.permissions,
+        workspace: { id: credential.workspace_id, name: credential.workspace_name },
+        apiKey: credential.kind === 'key' ? toCurrentKey(credential) : null,
+        environment: credential.environment,
+        permissions: credential.permissions,
       };
       res.json(whoami);
     },
@@ -39,19 +32,19 @@ export function apiKeyRoutes(
           permissions: body.permissions,
           expiresAt: typeof body.expiresAt === 'string' ? new Date(body.expiresAt) : body.expiresAt,
         };
-        return keys.createAs(apiKeyOf(req), wanted);
+        return keys.createAs(credentialOf(req), wanted);
       },
       response: (created) => ({ status: 201, body: created }),
-      committed: (created, req) => keys.logCreated(created, apiKeyOf(req).workspace_id),
+      committed: (created, req) => keys.logCreated(created, credentialOf(req).workspace_id),
       oneTime: ['secret'],
     }),
 
     listApiKeys: async (req, res) => {
-      sendPage(req, res, publicUrl, await keys.list(apiKeyOf(req).workspace_id, pageOf(req)));
+      sendPage(req, res, publicUrl, await keys.list(credentialOf(req).workspace_id, pageOf(req)));
     },
 
     revokeApiKey: async (req, res) => {
-      await keys.revokeAs(apiKeyOf(req), String(req.params.id));
+      await keys.revokeAs(credentialOf(req), String(req.params.id));
       res.status(204).end();
     },
   };

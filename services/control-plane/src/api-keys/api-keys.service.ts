@@ -2,10 +2,12 @@ import { newId } from '@framelane/contracts/ids';
 import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import type { Logger } from '@framelane/service-kit/logger';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
-import type { VerifiedKey } from '../auth/authentication.ts';
+import type { Credential, VerifiedKey } from '../auth/authentication.ts';
+import { LastUse } from '../auth/last-use.ts';
+import { RequestCoalescing } from '../auth/request-coalescing.ts';
 import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
-import type { ApiKeyRow, Environment, Permission } from '../db/schema.ts';
+import type { Environment, Permission } from '../db/schema.ts';
 import { type ApiKeyRecord, statusOf, toApiKeyRecord } from './api-key-record.ts';
 import { describeSecret, newApiKeySecret } from './api-key-secret.ts';
 import {
@@ -16,11 +18,10 @@ import {
   listKeys,
   lockKeysOf,
   revokeKey,
+  touchKey,
   type UsedKey,
 } from './api-keys.store.ts';
-import { LastUse } from './last-use.ts';
 import { PERMISSIONS } from './permissions.ts';
-import { RequestCoalescing } from './request-coalescing.ts';
 
 /** Years of RFC 3339 have four digits. A time with an offset can be later than this in UTC. */
 const LATEST = new Date('9999-12-31T23:59:59.999Z');
@@ -31,7 +32,7 @@ export type NewApiKey = {
   name: string;
   environment: Environment;
   permissions: readonly Permission[];
-  /** The key that creates it; null for an administrator without a key. */
+  /** The key that creates it; null for a console session or an administrator without a key. */
   createdBy: string | null;
   expiresAt: Date | null;
 };
@@ -57,7 +58,7 @@ export class ApiKeysService {
   constructor({ db, logger }: { db: Database; logger: Logger }) {
     this.#db = db;
     this.#logger = logger;
-    this.#lastUse = new LastUse(db, logger);
+    this.#lastUse = new LastUse((id) => touchKey(db, id), logger);
   }
 
   /**
@@ -81,22 +82,24 @@ export class ApiKeysService {
 
   /**
    * Creates a key in the caller's workspace. Throws 403 `permission_escalation` when it would have a permission that the caller
-   * lacks, or expire later than the caller. The environment is only a label: a caller of either kind can create both.
+   * lacks, or expire later than the calling key; the expiry of a session is no limit. The environment is only a label: a
+   * caller of either environment can create both.
    */
-  async createAs(caller: VerifiedKey, request: ApiKeyRequest): Promise<Commit<CreatedApiKey>> {
+  async createAs(caller: Credential, request: ApiKeyRequest): Promise<Commit<CreatedApiKey>> {
     const permissions = request.permissions ?? caller.permissions;
     const excess = permissions.filter((permission) => !caller.permissions.includes(permission));
     if (excess.length > 0) {
       throw new Problem(
         'permission_escalation',
-        `A key can grant only permissions that it has. This one lacks ${excess.join(', ')}.`,
+        `${nameOf(caller)} can grant only permissions that it has. This one lacks ${excess.join(', ')}.`,
       );
     }
-    const expiresAt = request.expiresAt === undefined ? caller.expires_at : request.expiresAt;
-    if (!isValidUntil(caller, expiresAt)) {
+    const limit = caller.kind === 'key' ? caller.expires_at : null;
+    const expiresAt = request.expiresAt === undefined ? limit : request.expiresAt;
+    if (!isUntil(expiresAt, limit)) {
       throw new Problem(
         'permission_escalation',
-        `A key cannot create a key that expires later. This one expires at ${caller.expires_at?.toISOString()}.`,
+        `A key cannot create a key that expires later. This one expires at ${limit?.toISOString()}.`,
       );
     }
     return prepareKey({
@@ -104,7 +107,7 @@ export class ApiKeysService {
       name: request.name,
       environment: request.environment ?? caller.environment,
       permissions,
-      createdBy: caller.id,
+      createdBy: caller.kind === 'key' ? caller.id : null,
       expiresAt,
     });
   }
@@ -135,7 +138,7 @@ export class ApiKeysService {
    * `api_key_not_found`, 403 `insufficient_permissions` when the key has a permission that the caller lacks, and 409
    * `last_admin_key` when no other key with the same or a later expiry has its administrative permissions.
    */
-  async revokeAs(caller: VerifiedKey, keyId: string): Promise<void> {
+  async revokeAs(caller: Credential, keyId: string): Promise<void> {
     const workspaceId = caller.workspace_id;
     await this.#db.transaction().execute(async (trx) => {
       // Without the lock, two keys that revoke each other concurrently would each count the other as the remaining one.
@@ -146,7 +149,7 @@ export class ApiKeysService {
       if (excess.length > 0) {
         throw new Problem(
           'insufficient_permissions',
-          `A key can revoke only keys whose permissions it has. This one lacks ${excess.join(', ')}.`,
+          `${nameOf(caller)} can revoke only keys whose permissions it has. This one lacks ${excess.join(', ')}.`,
         );
       }
       const needed = administrativePermissions(key);
@@ -208,9 +211,13 @@ function prepareKey(key: NewApiKey): Commit<CreatedApiKey> {
   };
 }
 
-/** Whether a key does not expire before `until`; null means never. */
-function isValidUntil(key: Pick<ApiKeyRow, 'expires_at'>, until: Date | null): boolean {
-  return key.expires_at === null || (until !== null && until <= key.expires_at);
+/** Whether a time is not after the limit; null means never. */
+function isUntil(time: Date | null, limit: Date | null): boolean {
+  return limit === null || (time !== null && time <= limit);
+}
+
+function nameOf({ kind }: Credential): string {
+  return kind === 'key' ? 'A key' : 'A session';
 }
 
 /** The permissions that another key must have before this one can be revoked; none when this one has expired. */

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
 import { Problem } from '@framelane/service-kit/problem';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
+import { credentialOf } from '../auth/authentication.ts';
 import type { CaptionsAddress, CaptionsService } from './captions.service.ts';
 
 type Operation = 'listCaptions' | 'getCaptions' | 'setCaptions' | 'deleteCaptions';
@@ -10,7 +10,7 @@ type Operation = 'listCaptions' | 'getCaptions' | 'setCaptions' | 'deleteCaption
 export function captionsRoutes(captions: CaptionsService): Record<Operation, RequestHandler> {
   return {
     listCaptions: async (req, res) => {
-      res.json({ data: await captions.list(apiKeyOf(req).workspace_id, String(req.params.id)) });
+      res.json({ data: await captions.list(credentialOf(req).workspace_id, String(req.params.id)) });
     },
 
     getCaptions: async (req, res) => {
@@ -37,7 +37,7 @@ export function captionsRoutes(captions: CaptionsService): Record<Operation, Req
 
 function addressOf(req: Request): CaptionsAddress {
   return {
-    workspaceId: apiKeyOf(req).workspace_id,
+    workspaceId: credentialOf(req).workspace_id,
     videoId: String(req.params.id),
     language: String(req.params.language),
   };

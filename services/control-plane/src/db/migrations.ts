@@ -8,6 +8,7 @@ import * as resumableUploads from './migrations/20261123-resumable-uploads.ts';
 import * as sources from './migrations/20261123-sources.ts';
 import * as audioTracks from './migrations/20261124-audio-tracks.ts';
 import * as captions from './migrations/20261124-captions.ts';
+import * as consoleSessions from './migrations/20261124-console-sessions.ts';
 import * as embed from './migrations/20261124-embed.ts';
 import * as iFrames from './migrations/20261124-i-frames.ts';
 import * as playbackVersion from './migrations/20261124-playback-version.ts';
@@ -21,6 +22,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261123-sources': sources,
   '20261124-audio-tracks': audioTracks,
   '20261124-captions': captions,
+  '20261124-console-sessions': consoleSessions,
   '20261124-embed': embed,
   '20261124-i-frames': iFrames,
   '20261124-playback-version': playbackVersion,

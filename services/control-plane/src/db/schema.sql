@@ -56,6 +56,40 @@ create table captions (
   constraint cues_have_times CHECK (((cardinality(cues) = cue_count) AND (cue_count > 0) AND (cardinality(cue_starts) = cue_count) AND (cardinality(cue_ends) = cue_count)))
 );
 
+create table console_codes (
+  code_hash bytea not null,
+  workspace_id text not null,
+  name text not null,
+  environment text not null,
+  permissions text[] not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint console_codes_pkey PRIMARY KEY (code_hash),
+  constraint console_codes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint console_codes_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text])))
+);
+CREATE INDEX console_codes_by_expiry ON public.console_codes USING btree (expires_at);
+
+create table console_sessions (
+  id text not null,
+  token_hash bytea not null,
+  workspace_id text not null,
+  name text not null,
+  environment text not null,
+  permissions text[] not null,
+  user_agent text,
+  created_at timestamp(3) with time zone not null default now(),
+  last_seen_at timestamp(3) with time zone not null default now(),
+  idle_expires_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint console_sessions_token_hash_key UNIQUE (token_hash),
+  constraint console_sessions_pkey PRIMARY KEY (id),
+  constraint console_sessions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint console_sessions_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint idle_expiry_comes_first CHECK ((idle_expires_at <= expires_at))
+);
+CREATE INDEX console_sessions_by_expiry ON public.console_sessions USING btree (idle_expires_at);
+CREATE INDEX console_sessions_by_workspace ON public.console_sessions USING btree (workspace_id, created_at DESC, id DESC);
+
 create table idempotency_keys (
   workspace_id text not null,
   key_hash bytea not null,

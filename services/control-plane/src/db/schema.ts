@@ -11,6 +11,8 @@ export type Schema = {
   workspaces: WorkspacesTable;
   quotas: QuotasTable;
   api_keys: ApiKeysTable;
+  console_codes: ConsoleCodesTable;
+  console_sessions: ConsoleSessionsTable;
   videos: VideosTable;
   upload_tickets: UploadTicketsTable;
   imports: ImportsTable;
@@ -64,7 +66,7 @@ type ApiKeysTable = {
   last4: string;
   environment: Environment;
   permissions: Permission[];
-  /** The key that created it; null for an administrator without a key. */
+  /** The key that created it; null for a console session or an administrator without a key. */
   created_by: string | null;
   created_at: CreatedAt;
   expires_at: Date | null;
@@ -72,6 +74,36 @@ type ApiKeysTable = {
   last_used_at: Date | null;
 };
 export type ApiKeyRow = Selectable<ApiKeysTable>;
+
+/** The codes of sign-in links. A used one is deleted. */
+type ConsoleCodesTable = {
+  /** SHA-256 of the code. */
+  code_hash: Buffer;
+  workspace_id: string;
+  name: string;
+  environment: Environment;
+  permissions: Permission[];
+  expires_at: Date;
+};
+export type ConsoleCodeRow = Selectable<ConsoleCodesTable>;
+
+/** A session that has ended is deleted. */
+type ConsoleSessionsTable = {
+  id: string;
+  /** SHA-256 of the token in the cookie. */
+  token_hash: Buffer;
+  workspace_id: string;
+  name: string;
+  environment: Environment;
+  permissions: Permission[];
+  user_agent: string | null;
+  created_at: CreatedAt;
+  last_seen_at: Generated<Date>;
+  /** When the session expires without another request; at most `expires_at`. */
+  idle_expires_at: Date;
+  expires_at: Date;
+};
+export type ConsoleSessionRow = Selectable<ConsoleSessionsTable>;
 
 /** What the probe found in the source, apart from what has a column. */
 type SourceColumn = { container: string; videoCodec: string; audioCodec: string | null };

@@ -17,6 +17,7 @@ export type Contract = {
   info: { title: string; version: string };
   servers: Server[];
   paths: Record<string, PathItem>;
+  components: { [section: string]: unknown };
   [section: string]: unknown;
 };
 
@@ -28,7 +29,7 @@ export function loadContract({ baseUrl, engineUrl }: { baseUrl: string; engineUr
   const engine = Object.values(published.paths).find(servedByEngine);
   if (engine?.servers === undefined) throw new Error('The contract has no server for uploads');
   const text = JSON.stringify(published)
-    .replaceAll(addressOf(published.servers), () => baseUrl)
+    .replaceAll(rootOf(addressOf(published.servers)), () => rootOf(baseUrl))
     .replaceAll(addressOf(engine.servers), () => engineUrl);
   const contract: Contract = JSON.parse(text);
   contract.servers = [{ url: baseUrl, description: 'Control plane' }];
@@ -38,20 +39,41 @@ export function loadContract({ baseUrl, engineUrl }: { baseUrl: string; engineUr
   return contract;
 }
 
+/** An address of the control plane without `/v1`. */
+function rootOf(baseUrl: string): string {
+  return baseUrl.replace(/\/v1$/, '');
+}
+
 /** The part of the contract that the control plane serves, under the path of its router. */
 export function controlPlanePart(contract: Contract): Contract {
   const paths = Object.entries(contract.paths)
     .filter(([, item]) => !servedByEngine(item))
-    .map(([path, item]) => [path, withoutOptionalSecurity(item)]);
-  return { ...contract, servers: [{ url: '/v1' }], paths: Object.fromEntries(paths) };
+    .map(([path, item]) => [path, withOneSecurity(item)]);
+  return {
+    ...contract,
+    servers: [{ url: '/v1' }],
+    paths: Object.fromEntries(paths),
+    components: {
+      ...contract.components,
+      securitySchemes: { apiKey: CHECKED_BY_HANDLER, consoleSession: CHECKED_BY_HANDLER },
+    },
+  };
 }
 
-/** Removes optional security (`{}` is one alternative): the handler of such an operation decides whether it needs credentials. */
-function withoutOptionalSecurity(item: PathItem): PathItem {
+/** The validator itself checks nothing of this scheme. It would refuse requests without an Authorization header, for example. */
+const CHECKED_BY_HANDLER = { type: 'http', scheme: 'any' };
+
+/**
+ * Keeps the first alternative of the security, because the validator would check each of them: `apiKey` stands for an API key or a
+ * console session. Optional security (`{}` is one alternative) is removed: the handler of such an operation decides whether it
+ * needs credentials.
+ */
+function withOneSecurity(item: PathItem): PathItem {
   const operations = METHODS.flatMap((method) => {
     const operation = item[method];
-    const optional = operation?.security?.some((requirement) => Object.keys(requirement).length === 0);
-    return operation !== undefined && optional ? [[method, { ...operation, security: [] }]] : [];
+    if (operation?.security === undefined) return [];
+    const optional = operation.security.some((requirement) => Object.keys(requirement).length === 0);
+    return [[method, { ...operation, security: optional ? [] : operation.security.slice(0, 1) }]];
   });
   return { ...item, ...Object.fromEntries(operations) };
 }

@@ -1,4 +1,4 @@
-import { type FieldError, Problem } from '@framelane/service-kit/problem';
+import type { FieldError } from '@framelane/service-kit/problem';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
 import type { OpenApiRequest, OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
@@ -14,8 +14,15 @@ const BODY_LIMIT = '256kb';
 /** A body as handlers receive it: the validator has set missing members that have a default. */
 export type WithDefaults<Body, Names extends keyof Body> = Body & Required<Pick<Body, Names>>;
 
-/** Checks the key, the workspace and the permissions that an operation requires; throws a Problem. */
-export type Authenticate = (req: Request, permissions: string[]) => Promise<void>;
+/**
+ * Checks the API key or the console session, the workspace and the permissions that an operation requires; throws a Problem.
+ * By default an operation accepts both credentials.
+ */
+export type Authenticate = (
+  req: Request,
+  permissions: string[],
+  options?: { acceptsKeys: boolean },
+) => Promise<void>;
 
 /**
  * The middleware that parses the JSON body and validates every request (and, in tests, every response) against the contract.
@@ -38,9 +45,9 @@ export function requestValidation(
     next();
   };
 
-  const apiKey = async (req: Request, permissions: string[]) => {
+  const securityHandler = (acceptsKeys: boolean) => async (req: Request, permissions: string[]) => {
     try {
-      await authenticate(req, permissions);
+      await authenticate(req, permissions, { acceptsKeys });
       if (unreadable.has(req)) throw unreadable.get(req);
       return true;
     } catch (error) {
@@ -51,10 +58,10 @@ export function requestValidation(
 
   const refusalHandler: ErrorRequestHandler = (error, req, _res, next) => {
     if (refusals.has(req)) next(refusals.get(req));
-    // The validator refuses a missing Authorization header before it calls the security handler.
-    else if (error?.status === 401) next(missingApiKey());
     else if (error instanceof OpenApiValidator.error.BadRequest) {
-      next(invalidInput(error, req, { patterns, unknown: unknownFieldsOf(req, contract) }));
+      // For an operation that requires no credentials, nobody has reported the malformed body.
+      if (unreadable.has(req) && requestBodyOf(req) !== undefined) next(unreadable.get(req));
+      else next(invalidInput(error, req, { patterns, unknown: unknownFieldsOf(req, contract) }));
     } else next(error);
   };
 
@@ -75,7 +82,9 @@ export function requestValidation(
         validateRequests: { allowUnknownQueryParameters: true },
         validateResponses: options.validateResponses,
         ajvFormats: { mode: 'full' },
-        validateSecurity: { handlers: { apiKey } },
+        validateSecurity: {
+          handlers: { apiKey: securityHandler(true), consoleSession: securityHandler(false) },
+        },
         // Its multer would buffer uploads in memory; no operation here accepts multipart.
         fileUploader: false,
       }) as RequestHandler[],
@@ -99,13 +108,6 @@ function unknownFieldsOf(req: Request, contract: Contract): FieldError[] {
   if (['GET', 'HEAD'].includes(req.method)) return [];
   const schema = requestBodyOf(req)?.content['application/json']?.schema;
   return unknownFields(schema ?? { additionalProperties: false }, req.body, contract);
-}
-
-/** The response to a request without a key. */
-export function missingApiKey(): Problem {
-  return new Problem('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>".', {
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  });
 }
 
 /** The path template of a handled request, e.g. `/v1/videos/{id}`; undefined without a route. */

@@ -1,7 +1,7 @@
 import { sendProblem } from '@framelane/service-kit/middleware';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, RequestHandler, Response } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
+import { credentialOf } from '../auth/authentication.ts';
 import type { Commit, Database } from '../db/database.ts';
 import type { IdempotencyService } from './idempotency.service.ts';
 import { hashKey, hashPayload, withoutMembers } from './idempotency-key.ts';
@@ -37,7 +37,7 @@ async function begin(keys: IdempotencyService, req: Request) {
   const key = req.get('idempotency-key');
   if (key === undefined) return undefined;
   return keys.begin({
-    workspaceId: apiKeyOf(req).workspace_id,
+    workspaceId: credentialOf(req).workspace_id,
     keyHash: hashKey({ route: req.route.path, params: req.params as Record<string, string> }, key),
     payloadHash: hashPayload(req.body),
   });

@@ -17,6 +17,7 @@ const MAINTENANCE_STEPS = [
   'reissue-lost-commands',
   'abort-stale-uploads',
   'prune-idempotency-keys',
+  'prune-console-sessions',
   'reseal-secrets',
   'prune-webhook-events',
   'prune-tombstones',

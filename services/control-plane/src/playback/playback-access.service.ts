@@ -11,8 +11,8 @@ import { judgePlaybackToken, playbackTokenKey, signPlaybackToken, withToken } fr
 export type Viewer = {
   /** The unverified `token` parameter; undefined without one. */
   token: unknown;
-  /** Authenticates the API key of the request and resolves with its workspace; undefined without a key. */
-  workspaceOfKey: (() => Promise<string>) | undefined;
+  /** Authenticates the API key or the session of the request and resolves with its workspace; undefined without either. */
+  workspaceOfCredential: (() => Promise<string>) | undefined;
 };
 
 /** A playback token, and the URL of the master playlist with it. */
@@ -48,7 +48,7 @@ export class PlaybackAccessService {
 
   /**
    * Admits a viewer to a ready video, or throws a Problem. Anybody may play a public video; a signed one needs a token, or an
-   * API key of its workspace.
+   * API key or a session of its workspace.
    */
   async admit(workspaceId: string, videoId: string, viewer: Viewer): Promise<Admission> {
     const playback = await findPlayback(this.#db, workspaceId, videoId);
@@ -57,8 +57,8 @@ export class PlaybackAccessService {
     if (viewer.token !== undefined) {
       return { ...playback, token: await this.requireToken(viewer.token, videoId) };
     }
-    if (viewer.workspaceOfKey === undefined) throw tokenRequired();
-    if ((await viewer.workspaceOfKey()) !== workspaceId) throw foreignKey();
+    if (viewer.workspaceOfCredential === undefined) throw tokenRequired();
+    if ((await viewer.workspaceOfCredential()) !== workspaceId) throw foreignCredential();
     return { ...playback, token: undefined };
   }
 
@@ -92,8 +92,11 @@ function tokenRequired(): Problem {
   );
 }
 
-function foreignKey(): Problem {
-  return new Problem('workspace_mismatch', 'This API key belongs to another workspace than the video.');
+function foreignCredential(): Problem {
+  return new Problem(
+    'workspace_mismatch',
+    'This API key or session belongs to another workspace than the video.',
+  );
 }
 
 function tokenInvalid(): Problem {

@@ -4,7 +4,8 @@ import type { components } from '@framelane/openapi/types';
 import compression from 'compression';
 import cors from 'cors';
 import type { Request, RequestHandler, Response } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
+import { credentialOf } from '../auth/authentication.ts';
+import type { SessionCookie } from '../auth/session-cookie.ts';
 import type { Authenticate } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import { sendStored } from '../stored-files/send-stored.ts';
@@ -72,24 +73,25 @@ export function playbackRoutes(deps: {
   captions: CaptionsPlaybackService;
   access: PlaybackAccessService;
   authenticate: Authenticate;
+  cookie: SessionCookie;
   idempotent: Idempotent;
 }): Record<Operation, RequestHandler> {
-  const { playback, captions, access, authenticate, idempotent } = deps;
+  const { playback, captions, access, authenticate, cookie, idempotent } = deps;
 
   const issueToken = (req: Request): Promise<IssuedToken> => {
     const { expiresIn = DEFAULT_TOKEN_SECONDS }: Partial<components['schemas']['PlaybackTokenRequest']> =
       req.body ?? {};
-    return access.issueToken(apiKeyOf(req).workspace_id, String(req.params.id), expiresIn);
+    return access.issueToken(credentialOf(req).workspace_id, String(req.params.id), expiresIn);
   };
 
   const viewerOf = (req: Request): Viewer => ({
     token: req.query.token,
-    workspaceOfKey:
-      req.get('authorization') === undefined
+    workspaceOfCredential:
+      req.get('authorization') === undefined && cookie.tokenOf(req) === undefined
         ? undefined
         : async () => {
             await authenticate(req, ['videos:read']);
-            return apiKeyOf(req).workspace_id;
+            return credentialOf(req).workspace_id;
           },
   });
 

@@ -61,7 +61,7 @@ export class FailureLimit {
   #refuseAfterTooMany(network: string): void {
     const { count, secondsLeft } = this.#failures.get(network);
     if (count >= this.#perMinute) {
-      throw rateLimited('Too many requests from your network had an invalid API key.', secondsLeft);
+      throw rateLimited('Too many requests from your network had invalid credentials.', secondsLeft);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
+import { credentialOf } from '../auth/authentication.ts';
 import type { WithDefaults } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { Ticket, UploadTicketsService } from './upload-tickets.service.ts';
@@ -35,7 +35,7 @@ export function uploadTicketRoutes(
       },
       oneTime: ['uploadToken'],
       renew: async (req, { videoId }) => ({
-        uploadToken: await tickets.replaceToken(apiKeyOf(req).workspace_id, String(videoId)),
+        uploadToken: await tickets.replaceToken(credentialOf(req).workspace_id, String(videoId)),
       }),
     }),
   };

@@ -1,6 +1,6 @@
 import type { components } from '@framelane/openapi/types';
 import type { Request } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
+import { credentialOf } from '../auth/authentication.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { KeepSource } from '../videos/keep-source.ts';
 
@@ -21,7 +21,7 @@ export type VideoFields = {
 
 /** Reads them from a validated request. */
 export function readVideoFields(req: Request): VideoFields {
-  const { workspace_id: workspaceId, environment } = apiKeyOf(req);
+  const { workspace_id: workspaceId, environment } = credentialOf(req);
   const body: components['schemas']['UploadTicketRequest'] | components['schemas']['ImportRequest'] =
     req.body;
   const { title, metadata, tags, passthrough, playbackPolicy, allowedOrigins, keepSource } = body;

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
+import { credentialOf } from '../auth/authentication.ts';
 import type { UsageService } from './usage.service.ts';
 import { usagePeriod } from './usage-period.ts';
 
@@ -9,7 +9,7 @@ type UsageQuery = { from?: string; to?: string; environment?: 'live' | 'test'; g
 export function usageRoutes(usage: UsageService): Record<'getUsage', RequestHandler> {
   return {
     getUsage: async (req, res) => {
-      const key = apiKeyOf(req);
+      const key = credentialOf(req);
       const query = req.query as UsageQuery;
       const period = usagePeriod({ from: timeOf(query.from), to: timeOf(query.to) }, new Date());
       const environment = query.environment ?? key.environment;

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
+import { credentialOf } from '../auth/authentication.ts';
 import { sendStored } from '../stored-files/send-stored.ts';
 import type { SourcesService } from './sources.service.ts';
 
@@ -8,12 +8,12 @@ export function sourceRoutes(
 ): Record<'getVideoSource' | 'deleteVideoSource', RequestHandler> {
   return {
     getVideoSource: async (req, res) => {
-      const { file, headers } = await sources.find(apiKeyOf(req).workspace_id, String(req.params.id));
+      const { file, headers } = await sources.find(credentialOf(req).workspace_id, String(req.params.id));
       await sendStored(req, res, file, headers, headers['Cache-Control']);
     },
 
     deleteVideoSource: async (req, res) => {
-      await sources.delete(apiKeyOf(req).workspace_id, String(req.params.id));
+      await sources.delete(credentialOf(req).workspace_id, String(req.params.id));
       res.status(204).end();
     },
   };

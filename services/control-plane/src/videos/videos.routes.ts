@@ -1,6 +1,6 @@
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
+import { credentialOf } from '../auth/authentication.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { VideoRecord } from './video-record.ts';
@@ -23,13 +23,13 @@ export function videoRoutes(
 ): Record<'getVideo' | 'listVideos' | 'updateVideo' | 'deleteVideo' | 'retryVideo', RequestHandler> {
   return {
     getVideo: async (req, res) => {
-      res.json(await videos.get(apiKeyOf(req).workspace_id, String(req.params.id)));
+      res.json(await videos.get(credentialOf(req).workspace_id, String(req.params.id)));
     },
 
     listVideos: async (req, res) => {
       const query = req.query as unknown as ListQuery;
       const page = await videos.list(
-        apiKeyOf(req).workspace_id,
+        credentialOf(req).workspace_id,
         {
           statuses: (query.status ?? []).flatMap((item) =>
             item.split(','),
@@ -49,16 +49,16 @@ export function videoRoutes(
 
     updateVideo: async (req, res) => {
       const patch: components['schemas']['VideoPatch'] = req.body;
-      res.json(await videos.update(apiKeyOf(req).workspace_id, String(req.params.id), patch));
+      res.json(await videos.update(credentialOf(req).workspace_id, String(req.params.id), patch));
     },
 
     deleteVideo: async (req, res) => {
-      await videos.delete(apiKeyOf(req).workspace_id, String(req.params.id));
+      await videos.delete(credentialOf(req).workspace_id, String(req.params.id));
       res.status(204).end();
     },
 
     retryVideo: idempotent<VideoRecord>({
-      prepare: async (req) => videos.retry(apiKeyOf(req).workspace_id, String(req.params.id)),
+      prepare: async (req) => videos.retry(credentialOf(req).workspace_id, String(req.params.id)),
       response: (video) => ({ status: 202, body: video }),
       committed: () => videos.retryCommitted(),
     }),

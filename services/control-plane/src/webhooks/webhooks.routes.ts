@@ -1,6 +1,6 @@
 import type { components } from '@framelane/openapi/types';
 import type { Request, RequestHandler } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
+import { credentialOf } from '../auth/authentication.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import type { WithDefaults } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
@@ -95,5 +95,5 @@ export function webhookRoutes(
 }
 
 function workspaceOf(req: Request): string {
-  return apiKeyOf(req).workspace_id;
+  return credentialOf(req).workspace_id;
 }

@@ -62,7 +62,7 @@ function codesOf(response: ResponseObject, document: object): string[] {
 
 function useOfApiKey({ security }: Operation): DocumentedResponse['apiKey'] {
   if (!security.some((requirement) => 'apiKey' in requirement)) return 'none';
-  return security.length === 1 ? 'required' : 'possible';
+  return security.some((requirement) => Object.keys(requirement).length === 0) ? 'possible' : 'required';
 }
 
 function resolve<T extends { $ref?: string }>(value: T, document: object): T {

@@ -1,7 +1,7 @@
 import { newId } from '@framelane/contracts/ids';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 
-/** One operation of the contract that requires an API key, with a valid input. */
+/** One operation of the contract that requires an API key or a console session, with a valid input. */
 export type KeyedOperation = {
   name: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -26,13 +26,14 @@ type Operation = {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Every operation of the contract that requires an API key. */
+/** Every operation of the contract that requires an API key or a console session. */
 export function keyedOperations(): KeyedOperation[] {
   const { paths } = readOpenApiDocument() as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const operation = item[method];
-      const permissions = operation?.security?.length === 1 ? operation.security[0]?.apiKey : undefined;
+      // Optional security begins with an empty requirement.
+      const permissions = operation?.security?.[0]?.apiKey;
       if (operation === undefined || permissions === undefined) return [];
       const name = `${method.toUpperCase()} ${path}`;
       return [

@@ -23,13 +23,14 @@ const permissionsAndCurl = ({ React: { createElement: element } }) => {
 };
 
 function Permissions({ element, operation: { security = [] } }) {
-  const permissions = security.length === 1 ? (security[0].apiKey ?? []) : [];
+  const permissions = security[0]?.apiKey ?? [];
   if (permissions.length === 0) return null;
   const names = permissions.map((name) => element('code', { key: name }, name));
   return element('p', { className: 'permissions' }, 'Permission: ', names);
 }
 
 function CodeSamples({ element, operation: { 'x-codeSamples': samples = [] } }) {
+  if (samples.length === 0) return null;
   return element(
     'section',
     { className: 'code-samples' },

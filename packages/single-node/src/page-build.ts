@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@framelane/service-kit/logger';
-import { findBuild, folderOf, keyOf } from '@framelane/web-build/front-ends';
+import { type FrontEnd, findBuild, folderOf, keyOf } from '@framelane/web-build/front-ends';
 
-/** The build of the player page in a process of its own. */
-export type PlayerBuild = {
+/** The build of a front end in a process of its own. */
+export type PageBuild = {
   failed(): boolean;
   /** Resolves when the build has ended, in any way. */
   ended: Promise<void>;
@@ -15,9 +16,9 @@ export type PlayerBuild = {
 /** The end of the output that goes to the log after a failure, in characters. */
 const LOGGED_OUTPUT = 2000;
 
-/** Builds the page in a folder unless it is built. Never throws; a failure goes to the log. */
-export function startPlayerBuild(logger: Logger, folder = folderOf('player')): PlayerBuild {
-  if (findBuild(folder, keyOf(folder)) !== undefined) {
+/** Builds a front end unless it is built or its folder is missing. Never throws; a failure goes to the log. */
+export function startPageBuild(logger: Logger, page: FrontEnd, folder = folderOf(page)): PageBuild {
+  if (!existsSync(folder) || findBuild(folder, keyOf(folder)) !== undefined) {
     return { failed: () => false, ended: Promise.resolve(), stop: async () => {} };
   }
   const program = fileURLToPath(import.meta.resolve('@framelane/web-build/main'));
@@ -32,11 +33,11 @@ export function startPlayerBuild(logger: Logger, folder = folderOf('player')): P
   let stopping = false;
   const fail = (details: object) => {
     failed = true;
-    if (!stopping) logger.error('player.build_failed', details);
+    if (!stopping) logger.error('pages.build_failed', { page, ...details });
   };
   const ended = once(child, 'close').then(
     ([code]) => {
-      if (code === 0) logger.info('player.built');
+      if (code === 0) logger.info('pages.built', { page });
       else fail({ output });
     },
     // The process could not be started.

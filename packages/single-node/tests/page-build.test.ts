@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from '@framelane/service-kit/logger';
 import { findBuild, keyOf } from '@framelane/web-build/front-ends';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { startPlayerBuild } from '../src/player-build.ts';
+import { startPageBuild } from '../src/page-build.ts';
 
 let folder: string;
 let logged: string[];
@@ -25,9 +25,9 @@ afterEach(() => rm(folder, { recursive: true }));
 
 test('builds the page once', async () => {
   await writeFile(join(folder, 'page.ts'), 'document.title = "built";');
-  for (const expected of [['player.built'], []]) {
+  for (const expected of [['pages.built'], []]) {
     logged = [];
-    const build = startPlayerBuild(logger, folder);
+    const build = startPageBuild(logger, 'player', folder);
     await build.ended;
     expect([build.failed(), logged]).toEqual([false, expected]);
   }
@@ -36,17 +36,14 @@ test('builds the page once', async () => {
 
 test('a failed build goes to the log with its output', async () => {
   await writeFile(join(folder, 'page.ts'), 'import "./missing.ts";');
-  const build = startPlayerBuild(logger, folder);
+  const build = startPageBuild(logger, 'player', folder);
   await build.ended;
-  expect([build.failed(), logged]).toEqual([
-    true,
-    [expect.stringMatching(/^player.build_failed .*missing/s)],
-  ]);
+  expect([build.failed(), logged]).toEqual([true, [expect.stringMatching(/^pages.build_failed .*missing/s)]]);
 });
 
 test('a build that is stopped ends without an error in the log', async () => {
   await writeFile(join(folder, 'page.ts'), 'document.title = "never";');
-  const build = startPlayerBuild(logger, folder);
+  const build = startPageBuild(logger, 'player', folder);
   await build.stop();
   expect(logged).toEqual([]);
 });

@@ -1,0 +1,47 @@
+import { ApiError, ConnectionError } from '@framelane/client';
+import { expect, test } from '@jest/globals';
+import { isSessionError, wordsFor } from './problem.ts';
+
+const problem = {
+  type: 'urn:framelane:problem:validation_failed',
+  title: 'Validation Failed',
+  status: 400,
+  detail: 'The body is not valid.',
+  instance: '/v1/api-keys',
+  code: 'validation_failed',
+  requestId: 'req_1',
+  errors: [{ field: 'body/name', code: 'minLength', message: 'must not be empty' }],
+};
+
+function apiError(status: number): ApiError {
+  return new ApiError('', {
+    code: problem.code,
+    status,
+    requestId: 'req_1',
+    problem: { ...problem, status },
+  });
+}
+
+test('a problem has its words, the errors in the input and its request id', () => {
+  expect(wordsFor(apiError(400))).toEqual({
+    title: 'Validation Failed',
+    detail: 'The body is not valid. — name must not be empty',
+    requestId: 'req_1',
+  });
+});
+
+test('a lost connection has words of its own', () => {
+  expect(wordsFor(new ConnectionError('http://localhost/v1'))).toMatchObject({
+    title: 'No connection',
+    requestId: null,
+  });
+});
+
+test('an error of this page shows no internals', () => {
+  expect(wordsFor(new TypeError('x is undefined')).detail).not.toContain('undefined');
+});
+
+test('only 401 is about the session', () => {
+  expect([401, 403].map((status) => isSessionError(apiError(status)))).toEqual([true, false]);
+  expect(isSessionError(new Error('401'))).toBe(false);
+});

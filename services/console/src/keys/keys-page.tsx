@@ -1,0 +1,133 @@
+import { type Schemas, unwrap } from '@framelane/client';
+import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../api/api.ts';
+import { API_URL } from '../paths.ts';
+import { useSession } from '../session/session.ts';
+import { Copy } from '../ui/copy.tsx';
+import { ErrorAlert } from '../ui/error-alert.tsx';
+import { formatAge, formatTime } from '../ui/format.ts';
+import { Loading } from '../ui/loading.tsx';
+import { PageTitle } from '../ui/page-title.tsx';
+import { CreateKey } from './create-key.tsx';
+
+type ApiKey = Schemas['ApiKey'];
+
+function useKeys() {
+  return useInfiniteQuery({
+    queryKey: ['keys'],
+    queryFn: ({ pageParam, signal }) =>
+      unwrap(api.GET('/api-keys', { params: { query: pageParam ? { cursor: pageParam } : {} }, signal })),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+}
+
+export function KeysPage() {
+  const { can } = useSession();
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useKeys();
+  const keys = data?.pages.flatMap((page) => page.data);
+  return (
+    <Stack>
+      <div className="video-head">
+        <PageTitle>Keys</PageTitle>
+        {can('api_keys:write') && <CreateKey />}
+      </div>
+      {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}
+      {keys === undefined && error === null && <Loading rows={3} />}
+      {keys?.length === 0 && <NoKeys />}
+      {keys !== undefined && keys.length > 0 && (
+        <ul className="rows">
+          {keys.map((key) => (
+            <KeyRow key={key.id} apiKey={key} />
+          ))}
+        </ul>
+      )}
+      {hasNextPage && (
+        <Group>
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            More keys
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+function NoKeys() {
+  const { workspace } = useSession();
+  return (
+    <div className="empty">
+      <Text fw={600}>This workspace has no keys.</Text>
+      <Text>
+        A program uses a key to upload and manage videos. Give each program one of its own, with only the
+        permissions it needs.
+      </Text>
+      <Copy
+        label="Check a key in KEY"
+        value={`curl ${API_URL}/auth/whoami \\\n  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspace.id}'`}
+      />
+    </div>
+  );
+}
+
+const STATUS_COLOURS = { active: 'teal', revoked: 'gray', expired: 'gray' } as const;
+
+function KeyRow({ apiKey }: { apiKey: ApiKey }) {
+  const { can } = useSession();
+  const { name, prefix, last4, permissions, status, lastUsedAt, expiresAt } = apiKey;
+  const facts = [
+    `${prefix}…${last4}`,
+    lastUsedAt === null ? 'never used' : `used ${formatAge(lastUsedAt, Date.now())}`,
+    expiresAt === null ? 'does not expire' : `expires ${formatTime(expiresAt)}`,
+  ];
+  return (
+    <li>
+      <div className="row-words">
+        <span className="row-title">{name}</span>
+        <span className="hint">{facts.join(' · ')}</span>
+        <span className="hint">{permissions.join(', ')}</span>
+      </div>
+      <Badge variant="light" color={STATUS_COLOURS[status]}>
+        {status}
+      </Badge>
+      {status === 'active' && can('api_keys:write') && <RevokeKey apiKey={apiKey} />}
+    </li>
+  );
+}
+
+function RevokeKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const queries = useQueryClient();
+  const revocation = useMutation({
+    mutationFn: () => api.apiKeys.revoke(id),
+    onSuccess: async () => {
+      setIsOpen(false);
+      await queries.invalidateQueries({ queryKey: ['keys'] });
+    },
+  });
+  return (
+    <>
+      <Button size="xs" variant="default" onClick={() => setIsOpen(true)} aria-label={`Revoke ${name}`}>
+        Revoke
+      </Button>
+      <Modal opened={isOpen} onClose={() => setIsOpen(false)} title="Revoke key">
+        <Stack>
+          <Text>
+            Requests with the key <strong>{name}</strong> fail at once. A revoked key cannot be used again.
+          </Text>
+          {revocation.error && <ErrorAlert error={revocation.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setIsOpen(false)} data-autofocus>
+              Keep
+            </Button>
+            <Button color="red" loading={revocation.isPending} onClick={() => revocation.mutate()}>
+              Revoke key
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,14 @@
+const file = import.meta.url;
+
+/** The path of the console, e.g. `/console`. The files of the page are in a folder below it. */
+export const BASE = new URL('..', file).pathname.replace(/\/$/, '');
+
+/** The URL of the API, which is beside the console. */
+export const API_URL = new URL(BASE.replace(/[^/]*$/, 'v1'), file).href;
+
+/** Addresses of the pages, relative to `BASE`. */
+export const paths = {
+  videos: '/videos',
+  video: (id: string) => `/videos/${id}`,
+  keys: '/keys',
+};

@@ -1,0 +1,34 @@
+import { Button } from '@mantine/core';
+import { useId, useRef, useState } from 'react';
+
+/** A text that can be copied. Without permission for the clipboard (plain http), the button selects the text. */
+export function Copy({ label, value }: { label: string; value: string }) {
+  const id = useId();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [outcome, setOutcome] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(value);
+      setOutcome('Copied');
+    } catch {
+      field.current?.select();
+      setOutcome('Selected: copy it with the keyboard');
+    }
+  };
+  return (
+    <div className="copy">
+      <label htmlFor={id} className="label">
+        {label}
+      </label>
+      <div className="copy-row">
+        <textarea id={id} ref={field} readOnly value={value} rows={value.split('\n').length} wrap="off" />
+        <Button size="xs" variant="default" onClick={() => void copy()} aria-label={`Copy: ${label}`}>
+          Copy
+        </Button>
+      </div>
+      <div role="status" className="hint">
+        {outcome}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+import { Button, Text } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { useUploads } from './uploads-provider.tsx';
+
+/** Takes files that are dropped anywhere on the page, or chosen. */
+export function DropZone() {
+  const { add } = useUploads();
+  const [isOver, setIsOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    const onDragOver = (event: DragEvent) => {
+      if (!carriesFiles(event)) return;
+      // Without this the browser would open the file.
+      event.preventDefault();
+      setIsOver(true);
+    };
+    const onDragLeave = (event: DragEvent) => {
+      if (event.relatedTarget === null) setIsOver(false);
+    };
+    const onDrop = (event: DragEvent) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      setIsOver(false);
+      add(event.dataTransfer?.files ?? []);
+    };
+    addEventListener('dragover', onDragOver);
+    addEventListener('dragleave', onDragLeave);
+    addEventListener('drop', onDrop);
+    return () => {
+      removeEventListener('dragover', onDragOver);
+      removeEventListener('dragleave', onDragLeave);
+      removeEventListener('drop', onDrop);
+    };
+  }, [add]);
+
+  return (
+    <div className={isOver ? 'drop-zone over' : 'drop-zone'}>
+      <Text>Drop video files anywhere on this page.</Text>
+      <Button onClick={() => input.current?.click()}>Choose files</Button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        accept="video/*,.mkv,.mxf,.ts,.mts,.m2ts"
+        hidden
+        aria-label="Files to upload"
+        onChange={({ currentTarget }) => {
+          add(currentTarget.files ?? []);
+          // So that the same file can be chosen again.
+          currentTarget.value = '';
+        }}
+      />
+    </div>
+  );
+}

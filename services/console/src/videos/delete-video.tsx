@@ -1,0 +1,72 @@
+import type { Video } from '@framelane/client';
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { api } from '../api/api.ts';
+import { paths } from '../paths.ts';
+import { useSession } from '../session/session.ts';
+import { ErrorAlert } from '../ui/error-alert.tsx';
+
+/** Deletes a video after its title was typed. Nothing for somebody without the permission. */
+export function DeleteVideo({ video: { id, title } }: { video: Video }) {
+  const { can } = useSession();
+  const [isOpen, setIsOpen] = useState(false);
+  const [typed, setTyped] = useState('');
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const removal = useMutation({
+    mutationFn: () => api.videos.delete(id),
+    onSuccess: () => {
+      navigate(paths.videos);
+      void queries.invalidateQueries({ queryKey: ['videos', 'list'] });
+    },
+  });
+  if (!can('videos:write')) return null;
+  const close = () => {
+    setIsOpen(false);
+    setTyped('');
+  };
+  return (
+    <>
+      <Group>
+        <Button color="red" variant="outline" onClick={() => setIsOpen(true)}>
+          Delete video
+        </Button>
+      </Group>
+      <Modal opened={isOpen} onClose={close} title="Delete video">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            removal.mutate();
+          }}
+        >
+          <Stack>
+            <Text>The video, its file and its streams are deleted at once. Nobody can bring them back.</Text>
+            <TextInput
+              label={`Type the title to confirm: ${title}`}
+              value={typed}
+              onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+              autoComplete="off"
+              data-autofocus
+            />
+            {removal.error && <ErrorAlert error={removal.error} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                Keep
+              </Button>
+              <Button
+                type="submit"
+                color="red"
+                disabled={typed.trim() !== title.trim()}
+                loading={removal.isPending}
+              >
+                Delete
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { FramelaneError, type Schemas, unwrap } from '@framelane/client';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { api } from '../api/api.ts';
+import { pollAfter } from '../api/live.ts';
+import type { ListAddress } from './list-address.ts';
+
+/** One page of videos, live. While the next page loads, the one before stays. */
+export function useVideoPage({ q, status, cursor }: ListAddress) {
+  return useQuery({
+    queryKey: ['videos', 'list', q, status, cursor],
+    queryFn: ({ signal }) => {
+      const query = { ...(q && { q }), ...(status && { status: [status] }), ...(cursor && { cursor }) };
+      return unwrap(api.GET('/videos', { params: { query }, signal }));
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => pollAfter(state.data?.data ?? []),
+  });
+}
+
+/** One video, live. */
+export function useVideo(id: string) {
+  return useQuery({
+    queryKey: ['videos', 'one', id],
+    queryFn: ({ signal }) => api.videos.get(id, { signal }),
+    refetchInterval: ({ state }) => (isGone(state.error) ? false : pollAfter(state.data ? [state.data] : [])),
+  });
+}
+
+/** Whether the response was that there is no such video. */
+export function isGone(error: unknown): boolean {
+  return error instanceof FramelaneError && error.status === 404;
+}
+
+/** A token for the player of a `signed` video; none for others. It is not renewed, because that would restart the player. */
+export function usePlaybackToken({ id, playbackPolicy, status }: Schemas['Video']) {
+  return useQuery({
+    queryKey: ['playback-token', id],
+    queryFn: ({ signal }) => api.videos.createPlaybackToken(id, {}, { signal }),
+    enabled: playbackPolicy === 'signed' && status === 'ready',
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    gcTime: 0,
+  });
+}

@@ -1,0 +1,152 @@
+import { newId } from '@framelane/contracts/ids';
+import type { Logger } from '@framelane/service-kit/logger';
+import { Problem } from '@framelane/service-kit/problem';
+import type { VerifiedSession } from '../auth/authentication.ts';
+import { LastUse } from '../auth/last-use.ts';
+import { RequestCoalescing } from '../auth/request-coalescing.ts';
+import { hashToken, randomBase62 } from '../auth/secret-tokens.ts';
+import type { Database } from '../db/database.ts';
+import { type Page, type Position, toPage } from '../db/keyset-page.ts';
+import type { Environment, Permission } from '../db/schema.ts';
+import { type SessionRecord, toSessionRecord } from './console-session-record.ts';
+import {
+  deleteCodes,
+  deleteExpired,
+  deleteSessions,
+  findSession,
+  insertCode,
+  insertSession,
+  listSessions,
+  takeCode,
+  touchSession,
+  type UsedSession,
+} from './console-sessions.store.ts';
+
+/** 43 base62 characters carry 256 bits. The log redacts secrets with this prefix. */
+const newSecret = (kind: 'code' | 'session') => `console_${kind}_${randomBase62(43)}`;
+
+/** Longest `User-Agent` that is stored. */
+const USER_AGENT_LENGTH = 300;
+
+/** What a person may do who signs in with a link. */
+export type LinkRequest = {
+  workspaceId: string;
+  name: string;
+  environment: Environment;
+  permissions: readonly Permission[];
+};
+
+/** A sign-in link, which is never shown again. It is for one use before it expires. */
+export type ConsoleLink = { url: string; expiresAt: Date };
+
+/** Creates sign-in codes, exchanges them for sessions, and verifies, lists and ends sessions (ADR 43). */
+export class ConsoleSessionsService {
+  readonly #db: Database;
+  readonly #logger: Logger;
+  readonly #publicUrl: string;
+  readonly #lastUse: LastUse;
+  readonly #queries = new RequestCoalescing<UsedSession | undefined>();
+
+  /** `publicUrl` is the root of the public address. */
+  constructor({ db, logger, publicUrl }: { db: Database; logger: Logger; publicUrl: string }) {
+    this.#db = db;
+    this.#publicUrl = publicUrl;
+    this.#logger = logger;
+    this.#lastUse = new LastUse((id) => touchSession(db, id), logger);
+  }
+
+  /** Creates a link for one sign-in within 10 minutes. Its code is in the fragment, which browsers do not send. */
+  async createLink({ workspaceId, name, environment, permissions }: LinkRequest): Promise<ConsoleLink> {
+    const code = newSecret('code');
+    const expiresAt = await insertCode(this.#db, hashToken(code), {
+      workspace_id: workspaceId,
+      name,
+      environment,
+      permissions: [...permissions],
+    });
+    this.#logger.info('console_link.created', { workspaceId, permissions, expiresAt });
+    return { url: `${this.#publicUrl}/console/#code=${code}`, expiresAt };
+  }
+
+  /** Exchanges a code for a session. Resolves with its token. Throws 401 `console_code_invalid`. */
+  async signIn(code: string, userAgent: string | undefined): Promise<string> {
+    const token = newSecret('session');
+    const id = newId('ses');
+    const workspaceId = await this.#db.transaction().execute(async (trx) => {
+      const grant = await takeCode(trx, hashToken(code));
+      if (grant === undefined) {
+        throw unauthorized(
+          'console_code_invalid',
+          'This sign-in link is unknown, was used before or has expired. Create a new one.',
+        );
+      }
+      await insertSession(trx, {
+        ...grant,
+        id,
+        token_hash: hashToken(token),
+        user_agent: userAgent?.slice(0, USER_AGENT_LENGTH) ?? null,
+      });
+      return grant.workspace_id;
+    });
+    this.#logger.info('console_session.created', { sessionId: id, workspaceId });
+    return token;
+  }
+
+  /**
+   * Resolves with the session of a token, or throws 401 `console_session_invalid`. Each result comes from a query that began
+   * after the call, so the end of a session is effective at once on every instance.
+   */
+  async verify(token: string): Promise<VerifiedSession> {
+    const hash = hashToken(token);
+    const session = await this.#queries.get(hash.toString('base64'), () => findSession(this.#db, hash));
+    if (session === undefined) {
+      throw unauthorized(
+        'console_session_invalid',
+        'This session is unknown, has expired or was signed out. Sign in again.',
+      );
+    }
+    this.#lastUse.record(session);
+    return session;
+  }
+
+  /** One page of the workspace's sessions that have not expired, newest first. */
+  async list(
+    workspaceId: string,
+    page: { after: Position | undefined; limit: number },
+  ): Promise<Page<SessionRecord>> {
+    const rows = await listSessions(this.#db, workspaceId, { ...page, limit: page.limit + 1 });
+    return toPage(rows, page.limit, toSessionRecord);
+  }
+
+  /** Ends a session of the workspace. Throws 404 `console_session_not_found`. */
+  async revoke(workspaceId: string, sessionId: string): Promise<void> {
+    if (!(await this.signOut(workspaceId, sessionId))) {
+      throw new Problem('console_session_not_found', `There is no session ${sessionId} in this workspace.`);
+    }
+  }
+
+  /** Ends a session of the workspace. Resolves with false if it has ended already. */
+  async signOut(workspaceId: string, sessionId: string): Promise<boolean> {
+    if ((await deleteSessions(this.#db, workspaceId, sessionId)) === 0) return false;
+    this.#logger.info('console_session.ended', { sessionId, workspaceId });
+    return true;
+  }
+
+  /** Ends all sessions of the workspace, and its unused codes. */
+  async revokeAll(workspaceId: string): Promise<void> {
+    const sessions = await this.#db.transaction().execute(async (trx) => {
+      await deleteCodes(trx, workspaceId);
+      return deleteSessions(trx, workspaceId);
+    });
+    this.#logger.info('console_session.all_ended', { workspaceId, sessions });
+  }
+
+  /** Deletes expired codes and sessions. */
+  async prune(): Promise<void> {
+    await deleteExpired(this.#db);
+  }
+}
+
+function unauthorized(code: 'console_code_invalid' | 'console_session_invalid', detail: string): Problem {
+  return new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
+}

@@ -1,0 +1,51 @@
+import { routeNotFound } from '@framelane/service-kit/middleware';
+import { FILES_PATH } from '@framelane/web-build/front-ends';
+import { type Response, Router } from 'express';
+import type { FrontEnd } from '../front-ends/front-end.ts';
+
+/** No other page may show the console in a frame. */
+const FRAME_ANCESTORS = "frame-ancestors 'none'";
+
+/**
+ * The routes below `/console`: its files, and the page for every path without an extension, because the page itself reads its path.
+ * The page needs no session; only the API does.
+ */
+export function consolePage(frontEnd: FrontEnd, urls: { publicUrl: string; engineUrl: string }): Router {
+  const filesPath = `${new URL(`${urls.publicUrl}/console/files/`).pathname}`;
+  const headers = {
+    'Content-Security-Policy': policyOf(new URL(urls.engineUrl).origin),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cache-Control': 'no-store',
+  };
+
+  const send = (res: Response) => {
+    res.set(headers);
+    const build = frontEnd.build();
+    if (build === undefined) return frontEnd.sendMissing(res, FRAME_ANCESTORS);
+    res.type('html').send(build.html.replaceAll(`${FILES_PATH}files/`, filesPath));
+  };
+
+  const routes = Router();
+  routes.use('/files', frontEnd.files());
+  routes.get('/{*path}', (req, res, next) => {
+    if (/\.[^/]*$/.test(req.path)) next();
+    else send(res);
+  });
+  return routes.use(routeNotFound);
+}
+
+/** The page loads its own files, uses the API, uploads to the engine, and shows the player page in a frame. */
+function policyOf(engineOrigin: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    `connect-src 'self' ${engineOrigin}`,
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    FRAME_ANCESTORS,
+  ].join('; ');
+}

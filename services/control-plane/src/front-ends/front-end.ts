@@ -1,0 +1,72 @@
+import { routeNotFound } from '@framelane/service-kit/middleware';
+import {
+  type BuiltFrontEnd,
+  type FrontEnd as FrontEndName,
+  findBuild,
+  folderOf,
+  keyOf,
+} from '@framelane/web-build/front-ends';
+import compression from 'compression';
+import { type Response, Router } from 'express';
+
+/** Seconds after which a page that waits for its build loads again. */
+const RELOAD_SECONDS = 2;
+
+/** Finds the build of a front end, and serves its files. */
+export class FrontEnd {
+  readonly #name: FrontEndName;
+  readonly #folder: string;
+  readonly #key: string;
+  readonly #buildFailed: ((page: FrontEndName) => boolean) | undefined;
+  #found: BuiltFrontEnd | undefined;
+
+  /** `buildFailed` is that of a build which this process has started; undefined if it starts none. */
+  constructor(
+    name: FrontEndName,
+    buildFailed: ((page: FrontEndName) => boolean) | undefined,
+    folder = folderOf(name),
+  ) {
+    this.#name = name;
+    this.#folder = folder;
+    this.#key = keyOf(folder);
+    this.#buildFailed = buildFailed;
+  }
+
+  /** The build of this version; undefined until it exists. */
+  build(): BuiltFrontEnd | undefined {
+    this.#found ??= findBuild(this.#folder, this.#key);
+    return this.#found;
+  }
+
+  /** The files that the page loads. Their names contain a hash of their content. */
+  files(): Router {
+    const files = Router();
+    files.use(compression());
+    files.get('/:name', (req, res, next) => {
+      const root = this.build()?.files;
+      if (root === undefined) return next();
+      res.sendFile(req.params.name, { root, immutable: true, maxAge: '1y' }, (error) => {
+        if (error !== undefined && !res.headersSent) next();
+      });
+    });
+    return files.use(routeNotFound);
+  }
+
+  /** Sends a page that says why there is no build. While a build runs, the page reloads itself. */
+  sendMissing(res: Response, frameAncestors: string): void {
+    const isRunning = this.#buildFailed?.(this.#name) === false;
+    const words = this.#buildFailed
+      ? isRunning
+        ? `The ${this.#name} is being built. It appears by itself.`
+        : `The ${this.#name} could not be built. The log of Framelane says why (pages.build_failed).`
+      : `The ${this.#name} was not built. Build it with: node packages/web-build/src/main.ts`;
+    const title = this.#name === 'player' ? 'Player' : 'Console';
+    const reload = isRunning ? `<meta http-equiv="refresh" content="${RELOAD_SECONDS}">` : '';
+    res.set({
+      'Content-Security-Policy': `default-src 'none'; ${frameAncestors}`,
+      'Retry-After': String(RELOAD_SECONDS),
+    });
+    const html = `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">${reload}\n<title>${title}</title>\n<p>${words}</p>\n`;
+    res.status(503).type('html').send(html);
+  }
+}

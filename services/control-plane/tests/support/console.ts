@@ -1,0 +1,56 @@
+import { createLogger } from '@framelane/service-kit/logger';
+import request from 'supertest';
+import { PERMISSIONS } from '../../src/api-keys/permissions.ts';
+import {
+  ConsoleSessionsService,
+  type LinkRequest,
+} from '../../src/console-sessions/console-sessions.service.ts';
+import type { TestControlPlane } from './control-plane.ts';
+
+/** The origin of the console of a test control plane. */
+export const CONSOLE_ORIGIN = 'http://framelane.test';
+
+/** A console session as a browser uses it. */
+export type ConsoleSession = {
+  id: string;
+  /** The token in the cookie. */
+  token: string;
+  /** Headers of every request, with those that only writes need. */
+  headers: Record<string, string>;
+};
+
+type Plane = Pick<TestControlPlane, 'db' | 'url' | 'workspaceId'>;
+
+/** Creates the code of a sign-in link, by default with every permission. */
+export async function createCode(
+  { db, workspaceId }: Plane,
+  changes: Partial<LinkRequest> = {},
+): Promise<string> {
+  const sessions = new ConsoleSessionsService({
+    db,
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    publicUrl: CONSOLE_ORIGIN,
+  });
+  const request = {
+    workspaceId,
+    name: 'Test',
+    environment: 'live',
+    permissions: PERMISSIONS,
+    ...changes,
+  } as const;
+  return (await sessions.createLink(request)).url.replace(/^.*#code=/, '');
+}
+
+/** Signs in to the console. */
+export async function signIn(plane: Plane, changes: Partial<LinkRequest> = {}): Promise<ConsoleSession> {
+  const code = await createCode(plane, changes);
+  const response = await request(plane.url).post('/v1/console/sessions').send({ code });
+  if (response.status !== 201) throw new Error(`Not signed in: ${response.text}`);
+  const token = /^framelane=(\w+)/.exec(String(response.headers['set-cookie']))?.[1] ?? '';
+  const { id, csrfToken } = response.body;
+  return {
+    id,
+    token,
+    headers: { cookie: `framelane=${token}`, origin: CONSOLE_ORIGIN, 'x-framelane-csrf': csrfToken },
+  };
+}
