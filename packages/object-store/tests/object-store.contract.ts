@@ -310,7 +310,8 @@ export function objectStoreContract(
         const growth = memory.stop();
 
         expect(received.digest('hex')).toBe(sent);
-        expect(growth).toBeLessThan(128 * MIB);
+        // Less than the object, and more than the garbage that a busy machine has not collected yet.
+        expect(growth).toBeLessThan(192 * MIB);
       });
     });
 
