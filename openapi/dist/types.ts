@@ -4044,7 +4044,7 @@ export interface components {
          */
         RequestId: string;
         /**
-         * @description The remaining quota of the API key (draft-ietf-httpapi-ratelimit-headers-10): `r` requests for the next `t` seconds.
+         * @description The remaining quota of the API key or session (draft-ietf-httpapi-ratelimit-headers-10): `r` requests for the next `t` seconds.
          *     Absent if the installation sets no limit.
          * @example "key";r=2999;t=60
          */

@@ -111,6 +111,15 @@ describe('sign-in', () => {
     expect(outcome(await send(await createCode(plane), {}, limited.url))).toEqual([429, 'rate_limited']);
     await limited.stop();
   });
+
+  test('a session token that is sent as a code or as a key still works as a cookie', async () => {
+    const limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 9 } });
+    const { token, headers } = await signIn(plane);
+    expect((await send(token, {}, limited.url)).status).toBe(401);
+    expect((await whoami({ authorization: `Bearer ${token}` }, limited.url)).status).toBe(401);
+    expect((await whoami(headers, limited.url)).status).toBe(200);
+    await limited.stop();
+  });
 });
 
 describe('the cookie', () => {
