@@ -2607,7 +2607,7 @@ export interface components {
         ConsoleSignIn: {
             /**
              * @description The code of a sign-in link, after `#code=`.
-             * @example EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0abc
+             * @example console_code_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0abc
              */
             code: string;
         };
@@ -4044,7 +4044,7 @@ export interface components {
          */
         RequestId: string;
         /**
-         * @description The remaining quota of the API key (draft-ietf-httpapi-ratelimit-headers-10): `r` requests for the next `t` seconds.
+         * @description The remaining quota of the API key or session (draft-ietf-httpapi-ratelimit-headers-10): `r` requests for the next `t` seconds.
          *     Absent if the installation sets no limit.
          * @example "key";r=2999;t=60
          */
@@ -6814,7 +6814,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     /**
                      * @description The token of the session. Scripts cannot read it.
-                     * @example framelane=EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0xyz; Max-Age=604800; Path=/; HttpOnly; SameSite=Strict
+                     * @example framelane=console_session_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0xyz; Max-Age=604800; Path=/; HttpOnly; SameSite=Strict
                      */
                     "Set-Cookie"?: string;
                     [name: string]: unknown;

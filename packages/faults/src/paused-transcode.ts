@@ -4,8 +4,8 @@ import { hasLogged } from './logged.ts';
 import type { ServiceProcess } from './service-process.ts';
 
 /**
- * Uploads a file and stops its transcode soon after the start. Only then is it certain that the transcode has not ended.
- * Resolves with the video and the engine; `engine.signalPrograms('SIGCONT')` lets the transcode go on.
+ * Uploads a file and stops its encoder soon after the start. Later the encoder could have ended.
+ * Resolves with the video and the engine; `engine.signalPrograms('SIGCONT')` lets it go on.
  */
 export async function beginPausedTranscode(
   cluster: Cluster,
@@ -13,8 +13,11 @@ export async function beginPausedTranscode(
 ): Promise<{ videoId: string; engine: ServiceProcess }> {
   const videoId = await cluster.api.send(file);
   const engine = await until(() =>
-    cluster.engines.find((each) => hasLogged([each], 'transcode.started', videoId)),
+    cluster.engines.find((each) => hasLogged([each], 'transcode.planned', videoId)),
   );
-  await until(() => engine.signalPrograms('SIGSTOP'));
+  await until(async () => {
+    await engine.signalPrograms('SIGSTOP');
+    return engine.hasStoppedProgram();
+  });
   return { videoId, engine };
 }

@@ -83,16 +83,16 @@ export class ServiceProcess {
     await this.ready();
   }
 
-  /** Sends a signal to the programs that the service runs and their children. Resolves with whether it runs any. */
-  async signalPrograms(signal: 'SIGSTOP' | 'SIGCONT'): Promise<boolean> {
-    const pid = this.pid;
-    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  /** Stops or continues the programs that the service runs, and their children. */
+  async signalPrograms(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
     // Each leads a process group.
-    return children
-      .split(' ')
-      .filter(Boolean)
-      .map((child) => sendSignal(-Number(child), signal))
-      .includes(true);
+    for (const program of await this.#programs()) sendSignal(-program, signal);
+  }
+
+  /** Whether it runs a stopped program. One that ended before the signal does not count. */
+  async hasStoppedProgram(): Promise<boolean> {
+    const states = await Promise.all((await this.#programs()).map(stateOf));
+    return states.includes('T');
   }
 
   /** Sends a signal and waits for the exit. Resolves with the exit code, null when the signal killed it. */
@@ -105,13 +105,25 @@ export class ServiceProcess {
     const [code] = await exited;
     return code;
   }
+
+  /** The process ids of the programs that it runs. */
+  async #programs(): Promise<number[]> {
+    const children = await readFile(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
+    return children.split(' ').filter(Boolean).map(Number);
+  }
 }
 
-/** Whether the process or process group still exists. */
-function sendSignal(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): boolean {
+/** Sends a signal to a process or process group, unless it has ended. */
+function sendSignal(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
   try {
-    return process.kill(pid, signal);
-  } catch {
-    return false;
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+/** The state of a process as in proc_pid_stat(5), such as T for stopped; undefined if it has ended. */
+async function stateOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return /.*\) (\w)/.exec(stat)?.[1];
 }

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import {
   AbortMultipartUploadCommand,
   GetObjectCommand,
+  type GetObjectCommandOutput,
   HeadBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
@@ -28,8 +29,9 @@ import {
 import { S3Deletions } from './s3-deletions.ts';
 import { readContinuously } from './s3-download.ts';
 import { SharedBuffers } from './s3-parts.ts';
+import { type OpenedObject, S3Reads } from './s3-reads.ts';
 import { discardResumable, type ResumableDeps, S3ResumableWriter } from './s3-resumable.ts';
-import { S3Retries } from './s3-retries.ts';
+import { REQUEST_ATTEMPTS, S3Retries } from './s3-retries.ts';
 import { beginMultipartUpload, S3Upload } from './s3-upload.ts';
 import { writeNewFile } from './write-new-file.ts';
 
@@ -62,7 +64,9 @@ const WRITE_ID = 'write-id';
 /** Objects in one bucket of AWS S3 or a compatible server. The bucket must exist. */
 export class S3ObjectStore implements ObjectStore {
   readonly #client: S3Client;
-  /** Has its own connections: readers, who may be slow, never delay other requests. */
+  /** The first attempt of `get`. It has its own connections: readers, who may be slow, never delay other requests. */
+  readonly #reads: S3Reads;
+  /** The further attempts of `get`, with connections of their own too. */
   readonly #readClient: S3Client;
   /** Signs URLs for clients; sends no requests. */
   readonly #presigner: S3Client;
@@ -79,7 +83,7 @@ export class S3ObjectStore implements ObjectStore {
       ...common,
       ...(publicEndpoint !== undefined && { endpoint: publicEndpoint }),
     });
-    const connect = (maxSockets: number, socketTimeout: number) =>
+    const connect = (maxSockets: number, socketTimeout: number, attempts: number) =>
       new S3Client({
         ...common,
         ...(endpoint !== undefined && { endpoint }),
@@ -88,7 +92,7 @@ export class S3ObjectStore implements ObjectStore {
         responseChecksumValidation: 'WHEN_REQUIRED',
         // With it, the SDK would open a new connection for every part.
         expectContinueHeader: false,
-        retryStrategy: new S3Retries(),
+        retryStrategy: new S3Retries(attempts),
         requestHandler: {
           connectionTimeout: CONNECT_TIMEOUT_MS,
           socketTimeout,
@@ -96,8 +100,13 @@ export class S3ObjectStore implements ObjectStore {
           httpsAgent: { maxSockets },
         },
       });
-    this.#client = connect(MAX_CONNECTIONS, IDLE_TIMEOUT_MS);
-    this.#readClient = connect(MAX_READ_CONNECTIONS, READ_IDLE_TIMEOUT_MS);
+    this.#client = connect(MAX_CONNECTIONS, IDLE_TIMEOUT_MS, REQUEST_ATTEMPTS);
+    this.#readClient = connect(MAX_READ_CONNECTIONS, READ_IDLE_TIMEOUT_MS, REQUEST_ATTEMPTS - 1);
+    this.#reads = new S3Reads(this.#readClient, this.#bucket, {
+      maxConnections: MAX_READ_CONNECTIONS,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      idleTimeout: READ_IDLE_TIMEOUT_MS,
+    });
     this.#deletions = new S3Deletions(this.#client, this.#bucket);
   }
 
@@ -160,6 +169,9 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async get(key: string, range?: ByteRange): Promise<StoredObject> {
+    assertKey(key);
+    const found = await this.#reads.get(key, range);
+    if (found) return storedObject(key, found, range);
     return this.#open(key, { client: this.#readClient, ...(range && { range }) });
   }
 
@@ -238,6 +250,7 @@ export class S3ObjectStore implements ObjectStore {
   /** Closes the connections. The store cannot be used afterwards. */
   close(): void {
     this.#client.destroy();
+    this.#reads.close();
     this.#readClient.destroy();
     this.#presigner.destroy();
   }
@@ -274,19 +287,7 @@ export class S3ObjectStore implements ObjectStore {
       ...(etag !== undefined && { IfMatch: etag }),
     });
     try {
-      const found = await client.send(command, signal && { abortSignal: signal });
-      const body = found.Body;
-      if (!(body instanceof Readable)) throw new Error(`The server sent no body for ${key}`);
-      // bytes 0-9/1000
-      const [from, wholeSize] = found.ContentRange?.replace(/^bytes /, '').split(/-\d+\//) ?? [];
-      if (range && Number(from) !== range.start) {
-        body.destroy();
-        throw new Error(`The server ignored the range of ${key}`);
-      }
-      return {
-        ...infoOf(key, found, wholeSize === undefined ? found.ContentLength : Number(wholeSize)),
-        body,
-      };
+      return storedObject(key, await client.send(command, signal && { abortSignal: signal }), range);
     } catch (error) {
       if (isError(error, 'NoSuchKey', 'NotFound')) throw new ObjectNotFoundError(key);
       if (isError(error, 'InvalidRange')) throw new RangeError(`${key} ends before byte ${range?.start}`);
@@ -336,6 +337,23 @@ export class S3ObjectStore implements ObjectStore {
       return false;
     }
   }
+}
+
+/** The response to a request for an object or a range of it. Throws when it lacks something or is another range. */
+function storedObject(
+  key: string,
+  found: OpenedObject | GetObjectCommandOutput,
+  range?: ByteRange,
+): StoredObject {
+  const { Body: body } = found;
+  if (!(body instanceof Readable)) throw new Error(`The server sent no body for ${key}`);
+  // bytes 0-9/1000
+  const [from, wholeSize] = found.ContentRange?.replace(/^bytes /, '').split(/-\d+\//) ?? [];
+  if (range && Number(from) !== range.start) {
+    body.destroy();
+    throw new Error(`The server ignored the range of ${key}`);
+  }
+  return { ...infoOf(key, found, wholeSize === undefined ? found.ContentLength : Number(wholeSize)), body };
 }
 
 function infoOf(

@@ -5,7 +5,7 @@ import { StandardRetryStrategy } from '@smithy/core/retry';
 /**
  * Maximum attempts of a request when the connection breaks or the server fails (500, 502, 503, 504, throttling).
  */
-const REQUEST_ATTEMPTS = 3;
+export const REQUEST_ATTEMPTS = 3;
 
 /** Maximum attempts of a request that conflicts with another write (409), and the delay before each retry. */
 const CONFLICT_ATTEMPTS = 4;
@@ -15,6 +15,11 @@ const CONFLICT_DELAY_MS = 500;
  * The backoff before the first retry is at most this long, and twice as long before each further one. With full jitter.
  */
 const BASE_DELAY_MS = 500;
+
+/** Waits as before the first retry of a request. */
+export async function backOff(): Promise<void> {
+  await delay(Math.random() * BASE_DELAY_MS);
+}
 
 /**
  * When the connection of a download breaks, the download continues on a new one. It fails after this many connections in
@@ -30,18 +35,21 @@ export const DOWNLOAD_RETRIES = { failuresInARow: 3, progressBytes: 1024 ** 2, d
  * are in the token.
  */
 export class S3Retries extends StandardRetryStrategy {
+  readonly #attempts: number;
   /** Conflicts since the last failure of another kind. */
   readonly #conflicts = new WeakMap<object, number>();
 
-  constructor() {
-    super(REQUEST_ATTEMPTS);
+  /** `attempts` is the maximum, without the attempts after conflicts. */
+  constructor(attempts: number = REQUEST_ATTEMPTS) {
+    super(attempts);
+    this.#attempts = attempts;
   }
 
   override async refreshRetryTokenForRetry(
     ...[token, failure]: Parameters<StandardRetryStrategy['refreshRetryTokenForRetry']>
   ): ReturnType<StandardRetryStrategy['refreshRetryTokenForRetry']> {
     if (!isConflict(failure.error)) {
-      const limits = { maxAttempts: REQUEST_ATTEMPTS, baseDelay: BASE_DELAY_MS };
+      const limits = { maxAttempts: this.#attempts, baseDelay: BASE_DELAY_MS };
       return new StandardRetryStrategy(limits).refreshRetryTokenForRetry(token, failure);
     }
     const conflicts = (this.#conflicts.get(token) ?? 0) + 1;

@@ -364,6 +364,27 @@ describe('S3ObjectStore with a failing server', () => {
     fresh.close();
   });
 
+  test.each<Fault>(['error', 'cut'])(
+    'opens an object although GetObject fails once with %s',
+    async (fault) => {
+      await putStream(100);
+      fake.inject('GetObject', fault, 1);
+      expect(await buffer((await store.get('a/b')).body)).toHaveLength(100);
+    },
+  );
+
+  test.each<Fault>(['error', 'cut'])(
+    'tries three times to open an object whose reads fail with %s',
+    async (fault) => {
+      await putStream(100);
+      fake.inject('GetObject', fault);
+      const failure = await store.get('a/b').catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(Error);
+      expect(failure).not.toBeInstanceOf(ObjectNotFoundError);
+      expect(fake.log.filter((operation) => operation === 'GetObject')).toHaveLength(3);
+    },
+  );
+
   test('a read that breaks halfway rejects and leaves no file', async () => {
     await putStream(4 * MIB);
     fake.inject('GetObject', 'cut-halfway');

@@ -7,6 +7,8 @@ describe('redacts by shape', () => {
     ['svc_test_0123456789', 'svc_test_[redacted]'],
     ['token ut_AbCdEfGhIjKlMnOpQrSt', 'token ut_[redacted]'],
     ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_[redacted]'],
+    ['#code=console_code_9r8GKYqrTwjUPD8I', '#code=console_code_[redacted]'],
+    ['framelane=console_session_9r8GKYqrTwjUPD8I; a=b', 'framelane=console_session_[redacted]; a=b'],
     ['authorization: Bearer abc.def', 'authorization: Bearer [redacted]'],
     ['postgres://framelane:hunter2@db:5432/x', 'postgres://framelane:[redacted]@db:5432/x'],
     ['sealed eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn!', 'sealed [redacted]!'],

@@ -9,6 +9,7 @@ const SECRET_SHAPES: readonly [RegExp, string][] = [
   [/\bsvc_(live|test)_[A-Za-z0-9]{8,}/g, `svc_$1_${HIDDEN}`],
   [/\but_[A-Za-z0-9_-]{16,}/g, `ut_${HIDDEN}`],
   [/\bwhsec_[A-Za-z0-9+/=]{16,}/g, `whsec_${HIDDEN}`],
+  [/\bconsole_(code|session)_[A-Za-z0-9]{16,}/g, `console_$1_${HIDDEN}`],
   // JWE and JWT: three or five base64url parts, the first a JSON header.
   [/\beyJ[\w-]*(?:\.[\w-]*){2,4}/g, HIDDEN],
   [/\b(Bearer|Basic) [\w.~+/=-]+/gi, `$1 ${HIDDEN}`],

@@ -143,7 +143,7 @@ async function startAll(
 
   // Last, so that a start that fails earlier has not created a key that it never shows.
   const { workspaceId, newApiKey } = await controlPlane.bootstrap();
-  const { url: consoleLink } = await controlPlane.createConsoleLink(workspaceId);
+  const { url: consoleLink } = await controlPlane.createConsoleLink(workspaceId, 'npm start');
   isReady = true;
   return { workspaceId, newApiKey, consoleLink, broken: database.broken };
 }

@@ -63,17 +63,27 @@ describe('a single node', () => {
     expect(await first.stop()).toEqual({ code: 0, signal: null });
     expect(await processesUsing(dataDir)).toEqual([]);
     expect(first.output).not.toContain(apiKey);
+    const { consoleLink } = first;
+    expect(first.output).not.toContain(codeIn(consoleLink));
     const events = first.log.trimEnd().split('\n');
     expect(events.map((line) => JSON.parse(line).message)).toContain('single-node.stopped');
     const secret = await readFile(join(dataDir, 'secrets.json'), 'utf8');
     await rotateSecret();
     expect(await readFile(join(dataDir, 'secrets.json'), 'utf8')).not.toBe(secret);
-    for (const name of ['secrets.json', 'api-key']) {
+    for (const name of ['secrets.json', 'api-key', 'console-link']) {
       expect((await stat(join(dataDir, name))).mode & 0o077).toBe(0);
     }
 
     const second = await start();
     expect(second.output).not.toContain(apiKey);
+    expect(second.consoleLink).not.toBe(consoleLink);
+    const signedIn = await fetch(`${second.baseUrl}/console/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: new URL(second.baseUrl).origin },
+      body: JSON.stringify({ code: codeIn(second.consoleLink) }),
+    });
+    expect(signedIn.status).toBe(201);
+    expect(await signedIn.json()).toMatchObject({ workspace: { id: second.fact('Workspace') } });
     expect(second.fact('Workspace')).toBe(first.fact('Workspace'));
     const kept = await fetchVideo(second, apiKey, video.id);
     expect(kept.status).toBe('ready');
@@ -105,7 +115,9 @@ describe('a single node', () => {
     nodes.push(node);
     await until(async () => node.output.includes('Stop with Ctrl-C'));
     expect(node.fact('API key')).toMatch(/^svc_live_/);
-    expect(await readdir(dataDir)).not.toContain('api-key');
+    expect(node.fact('Console')).toMatch(/^http:\/\/localhost:\d+\/console\/#code=console_code_\w{43}$/);
+    const files = await readdir(dataDir);
+    expect(files.filter((name) => ['api-key', 'console-link'].includes(name))).toEqual([]);
   });
 
   /** Like `npm run rotate-secret`. */
@@ -260,6 +272,11 @@ async function upload(node: SingleNodeProcess, apiKey: string, path: string): Pr
 async function fetchVideo(node: SingleNodeProcess, apiKey: string, id: string): Promise<Video> {
   const response = await fetch(`${node.baseUrl}/videos/${id}`, { headers: credentials(node, apiKey) });
   return (await response.json()) as Video;
+}
+
+/** The code in a sign-in link. */
+function codeIn(link: string): string {
+  return new URL(link).hash.replace('#code=', '');
 }
 
 function credentials(node: SingleNodeProcess, apiKey: string): Record<string, string> {

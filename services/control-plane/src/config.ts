@@ -95,9 +95,9 @@ export type ControlPlaneConfig = {
   /** Days for which sources are kept after `ready` or `failed` by default: null for always, 0 for never. */
   sourceRetentionDays: number | null;
   rateLimits: {
-    /** Requests that one API key can send per minute to each control plane; 0 means no limit. */
+    /** Requests that one API key or console session can send per minute to each control plane; 0 means no limit. */
     requestsPerMinute: number;
-    /** Invalid keys, and unknown upload tokens, that one network can send per minute to each control plane; 0 means no limit. */
+    /** Invalid keys, sessions and sign-in codes, and unknown upload tokens, that one network can send per minute to each control plane; 0 means no limit. */
     failuresPerMinute: number;
   };
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */

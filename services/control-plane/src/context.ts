@@ -6,6 +6,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ReadinessChecks } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
 import { countRequests } from '@framelane/service-kit/metrics';
+import type { FrontEnd as FrontEndName } from '@framelane/web-build/front-ends';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { TranscodeCommands } from './attempts/commands.service.ts';
@@ -20,7 +21,7 @@ import { ConsoleSessionsService } from './console-sessions/console-sessions.serv
 import { checkDatabase, openDatabase, openPool } from './db/database.ts';
 import { EmbedService } from './embed/embed.service.ts';
 import { PlayerPage } from './embed/player-page.ts';
-import { FrontEnd, type FrontEndName } from './front-ends/front-end.ts';
+import { FrontEnd } from './front-ends/front-end.ts';
 import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';

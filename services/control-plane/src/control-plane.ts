@@ -89,11 +89,11 @@ export class ControlPlane {
     return new WorkspacesService(this.#context).bootstrap(this.#context.config.bootstrap);
   }
 
-  /** Creates a sign-in link to the console of a workspace, with every permission, for the person who started this process. */
-  createConsoleLink(workspaceId: string): Promise<ConsoleLink> {
+  /** Creates a sign-in link to the console of a workspace, with every permission. */
+  createConsoleLink(workspaceId: string, name: string): Promise<ConsoleLink> {
     return this.#context.consoleSessions.createLink({
       workspaceId,
-      name: 'Link of the start',
+      name,
       environment: 'live',
       permissions: PERMISSIONS,
     });

@@ -108,6 +108,60 @@ describe('from an empty database to a valid key', () => {
   });
 });
 
+describe('a sign-in link to the console', () => {
+  const signIn = (url: string) =>
+    fetch(`${plane.url}/v1/console/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code: url.replace('http://framelane.test/console/#code=', '') }),
+    });
+
+  test('in JSON', async () => {
+    const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Console');
+    const link = await json<{ url: string; expiresAt: string }>(
+      ...['console-link', '--workspace', id, '--name', 'Ada', '--environment', 'test'],
+      ...['--permissions', 'videos:read'],
+    );
+    const granted = { name: 'Ada', environment: 'test', permissions: ['videos:read'] };
+    expect(link).toEqual({
+      ...granted,
+      workspaceId: id,
+      url: expect.any(String),
+      expiresAt: expect.any(String),
+    });
+    const minutes = (Date.parse(link.expiresAt) - Date.now()) / 60_000;
+    expect([minutes > 9, minutes < 11]).toEqual([true, true]);
+    const response = await signIn(link.url);
+    expect(response.status).toBe(201);
+    expect(await response.json()).toMatchObject({ ...granted, workspace: { id, name: 'Console' } });
+    expect((await signIn(link.url)).status).toBe(401);
+  });
+
+  test('as text, with every permission', async () => {
+    const { output } = await admin('console-link', '--workspace', plane.workspaceId);
+    const url = /Sign-in link +(\S+)/.exec(output)?.[1] ?? '';
+    expect(output).toContain(plane.workspaceId);
+    const session = (await (await signIn(url)).json()) as object;
+    expect(session).toMatchObject({ environment: 'live', permissions: PERMISSIONS });
+  });
+
+  test('needs the public address', async () => {
+    const env = { PATH: process.env.PATH, DATABASE_URL: plane.databaseUrl };
+    await expect(
+      promisify(execFile)(process.execPath, [MAIN, 'console-link', '--workspace', plane.workspaceId], {
+        env,
+      }),
+    ).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^PUBLIC_URL is not set\./) });
+    const withUrl = { ...env, PUBLIC_URL: 'https://video.example.com/' };
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [MAIN, 'console-link', '--workspace', plane.workspaceId],
+      { env: withUrl },
+    );
+    expect(stdout).toContain('https://video.example.com/console/#code=console_code_');
+  });
+});
+
 test('all of many keys are listed', async () => {
   const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Busy');
   const template = await plane.db.selectFrom('api_keys').selectAll().limit(1).executeTakeFirstOrThrow();

@@ -1,5 +1,6 @@
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
 
@@ -25,19 +26,27 @@ afterAll(async () => {
   await plane.stop();
 });
 
-async function createKey(): Promise<{ id: string; secret: string }> {
+/** A credential, and the path at which it is revoked. */
+type Credential = { headers: Record<string, string>; path: string };
+
+async function createKey(): Promise<Credential> {
   const response = await fetch(`${plane.url}/v1/api-keys`, {
     method: 'POST',
     headers: { ...plane.credentials, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'To be revoked' }),
   });
-  return (await response.json()) as { id: string; secret: string };
+  const { id, secret } = (await response.json()) as { id: string; secret: string };
+  return { headers: { ...plane.credentials, authorization: `Bearer ${secret}` }, path: `api-keys/${id}` };
 }
 
-/** Sends requests with the key to one control plane until it is stopped. */
-function startClient(url: string, secret: string, stop: AbortSignal): Client {
+async function createSession(): Promise<Credential> {
+  const { id, token } = await signIn(plane);
+  return { headers: { cookie: `framelane=${token}` }, path: `console/sessions/${id}` };
+}
+
+/** Sends requests with the credential to one control plane until it is stopped. */
+function startClient(url: string, { headers }: Credential, stop: AbortSignal): Client {
   const calls: Call[] = [];
-  const headers = { ...plane.credentials, authorization: `Bearer ${secret}` };
   const work = async () => {
     while (!stop.aborted) {
       const sentAt = performance.now();
@@ -49,29 +58,35 @@ function startClient(url: string, secret: string, stop: AbortSignal): Client {
   return { calls, stopped: work() };
 }
 
-test('under load on two processes with one database, no request sent after the response to the revocation succeeds', async () => {
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const { id, secret } = await createKey();
-    const stop = new AbortController();
-    const clients = processes.flatMap(({ url }) =>
-      Array.from({ length: CLIENTS }, () => startClient(url, secret, stop.signal)),
-    );
-    await until(async () => clients.every(({ calls }) => calls.length >= RESPONSES));
+test.each([
+  ['a key', createKey],
+  ['a console session', createSession],
+])(
+  '%s: under load on two processes with one database, no request sent after the response to the revocation succeeds',
+  async (_, create) => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const credential = await create();
+      const stop = new AbortController();
+      const clients = processes.flatMap(({ url }) =>
+        Array.from({ length: CLIENTS }, () => startClient(url, credential, stop.signal)),
+      );
+      await until(async () => clients.every(({ calls }) => calls.length >= RESPONSES));
 
-    const revocation = await fetch(`${processes[round % 2]?.url}/v1/api-keys/${id}`, {
-      method: 'DELETE',
-      headers: plane.credentials,
-    });
-    const revokedAt = performance.now();
-    expect(revocation.status).toBe(204);
+      const revocation = await fetch(`${processes[round % 2]?.url}/v1/${credential.path}`, {
+        method: 'DELETE',
+        headers: plane.credentials,
+      });
+      const revokedAt = performance.now();
+      expect(revocation.status).toBe(204);
 
-    const sentAfter = ({ calls }: Client) => calls.filter(({ sentAt }) => sentAt > revokedAt);
-    await until(async () => clients.every((client) => sentAfter(client).length >= RESPONSES));
-    stop.abort();
-    await Promise.all(clients.map(({ stopped }) => stopped));
-    for (const client of clients) {
-      expect(client.calls.slice(0, RESPONSES).every(({ status }) => status === 200)).toBe(true);
-      expect([...new Set(sentAfter(client).map(({ status }) => status))]).toEqual([401]);
+      const sentAfter = ({ calls }: Client) => calls.filter(({ sentAt }) => sentAt > revokedAt);
+      await until(async () => clients.every((client) => sentAfter(client).length >= RESPONSES));
+      stop.abort();
+      await Promise.all(clients.map(({ stopped }) => stopped));
+      for (const client of clients) {
+        expect(client.calls.slice(0, RESPONSES).every(({ status }) => status === 200)).toBe(true);
+        expect([...new Set(sentAfter(client).map(({ status }) => status))]).toEqual([401]);
+      }
     }
-  }
-});
+  },
+);

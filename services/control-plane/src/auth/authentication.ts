@@ -40,7 +40,8 @@ export function authentication(
     const network = clientNetwork(req);
     const token = cookie.tokenOf(req);
     if (token !== undefined) {
-      const session = await limits.failures.guard(network, token, () => sessions.verify(token));
+      const given = { kind: 'session', secret: token } as const;
+      const session = await limits.failures.guard(network, given, () => sessions.verify(token));
       return { kind: 'session', ...session };
     }
     if (!acceptsKeys) {
@@ -50,7 +51,8 @@ export function authentication(
     if (secret === undefined) {
       throw unauthorized('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>".');
     }
-    return { kind: 'key', ...(await limits.failures.guard(network, secret, () => keys.verify(secret))) };
+    const given = { kind: 'key', secret } as const;
+    return { kind: 'key', ...(await limits.failures.guard(network, given, () => keys.verify(secret))) };
   };
 
   return async (req, permissions, { acceptsKeys } = { acceptsKeys: true }) => {

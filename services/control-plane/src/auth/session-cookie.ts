@@ -12,7 +12,7 @@ const MAX_AGE_MS = 7 * 86_400_000;
 export class SessionCookie {
   /** With the prefix, browsers accept the cookie only from this host over https (RFC 6265bis §4.1.3.2). */
   readonly #name: string;
-  /** Tokens are base62. */
+  /** Tokens are letters, digits and underscores. */
   readonly #pattern: RegExp;
   readonly #options: CookieOptions;
   readonly #origin: string;

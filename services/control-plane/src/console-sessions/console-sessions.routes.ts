@@ -28,7 +28,7 @@ export function consoleSessionRoutes(deps: {
       // Otherwise a foreign page could sign people in to its own workspace, and see what they upload.
       cookie.refuseOtherOrigins(req);
       const { code }: components['schemas']['ConsoleSignIn'] = req.body;
-      const token = await failures.guard(clientNetwork(req), code, () =>
+      const token = await failures.guard(clientNetwork(req), { kind: 'code', secret: code }, () =>
         sessions.signIn(code, req.get('user-agent')),
       );
       cookie.set(res, token);
@@ -45,7 +45,7 @@ export function consoleSessionRoutes(deps: {
 
     deleteConsoleSession: async (req, res) => {
       const { workspace_id, id } = credentialOf(req);
-      await sessions.revoke(workspace_id, id);
+      await sessions.signOut(workspace_id, id);
       cookie.clear(res);
       res.status(204).end();
     },

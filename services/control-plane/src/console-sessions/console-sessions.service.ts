@@ -22,8 +22,8 @@ import {
   type UsedSession,
 } from './console-sessions.store.ts';
 
-/** 43 base62 characters carry 256 bits. */
-const TOKEN_LENGTH = 43;
+/** 43 base62 characters carry 256 bits. The log redacts secrets with this prefix. */
+const newSecret = (kind: 'code' | 'session') => `console_${kind}_${randomBase62(43)}`;
 
 /** Longest `User-Agent` that is stored. */
 const USER_AGENT_LENGTH = 300;
@@ -57,7 +57,7 @@ export class ConsoleSessionsService {
 
   /** Creates a link for one sign-in within 10 minutes. Its code is in the fragment, which browsers do not send. */
   async createLink({ workspaceId, name, environment, permissions }: LinkRequest): Promise<ConsoleLink> {
-    const code = randomBase62(TOKEN_LENGTH);
+    const code = newSecret('code');
     const expiresAt = await insertCode(this.#db, hashToken(code), {
       workspace_id: workspaceId,
       name,
@@ -70,7 +70,7 @@ export class ConsoleSessionsService {
 
   /** Exchanges a code for a session. Resolves with its token. Throws 401 `console_code_invalid`. */
   async signIn(code: string, userAgent: string | undefined): Promise<string> {
-    const token = randomBase62(TOKEN_LENGTH);
+    const token = newSecret('session');
     const id = newId('ses');
     const workspaceId = await this.#db.transaction().execute(async (trx) => {
       const grant = await takeCode(trx, hashToken(code));
@@ -120,10 +120,16 @@ export class ConsoleSessionsService {
 
   /** Ends a session of the workspace. Throws 404 `console_session_not_found`. */
   async revoke(workspaceId: string, sessionId: string): Promise<void> {
-    if ((await deleteSessions(this.#db, workspaceId, sessionId)) === 0) {
+    if (!(await this.signOut(workspaceId, sessionId))) {
       throw new Problem('console_session_not_found', `There is no session ${sessionId} in this workspace.`);
     }
-    this.#logger.info('console_session.revoked', { sessionId, workspaceId });
+  }
+
+  /** Ends a session of the workspace. Resolves with false if it has ended already. */
+  async signOut(workspaceId: string, sessionId: string): Promise<boolean> {
+    if ((await deleteSessions(this.#db, workspaceId, sessionId)) === 0) return false;
+    this.#logger.info('console_session.ended', { sessionId, workspaceId });
+    return true;
   }
 
   /** Ends all sessions of the workspace, and its unused codes. */
@@ -132,7 +138,7 @@ export class ConsoleSessionsService {
       await deleteCodes(trx, workspaceId);
       return deleteSessions(trx, workspaceId);
     });
-    this.#logger.info('console_session.all_revoked', { workspaceId, sessions });
+    this.#logger.info('console_session.all_ended', { workspaceId, sessions });
   }
 
   /** Deletes expired codes and sessions. */

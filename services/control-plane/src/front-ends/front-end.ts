@@ -1,15 +1,13 @@
 import { routeNotFound } from '@framelane/service-kit/middleware';
 import {
   type BuiltFrontEnd,
+  type FrontEnd as FrontEndName,
   findBuild,
   folderOf,
   keyOf,
-  type FrontEnd as Name,
 } from '@framelane/web-build/front-ends';
 import compression from 'compression';
 import { type Response, Router } from 'express';
-
-export type FrontEndName = Name;
 
 /** Seconds after which a page that waits for its build loads again. */
 const RELOAD_SECONDS = 2;

@@ -29,7 +29,7 @@ export function loadContract({ baseUrl, engineUrl }: { baseUrl: string; engineUr
   const engine = Object.values(published.paths).find(servedByEngine);
   if (engine?.servers === undefined) throw new Error('The contract has no server for uploads');
   const text = JSON.stringify(published)
-    .replaceAll(addressOf(published.servers), () => baseUrl)
+    .replaceAll(rootOf(addressOf(published.servers)), () => rootOf(baseUrl))
     .replaceAll(addressOf(engine.servers), () => engineUrl);
   const contract: Contract = JSON.parse(text);
   contract.servers = [{ url: baseUrl, description: 'Control plane' }];
@@ -37,6 +37,11 @@ export function loadContract({ baseUrl, engineUrl }: { baseUrl: string; engineUr
     if (servedByEngine(item)) item.servers = [{ url: engineUrl, description: 'Engine' }];
   }
   return contract;
+}
+
+/** An address of the control plane without `/v1`. */
+function rootOf(baseUrl: string): string {
+  return baseUrl.replace(/\/v1$/, '');
 }
 
 /** The part of the contract that the control plane serves, under the path of its router. */

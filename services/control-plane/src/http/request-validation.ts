@@ -58,10 +58,10 @@ export function requestValidation(
 
   const refusalHandler: ErrorRequestHandler = (error, req, _res, next) => {
     if (refusals.has(req)) next(refusals.get(req));
-    // The operation requires no credentials.
-    else if (unreadable.has(req)) next(unreadable.get(req));
     else if (error instanceof OpenApiValidator.error.BadRequest) {
-      next(invalidInput(error, req, { patterns, unknown: unknownFieldsOf(req, contract) }));
+      // For an operation that requires no credentials, nobody has reported the malformed body.
+      if (unreadable.has(req) && requestBodyOf(req) !== undefined) next(unreadable.get(req));
+      else next(invalidInput(error, req, { patterns, unknown: unknownFieldsOf(req, contract) }));
     } else next(error);
   };
 

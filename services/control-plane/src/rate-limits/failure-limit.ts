@@ -3,28 +3,28 @@ import { Problem } from '@framelane/service-kit/problem';
 import { LRUCache } from 'lru-cache';
 import { rateLimited, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
 
-/** Networks that one control plane counts, and valid and invalid keys that it remembers. */
+/** Networks that one control plane counts, and valid and invalid credentials that it remembers. */
 const NETWORKS = 50_000;
-const VALID_KEYS = 50_000;
-const INVALID_KEYS = 50_000;
+const VALID = 50_000;
+const INVALID = 50_000;
 
-/** How long a valid key is remembered, in milliseconds. */
+/** How long a valid credential is remembered, in milliseconds. */
 const VALID_FOR_MS = 60 * 60 * 1000;
 
 /**
- * Limits the different invalid keys that one network may send per minute to one control plane. Beyond the limit, keys are
- * refused without a lookup: guessing 256 bits is hopeless, but each guess would cost a query. An invalid key is looked up
- * and counted once a minute, so clients that still send a revoked key do not lock out its successor. Keys that were valid
- * in the last hour are always looked up, so a guesser does not lock out others in its network.
+ * Limits the different invalid credentials (API keys, console sessions and sign-in codes) that one network may send per minute to
+ * one control plane. Beyond the limit, credentials are refused without a lookup: guessing 256 bits is hopeless, but each guess would
+ * cost a query. An invalid one is looked up and counted once a minute, so clients that still send a revoked key do not lock out
+ * its successor. Those that were valid in the last hour are always looked up, so a guesser does not lock out others in its network.
  */
 export class FailureLimit {
   readonly #perMinute: number;
   readonly #failures = new WindowCounter({ seconds: WINDOW_SECONDS, names: NETWORKS });
-  /** Hashes of keys. They grant nothing; they only decide whether a key is looked up. */
-  readonly #valid = new LRUCache<string, true>({ max: VALID_KEYS, ttl: VALID_FOR_MS });
-  /** The same for invalid keys, with the reason. */
+  /** Hashes of credentials. They grant nothing; they only decide whether a credential is looked up. */
+  readonly #valid = new LRUCache<string, true>({ max: VALID, ttl: VALID_FOR_MS });
+  /** The same for invalid ones, with the reason. */
   readonly #invalid = new LRUCache<string, Pick<Problem, 'code' | 'message' | 'options'>>({
-    max: INVALID_KEYS,
+    max: INVALID,
     ttl: WINDOW_SECONDS * 1000,
   });
 
@@ -34,12 +34,16 @@ export class FailureLimit {
   }
 
   /**
-   * Verifies a key from a network. Counts when verification throws a 401, and throws the same for a minute. Throws 429
-   * `rate_limited` beyond the limit.
+   * Verifies a credential from a network. Counts when verification throws a 401, and throws the same for a minute. Throws 429
+   * `rate_limited` beyond the limit. `kind` separates credentials: a secret may be refused as one kind and be valid as another.
    */
-  async guard<T>(network: string, secret: string, verify: () => Promise<T>): Promise<T> {
+  async guard<T>(
+    network: string,
+    { kind, secret }: { kind: 'key' | 'session' | 'code'; secret: string },
+    verify: () => Promise<T>,
+  ): Promise<T> {
     if (this.#perMinute === 0) return verify();
-    const name = hash('sha256', secret, 'base64');
+    const name = hash('sha256', `${kind} ${secret}`, 'base64');
     const invalid = this.#invalid.get(name);
     if (invalid !== undefined) throw new Problem(invalid.code, invalid.message, invalid.options);
     if (!this.#valid.has(name)) this.#refuseAfterTooMany(network);
