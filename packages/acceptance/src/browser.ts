@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import axe from 'axe-core';
 import {
   type Browser,
   type HTTPRequest,
@@ -45,8 +46,11 @@ export async function startBrowser(executablePath: string): Promise<Browser> {
   });
 }
 
+/** A browser, or a context of it with cookies of its own. */
+type Pages = Pick<Browser, 'newPage'>;
+
 /** Opens an empty page. */
-export async function newPage(browser: Browser): Promise<Page> {
+export async function newPage(browser: Pages): Promise<Page> {
   const page = await browser.newPage();
   page.setDefaultTimeout(BROWSER_TIMEOUT_MS);
   return page;
@@ -54,7 +58,7 @@ export async function newPage(browser: Browser): Promise<Page> {
 
 /** Opens a URL in a window of this size. Resolves once the network is idle, or at `waitUntil`. */
 export async function openPage(
-  browser: Browser,
+  browser: Pages,
   url: string,
   viewport: Viewport,
   waitUntil: PuppeteerLifeCycleEvent = 'networkidle0',
@@ -95,4 +99,12 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The serious and critical findings of axe. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return (await page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
+      .map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.flat().join(' ')).join(', ')))`)) as string[];
 }

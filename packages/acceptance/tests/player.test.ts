@@ -10,9 +10,15 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
-import axe from 'axe-core';
 import type { Browser, Frame, HTTPRequest, Page } from 'puppeteer-core';
-import { findBrowser, newPage, type OpenedPage, openPage, startBrowser } from '../src/browser.ts';
+import {
+  findBrowser,
+  newPage,
+  type OpenedPage,
+  openPage,
+  seriousFindings,
+  startBrowser,
+} from '../src/browser.ts';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { readTarget } from '../src/target.ts';
@@ -125,15 +131,6 @@ async function untilWords(page: Page | Frame, words: string): Promise<void> {
 async function untilSettingsAreOpen(page: Page): Promise<void> {
   const menu = `document.querySelector('media-settings-menu')`;
   await page.waitForFunction(`!${menu}.hidden && ${menu}.getAnimations().length === 0`);
-}
-
-/** The serious findings of axe. */
-async function seriousFindings(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const findings = (await page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
-      .map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.flat().join(' ')).join(', ')))`)) as string[];
-  return findings;
 }
 
 async function screenshot(page: Page, name: string): Promise<void> {

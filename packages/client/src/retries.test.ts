@@ -136,3 +136,11 @@ describe('a request with retries', () => {
     await expect(request).rejects.toBe(reason);
   });
 });
+
+test('a 204 with an empty body, as in Chromium, is a complete response', async () => {
+  const response = new Response(null, { status: 204 });
+  Object.defineProperty(response, 'body', { value: new Response('').body });
+  const { fetch, requests } = scripted(response);
+  const received = await withRetries(fetch)(new Request(REQUESTED_URL, { method: 'DELETE' }));
+  expect([received.status, requests.length]).toEqual([204, 1]);
+});

@@ -76,9 +76,13 @@ async function attempt(
   }
 }
 
-/** The response with its whole body read, so that an attempt includes it. Bodies of the API are small. */
+/**
+ * The response with its whole body read, so that an attempt includes it. Bodies of the API are small. In Chromium a 204 has an empty
+ * body instead of none, with which a Response cannot be created.
+ */
 async function withBody(response: Response): Promise<Response> {
-  return response.body === null ? response : new Response(await response.arrayBuffer(), response);
+  if (response.body === null || response.status === 204) return response;
+  return new Response(await response.arrayBuffer(), response);
 }
 
 /** Milliseconds before the next attempt; undefined if the outcome is final. `retry` counts from 0. */

@@ -54,7 +54,9 @@ export function VideosPage() {
           ))}
         </ul>
       )}
-      {page !== undefined && <Paging address={address} nextCursor={page.nextCursor} />}
+      {page !== undefined && (
+        <Paging address={address} nextCursor={page.nextCursor} isLoading={isPlaceholderData} />
+      )}
     </Stack>
   );
 }
@@ -110,7 +112,14 @@ function Poster({ video: { thumbnail, playbackPolicy } }: { video: Video }) {
   );
 }
 
-function Paging({ address, nextCursor }: { address: ListAddress; nextCursor: string | null }) {
+type PagingProps = {
+  address: ListAddress;
+  nextCursor: string | null;
+  /** Whether the list is still that of another address, to which `nextCursor` belongs. */
+  isLoading: boolean;
+};
+
+function Paging({ address, nextCursor, isLoading }: PagingProps) {
   const [, navigate] = useLocation();
   // How many pages somebody went forward here, so that "Back" is the page before and not another site.
   const depth: number = history.state?.depth ?? 0;
@@ -125,7 +134,11 @@ function Paging({ address, nextCursor }: { address: ListAddress; nextCursor: str
         </Button>
       )}
       {nextCursor !== null && (
-        <Button variant="default" onClick={() => navigate(to(nextCursor), { state: { depth: depth + 1 } })}>
+        <Button
+          variant="default"
+          disabled={isLoading}
+          onClick={() => navigate(to(nextCursor), { state: { depth: depth + 1 } })}
+        >
           Next
         </Button>
       )}
