@@ -182,13 +182,14 @@ describe('the gateway in front of control planes', () => {
       const socket = connect(stopping.api, '127.0.0.1');
       let responses = '';
       socket.on('data', (data) => (responses += data));
+      const ended = once(socket, 'end');
       // In one piece, so that nginx has read the beginning of the second request when it responds to the first one.
       socket.write('GET /v1/key HTTP/1.1\r\nHost: framelane.test\r\n\r\nGET /v1/videos HTTP/1.1\r\n');
       await until(() => responses !== '');
       const stopped = stopping.stop();
       await until(async () => !(await isListening(stopping.api)));
       socket.write('Host: framelane.test\r\n\r\n');
-      await once(socket, 'end');
+      await ended;
       expect(responses.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
       expect(await stopped).toBe(0);
     } finally {

@@ -14,15 +14,16 @@ sed "$cache" /etc/framelane/nginx.conf >/tmp/nginx.conf
 exec 3> >(sed --unbuffered 's/?[^" ]*//g' >&2)
 messages=$!
 
+signalled=no
+trap 'signalled=yes' USR1 TERM INT
+
 haproxy -W -db -f /etc/haproxy/haproxy.cfg 3>&- &
 haproxy=$!
 nginx -e stderr -c /tmp/nginx.conf -g 'daemon off;' 2>&3 3>&- &
 nginx=$!
 
-signalled=no
-trap 'signalled=yes' USR1 TERM INT
 status=0
-wait -n "$haproxy" "$nginx" || status=$?
+if [ "$signalled" = no ]; then wait -n "$haproxy" "$nginx" || status=$?; fi
 if [ "$signalled" = yes ]; then status=0; fi
 
 # stop <signal> <process>

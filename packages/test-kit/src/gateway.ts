@@ -50,7 +50,7 @@ export class Gateway {
     const nginx = (await readFile(join(CONFIGURATIONS, 'nginx.conf'), 'utf8'))
       .replace('listen 8080', `listen 127.0.0.1:${api}`)
       .replace(':8078', `:${apiInside}`)
-      .replace('worker_shutdown_timeout 30s', 'worker_shutdown_timeout 2s')
+      .replace('worker_shutdown_timeout 30s', 'worker_shutdown_timeout 8s')
       .replace('200 1m', `200 ${cacheSeconds}s`)
       .replaceAll(/\/tmp|\/var\/cache\/framelane/g, folder);
     const script = (await readFile(join(CONFIGURATIONS, 'gateway.sh'), 'utf8'))
