@@ -104,7 +104,7 @@ function VideoRow({ video }: { video: Video }) {
   );
 }
 
-/** The poster of a signed video needs a token, so its place stays empty. */
+/** The place of a signed video's poster stays empty (ADR 44). */
 function Poster({ video: { thumbnail, playbackPolicy } }: { video: Video }) {
   if (thumbnail === null || playbackPolicy === 'signed') return <div className="poster" />;
   return (
