@@ -317,10 +317,10 @@ describe('playback', () => {
     const header = 'WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:900000,LOCAL:00:00:00.000\n';
     const crossing = '\n00:00:05.500 --> 00:00:13.000\nAcross segments\n';
     expect(segments.map(({ text }) => text)).toEqual([
-      `${header}\n00:00:01.000 --> 00:00:02.500 line:0\nHello &amp; bye\n${crossing}`,
-      `${header}${crossing}`,
-      `${header}${crossing}`,
-      header,
+      `${header}\n00:00:01.000 --> 00:00:02.500 line:0\nHello &amp; bye\n${crossing}\n`,
+      `${header}${crossing}\n`,
+      `${header}${crossing}\n`,
+      `${header}\n`,
     ]);
     expect(segments[0]?.headers).toMatchObject({
       'content-type': 'text/vtt; charset=utf-8',
