@@ -1,8 +1,11 @@
 import { terminalText } from '@framelane/service-kit/terminal-text';
+import { Option } from 'commander';
 import type { ApiKeysService } from '../api-keys/api-keys.service.ts';
+import { PERMISSIONS } from '../api-keys/permissions.ts';
 import type { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { WorkspacesService } from '../workspaces/workspaces.service.ts';
+import { parsePermissions } from './arguments.ts';
 
 /** The services that commands use. */
 export type AdminServices = {
@@ -27,6 +30,18 @@ export class AdminError extends Error {
 
 /** The option of commands for one workspace. */
 export const WORKSPACE_OPTION = ['--workspace <id>', 'the workspace (default: the only one)'] as const;
+
+/** The option of commands that grant permissions. */
+export const PERMISSIONS_OPTION = [
+  '--permissions <list>',
+  `one or more of ${PERMISSIONS.join(',')} (default: all)`,
+  parsePermissions,
+] as const;
+
+/** The option of commands for one environment. */
+export function environmentOption(description: string): Option {
+  return new Option('--environment <kind>', description).choices(['live', 'test']).default('live');
+}
 
 /** The id of the given workspace, or of the only one. */
 export async function chosenWorkspace(

@@ -1,8 +1,14 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { PERMISSIONS } from '../api-keys/permissions.ts';
 import type { Environment, Permission } from '../db/schema.ts';
-import { parseName, parsePermissions } from './arguments.ts';
-import { chosenWorkspace, type RunCommand, WORKSPACE_OPTION } from './command.ts';
+import { parseName } from './arguments.ts';
+import {
+  chosenWorkspace,
+  environmentOption,
+  PERMISSIONS_OPTION,
+  type RunCommand,
+  WORKSPACE_OPTION,
+} from './command.ts';
 
 type Options = {
   json?: boolean;
@@ -21,16 +27,8 @@ export function addConsoleCommand(program: Command, run: RunCommand): void {
     .description('print a link that signs one person in to the console; it is valid for 10 minutes')
     .option(...WORKSPACE_OPTION)
     .option('--name <name>', 'who the link is for, as in the list of sessions', parseName, 'Admin command')
-    .addOption(
-      new Option('--environment <kind>', 'environment of what the person creates')
-        .choices(['live', 'test'])
-        .default('live'),
-    )
-    .option(
-      '--permissions <list>',
-      `one or more of ${PERMISSIONS.join(',')} (default: all)`,
-      parsePermissions,
-    )
+    .addOption(environmentOption('environment of what the person creates'))
+    .option(...PERMISSIONS_OPTION)
     .option('--json', 'print JSON')
     .action((options: Options) =>
       run(

@@ -1,11 +1,18 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { ApiKeyRecord } from '../api-keys/api-key-record.ts';
 import type { ApiKeysService, CreatedApiKey } from '../api-keys/api-keys.service.ts';
 import { PERMISSIONS } from '../api-keys/permissions.ts';
 import type { Environment, Permission } from '../db/schema.ts';
 import { readCursor } from '../http/pagination.ts';
-import { parseFuture, parseName, parsePermissions } from './arguments.ts';
-import { chosenWorkspace, type RunCommand, textTable, WORKSPACE_OPTION } from './command.ts';
+import { parseFuture, parseName } from './arguments.ts';
+import {
+  chosenWorkspace,
+  environmentOption,
+  PERMISSIONS_OPTION,
+  type RunCommand,
+  textTable,
+  WORKSPACE_OPTION,
+} from './command.ts';
 
 const PAGE = 100;
 
@@ -27,18 +34,11 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
     .requiredOption('--name <name>', 'what the key is for (required)', parseName)
     .option(...WORKSPACE_OPTION)
     .addOption(
-      new Option(
-        '--environment <kind>',
+      environmentOption(
         'environment of the resources that the key creates; test videos are deleted after TEST_VIDEO_HOURS',
-      )
-        .choices(['live', 'test'])
-        .default('live'),
+      ),
     )
-    .option(
-      '--permissions <list>',
-      `one or more of ${PERMISSIONS.join(',')} (default: all)`,
-      parsePermissions,
-    )
+    .option(...PERMISSIONS_OPTION)
     .option(
       '--expires-at <time>',
       'when the key expires: a day, such as 2027-01-01 (from 0:00 UTC on), or a time, such as 2027-01-01T12:00:00Z (default: never)',
