@@ -29,6 +29,7 @@ export class RedirectingNode {
       return new RedirectingNode(dataDir, s3, node);
     } catch (error) {
       await s3.stop();
+      await rm(dataDir, { recursive: true });
       throw error;
     }
   }

@@ -62,9 +62,16 @@ export function UploadsProvider({ children }: { children: ReactNode }) {
         dispatch({ type: 'sent', id });
         transfers.current.delete(id);
       } catch (error) {
-        // The ticket of a refused upload is of no use for another attempt.
-        if (error instanceof FramelaneError && error.code.startsWith('upload_token_')) delete transfer.ticket;
-        dispatch({ type: 'failed', id, error });
+        const code = error instanceof FramelaneError ? error.code : '';
+        if (code === 'upload_token_used') {
+          // The file has arrived, but the response of an earlier attempt was lost.
+          dispatch({ type: 'sent', id });
+          transfers.current.delete(id);
+        } else {
+          // The ticket of a refused upload is of no use for another attempt.
+          if (code.startsWith('upload_token_')) delete transfer.ticket;
+          dispatch({ type: 'failed', id, error });
+        }
       }
       void queries.invalidateQueries({ queryKey: ['videos'] });
     },

@@ -79,8 +79,8 @@ export class StoredReads {
   }
 
   /**
-   * A range of an object in pieces, each of one or more buffers. A piece counts as unsent until the first buffer of the next one is requested. Throws what `missing` returns, and
-   * Problems with status 503.
+   * A range of an object in pieces, each of one or more buffers. A piece counts as unsent until the first buffer of the next one
+   * is requested. Throws what `missing` returns, and Problems with status 503.
    */
   async *read(object: ReadableObject, range: ByteRange): AsyncGenerator<Buffer, void> {
     try {
