@@ -7,6 +7,7 @@ import { API_URL } from '../paths.ts';
 import { type Permission, useSession } from '../session/session.ts';
 import { Copy } from '../ui/copy.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
+import { FormButtons } from '../ui/form-buttons.tsx';
 import { EXPIRIES, expiresAt } from './expiry.ts';
 
 export function CreateKey() {
@@ -68,18 +69,13 @@ function KeyForm({ onDone }: { onDone: () => void }) {
           data={EXPIRIES}
         />
         {creation.error && <ErrorAlert error={creation.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button
-            type="submit"
-            disabled={name.trim() === '' || chosen.length === 0}
-            loading={creation.isPending}
-          >
-            Create
-          </Button>
-        </Group>
+        <FormButtons
+          cancel="Cancel"
+          onCancel={onDone}
+          submit="Create"
+          disabled={name.trim() === '' || chosen.length === 0}
+          loading={creation.isPending}
+        />
       </Stack>
     </form>
   );

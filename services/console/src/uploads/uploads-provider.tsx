@@ -11,7 +11,7 @@ import {
   useRef,
 } from 'react';
 import { api } from '../api/api.ts';
-import { type Item, nextToStart, reduce, titleOf } from './queue.ts';
+import { type Action, type Item, nextToStart, reduce, titleOf } from './queue.ts';
 
 type Uploads = {
   items: readonly Item[];
@@ -62,16 +62,7 @@ export function UploadsProvider({ children }: { children: ReactNode }) {
         dispatch({ type: 'sent', id });
         transfers.current.delete(id);
       } catch (error) {
-        const code = error instanceof FramelaneError ? error.code : '';
-        if (code === 'upload_token_used') {
-          // The file has arrived, but the response of an earlier attempt was lost.
-          dispatch({ type: 'sent', id });
-          transfers.current.delete(id);
-        } else {
-          // The ticket of a refused upload is of no use for another attempt.
-          if (code.startsWith('upload_token_')) delete transfer.ticket;
-          dispatch({ type: 'failed', id, error });
-        }
+        dispatch(afterFailure(id, transfer, error));
       }
       void queries.invalidateQueries({ queryKey: ['videos'] });
     },
@@ -120,6 +111,16 @@ export function UploadsProvider({ children }: { children: ReactNode }) {
     [items, queries],
   );
   return <UploadsContext value={uploads}>{children}</UploadsContext>;
+}
+
+/** The action after a failed upload. */
+function afterFailure(id: number, transfer: Transfer, error: unknown): Action {
+  const code = error instanceof FramelaneError ? error.code : '';
+  // The file has arrived, but the response of an earlier attempt was lost.
+  if (code === 'upload_token_used') return { type: 'sent', id };
+  // The ticket of a refused upload is of no use for another attempt.
+  if (code.startsWith('upload_token_')) delete transfer.ticket;
+  return { type: 'failed', id, error };
 }
 
 /** If it fails, the video stays in the list until its ticket expires, where it can be deleted. */

@@ -7,6 +7,7 @@ import { api } from '../api/api.ts';
 import { paths } from '../paths.ts';
 import { useSession } from '../session/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
+import { FormButtons } from '../ui/form-buttons.tsx';
 
 /** Deletes a video after its title was typed. Nothing for somebody without the permission. */
 export function DeleteVideo({ video: { id, title } }: { video: Video }) {
@@ -51,19 +52,14 @@ export function DeleteVideo({ video: { id, title } }: { video: Video }) {
               data-autofocus
             />
             {removal.error && <ErrorAlert error={removal.error} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                Keep
-              </Button>
-              <Button
-                type="submit"
-                color="red"
-                disabled={typed.trim() !== title.trim()}
-                loading={removal.isPending}
-              >
-                Delete
-              </Button>
-            </Group>
+            <FormButtons
+              cancel="Keep"
+              onCancel={close}
+              submit="Delete"
+              color="red"
+              disabled={typed.trim() !== title.trim()}
+              loading={removal.isPending}
+            />
           </Stack>
         </form>
       </Modal>
