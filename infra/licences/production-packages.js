@@ -10,7 +10,7 @@ const SERVICES = ['control-plane', 'engine', 'player', 'console'];
 
 /**
  * The npm packages that the images contain, sorted by name: the production dependencies of the services, with those of
- * the workspace packages they use, without the workspace packages themselves. `licence` is an SPDX expression, or undefined.
+ * the workspace packages they use, without optional ones and the workspace packages themselves. `licence` is an SPDX expression, or undefined.
  */
 export function productionPackages() {
   const found = new Map();
@@ -20,8 +20,8 @@ export function productionPackages() {
     const id = `${name}@${version}`;
     if (found.has(id)) return;
     found.set(id, { name, version, licence: licenceOf(manifest) });
-    const { dependencies, optionalDependencies, peerDependencies } = manifest;
-    for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+    const { dependencies, peerDependencies } = manifest;
+    for (const dependency of Object.keys({ ...dependencies, ...peerDependencies })) {
       const next = installed(dependency, path);
       if (next !== undefined) visit(next);
     }

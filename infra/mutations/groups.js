@@ -44,7 +44,7 @@ export const GROUPS = [
     'http/pagination',
     'http/unknown-fields',
     'idempotency/idempotency-key',
-    'api-keys/request-coalescing',
+    'auth/request-coalescing',
   ]),
   pure('playback-rules', `${CONTROL_PLANE}/src/playback`, [
     'bandwidth',
@@ -54,6 +54,7 @@ export const GROUPS = [
     'playback-token',
     'storyboard',
   ]),
+  pure('stored-reads', `${CONTROL_PLANE}/src/stored-files`, ['stored-reads']),
   pure('quotas-rules', `${CONTROL_PLANE}/src/quotas`, ['quotas']),
   pure('rate-limits', `${CONTROL_PLANE}/src/rate-limits`, [
     'client-network',
@@ -111,7 +112,8 @@ export const GROUPS = [
     ['frame-rate'],
   ),
   pure('engine-transcode', `${ENGINE}/src/transcode`, [
-    'attempt-lease',
+    'work-lease',
+    'source-cache',
     'command-intake',
     'disk-reservations',
     'failure-report',
@@ -129,10 +131,22 @@ export const GROUPS = [
   services(
     'engine-worker',
     ENGINE,
-    ['transcode/transcode-{job,worker}'],
-    ['engine-lifecycle', 'transcode/transcode-worker'],
+    ['transcode/{attempt,task}-handler', 'transcode/{results,transcode-job,transcode-worker}'],
+    ['engine-lifecycle', 'transcode/{tasks,transcode-worker}'],
   ),
   pure('captions', 'packages/captions/src', ['read-captions', 'cue-text'], ['cue-settings', 'write-webvtt']),
+  pure('console', 'services/console/src', [
+    'api/live',
+    'api/problem',
+    'keys/expiry',
+    'sign-in/sign-in-code',
+    'sign-in/sign-in-failure',
+    'ui/format',
+    'uploads/upload-items',
+    'videos/list-address',
+    'videos/video-words',
+  ]),
+  pure('player', 'services/player/src', ['keys', 'options', 'player-js', 'state']),
   pure('address-guard', 'packages/address-guard/src', ['address-guard', 'address-ranges']),
   pure('engine-import-rules', `${ENGINE}/src/imports`, ['remote-response'], ['import-failure']),
   services(
@@ -156,12 +170,20 @@ export const GROUPS = [
     ['{file-object-store,write-new-file}'],
     ['file-object-store'],
   ),
-  stores('api-keys', ['api-keys/api-keys.{service,store}', 'api-keys/last-use'], ['api-keys', 'revocation']),
+  stores('api-keys', ['api-keys/api-keys.{service,store}', 'auth/last-use'], ['api-keys', 'revocation']),
   stores(
     'attempts',
     ['attempts/*'],
     ['attempts', 'attempts-store', 'background', 'lease-grace', 'metrics', 'video-retry'],
   ),
+  stores('captions-store', ['captions/captions.{service,store}'], ['captions']),
+  stores(
+    'console-sessions',
+    ['console-sessions/console-session{s.service,s.store,-record}', 'auth/session-cookie'],
+    ['console-sessions'],
+  ),
+  stores('openid', ['openid/*', 'console-people/*'], ['openid']),
+  stores('embed', ['embed/embed.service'], ['embed']),
   stores('imports', ['imports/imports.*', 'imports/import-request'], ['imports']),
   stores('background', ['background/maintenance*'], ['background', 'due-rows']),
   stores(

@@ -19,16 +19,16 @@ cat <<JSON
     {
       "user": "control-plane",
       "vhost": "/",
-      "configure": "^(framelane|(engine\\\\.commands|control-plane\\\\.events)(\\\\.dead)?)\$",
-      "write": "^(framelane|amq\\\\.default|(engine\\\\.commands|control-plane\\\\.events)(\\\\.dead)?)\$",
-      "read": "^(framelane|(engine\\\\.commands|control-plane\\\\.events)(\\\\.dead)?)\$"
+      "configure": "^(framelane|(engine\\\\.(commands|tasks)|control-plane\\\\.events)(\\\\.dead)?)\$",
+      "write": "^(framelane|amq\\\\.default|(engine\\\\.(commands|tasks)|control-plane\\\\.events)(\\\\.dead)?)\$",
+      "read": "^(framelane|(engine\\\\.(commands|tasks)|control-plane\\\\.events)(\\\\.dead)?)\$"
     },
     {
       "user": "engine",
       "vhost": "/",
       "configure": "^\$",
       "write": "^framelane\$",
-      "read": "^engine\\\\.commands\$"
+      "read": "^engine\\\\.(commands|tasks)\$"
     }
   ],
   "topic_permissions": [
@@ -36,7 +36,7 @@ cat <<JSON
       "user": "engine",
       "vhost": "/",
       "exchange": "framelane",
-      "write": "^(upload\\\\.|transcode\\\\.|probe\$)",
+      "write": "^(upload\\\\.|transcode\\\\.|task\\\\.|probe\$)",
       "read": "^\$"
     }
   ]

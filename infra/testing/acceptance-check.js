@@ -2,11 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
+import { OPENID_CLIENT, OpenIdProviderServer } from '../../packages/test-kit/src/openid-provider.ts';
 import { processesUsing } from '../../packages/test-kit/src/processes.ts';
 import { SingleNodeProcess } from '../../packages/test-kit/src/single-node-process.ts';
 import { runJest } from './jest-check.js';
 
 const WORKSPACE_ID = 'ws_01j9z3w8x2f5m7k4q6r8t0v1ye';
+/** With markup, which the page has to show as text. */
+const PROVIDER_NAME = 'Acme <b>&amp;</b>';
 
 /**
  * Runs the black-box suite against a single node that it starts and stops. The clean stop counts as one more test.
@@ -15,10 +19,23 @@ const WORKSPACE_ID = 'ws_01j9z3w8x2f5m7k4q6r8t0v1ye';
 export async function runAcceptance({ args = [], output = {} } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'framelane-acceptance-'));
   const apiKey = `svc_live_${randomBytes(32).toString('hex')}`;
+  const [port, enginePort] = await freePorts(2);
+  // At 127.0.0.1, which for browsers is another site than localhost.
+  const provider = await OpenIdProviderServer.start({
+    redirectUri: `http://localhost:${port}/console/sign-in/callback`,
+  });
   try {
     const node = await SingleNodeProcess.start(dataDir, {
+      PORT: String(port),
+      ENGINE_PORT: String(enginePort),
       BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
       BOOTSTRAP_API_KEY: apiKey,
+      // Tests serve the files of imports.
+      IMPORT_ALLOW_CIDRS: '127.0.0.0/8',
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: OPENID_CLIENT.id,
+      OIDC_CLIENT_SECRET: OPENID_CLIENT.secret,
+      OIDC_NAME: PROVIDER_NAME,
     });
     const env = {
       FRAMELANE_BASE_URL: node.baseUrl,
@@ -26,6 +43,7 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
       FRAMELANE_WORKSPACE_ID: WORKSPACE_ID,
       FRAMELANE_API_KEY: apiKey,
       FRAMELANE_OBJECTS_DIR: join(dataDir, 'objects'),
+      FRAMELANE_SIGN_IN_PROVIDER: PROVIDER_NAME,
     };
     const { passed, failed, failures } = await runJest('acceptance', { env, args, output });
     const problem = await problemAtStop(node);
@@ -35,6 +53,7 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
       ? { passed: passed + 1, failed, failures }
       : { passed, failed: failed + 1, failures };
   } finally {
+    await provider.stop();
     await rm(dataDir, { recursive: true, force: true });
   }
 }

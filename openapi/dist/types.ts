@@ -68,6 +68,9 @@ export interface paths {
          * @description Returns the videos of the workspace in pages, newest first. A listed video matches all filters. Follow `nextCursor`
          *     or the `Link` header, with the same filters, until `hasMore` is false. New videos do not shift or repeat entries on
          *     later pages.
+         *
+         *     With the `ETag` of the last response to the same URL in `If-None-Match`, the response is 304 while nothing on the page has
+         *     changed.
          */
         get: operations["listVideos"];
         put?: never;
@@ -83,8 +86,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -100,7 +104,8 @@ export interface paths {
         };
         /**
          * Get a video
-         * @description Returns the record of one video. Poll it every few seconds until the video is ready.
+         * @description Returns the record of one video. Poll it every few seconds until the video is ready. With the `ETag` of the last response in
+         *     `If-None-Match`, the response is 304 while nothing has changed.
          */
         get: operations["getVideo"];
         put?: never;
@@ -128,8 +133,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -164,8 +170,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -200,13 +207,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/videos/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the timeline of a video
+         * @description Returns what has happened to a video, oldest first: its creation, the arrival of the file, each attempt to transcode it, and
+         *     the end. A retry begins with another attempt; the numbers go on. Of a failed attempt the timeline says how it ended, and
+         *     `error` of the record says why the video failed.
+         */
+        get: operations["getVideoTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos/{id}/captions": {
         parameters: {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -238,8 +282,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -265,12 +310,13 @@ export interface paths {
         get: operations["getCaptions"];
         /**
          * Set the captions of a language
-         * @description Sets or replaces the captions of a video in one language, from a WebVTT or SubRip file in UTF-8 of at most 2 MB. The
+         * @description Sets or replaces the captions of a video in one language, from a WebVTT or SubRip file in UTF-8 of at most 2 MiB. The
          *     video can have any state, and need not have a file yet. Players that start after the response get the new captions.
          *
          *     Framelane converts the file to WebVTT. It keeps the times, the positions and the tags `b`, `i`, `u`, `ruby`, `rt` and
          *     `v`, and removes styles, regions, comments and all other tags. A file that cannot be read is refused as a whole, with
-         *     the number of the line.
+         *     the number of the line. The same applies to a file with a
+         *     cue that begins after the end of the video, once its duration is known.
          */
         put: operations["setCaptions"];
         post?: never;
@@ -281,7 +327,12 @@ export interface paths {
         delete: operations["deleteCaptions"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change the label or the default of captions
+         * @description Changes the name in the player's menu, or which language is the default, without the file. Omitted fields stay as they are.
+         *     Players that start after the response get the change.
+         */
+        patch: operations["updateCaptions"];
         trace?: never;
     };
     "/videos/{id}/playback-tokens": {
@@ -289,8 +340,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -861,8 +913,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -897,8 +950,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -940,8 +994,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -975,8 +1030,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1009,8 +1065,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1037,13 +1094,53 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/{id}/deliveries/{deliveryId}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+                /**
+                 * @description The delivery.
+                 * @example dlv_01m7y5k7a1fqetgq8m2c4x6z9p
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a delivery
+         * @description Returns one delivery with the body of its requests, which can contain a video, and the beginning of each response.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks/{id}/deliveries/{deliveryId}/redeliver": {
         parameters: {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1126,11 +1223,17 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
+                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 */
+                "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
             path?: never;
             cookie?: never;
@@ -1162,8 +1265,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1204,7 +1308,7 @@ export interface paths {
         };
         /**
          * List console sessions
-         * @description The sessions of the workspace that have not expired, newest first, a page at a time.
+         * @description The sessions in the workspace that have not expired, newest first, a page at a time.
          */
         get: operations["listConsoleSessions"];
         put?: never;
@@ -1213,12 +1317,14 @@ export interface paths {
          * @description Exchanges the code of a sign-in link for a session. A code is valid for 10 minutes and for one request. Needs no other
          *     credentials. A session expires after 8 hours without a request, and after 7 days in any case.
          *
+         *     A sign-in by OpenID Connect is no operation of this API: it consists of pages and redirects below `/console/sign-in/`.
+         *
          *     A browser must send the request from the web page of this installation.
          */
         post: operations["createConsoleSession"];
         /**
          * Sign out everywhere
-         * @description Ends all sessions of the workspace, also the one of the request.
+         * @description Ends all sessions in the workspace, also the one of the request. A session with several workspaces stays valid in the others.
          */
         delete: operations["revokeConsoleSessions"];
         options?: never;
@@ -1231,8 +1337,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1251,7 +1358,8 @@ export interface paths {
         post?: never;
         /**
          * End a console session
-         * @description After the response, every request with the session gets 401 `console_session_invalid`.
+         * @description Ends a session in the workspace. After the response, every request with it gets 401 `console_session_invalid`; if it has other
+         *     workspaces, it stays valid in those, and in this one gets 403 `workspace_mismatch`.
          */
         delete: operations["revokeConsoleSession"];
         options?: never;
@@ -1268,16 +1376,40 @@ export interface paths {
         };
         /**
          * Get the current session
-         * @description The session of the cookie. Requires no permission.
+         * @description The session of the cookie, in the workspace and environment that the headers choose. `workspaces` lists the choice. Requires no
+         *     permission.
          */
         get: operations["getConsoleSession"];
         put?: never;
         post?: never;
         /**
          * Sign out
-         * @description Ends the session of the cookie, and deletes the cookie. Requires no permission.
+         * @description Ends the session of the cookie in all its workspaces, and deletes the cookie. Requires no permission.
          */
         delete: operations["deleteConsoleSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the state of the installation
+         * @description For the session of an administrator only (`administrator`). It is about the whole installation, not about one workspace.
+         *
+         *     Each part is read by itself, for up to three seconds. A part that could not be read is `null`. Requests within two seconds get the
+         *     same reading.
+         */
+        get: operations["getSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1409,6 +1541,11 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /**
+         * @description Whether a production key (`live`) or a test key created it.
+         * @enum {string}
+         */
+        Environment: "live" | "test";
         /**
          * @description Name of the file with its extension, without path separators, control characters and bidirectional formatting
          *     characters. Framelane stores it, but detects the format from the file itself.
@@ -1626,11 +1763,6 @@ export interface components {
             keepSource?: components["schemas"]["KeepSource"];
         };
         /**
-         * @description Whether a production key (`live`) or a test key created it.
-         * @enum {string}
-         */
-        Environment: "live" | "test";
-        /**
          * @description `uploading`: the file is not complete. `processing`: the file is complete and waits for its transcode, or is being
          *     transcoded. `ready`: can be played. `failed`: cannot be played; see `error`.
          * @enum {string}
@@ -1732,7 +1864,7 @@ export interface components {
             bytes: number;
             /**
              * Format: date-time
-             * @description When they were set.
+             * @description When they were last changed.
              */
             updatedAt: string;
         };
@@ -1962,6 +2094,48 @@ export interface components {
              */
             keepSource?: components["schemas"]["KeepSource"];
         };
+        /** @description One attempt of an engine to transcode a video. */
+        TimelineAttempt: {
+            /** @description Counts the attempts at this video, also across retries. */
+            number: number;
+            /**
+             * @description How it ended: `engine_lost` if the engine stopped reporting, `handed_back` if it shut down and returned the work.
+             *     `running` while it has not ended.
+             * @enum {string}
+             */
+            outcome: "running" | "completed" | "failed" | "engine_lost" | "handed_back";
+            /**
+             * Format: date-time
+             * @description When it ended; `null` while it runs.
+             */
+            endedAt: string | null;
+        };
+        /** @description One step of a video. */
+        TimelineEntry: {
+            /**
+             * @description - `created`: the upload ticket or the import was created
+             *     - `uploaded`: the file was complete, uploaded or imported
+             *     - `attempt`: an engine began to transcode it
+             *     - `waiting`: it has been waiting for an engine since this time; a time in the future is when the next attempt is due
+             *     - `ready`: it first could be played
+             *     - `failed`: it failed; `error` of the record says why
+             *     - `source_deleted`: the uploaded file was deleted
+             * @enum {string}
+             */
+            type: "created" | "uploaded" | "attempt" | "waiting" | "ready" | "failed" | "source_deleted";
+            /**
+             * Format: date-time
+             * @description When it happened. Only that of `waiting` can be in the future.
+             */
+            at: string;
+            /** @description The attempt; `null` in entries of other types. */
+            attempt: components["schemas"]["TimelineAttempt"] | null;
+        };
+        /** @description What has happened to a video. */
+        VideoTimeline: {
+            /** @description The entries, oldest first. Of the attempts there are the latest 100. */
+            data: components["schemas"]["TimelineEntry"][];
+        };
         /** @description The captions of a video. */
         CaptionsList: {
             /** @description One entry for each language, sorted by language. */
@@ -1971,6 +2145,19 @@ export interface components {
         CaptionsProblem: components["schemas"]["Problem"] & {
             /** @description With the code `invalid_captions`: the line of the file that cannot be read, counted from 1; `null` if the error is not in one line. */
             line?: number | null;
+        };
+        /** @description What to change about captions. Omitted fields stay as they are. */
+        CaptionsPatch: {
+            /**
+             * @description The name in the player's menu.
+             * @example English
+             */
+            label?: string;
+            /**
+             * @description Whether players show these captions unless the viewer chooses otherwise. At most one language of a video is the
+             *     default: if this one is, the others are not.
+             */
+            default?: boolean;
         };
         /** @description The lifetime of the token. */
         PlaybackTokenRequest: {
@@ -2081,7 +2268,7 @@ export interface components {
             height: number;
             /**
              * Format: uri
-             * @description The poster image. Absent until the video is ready, and together with the next two.
+             * @description The poster image. Absent, together with the next two, until the video is ready, and if it exceeds `maxwidth` or `maxheight`.
              */
             thumbnail_url?: string;
             /** @description Width of the poster image in pixels. */
@@ -2276,6 +2463,25 @@ export interface components {
             responseStatus: number | null;
             /** @description Why it failed; otherwise `null`. */
             error: components["schemas"]["WebhookDeliveryError"] | null;
+            /**
+             * @description The headers of the request, without `webhook-signature`. `null` if no address was found or allowed, and for attempts before this was
+             *     recorded. Only in the response to `GET /webhooks/{id}/deliveries/{deliveryId}`.
+             * @example {
+             *       "content-type": "application/json",
+             *       "user-agent": "Framelane-Webhooks/1.0",
+             *       "webhook-id": "evt_01m7y5n2hjfqetgq9d1f7g2h4k",
+             *       "webhook-timestamp": "1795251902"
+             *     }
+             */
+            requestHeaders?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description The first 1024 bytes of the response body, as text. It comes from the endpoint: escape it before you show it. `null`
+             *     without a response, and for attempts before this was recorded. Only in the response to
+             *     `GET /webhooks/{id}/deliveries/{deliveryId}`.
+             */
+            responseBody?: string | null;
         };
         /** @description The delivery of one event to one webhook, with every attempt. */
         WebhookDelivery: components["schemas"]["WebhookDeliverySummary"] & {
@@ -2295,6 +2501,11 @@ export interface components {
             nextCursor: string | null;
             /** @description Whether there is a next page. */
             hasMore: boolean;
+        };
+        /** @description A delivery, with what its attempts sent and received. */
+        WebhookDeliveryDetails: components["schemas"]["WebhookDelivery"] & {
+            /** @description The body of the request, the same in every attempt. */
+            requestBody: string;
         };
         /**
          * @description What a key can be used for. Each operation lists the permissions that it requires.
@@ -2436,6 +2647,12 @@ export interface components {
             date: string;
             transcodedMinutes: components["schemas"]["TranscodedMinutes"];
             bandwidthBytes: components["schemas"]["BandwidthBytes"];
+            /**
+             * Format: int64
+             * @description Bytes stored at the end of the day, for today now. Recorded every hour, so it can lack the last hour of the day. `null`
+             *     if nothing was recorded on that day.
+             */
+            storageBytes: number | null;
         };
         /** @description The usage of a workspace in one environment. */
         Usage: {
@@ -2560,15 +2777,20 @@ export interface components {
              */
             secret?: string;
         };
-        /** @description A session in the list. */
+        /** @description A session in one workspace. In another workspace it has another id. */
         ConsoleSessionEntry: {
             /** @description The session, as in `DELETE /console/sessions/{id}`. */
             id: string;
-            /** @description What the sign-in link was created for. */
+            /** @description What the sign-in link was created for; after a sign-in by OpenID Connect, the name of the person. */
             name: string;
-            environment: components["schemas"]["Environment"];
-            /** @description The permissions of the session. */
+            /** @description The verified email address of the person, after a sign-in by OpenID Connect; `null` after a sign-in by a link. */
+            email: string | null;
+            /** @description The environments that the session can choose in this workspace. */
+            environments: components["schemas"]["Environment"][];
+            /** @description The permissions of the session in this workspace. */
             permissions: components["schemas"]["Permission"][];
+            /** @description Whether the session may see the state of the whole installation (`GET /console/system`). */
+            administrator: boolean;
             /** @description What the browser says it is (`User-Agent`), as it was at the sign-in. */
             userAgent: string | null;
             /**
@@ -2611,22 +2833,39 @@ export interface components {
              */
             code: string;
         };
+        /** @description What a session may do in one workspace. */
+        ConsoleSessionWorkspace: {
+            /** @description The workspace, as in `X-Svc-Workspace`. */
+            id: string;
+            /** @description Its name, for people. */
+            name: string;
+            /** @description The environments that `X-Framelane-Environment` can choose. The first is the default. */
+            environments: components["schemas"]["Environment"][];
+            /** @description The permissions in this workspace. */
+            permissions: components["schemas"]["Permission"][];
+        };
         /** @description The session of the request. */
         ConsoleSession: {
             /** @description The session, as in `DELETE /console/sessions/{id}`. */
             id: string;
-            /** @description What the sign-in link was created for. */
+            /** @description What the sign-in link was created for; after a sign-in by OpenID Connect, the name of the person. */
             name: string;
-            /** @description The workspace of the session. */
+            /** @description The verified email address of the person, after a sign-in by OpenID Connect; `null` after a sign-in by a link. */
+            email: string | null;
+            /** @description The workspace of the request. Without `X-Svc-Workspace`, the oldest one of the session. */
             workspace: {
                 /** @description The workspace, as in `X-Svc-Workspace`. */
                 id: string;
                 /** @description Its name, for people. */
                 name: string;
             };
+            /** @description The workspaces that `X-Svc-Workspace` can choose, the oldest first. */
+            workspaces: components["schemas"]["ConsoleSessionWorkspace"][];
             environment: components["schemas"]["Environment"];
-            /** @description The permissions of the session. */
+            /** @description The permissions of the session in the workspace of the request. */
             permissions: components["schemas"]["Permission"][];
+            /** @description Whether the session may see the state of the whole installation (`GET /console/system`). */
+            administrator: boolean;
             /** @description Send it as `X-Framelane-CSRF` with every request other than `GET`. */
             csrfToken: string;
             /** @description What the browser says it is (`User-Agent`), as it was at the sign-in. */
@@ -2651,6 +2890,130 @@ export interface components {
              * @description When the session expires in any case.
              */
             expiresAt: string;
+        };
+        /** @description Whether a system works. */
+        SystemHealth: {
+            /**
+             * @description What it is. A single node has `in_process` and `files`, unless it uses RabbitMQ and S3.
+             * @enum {string}
+             */
+            kind: "postgresql" | "rabbitmq" | "in_process" | "s3" | "files";
+            /**
+             * @description `slow` if the check took longer than a second, `unavailable` if it failed or took longer than three.
+             * @enum {string}
+             */
+            status: "healthy" | "slow" | "unavailable";
+            /** @description Milliseconds that the check took; `null` if the system is unavailable. */
+            latencyMs: number | null;
+        };
+        /** @description An engine, as it last announced itself. It does so every 5 seconds. */
+        SystemEngine: {
+            /** @description Each start of an engine has another one. */
+            id: string;
+            /** @description The name of its machine, container or pod. */
+            host: string;
+            /** @description The port of its internal listener. */
+            port: number;
+            /**
+             * @description `stopping` if it takes no new work, `lost` if it has not announced itself for 20 seconds.
+             * @enum {string}
+             */
+            status: "working" | "stopping" | "lost";
+            /** @description What it does. */
+            roles: ("upload" | "transcode")[];
+            /** @description The version of Framelane. */
+            version: string;
+            /** @description The version of Node.js. */
+            nodeVersion: string;
+            /** @description The version of ffmpeg; `null` without the role `transcode`. */
+            ffmpegVersion: string | null;
+            /** @description Videos that it can transcode at the same time. */
+            slots: number;
+            /** @description Videos that it is transcoding. */
+            slotsBusy: number;
+            /** @description Uploads in progress. */
+            uploads: number;
+            /** @description Imports in progress. */
+            imports: number;
+            /**
+             * Format: int64
+             * @description Free space where it works; `null` without the role `transcode`.
+             */
+            diskFreeBytes: number | null;
+            /**
+             * Format: date-time
+             * @description When it was started.
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When it last announced itself.
+             */
+            lastSeenAt: string;
+        };
+        /** @description A number of things, and for how long the oldest has been in this state. */
+        SystemBacklog: {
+            /** @description How many there are. */
+            count: number;
+            /** @description Seconds; 0 without any. */
+            oldestSeconds: number;
+        };
+        /** @description Work of engines. */
+        SystemWork: {
+            waiting: components["schemas"]["SystemBacklog"];
+            running: components["schemas"]["SystemBacklog"];
+        };
+        /** @description The state of the installation. */
+        System: {
+            /**
+             * Format: date-time
+             * @description When it was read.
+             */
+            readAt: string;
+            /** @description Versions of this control plane and its database. */
+            versions: {
+                /** @description The version of Framelane. */
+                framelane: string;
+                /** @description The version of Node.js. */
+                node: string;
+                /** @description The version of PostgreSQL; `null` if it could not be read. */
+                postgresql: string | null;
+                /** @description The newest migration of the database; `null` if it could not be read. */
+                schema: string | null;
+            };
+            /** @description The systems that the control plane needs. */
+            health: {
+                database: components["schemas"]["SystemHealth"];
+                queue: components["schemas"]["SystemHealth"];
+                storage: components["schemas"]["SystemHealth"];
+            };
+            /** @description Engines that are alive, and those lost within the last hour; `null` if they could not be read. */
+            engines: components["schemas"]["SystemEngine"][] | null;
+            /** @description Videos that wait for a transcoder or are being transcoded; `null` if they could not be read. */
+            videos: components["schemas"]["SystemWork"] | null;
+            /** @description Uploads; `null` if they could not be read. */
+            uploads: {
+                /** @description Uploads in progress. */
+                running: number;
+            } | null;
+            /** @description Imports that wait for an uploader or are being fetched; `null` if they could not be read. */
+            imports: components["schemas"]["SystemWork"] | null;
+            /** @description Webhook deliveries; `null` if they could not be read. */
+            webhookDeliveries: {
+                due: components["schemas"]["SystemBacklog"];
+                /** @description Deliveries whose next attempt is later. */
+                scheduled: number;
+            } | null;
+            /**
+             * @description Messages that no service could handle; `null` if they could not be read. With the queue `in_process` they are those since
+             *     the start of the process.
+             */
+            deadLetters: {
+                /** @description Commands to engines. */
+                commands: number;
+                /** @description Events from engines. */
+                events: number;
+            } | null;
         };
         /** @description The fields of every event. In addition it has `data`, which depends on the `type`. */
         WebhookEvent: {
@@ -2913,6 +3276,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The cached body is current. */
+        NotModified: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                ETag: components["headers"]["ETag"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The request is not as described here, or the workspace header is missing. */
         BadRequest: {
             headers: {
@@ -2924,8 +3297,8 @@ export interface components {
             };
         };
         /**
-         * @description The key or the session belongs to another workspace, or lacks a permission, or a request with a session is not from the
-         *     console (`csrf_check_failed`).
+         * @description The key or the session belongs to another workspace or is not for the environment, or lacks a permission, or a request with a session
+         *     is not from the console (`csrf_check_failed`).
          */
         Forbidden: {
             headers: {
@@ -2983,16 +3356,6 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
             };
-        };
-        /** @description The cached body is current. */
-        NotModified: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                ETag: components["headers"]["ETag"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                [name: string]: unknown;
-            };
-            content?: never;
         };
         /** @description The workspace has no such video (`video_not_found`), or the uploaded file is not stored (`source_not_found`). */
         NotFound: {
@@ -3090,7 +3453,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The file is larger than 2 MB. */
+        /** @description The file is larger than 2 MiB. */
         "TooLarge-2": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3899,14 +4262,30 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The session is not one of an administrator, or the request is from another site. */
+        AdministratorRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: {
         /**
-         * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-         *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+         * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+         *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+         *     `workspace_mismatch`.
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
          */
         Workspace: string;
+        /**
+         * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
+         *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+         */
+        Environment: components["schemas"]["Environment"];
         /**
          * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
          *     nothing twice and replays the stored response; see "Idempotency".
@@ -3917,6 +4296,11 @@ export interface components {
         Limit: number;
         /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
         Cursor: string;
+        /**
+         * @description An `ETag` received before. While it is current, the response is 304.
+         * @example "9b2cf535f27731c974343645a3985328"
+         */
+        IfNoneMatch: string;
         /**
          * @description The video.
          * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
@@ -3932,11 +4316,6 @@ export interface components {
          * @example "9b2cf535f27731c974343645a3985328"
          */
         IfRange: string;
-        /**
-         * @description An `ETag` received before. While it is current, the response is 304.
-         * @example "9b2cf535f27731c974343645a3985328"
-         */
-        IfNoneMatch: string;
         /**
          * @description The language, as a BCP 47 tag. Its case does not matter.
          * @example en
@@ -4126,11 +4505,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
+                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 */
+                "X-Framelane-Environment"?: components["parameters"]["Environment"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -4192,11 +4577,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
+                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 */
+                "X-Framelane-Environment"?: components["parameters"]["Environment"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -4275,16 +4666,27 @@ export interface operations {
                  * @example campaign
                  */
                 q?: string;
+                /**
+                 * @description Only videos with exactly this tag.
+                 * @example outdoor
+                 */
+                tag?: string;
                 /** @description By time of creation, newest (`desc`) or oldest (`asc`) first. */
                 order?: "asc" | "desc";
             };
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
             cookie?: never;
@@ -4297,6 +4699,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
                     /**
                      * @description The next page (RFC 8288). Absent on the last one.
                      * @example <http://localhost:8080/v1/videos?status=ready&cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
@@ -4308,6 +4712,7 @@ export interface operations {
                     "application/json": components["schemas"]["VideoPage"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -4321,11 +4726,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
@@ -4344,12 +4755,15 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Video"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -4364,8 +4778,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4405,8 +4820,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4454,8 +4870,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4503,11 +4920,18 @@ export interface operations {
     };
     getVideoSource: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description For links in the console, which have no headers. The same as `X-Svc-Workspace`, and only for sessions.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                workspace?: string;
+            };
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4603,8 +5027,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4640,13 +5065,97 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getVideoTimeline: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The timeline. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "type": "created",
+                     *           "at": "2026-11-21T09:00:00.000Z",
+                     *           "attempt": null
+                     *         },
+                     *         {
+                     *           "type": "uploaded",
+                     *           "at": "2026-11-21T09:03:40.512Z",
+                     *           "attempt": null
+                     *         },
+                     *         {
+                     *           "type": "attempt",
+                     *           "at": "2026-11-21T09:03:41.020Z",
+                     *           "attempt": {
+                     *             "number": 1,
+                     *             "outcome": "engine_lost",
+                     *             "endedAt": "2026-11-21T09:04:40.911Z"
+                     *           }
+                     *         },
+                     *         {
+                     *           "type": "attempt",
+                     *           "at": "2026-11-21T09:04:42.105Z",
+                     *           "attempt": {
+                     *             "number": 2,
+                     *             "outcome": "completed",
+                     *             "endedAt": "2026-11-21T09:05:02.317Z"
+                     *           }
+                     *         },
+                     *         {
+                     *           "type": "ready",
+                     *           "at": "2026-11-21T09:05:02.317Z",
+                     *           "attempt": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["VideoTimeline"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listCaptions: {
         parameters: {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4703,8 +5212,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4772,8 +5282,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4862,8 +5373,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4903,13 +5415,80 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    updateCaptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CaptionsPatch"];
+            };
+        };
+        responses: {
+            /** @description The captions after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "language": "en",
+                     *       "label": "English",
+                     *       "default": true,
+                     *       "origin": "api",
+                     *       "cues": 412,
+                     *       "bytes": 31877,
+                     *       "updatedAt": "2026-11-21T09:05:02.317Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Captions"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-2"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createPlaybackToken: {
         parameters: {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5949,7 +6528,7 @@ export interface operations {
                      *       "version": "1.0",
                      *       "provider_name": "Framelane",
                      *       "title": "Summer campaign",
-                     *       "html": "<iframe src=\"http://localhost:8080/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t\" width=\"640\" height=\"360\" title=\"Summer campaign\" allow=\"autoplay; fullscreen; picture-in-picture\" allowfullscreen style=\"border:0\"></iframe>",
+                     *       "html": "<iframe src=\"http://localhost:8080/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t\" width=\"640\" height=\"360\" title=\"Summer campaign\" allow=\"autoplay; fullscreen; picture-in-picture\" style=\"border:0\"></iframe>",
                      *       "width": 640,
                      *       "height": 360
                      *     }
@@ -5976,8 +6555,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6017,8 +6597,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6073,8 +6654,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6116,8 +6698,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6157,8 +6740,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6206,8 +6790,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6258,8 +6843,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6312,11 +6898,14 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
                 cursor?: components["parameters"]["Cursor"];
+                /** @description Only deliveries in this state. */
+                status?: "pending" | "retrying" | "succeeded" | "failed";
             };
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6358,13 +6947,63 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+                /**
+                 * @description The delivery.
+                 * @example dlv_01m7y5k7a1fqetgq8m2c4x6z9p
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["WebhookOrDeliveryNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     redeliverWebhookDelivery: {
         parameters: {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6420,11 +7059,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
+                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 */
+                "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
             path?: never;
             cookie?: never;
@@ -6493,11 +7138,17 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
+                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 */
+                "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
             path?: never;
             cookie?: never;
@@ -6534,11 +7185,17 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
+                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 */
+                "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
             path?: never;
             cookie?: never;
@@ -6617,11 +7274,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
+                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 */
+                "X-Framelane-Environment"?: components["parameters"]["Environment"];
                 /**
                  * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
                  *     nothing twice and replays the stored response; see "Idempotency".
@@ -6688,8 +7351,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6735,8 +7399,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6766,12 +7431,17 @@ export interface operations {
                      *         {
                      *           "id": "ses_01m7y5g5zrfqetgq2a7c9d4f1h",
                      *           "name": "Studio laptop",
-                     *           "environment": "live",
+                     *           "email": null,
+                     *           "environments": [
+                     *             "live",
+                     *             "test"
+                     *           ],
                      *           "permissions": [
                      *             "videos:read",
                      *             "videos:write",
                      *             "api_keys:read"
                      *           ],
+                     *           "administrator": false,
                      *           "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
                      *           "createdAt": "2026-11-21T09:00:00.000Z",
                      *           "lastSeenAt": "2026-11-21T09:41:00.000Z",
@@ -6824,16 +7494,33 @@ export interface operations {
                      * @example {
                      *       "id": "ses_01m7y5g5zrfqetgq2a7c9d4f1h",
                      *       "name": "Studio laptop",
+                     *       "email": null,
                      *       "workspace": {
                      *         "id": "ws_01m7y5g5zrfqetgq22xjmkgf70",
                      *         "name": "Acme Media"
                      *       },
+                     *       "workspaces": [
+                     *         {
+                     *           "id": "ws_01m7y5g5zrfqetgq22xjmkgf70",
+                     *           "name": "Acme Media",
+                     *           "environments": [
+                     *             "live",
+                     *             "test"
+                     *           ],
+                     *           "permissions": [
+                     *             "videos:read",
+                     *             "videos:write",
+                     *             "api_keys:read"
+                     *           ]
+                     *         }
+                     *       ],
                      *       "environment": "live",
                      *       "permissions": [
                      *         "videos:read",
                      *         "videos:write",
                      *         "api_keys:read"
                      *       ],
+                     *       "administrator": false,
                      *       "csrfToken": "hX0q1c2mVtqk0yJ9m7m3cCw5mJzS1rBq8m3C4Q0yW1E",
                      *       "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
                      *       "createdAt": "2026-11-21T09:00:00.000Z",
@@ -6860,8 +7547,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6871,12 +7559,17 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No session is valid. */
+            /** @description No session is valid in the workspace. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description Makes the browser delete the responses that it has stored. Only if the session of the request has ended.
+                     * @example "cache"
+                     */
+                    "Clear-Site-Data"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6894,8 +7587,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The workspace of the request. An API key requires it: if it is missing, the response is 400 `workspace_header_missing`.
-                 *     If the API key or the session belongs to another workspace, it is 403 `workspace_mismatch`.
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6917,6 +7611,11 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description Makes the browser delete the responses that it has stored. Only if the session of the request has ended.
+                     * @example "cache"
+                     */
+                    "Clear-Site-Data"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6933,7 +7632,20 @@ export interface operations {
     getConsoleSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
+                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 */
+                "X-Framelane-Environment"?: components["parameters"]["Environment"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6952,16 +7664,33 @@ export interface operations {
                      * @example {
                      *       "id": "ses_01m7y5g5zrfqetgq2a7c9d4f1h",
                      *       "name": "Studio laptop",
+                     *       "email": null,
                      *       "workspace": {
                      *         "id": "ws_01m7y5g5zrfqetgq22xjmkgf70",
                      *         "name": "Acme Media"
                      *       },
+                     *       "workspaces": [
+                     *         {
+                     *           "id": "ws_01m7y5g5zrfqetgq22xjmkgf70",
+                     *           "name": "Acme Media",
+                     *           "environments": [
+                     *             "live",
+                     *             "test"
+                     *           ],
+                     *           "permissions": [
+                     *             "videos:read",
+                     *             "videos:write",
+                     *             "api_keys:read"
+                     *           ]
+                     *         }
+                     *       ],
                      *       "environment": "live",
                      *       "permissions": [
                      *         "videos:read",
                      *         "videos:write",
                      *         "api_keys:read"
                      *       ],
+                     *       "administrator": false,
                      *       "csrfToken": "hX0q1c2mVtqk0yJ9m7m3cCw5mJzS1rBq8m3C4Q0yW1E",
                      *       "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
                      *       "createdAt": "2026-11-21T09:00:00.000Z",
@@ -7000,12 +7729,128 @@ export interface operations {
                      * @example framelane=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict
                      */
                     "Set-Cookie"?: string;
+                    /**
+                     * @description Makes the browser delete the responses that it has stored.
+                     * @example "cache"
+                     */
+                    "Clear-Site-Data"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["CsrfCheckFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state, as this control plane sees it. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "readAt": "2026-11-21T09:41:00.000Z",
+                     *       "versions": {
+                     *         "framelane": "0.1.0",
+                     *         "node": "24.21.0",
+                     *         "postgresql": "18.6",
+                     *         "schema": "20261125-system"
+                     *       },
+                     *       "health": {
+                     *         "database": {
+                     *           "kind": "postgresql",
+                     *           "status": "healthy",
+                     *           "latencyMs": 2
+                     *         },
+                     *         "queue": {
+                     *           "kind": "rabbitmq",
+                     *           "status": "healthy",
+                     *           "latencyMs": 3
+                     *         },
+                     *         "storage": {
+                     *           "kind": "s3",
+                     *           "status": "slow",
+                     *           "latencyMs": 1340
+                     *         }
+                     *       },
+                     *       "engines": [
+                     *         {
+                     *           "id": "eng_01m7y5g5zrfqetgq2e8mq2v3xk",
+                     *           "host": "transcoder-7c9d8b6f5-x2k4q",
+                     *           "port": 8091,
+                     *           "status": "working",
+                     *           "roles": [
+                     *             "transcode"
+                     *           ],
+                     *           "version": "0.1.0",
+                     *           "nodeVersion": "24.21.0",
+                     *           "ffmpegVersion": "7.1.5",
+                     *           "slots": 2,
+                     *           "slotsBusy": 1,
+                     *           "uploads": 0,
+                     *           "imports": 0,
+                     *           "diskFreeBytes": 214748364800,
+                     *           "startedAt": "2026-11-20T09:41:00.000Z",
+                     *           "lastSeenAt": "2026-11-21T09:40:58.000Z"
+                     *         }
+                     *       ],
+                     *       "videos": {
+                     *         "waiting": {
+                     *           "count": 3,
+                     *           "oldestSeconds": 41.2
+                     *         },
+                     *         "running": {
+                     *           "count": 1,
+                     *           "oldestSeconds": 12.7
+                     *         }
+                     *       },
+                     *       "uploads": {
+                     *         "running": 2
+                     *       },
+                     *       "imports": {
+                     *         "waiting": {
+                     *           "count": 0,
+                     *           "oldestSeconds": 0
+                     *         },
+                     *         "running": {
+                     *           "count": 1,
+                     *           "oldestSeconds": 5.5
+                     *         }
+                     *       },
+                     *       "webhookDeliveries": {
+                     *         "due": {
+                     *           "count": 0,
+                     *           "oldestSeconds": 0
+                     *         },
+                     *         "scheduled": 4
+                     *       },
+                     *       "deadLetters": {
+                     *         "commands": 0,
+                     *         "events": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["System"];
+                };
+            };
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["AdministratorRequired"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7117,7 +7962,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Received. The body is not read. */
+            /** @description Received. The first 1024 bytes of the body are kept with the delivery. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7177,7 +8022,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Received. The body is not read. */
+            /** @description Received. The first 1024 bytes of the body are kept with the delivery. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7237,7 +8082,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Received. The body is not read. */
+            /** @description Received. The first 1024 bytes of the body are kept with the delivery. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7297,7 +8142,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Received. The body is not read. */
+            /** @description Received. The first 1024 bytes of the body are kept with the delivery. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
+import { findProgram } from '@framelane/test-kit/browser';
 import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
-import { findProgram } from './browser.ts';
 
 /** The `test` for a program, which is skipped if it is not installed. */
 export function withProgram(name: string): ReturnType<typeof requires>['test'] {

@@ -48,6 +48,7 @@ export class RedirectingNode {
       apiKey,
       workspaceId: this.#node.fact('Workspace'),
       objectsDir: null,
+      signInProvider: null,
     };
     const client = new FramelaneClient(target);
     const ticket = await client.requestTicket({ filename: 'clip.mp4', playbackPolicy: 'signed' });

@@ -6,6 +6,7 @@ const settings = z.object({
   FRAMELANE_WORKSPACE_ID: z.string().startsWith('ws_'),
   FRAMELANE_API_KEY: z.string().startsWith('svc_'),
   FRAMELANE_OBJECTS_DIR: z.string().optional(),
+  FRAMELANE_SIGN_IN_PROVIDER: z.string().optional(),
 });
 
 /** The Framelane under test. URLs have no trailing slash. */
@@ -17,6 +18,8 @@ export type Target = {
   apiKey: string;
   /** The directory of the file store; null if it is not accessible. */
   objectsDir: string | null;
+  /** The name of its OpenID Connect provider, one of the test kit; null without one. */
+  signInProvider: string | null;
 };
 
 /** Reads the target from `FRAMELANE_*`. Throws an error that names every variable that is missing or invalid. */
@@ -33,6 +36,7 @@ export function readTarget(env: NodeJS.ProcessEnv): Target {
     workspaceId: values.FRAMELANE_WORKSPACE_ID,
     apiKey: values.FRAMELANE_API_KEY,
     objectsDir: values.FRAMELANE_OBJECTS_DIR || null,
+    signInProvider: values.FRAMELANE_SIGN_IN_PROVIDER || null,
   };
 }
 

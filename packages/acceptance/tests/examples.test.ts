@@ -109,7 +109,7 @@ async function videoFor(operationId: string, source: string): Promise<string> {
   if (source.includes('/hls/') || operationId === 'getVideoSource') return playableId;
   if (operationId === 'retryVideo' || operationId === 'deleteVideoSource') return failedVideo();
   const { videoId } = await client.requestTicket({ filename: 'clip.mp4' });
-  if (/^(get|delete)Captions$/.test(operationId)) await client.api.captions.set(videoId, 'en', CUE);
+  if (/^(get|update|delete)Captions$/.test(operationId)) await client.api.captions.set(videoId, 'en', CUE);
   return videoId;
 }
 

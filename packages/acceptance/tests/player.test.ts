@@ -6,21 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ReadyVideo, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { findBrowser, newPage, type OpenedPage, openPage, startBrowser } from '@framelane/test-kit/browser';
 import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Browser, Frame, HTTPRequest, Page } from 'puppeteer-core';
-import {
-  findBrowser,
-  newPage,
-  type OpenedPage,
-  openPage,
-  seriousFindings,
-  startBrowser,
-} from '../src/browser.ts';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { seriousFindings } from '../src/serious-findings.ts';
 import { readTarget } from '../src/target.ts';
 
 const target = readTarget(process.env);

@@ -1,8 +1,8 @@
+import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
 import { requires } from '@framelane/test-kit/requires';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
 import { ApiDescription } from '../src/api-description.ts';
-import { findBrowser, openPage, startBrowser } from '../src/browser.ts';
 import { readTarget } from '../src/target.ts';
 
 const target = readTarget(process.env);

@@ -80,10 +80,17 @@ test.each<[string, CaptionsFormat, string | Uint8Array, number | null, RegExp]>(
     5,
     /blank line is missing/,
   ],
+  [
+    'no blank line after a comment',
+    'webvtt',
+    'WEBVTT\n\nNOTE by hand\n00:01.000 --> 00:02.000\nA\n\n00:02.000 --> 00:03.000\nB',
+    4,
+    /blank line is missing/,
+  ],
   ['Latin-1', 'subrip', Buffer.from('1\n00:00:01,000 --> 00:00:02,000\n\xe9\n', 'latin1'), 3, /UTF-8/],
   ['UTF-16', 'webvtt', Buffer.from('\ufeffWEBVTT', 'utf16le'), null, /UTF-16/],
   ['no cue', 'webvtt', 'WEBVTT\n\nNOTE nothing', null, /no cue/],
-  ['nothing', 'subrip', '', null, /no cue/],
+  ['nothing', 'subrip', '', null, /it is empty/],
   ['another kind of text', 'subrip', '{"cues":[]}', 1, /00:01:02,500/],
 ])('%s is an error with its line', (_, format, bytes, line, message) => {
   expect(errorOf(bytes, format)).toEqual([line, expect.stringMatching(message)]);
@@ -175,4 +182,28 @@ test('hostile repetitions are read in linear time', () => {
     errorOf(`WEBVTT\n\n${text}-->`, 'webvtt');
     expect(performance.now() - begun).toBeLessThan(5000);
   }
+});
+
+test('an empty file, and one that lost its line breaks, say how to send it', () => {
+  for (const format of ['webvtt', 'subrip'] as const) {
+    expect(errorOf(' \n', format)?.[1]).toBe(
+      'The file cannot be read: it is empty. With curl, send it with --data-binary @captions.vtt.',
+    );
+  }
+  const advice = 'Send the file unchanged. With curl, use --data-binary: --data removes line breaks.';
+  const expected = [1, `Line 1: the file has no line breaks. ${advice}`];
+  expect(errorOf('WEBVTT00:01.000 --> 00:02.000Hello', 'webvtt')).toEqual(expected);
+  expect(errorOf('100:00:01,000 --> 00:00:02,000Hello', 'subrip')).toEqual(expected);
+});
+
+test('a cue that begins after the end of the video is an error in its line', () => {
+  const file = Buffer.from('WEBVTT\n\n00:01.000 --> 00:09.000\nA\n\nid\n00:02.040 --> 00:03.000\nB');
+  expect(readCaptions(file, 'webvtt', 2.0401)).toHaveLength(2);
+  expect(() => readCaptions(file, 'webvtt', 2.04)).toThrow(
+    'Line 6: the cue begins at 00:00:02.040, but the video ends at 00:00:02.040. Check that the file belongs to this video, and correct the times.',
+  );
+  const empty = Buffer.from(
+    'WEBVTT\n\n00:01.000 --> 00:02.000\nA\n\n00:09.000 --> 00:09.000\nB\n\n00:09.000 --> 00:10.000\n<b></b>',
+  );
+  expect(readCaptions(empty, 'webvtt', 2)).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { CaptionsError, type Cue, MAX_CUES } from './captions.ts';
 import { normalizeSettings, settingsOfPosition } from './cue-settings.ts';
 import { normalizeText } from './cue-text.ts';
+import { timestamp } from './write-webvtt.ts';
 
 export type CaptionsFormat = 'webvtt' | 'subrip';
 
@@ -16,26 +17,48 @@ const OTHER_BLOCK = /^(NOTE|STYLE|REGION)(?:[ \t]|$)/;
 
 /**
  * Reads a WebVTT or SubRip file. The cues are sorted by their start. Styles, regions, comments and cues of no duration are
- * left out. Throws a CaptionsError for the first line that cannot be read, and for a file without cues or with too many.
+ * left out. Throws a CaptionsError for the first line that cannot be read, for a file without cues or with too many, and for a
+ * cue that begins after the end of the video. `duration` is in seconds; null if it is not known yet.
  */
-export function readCaptions(bytes: Uint8Array, format: CaptionsFormat): Cue[] {
+export function readCaptions(
+  bytes: Uint8Array,
+  format: CaptionsFormat,
+  duration: number | null = null,
+): Cue[] {
   const lines = decode(bytes)
     .replaceAll('\0', '\ufffd')
     .split(/\r\n|\n|\r/);
+  requireLines(lines);
   checkHeader(lines[0] ?? '', format);
   const cues: Cue[] = [];
   const blocks = blocksOf(lines, format);
-  if (format === 'webvtt') requireNoCue(blocks.shift());
+  const header = format === 'webvtt' ? blocks.shift() : undefined;
+  if (header !== undefined) requireNoCue(header);
   for (const block of blocks) {
-    if (format === 'webvtt' && OTHER_BLOCK.test(block.lines[0] ?? '')) continue;
+    if (format === 'webvtt' && OTHER_BLOCK.test(block.lines[0] ?? '')) {
+      requireNoCue(block);
+      continue;
+    }
     const cue = readCue(block, format);
-    if (cue.end > cue.start && hasText(cue)) cues.push(cue);
+    if (cue.end <= cue.start || !hasText(cue)) continue;
+    requireStartBefore(duration, cue, block.line);
+    cues.push(cue);
     if (cues.length > MAX_CUES) {
       throw new CaptionsError(block.line, `it has more than ${MAX_CUES} cues`);
     }
   }
   if (cues.length === 0) throw new CaptionsError(null, 'it has no cue with text');
   return cues.toSorted((a, b) => a.start - b.start);
+}
+
+function requireLines(lines: readonly string[]): void {
+  if (lines.every((line) => line.trim() === '')) {
+    throw new CaptionsError(null, 'it is empty', 'With curl, send it with --data-binary @captions.vtt.');
+  }
+  if (lines.length === 1 && lines[0]?.includes(ARROW)) {
+    const advice = 'Send the file unchanged. With curl, use --data-binary: --data removes line breaks.';
+    throw new CaptionsError(1, 'the file has no line breaks', advice);
+  }
 }
 
 function checkHeader(firstLine: string, format: CaptionsFormat): void {
@@ -46,10 +69,10 @@ function checkHeader(firstLine: string, format: CaptionsFormat): void {
   if (format === 'subrip' && isWebVtt) throw new CaptionsError(1, 'this is WebVTT', 'Send it as text/vtt.');
 }
 
-/** The header of WebVTT ends at a blank line. */
-function requireNoCue(header: Block | undefined): void {
-  const at = header?.lines.findIndex((line, index) => index > 0 && line.includes(ARROW)) ?? -1;
-  if (at !== -1) throw new CaptionsError(at + 1, 'a blank line is missing before this cue');
+/** The header of WebVTT, and a block that is no cue, end at a blank line. No line after their first one can have an arrow. */
+function requireNoCue({ line: first, lines }: Block): void {
+  const at = lines.findIndex((line, index) => index > 0 && line.includes(ARROW));
+  if (at !== -1) throw new CaptionsError(first + at, 'a blank line is missing before this cue');
 }
 
 /** The text of a file in UTF-8, without its byte order mark. */
@@ -138,6 +161,12 @@ function notACue(line: number, format: CaptionsFormat): CaptionsError {
 
 function notATiming(line: number, format: CaptionsFormat): CaptionsError {
   return new CaptionsError(line, 'the times cannot be read', `They must be like ${exampleOf(format)}.`);
+}
+
+function requireStartBefore(duration: number | null, { start }: Cue, line: number): void {
+  if (duration === null || start < duration * 1000) return;
+  const flaw = `the cue begins at ${timestamp(start)}, but the video ends at ${timestamp(Math.round(duration * 1000))}`;
+  throw new CaptionsError(line, flaw, 'Check that the file belongs to this video, and correct the times.');
 }
 
 function exampleOf(format: CaptionsFormat): string {

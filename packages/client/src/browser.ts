@@ -46,7 +46,7 @@ export async function upload(
   options: UploadOptions = {},
 ): Promise<UploadReceipt> {
   options.signal?.throwIfAborted();
-  const resumable = resumablePermit(file.size, permit);
+  const resumable = resumablePermit(file.size, permit, options);
   if (resumable === undefined) return uploadForm(file, permit, options);
   const { size } = file;
   const identity = file instanceof File ? { name: file.name, modified: file.lastModified } : {};

@@ -1,5 +1,5 @@
 import createFetchClient, { type Client, type Middleware } from 'openapi-fetch';
-import type { Paths } from './contract.ts';
+import type { Paths, Schemas } from './contract.ts';
 import { type CallOptions, createResources, type Resources } from './resources.ts';
 import { type Fetch, type RetryOptions, withRetries } from './retries.ts';
 
@@ -20,7 +20,12 @@ export type ClientOptions = Connection & {
 export type SessionClientOptions = Connection & {
   /** The `csrfToken` of the session; undefined before the sign-in. */
   csrfToken: () => string | undefined;
+  /** The workspace and environment of requests that name none; undefined for the default of the session. */
+  scope?: () => SessionScope | undefined;
 };
+
+/** What a session chooses for a request. */
+export type SessionScope = { workspaceId: string; environment: Schemas['Environment'] };
 
 /**
  * The client of the API, typed by the contract. The methods of the resources, such as `videos.get`, return data and throw
@@ -40,7 +45,7 @@ export function createClient(options: ClientOptions | SessionClientOptions): Fra
     fetch: withRetries(fetch, { retries, timeoutMs }),
   });
   api.use(idempotencyKeys);
-  if ('csrfToken' in options) api.use(csrfHeader(options.csrfToken));
+  if ('csrfToken' in options) api.use(sessionHeaders(options));
   const requestOptions = (options: CallOptions = {}, { streamed = false } = {}) => ({
     signal: options.signal ?? null,
     headers: { 'Idempotency-Key': options.idempotencyKey },
@@ -61,12 +66,16 @@ const idempotencyKeys: Middleware = {
   },
 };
 
-/** The proof that a request with the session's cookie comes from the console. */
-function csrfHeader(csrfToken: () => string | undefined): Middleware {
+/** The proof that a request with the session's cookie comes from the console, and the choice of the session. */
+function sessionHeaders({ csrfToken, scope }: SessionClientOptions): Middleware {
   return {
     onRequest({ request }) {
       const token = csrfToken();
       if (request.method !== 'GET' && token !== undefined) request.headers.set('X-Framelane-CSRF', token);
+      const chosen = scope?.();
+      if (chosen === undefined || request.headers.has('X-Svc-Workspace')) return;
+      request.headers.set('X-Svc-Workspace', chosen.workspaceId);
+      request.headers.set('X-Framelane-Environment', chosen.environment);
     },
   };
 }

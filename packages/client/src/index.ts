@@ -1,5 +1,5 @@
 // biome-ignore-all lint/performance/noBarrelFile: what a published package exports is one module.
-export { type ClientOptions, createClient, type FramelaneClient } from './client.ts';
+export { type ClientOptions, createClient, type FramelaneClient, type SessionScope } from './client.ts';
 export type {
   ImportRequest,
   Problem,

@@ -68,6 +68,13 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
         unwrap(api.POST('/videos/import', { body, ...requestOptions(options) })),
       get: (id: string, options?: CallOptions): Promise<Video> =>
         unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+      /** What has happened to a video, oldest first. */
+      timeline: async (id: string, options?: CallOptions): Promise<Schemas['TimelineEntry'][]> => {
+        const { data } = await unwrap(
+          api.GET('/videos/{id}/timeline', { params: { path: { id } }, ...requestOptions(options) }),
+        );
+        return data;
+      },
       list: (query: Query<'/videos'> = {}, options?: CallOptions): AsyncGenerator<Video, void> =>
         listAll(api, '/videos', { params: { query }, ...requestOptions(options) }),
       update: (id: string, body: Schemas['VideoPatch'], options?: CallOptions): Promise<Video> =>
@@ -145,6 +152,20 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
           }),
         );
       },
+      /** Changes the label or the default, without the file. */
+      update: (
+        videoId: string,
+        language: string,
+        body: Schemas['CaptionsPatch'],
+        options?: CallOptions,
+      ): Promise<Schemas['Captions']> =>
+        unwrap(
+          api.PATCH('/videos/{id}/captions/{language}', {
+            params: { path: { id: videoId, language } },
+            body,
+            ...requestOptions(options),
+          }),
+        ),
       list: async (videoId: string, options?: CallOptions): Promise<Schemas['Captions'][]> => {
         const { data } = await unwrap(
           api.GET('/videos/{id}/captions', { params: { path: { id: videoId } }, ...requestOptions(options) }),
@@ -207,6 +228,18 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
           params: { path: { id }, query },
           ...requestOptions(options),
         }),
+      /** A delivery with what its attempts sent and received. */
+      getDelivery: (
+        id: string,
+        deliveryId: string,
+        options?: CallOptions,
+      ): Promise<Schemas['WebhookDeliveryDetails']> =>
+        unwrap(
+          api.GET('/webhooks/{id}/deliveries/{deliveryId}', {
+            params: { path: { id, deliveryId } },
+            ...requestOptions(options),
+          }),
+        ),
       /** Sends the event of a delivery again. */
       redeliver: (
         id: string,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { pauseMs } from './resumable-upload.ts';
+import { pauseMs, resumablePermit } from './resumable-upload.ts';
 
 test('the default retries take three to six minutes, with pauses of up to a minute', () => {
   const failures = Array.from({ length: 12 }, (_, index) => index);
@@ -9,4 +9,20 @@ test('the default retries take three to six minutes, with pauses of up to a minu
   expect(total(1)).toBeLessThan(6.1);
   expect(pauseMs(0, () => 1)).toBe(500);
   expect(pauseMs(100, () => 1)).toBe(60_000);
+});
+
+test('files above a size are resumable, if the permit is a whole ticket', () => {
+  const permit = {
+    uploadUrl: 'http://a/upload',
+    uploadToken: 't',
+    tusUrl: 'http://a/files',
+    videoId: 'vid_1',
+  };
+  const isResumable = (size: number | null, resumableAbove?: number) =>
+    resumablePermit(size, permit, { resumableAbove }) !== undefined;
+  expect([64 * 1024 ** 2, 64 * 1024 ** 2 + 1].map((size) => isResumable(size))).toEqual([false, true]);
+  expect([0, 1, null].map((size) => isResumable(size, 0))).toEqual([false, true, false]);
+  expect(resumablePermit(1, { uploadUrl: 'http://a/upload', uploadToken: 't' }, { resumableAbove: 0 })).toBe(
+    undefined,
+  );
 });

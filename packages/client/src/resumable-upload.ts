@@ -3,7 +3,7 @@ import { ConnectionError, errorOf, type FramelaneError } from './framelane-error
 import { pause } from './pause.ts';
 import { parseBody, type UploadOptions, type UploadPermit } from './upload.ts';
 
-/** Larger files are sent as resumable uploads. */
+/** Larger files are sent as resumable uploads by default. */
 const LARGEST_FORM_BYTES = 64 * 1024 ** 2;
 
 /** A connection that carries nothing for so long is dead. The engine continues the upload on the next one. */
@@ -35,9 +35,12 @@ export type EngineResponse = { status: number; header: (name: string) => string 
 export type Send = (request: EngineRequest) => Promise<EngineResponse>;
 
 /** The permit of a resumable upload, or undefined if the file must be sent as a form. `size` is null for a stream. */
-export function resumablePermit(size: number | null, permit: UploadPermit): ResumablePermit | undefined {
-  const { tusUrl, videoId, uploadToken } = permit;
-  if (size === null || size <= LARGEST_FORM_BYTES || !tusUrl || !videoId) return undefined;
+export function resumablePermit(
+  size: number | null,
+  { tusUrl, videoId, uploadToken }: UploadPermit,
+  { resumableAbove = LARGEST_FORM_BYTES }: UploadOptions,
+): ResumablePermit | undefined {
+  if (size === null || size <= resumableAbove || !tusUrl || !videoId) return undefined;
   return { tusUrl, videoId, uploadToken };
 }
 

@@ -137,10 +137,10 @@ describe('a request with retries', () => {
   });
 });
 
-test('a 204 with an empty body, as in Chromium, is a complete response', async () => {
-  const response = new Response(null, { status: 204 });
+test.each([204, 304])('a %i with an empty body, as in Chromium, is a complete response', async (status) => {
+  const response = new Response(null, { status });
   Object.defineProperty(response, 'body', { value: new Response('').body });
   const { fetch, requests } = scripted(response);
   const received = await withRetries(fetch)(new Request(REQUESTED_URL, { method: 'DELETE' }));
-  expect([received.status, requests.length]).toEqual([204, 1]);
+  expect([received.status, requests.length]).toEqual([status, 1]);
 });

@@ -25,6 +25,8 @@ export type UploadOptions = {
    * three to six minutes.
    */
   retries?: number | undefined;
+  /** Files with more bytes are sent as resumable uploads. Default 64 MiB. With 0 every file is, so any upload can be paused. */
+  resumableAbove?: number | undefined;
 };
 
 /** Reads the engine's response to an upload. Throws a FramelaneError if it is an error. */

@@ -59,6 +59,29 @@ test('a client of the console sends no key, and the CSRF token with everything b
   }
 });
 
+test('a client of a session sends the chosen workspace and environment, unless the request names its own', async () => {
+  const requests: IncomingMessage[] = [];
+  server = await TestServer.start((req, res) => {
+    requests.push(req);
+    respondJson(res, 200, {});
+  });
+  const scope = { workspaceId: 'ws_one', environment: 'test' } as const;
+  const client = createClient({
+    baseUrl: `${server.url}/v1`,
+    csrfToken: () => undefined,
+    scope: () => scope,
+  });
+  await client.GET('/console/session');
+  const header = { 'X-Svc-Workspace': 'ws_two', 'X-Framelane-Environment': 'live' } as const;
+  await client.GET('/console/session', { params: { header } });
+  expect(
+    requests.map(({ headers }) => [headers['x-svc-workspace'], headers['x-framelane-environment']]),
+  ).toEqual([
+    ['ws_one', 'test'],
+    ['ws_two', 'live'],
+  ]);
+});
+
 describe('a call', () => {
   test('sends the key and the workspace, and resolves with data', async () => {
     const { client, requests } = await clientOf(json200({ id: VIDEO, title: 'Holiday' }));

@@ -105,6 +105,8 @@ describe('the package, installed outside of the workspace', () => {
       'es2022',
       '--types',
       'node',
+      // The compiler's own types, not those of the package.
+      '--skipDefaultLibCheck',
       'consumer.ts',
     ];
     const { stdout = '' } = await run(tsc, [...common, ...options], { cwd: directory }).catch(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { IMPORT_FAILURE_CODES } from './failures.ts';
-import { transferSchema, uploadCompletedSchema } from './messages.ts';
+import { taskTrySchema, transferSchema, uploadCompletedSchema } from './messages.ts';
+import { taskPlanSchema, taskSchema, transcodePlanSchema } from './transcode-plan.ts';
 
 /**
  * The requests that an engine sends to the control plane. They exist on the internal listener only, and every request carries
@@ -20,6 +21,10 @@ export const INTERNAL_PATHS = {
   terminateResumable: '/internal/v1/resumable-uploads/terminate',
   claimAttempt: '/internal/v1/attempts/claim',
   checkAttempt: '/internal/v1/attempts/check',
+  planAttempt: '/internal/v1/attempts/plan',
+  claimTask: '/internal/v1/tasks/claim',
+  checkTask: '/internal/v1/tasks/check',
+  announceEngine: '/internal/v1/engines/announce',
 } as const;
 
 /** Maximum length of an upload token. */
@@ -234,6 +239,8 @@ export const claimAttemptResponse = z.object({
   hashSource: z.boolean().optional(),
   /** Whether the control plane takes more than one audio rendition. Earlier versions do not, and leave it out. */
   severalAudioTracks: z.boolean().optional(),
+  /** Seconds of a piece: a video of more than two is made in pieces. Absent if the video is made in one run. */
+  taskSeconds: z.number().positive().optional(),
   /** The lease expires this many seconds after the last `transcode.progress`. */
   leaseSeconds: z.int().positive(),
 });
@@ -243,6 +250,76 @@ export type ClaimAttemptResponse = z.infer<typeof claimAttemptResponse>;
 export const checkAttemptRequest = z.object({ videoId: z.string(), attempt: z.int().positive() });
 export type CheckAttemptRequest = z.infer<typeof checkAttemptRequest>;
 
-/** The response to both checks. If `current` is false, the engine stops the work and cleans up. */
+/**
+ * Gives an attempt its plan: engines make the video in tasks from then on, and the lease of the attempt no longer expires. Idempotent.
+ * Responds with 204, or with 409 `attempt_not_current` if the attempt has ended.
+ */
+export const planAttemptRequest = checkAttemptRequest.extend({
+  plan: transcodePlanSchema,
+  /** SHA-256 of the source, if the control plane did not know it. */
+  sourceSha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+});
+export type PlanAttemptRequest = z.infer<typeof planAttemptRequest>;
+
+/** Claims the next task of a video. Responds with 409 `task_not_claimable` if none waits. */
+export const claimTaskRequest = z.object({
+  videoId: z.string(),
+  /** The version of plans that the engine knows. It gets no task of another one. */
+  planVersion: z.int().positive(),
+});
+export type ClaimTaskRequest = z.infer<typeof claimTaskRequest>;
+
+export const claimTaskResponse = taskTrySchema.omit({ videoId: true }).extend({
+  plan: taskPlanSchema,
+  work: taskSchema,
+  /** The AES-128 content key of the attempt: 16 bytes in base64. It is a secret, so never log or store it. */
+  contentKey: z.base64().length(24),
+  sourceKey: z.string(),
+  sourceBytes: z.int().positive(),
+  /** The lease expires this many seconds after the last `task.progress`. */
+  leaseSeconds: z.int().positive(),
+});
+export type ClaimTaskResponse = z.infer<typeof claimTaskResponse>;
+
+/** Checks whether the try is current: it holds its lease, and the video is not deleted. */
+export const checkTaskRequest = taskTrySchema;
+export type CheckTaskRequest = z.infer<typeof checkTaskRequest>;
+
+/** The response to all checks. If `current` is false, the engine stops the work and cleans up. */
 export const checkResponse = z.object({ current: z.boolean() });
 export type CheckResponse = z.infer<typeof checkResponse>;
+
+/** Each engine announces itself this often, also while it stops. */
+export const ANNOUNCE_SECONDS = 5;
+
+/** Whether an engine takes new work, ends what is in progress, or has ended. */
+export const engineState = z.enum(['working', 'stopping', 'stopped']);
+export type EngineState = z.infer<typeof engineState>;
+
+/** Says that an engine is alive, and what it does. The last one has the state `stopped`. Responds with 204. */
+export const announceEngineRequest = z.object({
+  /** New at each start. */
+  engineId: z.string().max(64),
+  /** The name of its machine, container or pod, and the port of its internal listener. */
+  host: z.string().max(255),
+  port: z.int().positive(),
+  state: engineState,
+  roles: z.array(z.enum(['upload', 'transcode'])),
+  /** Versions of Framelane, Node.js and ffmpeg; null without the role `transcode`. */
+  version: z.string().max(100),
+  nodeVersion: z.string().max(100),
+  ffmpegVersion: z.string().max(200).nullable(),
+  uptimeSeconds: z.number().nonnegative(),
+  /** Slots for transcodes, and how many are in use. */
+  slots: z.int().nonnegative(),
+  slotsBusy: z.int().nonnegative(),
+  /** Transfers in progress. */
+  uploads: z.int().nonnegative(),
+  imports: z.int().nonnegative(),
+  /** Free space where jobs work; null without the role `transcode`. */
+  diskFreeBytes: z.number().nonnegative().nullable(),
+});
+export type AnnounceEngineRequest = z.infer<typeof announceEngineRequest>;

@@ -34,11 +34,11 @@ const renditionManifest = z.object({
 export type RenditionManifest = z.infer<typeof renditionManifest>;
 
 /** Something the engine changed about the source, e.g. `interlaced`. The message is for the owner of the video. */
-const inputIssue = z.object({ code: z.string(), message: z.string() });
+export const inputIssue = z.object({ code: z.string(), message: z.string() });
 export type InputIssue = z.infer<typeof inputIssue>;
 
 /** Properties of the uploaded file, as probed. */
-const sourceFacts = z.object({
+export const sourceFacts = z.object({
   container: z.string(),
   videoCodec: z.string(),
   audioCodec: z.string().nullable(),
@@ -52,10 +52,10 @@ const sourceFacts = z.object({
 export type SourceFacts = z.infer<typeof sourceFacts>;
 
 /** A stored JPEG image. It is not encrypted. */
-const image = z.object({ bytes: z.int().positive() });
+export const image = z.object({ bytes: z.int().positive() });
 
 /** Small images of the video in one large image, row by row from the upper left. */
-const storyboard = image.extend({
+export const storyboard = image.extend({
   /** Size of one small image in pixels. */
   width: z.int().positive(),
   height: z.int().positive(),
@@ -67,7 +67,7 @@ const storyboard = image.extend({
 export type Storyboard = z.infer<typeof storyboard>;
 
 /** A text track of the source. */
-const captionsTrack = z.object({
+export const captionsTrack = z.object({
   /** BCP 47 and the title of the track; null if the source does not name them. */
   language: z.string().nullable(),
   label: z.string().nullable(),
@@ -76,8 +76,8 @@ const captionsTrack = z.object({
 });
 export type CaptionsTrack = z.infer<typeof captionsTrack>;
 
-/** The timestamp of the first frame in segments of engines that do not report it. */
-const USUAL_START_TIMESTAMP = 1_026_000;
+/** The timestamp of the first frame in segments, in units of 1/90,000 s. */
+export const START_TIMESTAMP = 1_026_000;
 
 /** The result of one transcode attempt: everything the control plane needs for playback. */
 export const manifestSchema = z.object({
@@ -95,6 +95,6 @@ export const manifestSchema = z.object({
   /** Text tracks in the order of the source. Engines of earlier versions report none. */
   captions: z.array(captionsTrack).default([]),
   /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
-  startTimestamp: z.int().nonnegative().default(USUAL_START_TIMESTAMP),
+  startTimestamp: z.int().nonnegative().default(START_TIMESTAMP),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ENGINE_STOPPED, TRANSCODE_FAILURE_CODES } from './failures.ts';
 import { newId } from './ids.ts';
 import { manifestSchema } from './manifest.ts';
+import { taskResultSchema } from './transcode-plan.ts';
 
 /** Version of all messages. Increase it with a breaking change, and accept both versions for one release. */
 const VERSION = 1;
@@ -22,7 +23,26 @@ export const uploadCompletedSchema = transferSchema.extend({
   sha256: sha256.nullable(),
 });
 
-/** The data of each message, by type. `transcode` is a command to the engines. All others are events from the engines. */
+/** One try of a task of an attempt. All three numbers fence off late results. */
+export const taskTrySchema = z.object({
+  videoId: z.string(),
+  attempt: z.int().positive(),
+  /** The number of the task in the plan. */
+  task: z.int().nonnegative(),
+  try: z.int().positive(),
+});
+export type TaskTry = z.infer<typeof taskTrySchema>;
+
+const failure = {
+  code: z.enum([...TRANSCODE_FAILURE_CODES, ENGINE_STOPPED]),
+  /** One sentence for the owner of the video. The cause belongs in the engine's log. */
+  message: z.string(),
+  retryable: z.boolean(),
+};
+
+/**
+ * The data of each message, by type. `transcode` and `task` are commands to the engines. All others are events from the engines.
+ */
 const dataSchemas = {
   transcode: z.object({
     videoId: z.string(),
@@ -55,11 +75,19 @@ const dataSchemas = {
   'transcode.failed': z.object({
     videoId: z.string(),
     attempt: z.int().positive(),
-    code: z.enum([...TRANSCODE_FAILURE_CODES, ENGINE_STOPPED]),
-    /** One sentence for the owner of the video. The cause belongs in the engine's log. */
-    message: z.string(),
-    retryable: z.boolean(),
+    ...failure,
   }),
+  /** A long video has tasks. The claim, not the command, says which one: a command that is lost or doubled does no harm. */
+  task: z.object({
+    videoId: z.string(),
+    workspaceId: z.string(),
+    /** Size of the source in bytes. An engine with too little disk space leaves the command to other engines. */
+    sourceBytes: z.int().positive(),
+  }),
+  /** Renews the lease of the task. `fraction` (0..1) never decreases within one try. */
+  'task.progress': taskTrySchema.extend({ fraction: z.number().min(0).max(1) }),
+  'task.completed': taskTrySchema.extend({ result: taskResultSchema }),
+  'task.failed': taskTrySchema.extend(failure),
 } as const;
 
 export type MessageType = keyof typeof dataSchemas;

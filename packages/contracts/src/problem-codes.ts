@@ -28,6 +28,7 @@ export const PROBLEMS = {
   csrf_check_failed: { status: 403, title: 'CSRF Check Failed' },
   workspace_header_missing: { status: 400, title: 'Workspace Header Missing' },
   workspace_mismatch: { status: 403, title: 'Wrong Workspace' },
+  environment_mismatch: { status: 403, title: 'Wrong Environment' },
   insufficient_permissions: { status: 403, title: 'Insufficient Permissions' },
   permission_escalation: { status: 403, title: 'Permission Escalation' },
   api_key_not_found: { status: 404, title: 'API Key Not Found' },
@@ -91,6 +92,8 @@ export const PROBLEMS = {
   invalid_service_secret: { status: 401, title: 'Service Secret Invalid' },
   transfer_lost: { status: 409, title: 'Transfer Lost' },
   attempt_not_claimable: { status: 409, title: 'Attempt Not Claimable' },
+  attempt_not_current: { status: 409, title: 'Attempt Not Current' },
+  task_not_claimable: { status: 409, title: 'Task Not Claimable' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 /** Identifies the kind of a problem for programs. Stable, snake_case. */

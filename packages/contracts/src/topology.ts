@@ -3,7 +3,8 @@ import type { MessageType } from './messages.ts';
 /** The only exchange, a topic exchange. The routing key of a message is its type. */
 export const EXCHANGE = 'framelane';
 
-export type QueueName = 'engine.commands' | 'control-plane.events';
+/** Tasks of long videos have a queue of their own, so that no short video waits behind them. */
+export type QueueName = 'engine.commands' | 'engine.tasks' | 'control-plane.events';
 
 /** Deliveries of one message before it goes to the dead-letter queue. */
 export const DELIVERY_LIMIT = 5;
@@ -11,6 +12,7 @@ export const DELIVERY_LIMIT = 5;
 /** The message types of each queue. Every adapter asserts these queues when it connects. */
 export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
   'engine.commands': ['transcode'],
+  'engine.tasks': ['task'],
   'control-plane.events': [
     'upload.progress',
     'upload.completed',
@@ -18,12 +20,18 @@ export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
     'transcode.progress',
     'transcode.completed',
     'transcode.failed',
+    'task.progress',
+    'task.completed',
+    'task.failed',
   ],
 };
 
 /** The queue for messages of this type. */
 export function queueFor(type: MessageType): QueueName {
-  return QUEUES['engine.commands'].includes(type) ? 'engine.commands' : 'control-plane.events';
+  const names = Object.keys(QUEUES) as QueueName[];
+  const queue = names.find((name) => QUEUES[name].includes(type));
+  if (queue === undefined) throw new Error(`No queue takes messages of the type ${type}`);
+  return queue;
 }
 
 /** The queue for messages that no consumer could handle. */

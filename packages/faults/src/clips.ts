@@ -4,27 +4,36 @@ import { cachedClip } from '@framelane/test-kit/clips';
 export type Clips = {
   /** Two seconds of video and audio: transcoded at once. */
   short: string;
-  /** Keeps an engine busy for some seconds. */
+  /** For a transcode that is stopped soon after its start. */
+  medium: string;
+  /** Keeps an engine busy for some seconds, in one run. */
   long: string;
+  /** Made in pieces. */
+  pieces: string;
 };
 
 export async function makeClips(): Promise<Clips> {
   return {
     short: await cachedAvi({ size: '426x240', seconds: 2 }),
+    medium: await cachedAvi({ size: '854x480', seconds: 8 }),
     long: await cachedAvi({ size: '1280x720', seconds: 12 }),
+    pieces: await cachedMp4({ size: '854x480', seconds: 30 }),
   };
 }
 
+type Clip = { size: string; seconds: number; quality?: number };
+
+/** As `cachedAvi`, but in a container that can be cut. */
+export function cachedMp4({ size, seconds, quality = 3 }: Clip): Promise<string> {
+  return cachedClip('.mp4', {
+    video: `testsrc2=size=${size}:rate=24:duration=${seconds}`,
+    audio: `sine=frequency=440:duration=${seconds}`,
+    options: ['-c:v', 'mpeg4', '-q:v', String(quality), '-g', '24', '-c:a', 'aac', '-shortest'],
+  });
+}
+
 /** A moving test pattern and a tone, in codecs that engines must encode. `quality` is from 1, the best, to 31. */
-export function cachedAvi({
-  size,
-  seconds,
-  quality = 3,
-}: {
-  size: string;
-  seconds: number;
-  quality?: number;
-}) {
+export function cachedAvi({ size, seconds, quality = 3 }: Clip): Promise<string> {
   return cachedClip('.avi', {
     video: `testsrc2=size=${size}:rate=24:duration=${seconds}`,
     audio: `sine=frequency=440:duration=${seconds}`,

@@ -24,6 +24,8 @@ type VideoState = {
   attemptsOpen: number;
   /** Segments in the database, such as `360p/0.ts`. */
   segments: string[];
+  /** Where they are stored below the prefix of the attempt, such as `360p/0.ts` or `t3.1/360p/20.ts`. */
+  stored: string[];
 };
 
 /** The state of a cluster in all its systems. */
@@ -96,6 +98,7 @@ async function readDatabase(
     );
     const jobs = await rows<{ job: string }>(
       `select 'transcode-command' as job from videos where command_due_at is not null
+        union all select 'task' from tasks
         union all select 'import' from imports where due_at is not null
         union all select 'object-purge' from object_purges order by 1`,
     );
@@ -120,7 +123,9 @@ const VIDEOS = `
     coalesce(t.expires_at < now(), true) as "ticketExpired", t.transfer_id is not null as "transferOpen",
     (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",
     array(select r.name || '/' || n || '.ts' from renditions r,
-      generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as segments
+      generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as segments,
+    array(select part_folders[width_bucket(n, part_starts)] || r.name || '/' || n || '.ts' from renditions r,
+      generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as stored
   from videos v left join upload_tickets t on t.video_id = v.id`;
 
 const USAGE = `

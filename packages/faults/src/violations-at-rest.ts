@@ -38,8 +38,8 @@ async function atRest(cluster: Cluster, { videos, objects, usage }: Snapshot): P
   });
   const broken = (await Promise.all(streams)).flat();
   const played = checked
-    .flatMap(({ id, workspaceId, attempt, segments }) =>
-      segments.map((segment) => objects.get(`hls/${workspaceId}/${id}/a${attempt}/${segment}`) ?? 0),
+    .flatMap(({ id, workspaceId, attempt, stored }) =>
+      stored.map((segment) => objects.get(`hls/${workspaceId}/${id}/a${attempt}/${segment}`) ?? 0),
     )
     .reduce((sum, bytes) => sum + bytes, 0);
   return [

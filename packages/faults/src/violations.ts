@@ -56,12 +56,13 @@ function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[
     if (kind === 'sources') return !video.uploaded || video.sourceDeleted;
     const [attempt, ...name] = rest;
     if (video.status !== 'ready' || attempt !== `a${video.attempt}`) return true;
-    return name.length === 2 && !video.segments.includes(name.join('/'));
+    const isSegment = name.at(-1)?.endsWith('.ts');
+    return isSegment && !video.stored.includes(name.join('/'));
   });
   const missing = videos
     .filter(({ status, deleted }) => status === 'ready' && !deleted)
-    .flatMap(({ id, workspaceId, attempt, segments }) =>
-      segments.map((segment) => `hls/${workspaceId}/${id}/a${attempt}/${segment}`),
+    .flatMap(({ id, workspaceId, attempt, stored }) =>
+      stored.map((segment) => `hls/${workspaceId}/${id}/a${attempt}/${segment}`),
     )
     .filter((key) => !objects.has(key));
   const sources = videos.filter(

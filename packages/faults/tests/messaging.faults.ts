@@ -15,6 +15,7 @@ import { hasLogged } from '../src/logged.ts';
 import { beginPausedTranscode } from '../src/paused-transcode.ts';
 import { query } from '../src/query.ts';
 import { sendRaw } from '../src/raw-upload.ts';
+import { type SystemState, signInForSystem } from '../src/system-state.ts';
 import { holdUpload } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
@@ -243,7 +244,7 @@ describe('control planes killed after a commit and before its command is confirm
 });
 
 test.each(['memory', 'disk'] as const)('a broker short of %s delays work and loses none', async (what) => {
-  const { videoId: running, engine } = await beginPausedTranscode(cluster, clips.long);
+  const { videoId: running, engine } = await beginPausedTranscode(cluster, clips.medium);
   const ticket = await cluster.api.ticket();
 
   await cluster.rabbitmq.setAlarm(what, true);
@@ -280,7 +281,7 @@ async function secondsOverdue(videoId: string): Promise<number> {
 }
 
 test('an engine keeps transcoding while the control planes are down', async () => {
-  const { videoId, engine } = await beginPausedTranscode(cluster, clips.long);
+  const { videoId, engine } = await beginPausedTranscode(cluster, clips.medium);
 
   await Promise.all(cluster.controlPlanes.map((service) => service.end('SIGKILL')));
   await engine.signalPrograms('SIGCONT');
@@ -289,6 +290,49 @@ test('an engine keeps transcoding while the control planes are down', async () =
 
   await cluster.api.client.videos.waitUntilReady(videoId);
   expect(await violationsAtRest(cluster, { serverErrors: true })).toEqual([]);
+});
+
+test('the state of the installation names a lost engine and unavailable systems in time', async () => {
+  const read = await signInForSystem(cluster);
+  /** Waits for a state. Each response comes in time, with this status. */
+  const untilState = async (seconds: number, isReached: (system: SystemState['system']) => boolean) => {
+    await until(
+      async () => {
+        const { status, seconds: waited, system } = await read();
+        expect([status, waited < 5]).toEqual([200, true]);
+        return isReached(system);
+      },
+      { seconds },
+    );
+  };
+  const enginesWith = (status: string, { engines }: SystemState['system']) =>
+    (engines ?? []).filter((engine) => engine.status === status).length;
+  const [engine] = cluster.engines;
+  await untilState(30, (system) => enginesWith('working', system) === 2);
+
+  await engine?.end('SIGKILL');
+  await untilState(30, (system) => enginesWith('lost', system) === 1 && enginesWith('working', system) === 1);
+  await engine?.start();
+  await untilState(30, (system) => enginesWith('lost', system) === 0 && enginesWith('working', system) === 2);
+
+  cluster.proxies.broker.cut();
+  await untilState(20, ({ health, deadLetters, videos }) => {
+    return health.queue.status === 'unavailable' && deadLetters === null && videos !== null;
+  });
+  cluster.proxies.broker.heal();
+  cluster.proxies.storage.silence();
+  await untilState(20, ({ health }) => health.storage.status === 'unavailable');
+  cluster.proxies.storage.heal();
+  await untilState(60, ({ health, deadLetters }) => {
+    return Object.values(health).every(({ status }) => status !== 'unavailable') && deadLetters !== null;
+  });
+
+  cluster.proxies.database.silence();
+  const { status, seconds } = await read();
+  cluster.proxies.database.heal();
+  expect([status, seconds < 8]).toEqual([503, true]);
+  await untilState(60, ({ health }) => health.database.status !== 'unavailable');
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
 test('a video deleted in any state leaves nothing', async () => {

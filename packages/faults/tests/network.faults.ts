@@ -62,7 +62,7 @@ test.each(['cut', 'silence'] as const)(
 
 describe('a single engine that is cut off', () => {
   test('from the broker abandons an attempt whose lease has expired, and leaves nothing of it', async () => {
-    const { videoId, engine } = await beginPausedTranscode(cluster, clips.long);
+    const { videoId, engine } = await beginPausedTranscode(cluster, clips.medium);
 
     cluster.proxiesOf(engine).broker.cut();
     await until(() => hasLogged([engine], 'transcode.abandoned', videoId));
@@ -74,7 +74,7 @@ describe('a single engine that is cut off', () => {
   });
 
   test('from everything but the storage reports a result that is ignored', async () => {
-    const { videoId, engine } = await beginPausedTranscode(cluster, clips.long);
+    const { videoId, engine } = await beginPausedTranscode(cluster, clips.medium);
     const proxies = Object.values(cluster.proxiesOf(engine));
 
     for (const proxy of proxies) proxy.cut();

@@ -1,15 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
 import { formWith } from '@framelane/test-kit/multipart';
 import { Random } from '@framelane/test-kit/random';
+import { requires } from '@framelane/test-kit/requires';
 import { testSeed } from '@framelane/test-kit/seed';
 import { TusClient, type TusResponse } from '@framelane/test-kit/tus-client';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Ticket } from '../src/api.ts';
-import { makeClips } from '../src/clips.ts';
+import { cachedAvi, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { buildConsole, dropFiles, signInLink } from '../src/console.ts';
 import { logged } from '../src/logged.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
 import { Uploader } from '../src/uploader.ts';
@@ -21,6 +24,9 @@ const PART_BYTES = 8 * 1024 ** 2;
 const PADDING_BYTES = 4 * PART_BYTES;
 /** What a first request stores. */
 const ACKNOWLEDGED = PART_BYTES + 1000;
+
+const browserPath = findBrowser();
+const inBrowser = requires('Chromium', browserPath === undefined ? 'It is not installed' : null);
 
 jest.setTimeout(LOOPS * 300_000);
 
@@ -243,3 +249,50 @@ test('of resumable uploads and forms with one token, exactly one is accepted', a
     await expectFile([ticket], clip);
   }
 });
+
+inBrowser.test(
+  '20 files dropped in the console arrive, each as one video, while an engine is killed',
+  async () => {
+    const content = await readFile(await cachedAvi({ size: '160x90', seconds: 1 }));
+    const files = Array.from({ length: 20 }, (_, index) => ({
+      title: `dropped-${index}`,
+      // Players ignore what follows the last chunk. It tells the files apart.
+      content: Buffer.concat([content, randomBytes(1024 ** 2)]),
+    }));
+    await buildConsole();
+    const browser = await startBrowser(browserPath ?? '');
+    try {
+      const { page } = await openPage(
+        browser,
+        await signInLink(cluster),
+        { width: 1200, height: 800 },
+        'load',
+      );
+      await page.waitForSelector('.drop-zone');
+      // Slow enough that the engine is killed in the middle.
+      await page.emulateNetworkConditions({ upload: 8 * 1024 ** 2, download: -1, latency: 0 });
+      await dropFiles(page, files);
+      const summary = (words: string) =>
+        page.waitForFunction(
+          `document.querySelector('.uploads [aria-hidden]').textContent.startsWith('${words}')`,
+        );
+      await summary('5 of 20 uploaded');
+      await first.end('SIGKILL');
+      await summary('20 of 20 uploaded');
+    } finally {
+      await browser.close();
+    }
+    await first.start();
+    const videos = await Array.fromAsync(cluster.api.client.videos.list({ q: 'dropped-' }));
+    expect(videos.map(({ title }) => title).sort()).toEqual(files.map(({ title }) => title).sort());
+    for (const { id, title } of videos) {
+      const { source } = await cluster.api.client.videos.waitUntilReady(id);
+      const file = files.find((each) => each.title === title);
+      expect(source?.sha256).toBe(
+        createHash('sha256')
+          .update(file?.content ?? '')
+          .digest('hex'),
+      );
+    }
+  },
+);

@@ -304,6 +304,8 @@ describe('clients', () => {
 
   test('the file of a client that disconnects before the response is accepted', async () => {
     const ticket = await cluster.api.ticket();
+    const heads = () => cluster.storage.log.filter((operation) => operation === 'HeadObject').length;
+    const headsBefore = heads();
     cluster.storage.inject('HeadObject', 'hang', 1);
     const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
       token: ticket.uploadToken,
@@ -311,6 +313,8 @@ describe('clients', () => {
     });
     await held.sendUntil(1);
     await until(() => uploader.sourcesOf(ticket).length > 0);
+    // A request that hangs later would hang until the time limit of the storage client.
+    await until(() => heads() > headsBefore);
     held.client.disconnect();
     cluster.storage.hangUp();
     await uploader.expectReady([ticket]);

@@ -49,6 +49,7 @@ type Queue = {
  * again after a restart.
  */
 export class InProcessBus implements MessageBus {
+  readonly kind = 'in_process';
   readonly #logger: Logger;
   readonly #redeliveryDelayMs: number;
   readonly #queues: Record<QueueName, Queue>;
@@ -60,6 +61,7 @@ export class InProcessBus implements MessageBus {
     this.#redeliveryDelayMs = options.redeliveryDelayMs ?? DEFAULT_REDELIVERY_DELAY_MS;
     this.#queues = {
       'engine.commands': emptyQueue('engine.commands'),
+      'engine.tasks': emptyQueue('engine.tasks'),
       'control-plane.events': emptyQueue('control-plane.events'),
     };
   }
@@ -70,7 +72,7 @@ export class InProcessBus implements MessageBus {
     const { id, type } = parseMessage(JSON.parse(body));
     const queue = this.#queues[queueFor(type)];
     const delivery: Delivery = { id, body, deliveries: 0, confirm: Promise.withResolvers() };
-    if (queue.name === 'engine.commands') delivery.confirm.resolve();
+    if (queue.name !== 'control-plane.events') delivery.confirm.resolve();
     queue.waiting.push(delivery);
     this.#dispatch(queue);
     return delivery.confirm.promise;

@@ -24,6 +24,7 @@ export interface Consumer {
  * tests/message-bus.contract.ts.
  */
 export interface MessageBus {
+  readonly kind: 'rabbitmq' | 'in_process';
   /**
    * Resolves once the message is safe: it will be handled even if this process is killed. Rejects with an
    * UnconfirmedMessageError when that is unknown, and with another error when it will not be handled.

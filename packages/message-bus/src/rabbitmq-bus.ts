@@ -46,6 +46,7 @@ type Options = {
  * still receive acknowledgements, because they free memory, so consumers have a connection of their own.
  */
 export class RabbitMqBus implements MessageBus {
+  readonly kind = 'rabbitmq';
   readonly #options: Required<Options>;
   readonly #publishing: RabbitMqConnection;
   readonly #consuming: RabbitMqConnection;

@@ -33,6 +33,7 @@ const FOLDER_ATTEMPTS = 20;
 
 /** Objects as plain files below a folder. The key is the path. Content types are not stored. */
 export class FileObjectStore implements ObjectStore {
+  readonly kind = 'files';
   readonly #root: string;
   readonly #temporary: string;
 

@@ -48,24 +48,30 @@ export function attemptPrefix(workspaceId: string, videoId: string, attempt: num
   return `${hlsPrefix(workspaceId, videoId)}a${attempt}/`;
 }
 
+/** The folder of one try of a task of a long video, within that of its attempt. Without tasks, the folder is ''. */
+export function taskFolder(task: number, tryNumber: number): string {
+  return `t${task}.${tryNumber}/`;
+}
+
+/** A video, its attempt, and the folder within that of the attempt. */
+type Output = { workspaceId: string; videoId: string; attempt: number; folder?: string };
+
 /** Segment `sequence` (0, 1, 2 …) of a rendition, encrypted. */
-export function segmentKey(
-  video: { workspaceId: string; videoId: string; attempt: number },
-  rendition: string,
-  sequence: number,
-): string {
-  return `${attemptPrefix(video.workspaceId, video.videoId, video.attempt)}${rendition}/${sequence}.ts`;
+export function segmentKey(output: Output, rendition: string, sequence: number): string {
+  return `${outputPrefix(output)}${rendition}/${sequence}.ts`;
 }
 
 /** The images stored with the segments of an attempt. */
 export type ImageName = 'poster.jpg' | 'storyboard.jpg';
 
 /** An image of a video, not encrypted. */
-export function imageKey(
-  video: { workspaceId: string; videoId: string; attempt: number },
-  name: ImageName,
-): string {
-  return `${attemptPrefix(video.workspaceId, video.videoId, video.attempt)}${name}`;
+export function imageKey(output: Output, name: ImageName): string {
+  return `${outputPrefix(output)}${name}`;
+}
+
+/** What the keys of all objects of an attempt, or of one folder of it, begin with. */
+export function outputPrefix({ workspaceId, videoId, attempt, folder = '' }: Output): string {
+  return `${attemptPrefix(workspaceId, videoId, attempt)}${folder}`;
 }
 
 /** Names without a leading dot, joined by single slashes: safe as a relative path and in a URL. */

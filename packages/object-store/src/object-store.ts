@@ -86,6 +86,7 @@ export class ObjectExistsError extends Error {
  * object-keys.ts; any other key is a TypeError. Every adapter passes tests/object-store.contract.ts.
  */
 export interface ObjectStore {
+  readonly kind: 's3' | 'files';
   /** Stores a small object. */
   put(key: string, body: Uint8Array, contentType: string): Promise<void>;
   /**

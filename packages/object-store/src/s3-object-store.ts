@@ -63,6 +63,7 @@ const WRITE_ID = 'write-id';
 
 /** Objects in one bucket of AWS S3 or a compatible server. The bucket must exist. */
 export class S3ObjectStore implements ObjectStore {
+  readonly kind = 's3';
   readonly #client: S3Client;
   /** The first attempt of `get`. It has its own connections: readers, who may be slow, never delay other requests. */
   readonly #reads: S3Reads;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingHttpHeaders } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
-import { closeServer, listen } from './http-server.ts';
+import { assertPortFree, closeServer, listen } from './http-server.ts';
 import { SettingsError } from './settings.ts';
 
 const servers: ReturnType<typeof createServer>[] = [];
@@ -22,6 +22,16 @@ test('names the variable when the port is taken', async () => {
   await expect(second).rejects.toThrow(
     `Port ${port} on 127.0.0.1 is taken by another program. Set ENGINE_PORT`,
   );
+});
+
+test('a port is free before a server listens on it, and after it has closed', async () => {
+  const subject = server();
+  const port = await listen(subject, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const address = { host: '127.0.0.1', port, variable: 'ENGINE_PORT' };
+  await expect(assertPortFree(address)).rejects.toThrow('is taken by another program. Set ENGINE_PORT');
+  await closeServer(subject, 0);
+  await assertPortFree(address);
+  await listen(server(), address);
 });
 
 test('keeps idle connections longer than proxies do, and closes them when the server closes', async () => {

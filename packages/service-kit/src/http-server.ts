@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SettingsError } from './settings.ts';
 
@@ -40,6 +40,13 @@ export async function listen(server: Server, { host, port, variable }: ListenAdd
     throw error;
   }
   return (server.address() as AddressInfo).port;
+}
+
+/** Throws what `listen` would throw, for a process that does much before it listens. */
+export async function assertPortFree(address: ListenAddress): Promise<void> {
+  const server = createServer();
+  await listen(server, address);
+  await closeServer(server, 0);
 }
 
 /**

@@ -7,10 +7,16 @@ import { z } from 'zod';
 /** A port that clients know in advance, so the system cannot choose it (0). */
 const fixedPort = () => setting.integer(1, 65535);
 
+/** The control plane's internal listener serves the engine in the same process and Prometheus. */
+export const INTERNAL_HOST = '127.0.0.1';
+
 const settings = z.object({
   HOST: setting.text().default('127.0.0.1'),
   PORT: fixedPort().default(8080),
   ENGINE_PORT: fixedPort().default(8090),
+  INTERNAL_PORT: setting.port().default(0),
+  ENGINE_INTERNAL_HOST: setting.text().default(INTERNAL_HOST),
+  ENGINE_INTERNAL_PORT: setting.port().default(0),
   PUBLIC_URL: setting.httpUrl().optional(),
   ENGINE_PUBLIC_URL: setting.httpUrl().optional(),
   DATA_DIR: setting.text().default('.data'),
@@ -24,6 +30,11 @@ export type SingleNodeSettings = {
   host: string;
   port: number;
   enginePort: number;
+  /** With 0, the default, the system chooses a free one. */
+  internalPort: number;
+  engineInternalHost: string;
+  /** As `internalPort`. */
+  engineInternalPort: number;
   /** Root of the public address, without `/v1`. */
   publicUrl: string;
   enginePublicUrl: string;
@@ -63,6 +74,9 @@ export function readSingleNodeSettings(env: NodeJS.ProcessEnv): SingleNodeSettin
     host: values.HOST,
     port: values.PORT,
     enginePort: values.ENGINE_PORT,
+    internalPort: values.INTERNAL_PORT,
+    engineInternalHost: values.ENGINE_INTERNAL_HOST,
+    engineInternalPort: values.ENGINE_INTERNAL_PORT,
     publicUrl: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
     enginePublicUrl: values.ENGINE_PUBLIC_URL ?? `http://localhost:${values.ENGINE_PORT}`,
     dataDir: dataDirAt(resolve(values.DATA_DIR)),

@@ -6,6 +6,7 @@ import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { RabbitMqBus } from '@framelane/message-bus/rabbitmq-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
+import { assertPortFree } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
 import { FRONT_ENDS } from '@framelane/web-build/front-ends';
@@ -15,13 +16,7 @@ import { assertReachable, DATABASE, ensureDatabase } from './postgres/database.t
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { makeSampleVideo } from './sample-video.ts';
 import { readOrCreateSecrets, type Secrets } from './secrets.ts';
-import { type SingleNodeSettings, servesOnlyThisMachine } from './settings.ts';
-
-/** The control plane's internal listener serves the engine in the same process and Prometheus. */
-const INTERNAL_HOST = '127.0.0.1';
-
-/** Lets the system choose the ports of the internal listeners. */
-const ANY_PORT = '0';
+import { INTERNAL_HOST, type SingleNodeSettings, servesOnlyThisMachine } from './settings.ts';
 
 /** Where a node that serves only its own machine may send webhooks. */
 const LOOPBACK = '127.0.0.0/8,::1/128';
@@ -84,6 +79,7 @@ async function startAll(
   await makeDataDir(dataDir);
   const unlock = await lockDataDir(dataDir.root);
   toStop.unshift({ name: 'data directory', limitMs: 1_000, run: unlock });
+  await assertPortsFree(settings);
   // They run beside the start, which neither waits for them nor fails with them.
   const pageBuilds = new Map(
     FRONT_ENDS.map((page) => [page, startPageBuild(loggerFor('single-node'), page)]),
@@ -127,7 +123,7 @@ async function startAll(
     SERVICE_SECRET: secrets.serviceSecret,
     ENGINE_ROLES: ENGINE_ROLES.join(','),
     ENGINE_PORT: String(settings.enginePort),
-    ENGINE_INTERNAL_PORT: env.ENGINE_INTERNAL_PORT || ANY_PORT,
+    ENGINE_INTERNAL_PORT: String(settings.engineInternalPort),
     CONTROL_PLANE_INTERNAL_URL: `http://${INTERNAL_HOST}:${internalPort}`,
     ENGINE_WORK_DIR: dataDir.work,
   });
@@ -143,9 +139,22 @@ async function startAll(
 
   // Last, so that a start that fails earlier has not created a key that it never shows.
   const { workspaceId, newApiKey } = await controlPlane.bootstrap();
-  const { url: consoleLink } = await controlPlane.createConsoleLink(workspaceId, 'npm start');
+  const { url: consoleLink } = await controlPlane.createConsoleLink('npm start');
   isReady = true;
   return { workspaceId, newApiKey, consoleLink, broken: database.broken };
+}
+
+/** A port that is taken should be known before PostgreSQL starts and the database is migrated. */
+async function assertPortsFree(settings: SingleNodeSettings): Promise<void> {
+  const { host, engineInternalHost } = settings;
+  await assertPortFree({ host, port: settings.port, variable: 'PORT' });
+  await assertPortFree({ host, port: settings.enginePort, variable: 'ENGINE_PORT' });
+  await assertPortFree({ host: INTERNAL_HOST, port: settings.internalPort, variable: 'INTERNAL_PORT' });
+  await assertPortFree({
+    host: engineInternalHost,
+    port: settings.engineInternalPort,
+    variable: 'ENGINE_INTERNAL_PORT',
+  });
 }
 
 function controlPlaneConfig(
@@ -160,7 +169,7 @@ function controlPlaneConfig(
     HOST: settings.host,
     PORT: String(settings.port),
     INTERNAL_HOST,
-    INTERNAL_PORT: env.INTERNAL_PORT || ANY_PORT,
+    INTERNAL_PORT: String(settings.internalPort),
     PUBLIC_URL: settings.publicUrl,
     ENGINE_PUBLIC_URL: settings.enginePublicUrl,
     DATABASE_URL: databaseUrl,

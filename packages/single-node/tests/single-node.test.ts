@@ -134,7 +134,7 @@ describe('a single node', () => {
     return Buffer.from(await response.arrayBuffer()).toString('hex');
   }
 
-  test('names the variable of a port that is in use, and leaves no process', async () => {
+  test('names the variable of a port that is in use before it starts a database', async () => {
     const stranger = createServer().listen(0, '127.0.0.1');
     await once(stranger, 'listening');
     const taken = String((stranger.address() as AddressInfo).port);
@@ -145,14 +145,25 @@ describe('a single node', () => {
       for (const variable of ['ENGINE_PORT', 'INTERNAL_PORT', 'ENGINE_INTERNAL_PORT']) {
         expect(await refusal({ [variable]: taken })).toMatch(new RegExp(`Set ${variable} to a free port`));
       }
-      const shown = await refusal({ PORT: taken }, { terminal: true });
-      expect(shown).toMatch(/Framelane failed: Port .*Stopping.*Stopped/s);
-      expect(await processesUsing(dataDir)).toEqual([]);
+      expect(await readdir(dataDir)).not.toContain('postgres');
     } finally {
       stranger.close();
     }
+  });
+
+  test('a start that fails late leaves no process; the next one has the first key, and the data directory for itself', async () => {
+    // The engine's settings are read once the control plane runs.
+    const shown = await refusal({ ENGINE_SLOTS: 'many' }, { terminal: true });
+    expect(shown).toMatch(/Framelane failed: ENGINE_SLOTS: .*Stopping.*Stopped/s);
+    expect(await readdir(dataDir)).toContain('postgres');
+    expect(await processesUsing(dataDir)).toEqual([]);
+
     const node = await start();
     expect(node.apiKey).toMatch(/^svc_live_/);
+    // Another one does not share its data directory, and does not disturb it.
+    expect(await refusal({})).toMatch(/Another Framelane is running .* set DATA_DIR/);
+    const ready = await fetch(new URL('/readyz', node.baseUrl));
+    expect(await ready.json()).toEqual({ status: 'ready', missing: [] });
   });
 
   test('names the variable of an unreachable database', async () => {
@@ -161,13 +172,6 @@ describe('a single node', () => {
       /^Framelane failed: DATABASE_URL: cannot connect to this database \(.*ECONNREFUSED.*\)$/m,
     );
     expect(output).not.toContain('hush');
-  });
-
-  test('does not share its data directory, and keeps running when another node tries to use it', async () => {
-    const node = await start();
-    expect(await refusal({})).toMatch(/Another Framelane is running .* set DATA_DIR/);
-    const ready = await fetch(new URL('/readyz', node.baseUrl));
-    expect(await ready.json()).toEqual({ status: 'ready', missing: [] });
   });
 
   withMounts.test('keeps its database when half-open uploads fill the disk', async () => {

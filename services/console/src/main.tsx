@@ -6,8 +6,8 @@ import { Router } from 'wouter';
 import { createQueryClient } from './api/query-client.ts';
 import { BASE } from './paths.ts';
 import { Routes } from './routes.tsx';
-import { SessionGate } from './session/session-gate.tsx';
 import { Shell } from './shell/shell.tsx';
+import { SessionGate } from './sign-in/session-gate.tsx';
 import './styles.css';
 import { UploadsProvider } from './uploads/uploads-provider.tsx';
 

@@ -10,5 +10,10 @@ export const API_URL = new URL(BASE.replace(/[^/]*$/, 'v1'), file).href;
 export const paths = {
   videos: '/videos',
   video: (id: string) => `/videos/${id}`,
+  webhooks: '/webhooks',
+  webhook: (id: string) => `/webhooks/${id}`,
   keys: '/keys',
+  usage: '/usage',
+  sessions: '/sessions',
+  system: '/system',
 };

@@ -15,11 +15,14 @@ import { consoleSessionRoutes } from './console-sessions/console-sessions.routes
 import type { Context } from './context.ts';
 import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
+import { EntityTags } from './http/entity-tags.ts';
 import { translateHttpError } from './http/problems.ts';
 import { requestValidation } from './http/request-validation.ts';
 import { importRoutes } from './imports/imports.routes.ts';
+import { openIdRoutes } from './openid/openid.routes.ts';
 import { playbackCors, playbackRoutes, playlistCompression } from './playback/playback.routes.ts';
 import { referencePage } from './reference-page/reference-page.ts';
+import { systemRoutes } from './system/system.routes.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { usageRoutes } from './usage/usage.routes.ts';
 import { sourceRoutes } from './videos/sources.routes.ts';
@@ -36,7 +39,7 @@ export function createApp(context: Context): Express {
   const routes = pairOperations(served, {
     getOpenApiDocument: (_req, res) => void res.json(contract),
     getReferencePage: reference.page,
-    ...handlers(context),
+    ...handlers(context, new EntityTags(contract)),
   });
   const app = express();
   app.disable('x-powered-by');
@@ -48,9 +51,20 @@ export function createApp(context: Context): Express {
   app.use('/v1/docs', reference.files);
   app.use(['/v1/embed', '/v1/oembed'], asOne(embeddableAnywhere, playbackCors));
   app.use('/v1/embed/files', context.playerPage.files());
+  if (context.openIdSignIn !== undefined) {
+    const { sessionCookie: cookie, failures, openIdSignIn: signIn } = context;
+    app.use(
+      '/console/sign-in',
+      openIdRoutes({ signIn, cookie, failures, logger, publicUrl: config.publicUrl }),
+    );
+  }
   app.use(
     '/console',
-    consolePage(context.consoleFrontEnd, { publicUrl: config.publicUrl, engineUrl: addresses.engineUrl }),
+    consolePage(context.consoleFrontEnd, {
+      publicUrl: config.publicUrl,
+      engineUrl: addresses.engineUrl,
+      providerName: config.openId?.name,
+    }),
   );
   app.use('/v1', asOne(noStore, refuseNul, ...validation, toRouter(routes)));
   app.use(routeNotFound);
@@ -59,7 +73,7 @@ export function createApp(context: Context): Express {
 }
 
 /** The handlers of all domains, by operation. */
-function handlers(context: Context) {
+function handlers(context: Context, entityTags: EntityTags) {
   const { config, addresses, idempotent } = context;
   return {
     ...apiKeyRoutes(context.keys, config.publicUrl, idempotent),
@@ -69,11 +83,12 @@ function handlers(context: Context) {
       failures: context.failures,
       publicUrl: config.publicUrl,
     }),
+    ...systemRoutes(context.system),
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
     ...sourceRoutes(context.sources),
     ...importRoutes(context.imports, addresses.baseUrl, idempotent),
-    ...videoRoutes(context.videos, config.publicUrl, idempotent),
+    ...videoRoutes({ videos: context.videos, publicUrl: config.publicUrl, entityTags, idempotent }),
     ...captionsRoutes(context.captions),
     ...webhookRoutes(
       context.webhooks,

@@ -2,6 +2,7 @@ import { type AddressRange, readRanges } from '@framelane/address-guard/address-
 import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-parts';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
+import { isSafeIssuer, type OpenIdSettings, openIdSettingsOf } from './openid/openid-settings.ts';
 
 const GIB = 1024 ** 3;
 
@@ -28,6 +29,8 @@ const settings = z.object({
   UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
   IMPORT_TIMEOUT_SECONDS: setting.integer(60, 7 * 86_400).default(86_400),
   ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
+  TASK_SECONDS: setting.integer(1, 3600).default(60),
+  WORKSPACE_TASKS_AT_ONCE: setting.integer(1).optional(),
   RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
   MAINTENANCE_SECONDS: setting.integer(1).default(15),
   STRAGGLER_SECONDS: setting.integer(1).default(600),
@@ -38,6 +41,13 @@ const settings = z.object({
   SEGMENT_CACHE_MIB: setting.integer(0, 65_536).default(128),
   CDN_BASE_URL: setting.httpUrl().optional(),
   EMBED_ALLOWED_ORIGINS: setting.origins().optional(),
+  OIDC_ISSUER: z
+    .url({ protocol: /^https?$/, error: 'must be an https:// address' })
+    .refine(isSafeIssuer, 'must be an https:// address; http:// is for this machine only')
+    .optional(),
+  OIDC_CLIENT_ID: setting.text().optional(),
+  OIDC_CLIENT_SECRET: setting.text().optional(),
+  OIDC_NAME: setting.text().max(50, 'must have at most 50 characters').optional(),
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
   RATE_LIMIT_FAILURES_PER_MINUTE: setting.integer(0).default(60),
   TRUST_PROXY: setting.proxies().default([]),
@@ -83,6 +93,10 @@ export type ControlPlaneConfig = {
     leaseSeconds: number;
     /** Pause before the second attempt; it doubles for each further one. */
     retryBackoffSeconds: number;
+    /** Seconds of a piece. A video of more than two is made in pieces. */
+    taskSeconds: number;
+    /** Tasks of one workspace that engines work on at the same time; undefined for no limit. */
+    tasksAtOnce: number | undefined;
   };
   /** Interval of the maintenance steps that find expired leases and lost work. */
   maintenanceSeconds: number;
@@ -110,6 +124,8 @@ export type ControlPlaneConfig = {
   };
   /** Origins whose pages may show the player page in a frame, for videos without their own; undefined for all. */
   embedOrigins: readonly string[] | undefined;
+  /** The provider that signs people in to the console; undefined without one. */
+  openId: OpenIdSettings | undefined;
   /** Memory for segments that are requested often, in MiB; 0 for none. */
   segmentCacheMib: number;
   webhooks: {
@@ -154,6 +170,8 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     attempts: {
       leaseSeconds: values.ATTEMPT_LEASE_SECONDS,
       retryBackoffSeconds: values.RETRY_BACKOFF_SECONDS,
+      taskSeconds: values.TASK_SECONDS,
+      tasksAtOnce: values.WORKSPACE_TASKS_AT_ONCE,
     },
     maintenanceSeconds: values.MAINTENANCE_SECONDS,
     stragglerSeconds: values.STRAGGLER_SECONDS,
@@ -167,6 +185,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     trustedProxies: values.TRUST_PROXY,
     playback: { mode: values.SEGMENT_SERVING, cdnUrl: values.CDN_BASE_URL },
     embedOrigins: values.EMBED_ALLOWED_ORIGINS,
+    openId: openIdSettingsOf(values),
     segmentCacheMib: values.SEGMENT_CACHE_MIB,
     webhooks: {
       allowedRanges: values.WEBHOOK_ALLOW_CIDRS ?? [],

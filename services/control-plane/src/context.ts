@@ -17,10 +17,12 @@ import { LeaseGrace } from './background/lease-grace.ts';
 import { Maintenance } from './background/maintenance.ts';
 import { CaptionsService } from './captions/captions.service.ts';
 import type { ControlPlaneConfig } from './config.ts';
+import { ConsolePeopleService } from './console-people/console-people.service.ts';
 import { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
 import { checkDatabase, openDatabase, openPool } from './db/database.ts';
 import { EmbedService } from './embed/embed.service.ts';
 import { PlayerPage } from './embed/player-page.ts';
+import { EnginesService } from './engines/engines.service.ts';
 import { FrontEnd } from './front-ends/front-end.ts';
 import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
@@ -29,6 +31,8 @@ import { ImportsService } from './imports/imports.service.ts';
 import { maintenanceSteps } from './maintenance-steps.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { StateMetrics } from './metrics/state-metrics.ts';
+import { OpenIdProvider } from './openid/openid-provider.ts';
+import { OpenIdSignInService } from './openid/openid-sign-in.service.ts';
 import { CaptionsPlaybackService } from './playback/captions-playback.service.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
@@ -38,6 +42,9 @@ import { RequestLimit } from './rate-limits/request-limit.ts';
 import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
 import { StoredReads } from './stored-files/stored-reads.ts';
+import { SystemService } from './system/system.service.ts';
+import { TaskCommands } from './tasks/task-commands.service.ts';
+import { TasksService } from './tasks/tasks.service.ts';
 import { ResumableUploadsService } from './upload-tickets/resumable-uploads.service.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
@@ -95,9 +102,12 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   const commands = new TranscodeCommands({ db, bus, logger });
   const purges = new ObjectPurges({ db, objects, stragglerSeconds: config.stragglerSeconds });
   const commandLoop = new DueLoop(commands, { logger });
+  const taskCommands = new TaskCommands({ db, bus, logger });
+  const taskCommandLoop = new DueLoop(taskCommands, { logger });
   const purgeLoop = new DueLoop(purges, { logger });
   const onCommit = () => {
     commandLoop.wake();
+    taskCommandLoop.wake();
     purgeLoop.wake();
   };
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
@@ -177,6 +187,15 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     leaseGrace,
     settings: { ...config.attempts, contentKeys },
   });
+  const tasks = new TasksService({
+    db,
+    lifecycle,
+    attempts,
+    logger,
+    metrics,
+    leaseGrace,
+    settings: { ...config.attempts, contentKeys },
+  });
 
   const guard = new AddressGuard({
     allowedRanges: config.webhooks.allowedRanges,
@@ -193,7 +212,16 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     settings: config.webhooks,
   });
 
+  const engines = new EnginesService({ db });
   const consoleSessions = new ConsoleSessionsService({ db, logger, publicUrl: config.publicUrl });
+  const openIdSignIn =
+    config.openId &&
+    new OpenIdSignInService({
+      provider: new OpenIdProvider(config.openId, `${config.publicUrl}/console/sign-in/callback`),
+      sealingKeys: contentKeys.derive('console sign-ins'),
+      people: new ConsolePeopleService({ db }),
+      sessions: consoleSessions,
+    });
   const idempotency = new IdempotencyService({ db, logger });
   const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys });
   const maintenance = new Maintenance({
@@ -207,10 +235,14 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
       imports,
       attempts,
       commands,
+      tasks,
+      taskCommands,
       webhookDeliveries,
       idempotency,
       consoleSessions,
+      usage,
       resealing,
+      engines,
       maintenanceSeconds: config.maintenanceSeconds,
     }),
   });
@@ -218,10 +250,23 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     pool,
     bus,
     attempts,
+    tasks,
     imports,
-    background: [commands, purges, maintenance],
+    background: [commands, taskCommands, purges, maintenance],
     webhookDeliveries,
     resealing,
+    logger,
+  });
+
+  const system = new SystemService({
+    db,
+    bus,
+    objects,
+    checks,
+    engines,
+    attempts,
+    imports,
+    webhookDeliveries,
     logger,
   });
 
@@ -242,6 +287,8 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     checks,
     leaseGrace,
     commands,
+    tasks,
+    taskCommands,
     purges,
     maintenance,
     videos,
@@ -259,11 +306,14 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     usage,
     bandwidth,
     attempts,
+    engines,
     webhooks,
     idempotent: idempotent(db, idempotency),
     stateMetrics,
+    system,
     keys,
     consoleSessions,
+    openIdSignIn,
     sessionCookie,
     failures,
     authenticate,
@@ -271,6 +321,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     /** One loop for each kind of background work. */
     loops: [
       commandLoop,
+      taskCommandLoop,
       purgeLoop,
       new DueLoop(webhookDeliveries, { logger }),
       new DueLoop(maintenance, { logger }),

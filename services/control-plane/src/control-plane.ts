@@ -8,6 +8,7 @@ import type { ControlPlaneConfig } from './config.ts';
 import type { ConsoleLink } from './console-sessions/console-sessions.service.ts';
 import { type Context, type ControlPlaneDeps, createContext } from './context.ts';
 import { openDatabase, openPatientPool } from './db/database.ts';
+import { ENVIRONMENTS } from './db/environments.ts';
 import { changingSchema, migrateToLatest } from './db/migrations.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
 import { retryWhileUnavailable } from './engine-events/retry-while-unavailable.ts';
@@ -52,7 +53,10 @@ export class ControlPlane {
       await this.#context.purges.releaseClaims();
       await this.#context.attempts.restart();
       await this.#context.commands.restart();
+      await this.#context.tasks.restart();
+      await this.#context.taskCommands.restart();
       await this.#context.imports.restart();
+      await this.#context.engines.restart();
     }
     const { http, internalHttp } = this.#context.config;
     const internalPort = await listen(this.#internalServer, { ...internalHttp, variable: 'INTERNAL_PORT' });
@@ -61,7 +65,7 @@ export class ControlPlane {
     this.#events = await this.#context.bus.consume(
       'control-plane.events',
       { prefetch: EVENT_PREFETCH },
-      retryWhileUnavailable(engineEventHandler(this.#context.tickets, this.#context.attempts), {
+      retryWhileUnavailable(engineEventHandler(this.#context), {
         logger: this.#context.logger,
         stopping: this.#stopping.signal,
       }),
@@ -89,14 +93,15 @@ export class ControlPlane {
     return new WorkspacesService(this.#context).bootstrap(this.#context.config.bootstrap);
   }
 
-  /** Creates a sign-in link to the console of a workspace, with every permission. */
-  createConsoleLink(workspaceId: string, name: string): Promise<ConsoleLink> {
-    return this.#context.consoleSessions.createLink({
-      workspaceId,
-      name,
-      environment: 'live',
+  /** Creates a sign-in link to the console of all workspaces, with every permission, for an administrator. */
+  async createConsoleLink(name: string): Promise<ConsoleLink> {
+    const workspaces = await new WorkspacesService(this.#context).list();
+    const grants = workspaces.map(({ id }) => ({
+      workspaceId: id,
+      environments: ENVIRONMENTS,
       permissions: PERMISSIONS,
-    });
+    }));
+    return this.#context.consoleSessions.createLink({ name, administrator: true, grants });
   }
 
   /** Stops in order: no new requests, no new messages, no new background work, then the database. */

@@ -8,6 +8,9 @@ import { translateHttpError } from './http/problems.ts';
 import { internalApi } from './internal-api/internal-api.routes.ts';
 import { serviceAuthentication } from './internal-api/service-authentication.ts';
 
+/** A plan has the captions of its video. */
+const MAX_BODY_BYTES = 16 * 1024 ** 2;
+
 /** The application on the internal listener. */
 export function createInternalApp(context: Context): Express {
   const app = express();
@@ -23,7 +26,7 @@ export function createInternalApp(context: Context): Express {
     requestId,
     context.countRequests,
     serviceAuthentication(context.config.secrets.service),
-    express.json(),
+    express.json({ limit: MAX_BODY_BYTES }),
   );
   app.use(internalApi(context, context.tokenGuesses));
   app.use(routeNotFound, problemHandler(context.logger, translateHttpError));

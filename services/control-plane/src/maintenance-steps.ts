@@ -3,11 +3,15 @@ import type { AttemptsService } from './attempts/attempts.service.ts';
 import type { TranscodeCommands } from './attempts/commands.service.ts';
 import type { MaintenanceSteps } from './background/maintenance.ts';
 import type { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
+import type { EnginesService } from './engines/engines.service.ts';
 import type { IdempotencyService } from './idempotency/idempotency.service.ts';
 import type { ImportsService } from './imports/imports.service.ts';
 import type { ResealingService } from './sealed-values/resealing.service.ts';
+import type { TaskCommands } from './tasks/task-commands.service.ts';
+import type { TasksService } from './tasks/tasks.service.ts';
 import { abortStaleUploads } from './upload-tickets/stale-uploads.ts';
 import type { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
+import type { UsageService } from './usage/usage.service.ts';
 import type { VideosService } from './videos/videos.service.ts';
 import type { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
 
@@ -22,10 +26,14 @@ export function maintenanceSteps(deps: {
   imports: ImportsService;
   attempts: AttemptsService;
   commands: TranscodeCommands;
+  tasks: TasksService;
+  taskCommands: TaskCommands;
   webhookDeliveries: WebhookDeliveriesService;
+  usage: UsageService;
   idempotency: IdempotencyService;
   consoleSessions: ConsoleSessionsService;
   resealing: ResealingService;
+  engines: EnginesService;
   maintenanceSeconds: number;
 }): MaintenanceSteps {
   const { objects, videos, tickets, imports, attempts, commands, webhookDeliveries, idempotency, resealing } =
@@ -37,10 +45,14 @@ export function maintenanceSteps(deps: {
     'remove-outdated-videos': { everySeconds: often, run: () => videos.removeOutdated() },
     'delete-due-sources': { everySeconds: often, run: () => videos.deleteDueSources() },
     'end-silent-attempts': { everySeconds: often, run: () => attempts.endSilent() },
+    'end-silent-tasks': { everySeconds: often, run: () => deps.tasks.endSilent() },
     'reissue-lost-commands': { everySeconds: often, run: () => commands.reissueLost() },
+    'reissue-lost-task-commands': { everySeconds: often, run: () => deps.taskCommands.reissueLost() },
     'abort-stale-uploads': { everySeconds: HOUR, run: () => abortStaleUploads(objects, tickets) },
     'prune-idempotency-keys': { everySeconds: HOUR, run: () => idempotency.prune() },
     'prune-console-sessions': { everySeconds: HOUR, run: () => deps.consoleSessions.prune() },
+    'prune-engines': { everySeconds: HOUR, run: () => deps.engines.prune() },
+    'record-stored-bytes': { everySeconds: HOUR, run: () => deps.usage.recordStored() },
     'reseal-secrets': { everySeconds: HOUR, run: () => resealing.reseal() },
     'prune-webhook-events': { everySeconds: DAY, run: () => webhookDeliveries.prune() },
     'prune-tombstones': { everySeconds: DAY, run: () => videos.pruneTombstones() },

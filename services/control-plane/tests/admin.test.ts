@@ -108,6 +108,48 @@ describe('from an empty database to a valid key', () => {
   });
 });
 
+describe('people who sign in by OpenID Connect', () => {
+  test('are added, listed and removed, as text', async () => {
+    const person = ['--email', 'Grace@Example.com', '--workspace', plane.workspaceId];
+    const added = await admin('console-person', 'add', ...person, '--permissions', 'videos:read');
+    expect(added.output).toMatch(
+      new RegExp(
+        `^\n  Email +grace@example.com\n  Workspaces +${plane.workspaceId}\n` +
+          '  Environments +live, test\n  Permissions +videos:read\n\n$',
+      ),
+    );
+    expect((await admin('console-person', 'list')).output).toMatch(
+      new RegExp(
+        `^EMAIL +WORKSPACE .*\ngrace@example.com  ${plane.workspaceId}  live,test +no +[-0-9:.T]+Z +videos:read\n$`,
+      ),
+    );
+    expect((await admin('console-person', 'remove', ...person)).output).toBe(
+      `Removed grace@example.com from ${plane.workspaceId}\n`,
+    );
+    expect((await admin('console-person', 'remove', ...person)).errors).toContain(
+      'There is no person grace@example.com in these workspaces.',
+    );
+  });
+
+  test('need an email address and a workspace that exists', async () => {
+    expect((await admin('console-person', 'add', '--workspace', plane.workspaceId)).errors).toContain(
+      '--email',
+    );
+    const invalid = await admin('console-person', 'add', '--email', 'grace');
+    expect(invalid.errors).toContain('Give an address such as ada@example.com.');
+    const unknown = await admin(
+      'console-person',
+      'add',
+      '--email',
+      'grace@example.com',
+      '--workspace',
+      'ws_x',
+    );
+    expect(unknown.errors).toContain('There is no workspace ws_x.');
+    expect(await json('console-person', 'list')).toEqual([]);
+  });
+});
+
 describe('a sign-in link to the console', () => {
   const signIn = (url: string) =>
     fetch(`${plane.url}/v1/console/sessions`, {
@@ -120,12 +162,14 @@ describe('a sign-in link to the console', () => {
     const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Console');
     const link = await json<{ url: string; expiresAt: string }>(
       ...['console-link', '--workspace', id, '--name', 'Ada', '--environment', 'test'],
-      ...['--permissions', 'videos:read'],
+      ...['--permissions', 'videos:read', '--administrator'],
     );
-    const granted = { name: 'Ada', environment: 'test', permissions: ['videos:read'] };
     expect(link).toEqual({
-      ...granted,
-      workspaceId: id,
+      name: 'Ada',
+      workspaceIds: [id],
+      environments: ['test'],
+      permissions: ['videos:read'],
+      administrator: true,
       url: expect.any(String),
       expiresAt: expect.any(String),
     });
@@ -133,7 +177,13 @@ describe('a sign-in link to the console', () => {
     expect([minutes > 9, minutes < 11]).toEqual([true, true]);
     const response = await signIn(link.url);
     expect(response.status).toBe(201);
-    expect(await response.json()).toMatchObject({ ...granted, workspace: { id, name: 'Console' } });
+    expect(await response.json()).toMatchObject({
+      name: 'Ada',
+      workspace: { id, name: 'Console' },
+      environment: 'test',
+      permissions: ['videos:read'],
+      administrator: true,
+    });
     expect((await signIn(link.url)).status).toBe(401);
   });
 
@@ -142,7 +192,21 @@ describe('a sign-in link to the console', () => {
     const url = /Sign-in link +(\S+)/.exec(output)?.[1] ?? '';
     expect(output).toContain(plane.workspaceId);
     const session = (await (await signIn(url)).json()) as object;
-    expect(session).toMatchObject({ environment: 'live', permissions: PERMISSIONS });
+    expect(session).toMatchObject({
+      environment: 'live',
+      administrator: false,
+      workspaces: [{ id: plane.workspaceId, environments: ['live', 'test'], permissions: PERMISSIONS }],
+    });
+  });
+
+  test('for several workspaces', async () => {
+    const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Second');
+    const ids = [plane.workspaceId, id].sort();
+    const link = await json<{ url: string }>('console-link', '--workspace', id, '--workspace', ...ids);
+    const { workspaces } = (await (await signIn(link.url)).json()) as { workspaces: { id: string }[] };
+    expect(workspaces.map((workspace) => workspace.id)).toEqual(ids);
+    const unknown = await admin('console-link', '--workspace', id, 'ws_unknown');
+    expect(unknown.errors).toContain('There is no workspace ws_unknown.');
   });
 
   test('needs the public address', async () => {

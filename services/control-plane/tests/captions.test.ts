@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-const api = (method: 'get' | 'put' | 'delete', path: string) =>
+const api = (method: 'get' | 'put' | 'patch' | 'delete', path: string) =>
   request(plane.url)[method](`/v1${path}`).set(plane.credentials);
 const put = (videoId: string, language: string, body = VTT, type = 'text/vtt') =>
   api('put', `/videos/${videoId}/captions/${language}`).type(type).send(body);
@@ -113,17 +113,55 @@ describe('the API', () => {
     const { status, body } = await put(videoId, 'en', 'WEBVTT\n\nid\n00:01 --> 00:02\nA');
     expect([status, body]).toMatchObject([400, { code: 'invalid_captions', line: 4 }]);
     expect(body.detail).toMatch(/^Line 4: the times cannot be read/);
-    expect((await put(videoId, 'de', '')).body).toMatchObject({ code: 'invalid_captions', line: 1 });
+    expect((await put(videoId, 'de', '')).body).toMatchObject({
+      code: 'invalid_captions',
+      line: null,
+      detail: expect.stringContaining('it is empty'),
+    });
     expect((await record(videoId)).captions).toMatchObject([{ cues: 2 }]);
   });
 
-  test('refuses 3 MB and accepts nearly 2 MB', async () => {
+  test('refuses 3 MB and accepts nearly 2 MiB', async () => {
     const videoId = await newVideo();
     const cue = `00:01.000 --> 00:02.000\n${'x'.repeat(1000)}\n\n`;
     const sized = (bytes: number) => `WEBVTT\n\n${cue.repeat(bytes / cue.length)}`;
     const refused = await put(videoId, 'en', sized(3_000_000));
     expect([refused.status, refused.body.code]).toEqual([413, 'body_too_large']);
-    expect((await put(videoId, 'en', sized(2_000_000))).status).toBe(201);
+    expect((await put(videoId, 'en', sized(2_090_000))).status).toBe(201);
+  });
+
+  test('refuses a cue that begins after the end of the video, once its duration is known', async () => {
+    const { videoId } = await plane.readyVideo();
+    const { duration } = await record(videoId);
+    const late = `WEBVTT\n\n00:01.000 --> 00:02.000\nA\n\n10:00:00.000 --> 10:00:01.000\nB\n`;
+    expect(duration).toBeLessThan(36_000);
+    const { status, body } = await put(videoId, 'en', late);
+    expect([status, body]).toMatchObject([400, { code: 'invalid_captions', line: 6 }]);
+    expect(body.detail).toMatch(/^Line 6: the cue begins at 10:00:00\.000, but the video ends at 00:/);
+    expect((await put(await newVideo(), 'en', late)).status).toBe(201);
+  });
+
+  test('changes the label and the default without the file', async () => {
+    const videoId = await videoWithTracks([{ language: 'de', label: 'Deutsch', webvtt: VTT }]);
+    await put(videoId, 'en?default=true');
+    const path = `/videos/${videoId}/captions/DE`;
+    const { status, body } = await api('patch', path).send({ label: 'Für alle', default: true });
+    expect([status, body]).toMatchObject([
+      200,
+      { language: 'de', label: 'Für alle', default: true, origin: 'file', cues: 2 },
+    ]);
+    expect((await record(videoId)).captions).toMatchObject([{ default: true }, { default: false }]);
+    expect((await hls(videoId, 'master.m3u8')).text).toMatch(/NAME="Für alle",.*DEFAULT=YES/);
+    expect((await api('patch', path).send({ default: false })).body).toMatchObject({ default: false });
+    expect((await api('get', path)).text).toBe(NORMALIZED);
+    const missing = await api('patch', `/videos/${videoId}/captions/fr`).send({ default: true });
+    expect([missing.status, missing.body.code]).toEqual([404, 'captions_not_found']);
+    expect((await api('patch', path).send({ label: '' })).body.errors).toMatchObject([
+      { field: 'body/label' },
+    ]);
+    expect((await api('patch', path).send({ default: 'maybe' })).body.errors).toMatchObject([
+      { field: 'body/default' },
+    ]);
   });
 
   test.each(['english', 'en_US', 'e', '%F0%9F%98%80'])('refuses the language %s', async (language) => {

@@ -18,10 +18,14 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 /** An application with the console in the folder. */
-function appAt(publicUrl = 'http://framelane.test', buildFailed?: () => boolean): Express {
+function appAt(
+  publicUrl = 'http://framelane.test',
+  buildFailed?: () => boolean,
+  providerName?: string,
+): Express {
   const app = express();
   app.use(securityHeaders);
-  const urls = { publicUrl, engineUrl: 'http://engine.framelane.test:8090/engine' };
+  const urls = { publicUrl, engineUrl: 'http://engine.framelane.test:8090/engine', providerName };
   app.use('/console', consolePage(new FrontEnd('console', buildFailed, folder), urls));
   app.use(problemHandler(createLogger({ service: 'test', level: 'silent' })));
   return app;
@@ -56,6 +60,17 @@ test('every path without an extension is the page, under a strict policy, for th
   expect((await request(app).head('/console/')).status).toBe(200);
   expect((await request(appAt('https://example.com/framelane')).get('/console/')).text).toContain(
     'src="/framelane/console/files/a-1.js"',
+  );
+});
+
+test('it has the name of the provider, as text', async () => {
+  await build();
+  await writeFile(join(directoryOf(folder, keyOf(folder)), 'index.html'), '<head></head>');
+  const html = async (providerName?: string) =>
+    (await request(appAt('http://framelane.test', undefined, providerName)).get('/console/')).text;
+  expect(await html()).toBe('<head></head>');
+  expect(await html('A"><script>$&')).toBe(
+    '<head><meta name="sign-in-provider" content="A&quot;&gt;&lt;script&gt;$&amp;">\n</head>',
   );
 });
 

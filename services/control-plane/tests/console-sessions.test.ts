@@ -1,10 +1,12 @@
+import { newId } from '@framelane/contracts/ids';
 import type { Logger } from '@framelane/service-kit/logger';
 import { redact } from '@framelane/service-kit/redact';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request, { type Response } from 'supertest';
 import { PERMISSIONS } from '../src/api-keys/permissions.ts';
+import { hashToken } from '../src/auth/secret-tokens.ts';
 import { CONSOLE_ORIGIN, type ConsoleSession, createCode, signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
@@ -49,9 +51,19 @@ describe('sign-in', () => {
     expect(body).toEqual({
       id: expect.stringMatching(/^ses_/),
       name: 'Studio',
+      email: null,
       workspace: { id: plane.workspaceId, name: 'Default' },
+      workspaces: [
+        {
+          id: plane.workspaceId,
+          name: 'Default',
+          environments: ['test'],
+          permissions: ['videos:read', 'usage:read'],
+        },
+      ],
       environment: 'test',
       permissions: ['videos:read', 'usage:read'],
+      administrator: false,
       csrfToken: expect.stringMatching(/^[\w-]{43}$/),
       userAgent: 'A browser',
       createdAt: expect.any(String),
@@ -255,8 +267,8 @@ describe('the end of a session', () => {
     const other = await signIn(plane, { name: 'Other', environment: 'test' });
     const listed = await list(own.headers);
     expect(listed.slice(0, 2)).toMatchObject([
-      { id: other.id, name: 'Other', environment: 'test', current: false, permissions: PERMISSIONS },
-      { id: own.id, name: 'Own', environment: 'live', current: true, permissions: ['api_keys:read'] },
+      { id: other.id, name: 'Other', environments: ['test'], current: false, permissions: PERMISSIONS },
+      { id: own.id, name: 'Own', environments: ['live'], current: true, permissions: ['api_keys:read'] },
     ]);
     expect(Object.keys(listed[0]).filter((name) => /token|hash|csrf/i.test(name))).toEqual([]);
     const byKey = await list(plane.credentials);
@@ -267,6 +279,28 @@ describe('the end of a session', () => {
     const ended = { idle_expires_at: new Date(Date.now() - 1) };
     await plane.db.updateTable('console_sessions').set(ended).where('id', '=', other.id).execute();
     expect((await list(own.headers)).map(({ id }: { id: string }) => id)).not.toContain(other.id);
+  });
+
+  test.each([
+    ['signs out', () => 'session'],
+    ['signs out everywhere', () => 'sessions'],
+    ['ends the own session', ({ id }: ConsoleSession) => `sessions/${id}`],
+  ])('a browser that %s deletes the responses that it stored', async (_, pathOf) => {
+    const session = await signIn(plane);
+    const { headers } = await remove(pathOf(session), session.headers);
+    expect(headers['clear-site-data']).toBe('"cache"');
+  });
+
+  test('the end of other sessions deletes nothing in the browser', async () => {
+    const [own, other] = [await signIn(plane), await signIn(plane)];
+    const responses = [
+      await remove(`sessions/${other.id}`, own.headers),
+      await remove('sessions', plane.credentials),
+    ];
+    expect(responses.map(({ status, headers }) => [status, headers['clear-site-data']])).toEqual([
+      [204, undefined],
+      [204, undefined],
+    ]);
   });
 
   test('a revoked session ends at once, and only that one', async () => {
@@ -289,6 +323,201 @@ describe('the end of a session', () => {
     for (const { headers } of sessions) expect(outcome(await whoami(headers))).toEqual(INVALID);
     expect(outcome(await send(code))).toEqual([401, 'console_code_invalid']);
     expect((await whoami(plane.credentials)).status).toBe(200);
+  });
+});
+
+describe('a session with several workspaces', () => {
+  let other: string;
+  let session: ConsoleSession;
+  beforeAll(async () => {
+    other = newId('ws');
+    await plane.db.insertInto('workspaces').values({ id: other, name: 'Other' }).execute();
+  });
+  beforeEach(async () => {
+    session = await signIn(plane, {
+      grants: [
+        {
+          workspaceId: plane.workspaceId,
+          environments: ['live', 'test'],
+          permissions: ['videos:read', 'videos:write', 'api_keys:read', 'api_keys:write'],
+        },
+        { workspaceId: other, environments: ['test'], permissions: ['usage:read'] },
+      ],
+    });
+  });
+  const choosing = (workspace: string, environment?: string) => ({
+    ...session.headers,
+    'x-svc-workspace': workspace,
+    ...(environment && { 'x-framelane-environment': environment }),
+  });
+  const inOther = async (path: string) => {
+    const { headers } = await signIn({ ...plane, workspaceId: other });
+    return request(plane.url)[path === '' ? 'get' : 'delete'](`/v1/console/sessions${path}`).set(headers);
+  };
+
+  test('each request chooses its workspace and environment, with the permissions there', async () => {
+    const first = await whoami(choosing(plane.workspaceId));
+    expect(first.body).toMatchObject({ workspace: { id: plane.workspaceId }, environment: 'live' });
+    expect((await whoami(choosing(plane.workspaceId, 'test'))).body).toMatchObject({ environment: 'test' });
+    const second = await whoami(choosing(other));
+    expect(second.body).toMatchObject({
+      workspace: { id: other, name: 'Other' },
+      environment: 'test',
+      permissions: ['usage:read'],
+    });
+    const usage = (headers: Record<string, string>) => request(plane.url).get('/v1/auth/usage').set(headers);
+    expect(outcome(await usage(choosing(plane.workspaceId)))).toEqual([403, 'insufficient_permissions']);
+    expect((await usage(choosing(other))).body).toMatchObject({ environment: 'test' });
+    const videos = await request(plane.url).get('/v1/videos').set(choosing(other));
+    expect(outcome(videos)).toEqual([403, 'insufficient_permissions']);
+  });
+
+  test('what it creates is in the chosen environment', async () => {
+    const create = (headers: Record<string, string>) =>
+      request(plane.url).post('/v1/api-keys').set(headers).send({ name: 'A' });
+    expect((await create(choosing(plane.workspaceId, 'test'))).body).toMatchObject({ environment: 'test' });
+    expect((await create(choosing(plane.workspaceId))).body).toMatchObject({ environment: 'live' });
+  });
+
+  test('a link to a file chooses the workspace in its address', async () => {
+    const read = (query: string, path = `/videos/${newId('vid')}/source`) =>
+      request(plane.url)
+        .get(`/v1${path}${query}`)
+        .set({ cookie: session.headers.cookie ?? '' });
+    expect(outcome(await read(`?workspace=${plane.workspaceId}`))).toEqual([404, 'video_not_found']);
+    expect(outcome(await read(`?workspace=${newId('ws')}`))).toEqual([403, 'workspace_mismatch']);
+    expect(outcome(await read('?workspace=a&workspace=b'))).toEqual([400, 'workspace_header_missing']);
+    expect(outcome(await read(`?workspace=${plane.workspaceId}`, '/videos'))).toEqual([
+      400,
+      'workspace_header_missing',
+    ]);
+    const write = await request(plane.url)
+      .post(`/v1/api-keys?workspace=${plane.workspaceId}`)
+      .set(session.headers)
+      .send({ name: 'A' });
+    expect(outcome(write)).toEqual([400, 'workspace_header_missing']);
+  });
+
+  test('without a choice it is refused, except for the session itself', async () => {
+    expect(outcome(await whoami(session.headers))).toEqual([400, 'workspace_header_missing']);
+    const { body } = await current(session.headers);
+    expect(body).toMatchObject({
+      workspace: { id: [plane.workspaceId, other].sort()[0] },
+      workspaces: [{ id: plane.workspaceId }, { id: other, name: 'Other', environments: ['test'] }].sort(
+        (a, b) => (a.id < b.id ? -1 : 1),
+      ),
+    });
+    expect((await current(choosing(other))).body).toMatchObject({ workspace: { id: other } });
+  });
+
+  test('a workspace and an environment that it lacks are refused', async () => {
+    expect(outcome(await whoami(choosing(newId('ws'))))).toEqual([403, 'workspace_mismatch']);
+    expect(outcome(await whoami(choosing(other, 'live')))).toEqual([403, 'environment_mismatch']);
+    for (const environment of ['TEST', 'nonsense']) {
+      const response = await whoami(choosing(other, environment));
+      expect(outcome(response)).toEqual([400, 'validation_failed']);
+      expect(response.body.errors).toMatchObject([{ message: 'must be one of live, test' }]);
+    }
+    const ofKey = { ...plane.credentials, 'x-framelane-environment': 'test' };
+    expect(outcome(await whoami(ofKey))).toEqual([403, 'environment_mismatch']);
+  });
+
+  test('others see and end only what concerns their workspace', async () => {
+    const listed = (await inOther('')).body.data[1];
+    expect(listed).toMatchObject({ name: 'Test', environments: ['test'], permissions: ['usage:read'] });
+    expect(listed.id).not.toBe((await current(choosing(plane.workspaceId))).body.id);
+    expect((await inOther(`/${listed.id}`)).status).toBe(204);
+    expect(outcome(await whoami(choosing(other)))).toEqual([403, 'workspace_mismatch']);
+    expect((await whoami(session.headers)).body).toMatchObject({ workspace: { id: plane.workspaceId } });
+    const { id } = (await current(session.headers)).body;
+    expect(outcome(await inOther(`/${id}`))).toEqual([404, 'console_session_not_found']);
+    expect((await whoami(session.headers)).status).toBe(200);
+  });
+
+  test('signing out everywhere in one workspace leaves the others, also of an unused link', async () => {
+    const grants = [plane.workspaceId, other].map((workspaceId) => ({
+      workspaceId,
+      environments: ['live'] as const,
+      permissions: PERMISSIONS,
+    }));
+    const code = await createCode(plane, { grants });
+    expect((await inOther('?')).status).toBe(204);
+    expect((await current(session.headers)).body.workspaces).toMatchObject([{ id: plane.workspaceId }]);
+    expect((await send(code)).body.workspaces).toMatchObject([{ id: plane.workspaceId }]);
+  });
+
+  test('signing out works from a page whose workspace the session has lost', async () => {
+    const { id } = (await inOther('')).body.data[1];
+    expect((await inOther(`/${id}`)).status).toBe(204);
+    const response = await request(plane.url).delete('/v1/console/session').set(choosing(other, 'test'));
+    expect(response.status).toBe(204);
+    expect(outcome(await whoami(choosing(plane.workspaceId)))).toEqual(INVALID);
+  });
+
+  test('an Idempotency-Key is for one environment', async () => {
+    const create = (environment: string) =>
+      request(plane.url)
+        .post('/v1/api-keys')
+        .set({ ...choosing(plane.workspaceId, environment), 'idempotency-key': 'one' })
+        .send({ name: 'A' });
+    expect((await create('live')).status).toBe(201);
+    expect(outcome(await create('test'))).toEqual([422, 'idempotency_key_reused']);
+  });
+
+  test('it creates keys only for its environments', async () => {
+    const { headers } = await signIn(plane, { environment: 'test' });
+    const create = (environment: string) =>
+      request(plane.url).post('/v1/api-keys').set(headers).send({ name: 'A', environment });
+    expect(outcome(await create('live'))).toEqual([403, 'environment_mismatch']);
+    expect((await create('test')).body).toMatchObject({ environment: 'test' });
+  });
+
+  test('signing out ends it in all', async () => {
+    const response = await request(plane.url).delete('/v1/console/session').set(choosing(other));
+    expect(response.status).toBe(204);
+    for (const workspace of [plane.workspaceId, other]) {
+      expect(outcome(await whoami(choosing(workspace)))).toEqual(INVALID);
+    }
+  });
+
+  test('a request in one workspace moves the idle expiry of all', async () => {
+    const seen = async () => {
+      const rows = await plane.db
+        .selectFrom('console_sessions')
+        .select('last_seen_at')
+        .where('token_hash', '=', hashToken(session.token))
+        .execute();
+      return rows.map(({ last_seen_at }) => last_seen_at.getTime());
+    };
+    await sql`update console_sessions set last_seen_at = last_seen_at - interval '2 hours'
+      where token_hash = ${hashToken(session.token)}`.execute(plane.db);
+    await whoami(choosing(other));
+    await until(async () => (await seen()).every((time) => time > Date.now() - HOUR));
+    expect(await seen()).toHaveLength(2);
+  });
+
+  test('it plays signed videos of the workspaces in which it may read videos', async () => {
+    const { videoId } = await plane.readyVideo();
+    const play = async (workspaceId: string) => {
+      const url = `/v1/hls/${workspaceId}/${videoId}/master.m3u8`;
+      return outcome(await request(plane.url).get(url).set(session.headers));
+    };
+    const update = (changes: object) =>
+      plane.db.updateTable('videos').set(changes).where('id', '=', videoId).execute();
+    await update({ playback_policy: 'signed' });
+    expect((await play(plane.workspaceId))[0]).toBe(200);
+    await plane.db.updateTable('videos').set({ workspace_id: other }).where('id', '=', videoId).execute();
+    expect(await play(other)).toEqual([403, 'insufficient_permissions']);
+  });
+
+  test('a session of the version before, with one environment, stays valid', async () => {
+    const old = await signIn(plane, { environment: 'test' });
+    const row = { environments: null };
+    await plane.db.updateTable('console_sessions').set(row).where('id', '=', old.id).execute();
+    expect((await current(old.headers)).body).toMatchObject({
+      environment: 'test',
+      workspaces: [{ id: plane.workspaceId, environments: ['test'] }],
+    });
   });
 });
 

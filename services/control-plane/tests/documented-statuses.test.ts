@@ -168,6 +168,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   importVideo: async () => ({ path: '/videos/import', body: { url: 'https://media.example.com/a.mp4' } }),
   listVideos: async () => ({ path: '/videos?limit=1' }),
   getVideo: async () => ({ path: await newVideo() }),
+  getVideoTimeline: async () => ({ path: `${await newVideo()}/timeline` }),
   updateVideo: async () => ({ path: await newVideo(), body: { title: 'New' } }),
   deleteVideo: async () => ({ path: await newVideo() }),
   retryVideo: async () => ({ path: `${await failedVideo()}/retry` }),
@@ -176,6 +177,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   listCaptions: async () => ({ path: `${await newVideo()}/captions` }),
   getCaptions: async () => ({ path: await captions() }),
   setCaptions: async () => ({ path: await captions('de'), ...CAPTIONS }),
+  updateCaptions: async () => ({ path: await captions(), body: { default: true } }),
   deleteCaptions: async () => ({ path: await captions() }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
   listWebhooks: async () => ({ path: '/webhooks?limit=1' }),
@@ -186,6 +188,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   rotateWebhookSecret: async () => ({ path: `/webhooks/${await newWebhook()}/rotate-secret` }),
   testWebhook: async () => ({ path: `/webhooks/${await newWebhook()}/test` }),
   listWebhookDeliveries: async () => ({ path: `/webhooks/${await newWebhook()}/deliveries` }),
+  getWebhookDelivery: async () => ({ path: await newDelivery() }),
   redeliverWebhookDelivery: async () => ({ path: `${await newDelivery()}/redeliver` }),
   getMasterPlaylist: async () => ({ path: `${await stream()}/master.m3u8` }),
   getMediaPlaylist: async () => ({ path: `${await stream()}/360p/index.m3u8` }),
@@ -215,6 +218,7 @@ const BODIES: Record<string, readonly [object, object]> = {
   createUploadTicket: [{ filename: 'a.mp4' }, { filename: 'b.mp4' }],
   importVideo: [{ url: 'https://media.example.com/a.mp4' }, { url: 'https://media.example.com/b.mp4' }],
   updateVideo: [{ title: 'A' }, { title: 'B' }],
+  updateCaptions: [{ label: 'A' }, { label: 'B' }],
   createPlaybackToken: [{}, { expiresIn: 60 }],
   createApiKey: [{ name: 'A' }, { name: 'B' }],
   createWebhook: [{ url: 'http://127.0.0.1:9/' }, { url: 'http://127.0.0.1:9/b' }],
@@ -355,24 +359,20 @@ const oEmbedOf = (path: string, more = ''): Call => ({
 /** An unknown code. */
 const A_CODE: Call = { path: '/console/sessions', body: { code: 'unknown' } };
 
-/** Statuses of an operation with the session of the cookie. */
-const ofOwnSession = (success: number): Record<number, SendFor> => {
+/** Statuses of an operation with the session of the cookie, which is that of an administrator. */
+const ofOwnSession = (success: number, path = '/console/session'): Record<number, SendFor> => {
   const withSession = async (documented: DocumentedResponse, url = plane.url, headers: Credentials = {}) => {
-    const session = await signIn(plane);
-    return send(
-      documented,
-      { path: '/console/session' },
-      { headers: { ...session.headers, ...headers }, url },
-    );
+    const session = await signIn(plane, { administrator: true });
+    return send(documented, { path }, { headers: { ...session.headers, ...headers }, url });
   };
   return {
     [success]: (documented) => withSession(documented),
-    401: (documented) => send(documented, { path: '/console/session' }),
+    401: (documented) => send(documented, { path }),
     403: (documented) => withSession(documented, plane.url, { origin: 'https://evil.example' }),
     429: async (documented) => {
       const { headers } = await signIn(plane);
-      await send({ method: 'get' }, { path: '/console/session' }, { headers, url: limited.url });
-      return send(documented, { path: '/console/session' }, { headers, url: limited.url });
+      await send({ method: 'get' }, { path }, { headers, url: limited.url });
+      return send(documented, { path }, { headers, url: limited.url });
     },
     500: (documented) => withSession(documented, broken.url),
     503: (documented) => withSession(documented, unconnected.url),
@@ -410,6 +410,9 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   },
   getConsoleSession: ofOwnSession(200),
   deleteConsoleSession: ofOwnSession(204),
+  getSystem: ofOwnSession(200, '/console/system'),
+  listVideos: { 304: ifUnchanged },
+  getVideo: { 304: ifUnchanged },
   getVideoSource: OF_STORED_FILES,
   deleteVideoSource: {
     409: async (documented) => send(documented, { path: `${await newVideo()}/source` }),

@@ -262,6 +262,7 @@ describe('oEmbed', () => {
       expect(small.width).toBeLessThanOrEqual(Number(limits.maxwidth ?? 10_000));
       expect(small.height).toBeLessThanOrEqual(Number(limits.maxheight ?? 10_000));
       expect(small.width / small.height).toBeCloseTo(ratio, 1);
+      expect(small.thumbnail_url).toBeUndefined();
     }
   });
 

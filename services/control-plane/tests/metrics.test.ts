@@ -330,7 +330,11 @@ describe('queues', () => {
 test('dead letters have counts, unless the broker is unavailable', async () => {
   const queue = (name: string) => `framelane_dead_letters{queue="${name}.dead"}`;
   const count = async () => (await scrape()).withPrefix('framelane_dead_letters');
-  expect(await count()).toEqual({ [queue('control-plane.events')]: 0, [queue('engine.commands')]: 0 });
+  expect(await count()).toEqual({
+    [queue('control-plane.events')]: 0,
+    [queue('engine.commands')]: 0,
+    [queue('engine.tasks')]: 0,
+  });
   const consumer = await plane.bus.consume('engine.commands', { prefetch: 1 }, async () => {
     throw new UnprocessableMessageError('makes no sense');
   });

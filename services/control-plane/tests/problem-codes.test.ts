@@ -17,6 +17,8 @@ const OF_NO_OPERATION: readonly string[] = [
   'upload_locked',
   // The internal API.
   'attempt_not_claimable',
+  'attempt_not_current',
+  'task_not_claimable',
   'invalid_service_secret',
   'transfer_lost',
 ];

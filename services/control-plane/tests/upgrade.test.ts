@@ -23,6 +23,15 @@ const CONTRACTIONS: Record<string, string[]> = {
     "renditions.renditions_name_check is a new rule: CHECK (((name = ANY (ARRAY['360p'::text, '480p'::text, '720p'::text, '1080p'::text, 'iframes'::text]))" +
       " OR (name ~ '^(audio|surround)[2-8]?$'::text)))",
   ],
+  // The rules allow more rows than before.
+  '20261125-session-workspaces': [
+    'console_codes.console_codes_pkey is a new rule: CREATE UNIQUE INDEX console_codes_pkey ON public.console_codes USING btree (code_hash, workspace_id)',
+    'console_sessions.console_sessions_token_hash_workspace_id_key is a new rule: CREATE UNIQUE INDEX console_sessions_token_hash_workspace_id_key ON public.console_sessions USING btree (token_hash, workspace_id)',
+  ],
+  // The rule is for a column that the version before does not write.
+  '20261126-console-people': [
+    'console_sessions.console_sessions_person_fkey is a new rule: FOREIGN KEY (person_email, workspace_id) REFERENCES console_people(email, workspace_id) ON DELETE CASCADE',
+  ],
 };
 
 let db: Database;

@@ -30,6 +30,11 @@ const stop = () => plane.stop();
 const getUsage = (query = '', headers = plane.credentials) =>
   request(plane.url).get(`/v1/auth/usage${query}`).set(headers);
 
+/** The UTC day before today by this many days. */
+function dayBefore(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+}
+
 async function usage(query = '', headers = plane.credentials): Promise<Usage> {
   const response = await getUsage(query, headers);
   expect(response.status).toBe(200);
@@ -233,11 +238,39 @@ describe('the period', () => {
 
   test('is listed by day on request, with days without usage', async () => {
     expect((await usage('?from=2026-02-28&to=2026-03-03&groupBy=day')).days).toEqual([
-      { date: '2026-02-28', transcodedMinutes: 1, bandwidthBytes: 100 },
-      { date: '2026-03-01', transcodedMinutes: 1.5, bandwidthBytes: 20 },
-      { date: '2026-03-02', transcodedMinutes: 0, bandwidthBytes: 0 },
+      { date: '2026-02-28', transcodedMinutes: 1, bandwidthBytes: 100, storageBytes: null },
+      { date: '2026-03-01', transcodedMinutes: 1.5, bandwidthBytes: 20, storageBytes: null },
+      { date: '2026-03-02', transcodedMinutes: 0, bandwidthBytes: 0, storageBytes: null },
     ]);
     expect(await usage('?from=2026-02-28')).not.toHaveProperty('days');
+  });
+
+  test('by day shows the stored bytes of each day: now for today, as recorded for earlier days', async () => {
+    const { videoId } = await plane.readyVideo();
+    await plane.maintain('record-stored-bytes');
+    await sql`update usage_daily set day = day - 1`.execute(plane.db);
+    const storageOfDays = async () => {
+      const { days = [], storageBytes } = await usage(`?from=${dayBefore(2)}&groupBy=day`);
+      return { days: days.map((day) => day.storageBytes), storageBytes };
+    };
+    const before = await storageOfDays();
+    expect(before.storageBytes).toBeGreaterThan(0);
+    expect(before.days).toEqual([null, before.storageBytes, before.storageBytes]);
+
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    await plane.maintain('record-stored-bytes');
+    expect(await storageOfDays()).toEqual({ days: [null, before.storageBytes, 0], storageBytes: 0 });
+    const recorded = sql<{
+      bytes: number;
+    }>`select storage_bytes as bytes from usage_daily where day = (now() at time zone 'UTC')::date`;
+    expect((await recorded.execute(plane.db)).rows).toEqual([{ bytes: 0 }]);
+
+    // The tombstone of the last video is pruned later.
+    await sql`delete from usage_daily where day = (now() at time zone 'UTC')::date`.execute(plane.db);
+    await sql`delete from object_purges`.execute(plane.db);
+    await sql`delete from videos`.execute(plane.db);
+    await plane.maintain('record-stored-bytes');
+    expect((await recorded.execute(plane.db)).rows).toEqual([{ bytes: 0 }]);
   });
 
   test.each([

@@ -4,7 +4,11 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import type { TimelineEntry } from '../src/videos/timeline.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { sampleManifest } from './support/manifest.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -227,4 +231,61 @@ describe('purges', () => {
     `.execute(plane.db);
     return rows[0]?.count ?? 0;
   }
+});
+
+describe('the timeline', () => {
+  const timeline = (videoId: string, headers = plane.credentials) =>
+    request(plane.url).get(`/v1/videos/${videoId}/timeline`).set(headers);
+  const steps = async (videoId: string) =>
+    (await timeline(videoId)).body.data.map(({ type, attempt }: TimelineEntry) =>
+      attempt === null ? type : `${type} ${attempt.number} ${attempt.outcome}`,
+    );
+
+  test('has every attempt across a retry, and why it ended, without its cause', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    expect(await steps(videoId)).toEqual(['created']);
+    const { sourceKey } = await plane.engine.upload(uploadToken);
+    await plane.objects.put(sourceKey, Buffer.from('source'), 'video/mp4');
+    expect(await steps(videoId)).toEqual(['created', 'uploaded', 'waiting']);
+    await plane.engine.claim(videoId);
+    expect(await steps(videoId)).toEqual(['created', 'uploaded', 'attempt 1 running']);
+    await fail(videoId, 1);
+    const failed = await timeline(videoId);
+    expect(failed.body.data.at(-1)).toMatchObject({ type: 'failed', attempt: null });
+    expect(failed.text).not.toContain('storage');
+
+    await retry(videoId);
+    expect(await steps(videoId)).toEqual(['created', 'uploaded', 'attempt 1 failed', 'waiting']);
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.report('transcode.completed', { videoId, attempt, manifest: sampleManifest() });
+    await request(plane.url).delete(`/v1/videos/${videoId}/source`).set(plane.credentials);
+    expect(await steps(videoId)).toEqual([
+      'created',
+      'uploaded',
+      'attempt 1 failed',
+      'attempt 2 completed',
+      'ready',
+      'source_deleted',
+    ]);
+    const { data } = (await timeline(videoId)).body;
+    const times = data.map(({ at }: TimelineEntry) => at);
+    expect(times).toEqual(times.toSorted());
+    expect(data[3].attempt.endedAt).toBe(data[4].at);
+  });
+
+  test('needs videos:read, and is gone with its video', async () => {
+    const videoId = await failedVideo();
+    const writer = newApiKeySecret('live');
+    await createFullKey(plane.db, { workspaceId: plane.workspaceId, name: 'Writer', secret: writer });
+    await plane.db
+      .updateTable('api_keys')
+      .set({ permissions: ['videos:write'] })
+      .where('name', '=', 'Writer')
+      .execute();
+    const headers = { ...plane.credentials, authorization: `Bearer ${writer}` };
+    expect((await timeline(videoId, headers)).body.code).toBe('insufficient_permissions');
+
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
+    expect((await timeline(videoId)).body.code).toBe('video_not_found');
+  });
 });

@@ -191,6 +191,24 @@ describe('GET /videos', () => {
     expect(ids(await get(`/videos?${within}&q=${encodeURIComponent('%_')}`))).toEqual([]);
   });
 
+  test('filters by tag, exactly', async () => {
+    const { videoId } = await plane.ticket({ filename: 'a.mp4', tags: ['Beach, 2026', 'sea'] });
+    await plane.ticket({ filename: 'b.mp4', tags: ['beach, 2026', 'sea side'] });
+    expect(ids(await get(`/videos?tag=${encodeURIComponent('Beach, 2026')}`))).toEqual([videoId]);
+    expect(ids(await get('/videos?tag=sea&status=uploading'))).toEqual([videoId]);
+    expect(ids(await get('/videos?tag=sea&status=ready'))).toEqual([]);
+  });
+
+  test('filters by a tag of many videos', async () => {
+    await sql`insert into videos (id, workspace_id, environment, status, title, filename, tags, created_at)
+      select 'vid_' || lpad(n::text, 26, '0'), ${plane.workspaceId}, 'live', 'uploading', 'Many', 'a.mp4', '{many}',
+        '1999-01-01'::timestamptz + make_interval(secs => n)
+      from generate_series(1, 501) as n`.execute(plane.db);
+    const { body } = await get('/videos?tag=many&limit=1&order=asc');
+    expect([body.data[0].id, body.hasMore]).toEqual([`vid_${'1'.padStart(26, '0')}`, true]);
+    expect(ids(await get('/videos?tag=many&status=ready'))).toEqual([]);
+  });
+
   test('filters by environment', async () => {
     expect(ids(await get(`/videos?${within}&environment=test`))).toEqual([]);
     expect(ids(await get(`/videos?${within}&environment=live&limit=2`))).toHaveLength(2);

@@ -8,7 +8,7 @@ import { WebhookEventsService } from '../src/webhooks/events.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { shiftClock } from './support/shift-clock.ts';
 import { type Respond, TestEndpoint } from './support/test-endpoint.ts';
-import { anyVideo, deleteVideo, localWebhooks, WebhookClient } from './support/webhooks.ts';
+import { anyVideo, type Delivery, deleteVideo, localWebhooks, WebhookClient } from './support/webhooks.ts';
 
 let plane: TestControlPlane;
 let webhooks: WebhookClient;
@@ -340,6 +340,53 @@ describe('disabling', () => {
   });
 });
 
+describe('the details of a delivery', () => {
+  test('have the body of the request, and the beginning of each response as text', async () => {
+    const beginning = `<b>\u00fc\u0000${'x'.repeat(1018)}`;
+    const bodies = [`${beginning}${'\u00fc'.repeat(4000)}`, 'Thank you', ''];
+    const { endpoint, id } = await register((res, nth) =>
+      res.writeHead(nth < 3 ? 500 : 200).end(bodies[nth - 1]),
+    );
+    await deleteSomeVideo();
+    const { id: deliveryId } = await webhooks.settled(id);
+    const { body } = await webhooks.call('get', `/${id}/deliveries/${deliveryId}`);
+    expect(body).toMatchObject({ id: deliveryId, status: 'succeeded', attempts: 3 });
+    expect(body.requestBody).toBe(endpoint.received[0]?.body);
+    for (const [at, { requestHeaders }] of body.attemptLog.entries()) {
+      expect(Object.keys(requestHeaders).sort()).toEqual([
+        'content-type',
+        'user-agent',
+        'webhook-id',
+        'webhook-timestamp',
+      ]);
+      expect(endpoint.received[at]?.headers).toMatchObject(requestHeaders);
+    }
+    const responses = body.attemptLog.map(({ responseBody }: { responseBody: string }) => responseBody);
+    expect(responses).toEqual([beginning.replace('\0', '\uFFFD'), 'Thank you', '']);
+  });
+
+  test('have no request headers if the host is not found', async () => {
+    const { id } = await register();
+    await plane.db
+      .updateTable('webhook_endpoints')
+      .set({ url: 'http://unknown.invalid/' })
+      .where('id', '=', id)
+      .execute();
+    await deleteSomeVideo();
+    const { id: deliveryId } = await webhooks.settled(id);
+    const { body } = await webhooks.call('get', `/${id}/deliveries/${deliveryId}`);
+    expect(body.attemptLog[0]).toMatchObject({ error: { code: 'host_not_found' }, requestHeaders: null });
+  });
+
+  test('have no response body if there was no response', async () => {
+    const { id } = await register((res) => res.destroy());
+    await deleteSomeVideo();
+    const { id: deliveryId } = await webhooks.settled(id);
+    const { body } = await webhooks.call('get', `/${id}/deliveries/${deliveryId}`);
+    expect(body.attemptLog[0]).toMatchObject({ responseStatus: null, responseBody: null });
+  });
+});
+
 describe('redelivery', () => {
   test('sends the event again under its id, with a new round of attempts', async () => {
     const { endpoint, id } = await register((res) => res.writeHead(500).end());
@@ -411,6 +458,12 @@ describe('a test event', () => {
       type: 'webhook.test',
       data: { webhookId: id },
     });
+    const listed = async (status: string) =>
+      (await webhooks.call('get', `/${id}/deliveries?status=${status}`)).body.data.map(
+        (delivery: Delivery) => delivery.id,
+      );
+    expect([await listed('failed'), await listed('succeeded')]).toEqual([[deliveryId], []]);
+    expect((await webhooks.call('get', `/${id}/deliveries?status=lost`)).status).toBe(400);
   });
 });
 

@@ -261,6 +261,7 @@ describe('another workspace', () => {
         await webhooks.call('post', `/${id}/test`),
         await webhooks.call('post', `/${id}/rotate-secret`),
         await webhooks.call('get', `/${id}/deliveries`),
+        await webhooks.call('get', `/${id}/deliveries/${newId('dlv')}`),
         await webhooks.call('post', `/${id}/deliveries/${newId('dlv')}/redeliver`),
       ];
       expect(responses.map(({ status, body }) => [status, body.code])).toEqual(
@@ -280,8 +281,13 @@ describe('another workspace', () => {
   test('a delivery is found only under its own webhook', async () => {
     const [one, other] = [await webhooks.create({ url: URL }), await webhooks.create({ url: URL })];
     const deliveryId = await webhooks.test(one.id);
-    const response = await webhooks.call('post', `/${other.id}/deliveries/${deliveryId}/redeliver`);
-    expect([response.status, response.body.code]).toEqual([404, 'delivery_not_found']);
+    const path = `/${other.id}/deliveries/${deliveryId}`;
+    for (const response of [
+      await webhooks.call('get', path),
+      await webhooks.call('post', `${path}/redeliver`),
+    ]) {
+      expect([response.status, response.body.code]).toEqual([404, 'delivery_not_found']);
+    }
   });
 });
 
@@ -290,6 +296,7 @@ describe('permissions', () => {
     ['get', '', 'webhooks:read'],
     ['get', '/whk_x', 'webhooks:read'],
     ['get', '/whk_x/deliveries', 'webhooks:read'],
+    ['get', '/whk_x/deliveries/dlv_x', 'webhooks:read'],
     ['post', '', 'webhooks:write'],
     ['patch', '/whk_x', 'webhooks:write'],
     ['delete', '/whk_x', 'webhooks:write'],

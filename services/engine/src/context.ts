@@ -4,6 +4,7 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ReadinessChecks } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
+import { Announcements } from './announcements.ts';
 import type { EngineConfig } from './config.ts';
 import { ControlPlaneClient } from './control-plane-client.ts';
 import { Imports } from './imports/imports.ts';
@@ -25,6 +26,7 @@ export type EngineContext = {
   imports: Imports | undefined;
   /** Undefined without the role `transcode`. */
   worker: TranscodeWorker | undefined;
+  announcements: Announcements;
   checks: ReadinessChecks;
 };
 
@@ -65,6 +67,10 @@ export function createContext(
   const worker = config.roles.includes('transcode')
     ? new TranscodeWorker({ ...shared, settings: config.transcode })
     : undefined;
+  const announcements = new Announcements({
+    ...{ config, controlPlane, metrics, logger },
+    ffmpegVersion: () => worker?.ffmpegVersion ?? null,
+  });
   const checks = {
     // Without disk space, a worker pauses by itself.
     ...(uploads && { uploads: () => uploads.check(), disk: () => headroom.check() }),
@@ -72,5 +78,5 @@ export function createContext(
     objectStore: () => objects.check(),
     messageBus: () => bus.check(),
   };
-  return { config, logger, metrics, uploads, resumableUploads, imports, worker, checks };
+  return { config, logger, metrics, uploads, resumableUploads, imports, worker, announcements, checks };
 }

@@ -1,15 +1,20 @@
 import {
+  type AnnounceEngineRequest,
   type CheckAttemptRequest,
+  type CheckTaskRequest,
   type CheckTransferRequest,
   type ClaimAttemptRequest,
   type ClaimAttemptResponse,
   type ClaimedImport,
+  type ClaimTaskRequest,
+  type ClaimTaskResponse,
   type CompleteTransferRequest,
   type CreateResumableRequest,
   type CreateResumableResponse,
   checkResponse,
   claimAttemptResponse,
   claimImportResponse,
+  claimTaskResponse,
   createResumableResponse,
   type EndImportTryRequest,
   type ImportProgressRequest,
@@ -17,6 +22,7 @@ import {
   type OpenResumableRequest,
   type OpenResumableResponse,
   openResumableResponse,
+  type PlanAttemptRequest,
   type RedeemTicketRequest,
   type RedeemTicketResponse,
   type ReleaseTransferRequest,
@@ -55,8 +61,6 @@ const COMPLETION_PROBLEMS: readonly ProblemCode[] = ['upload_token_expired', 'up
 
 /** Problems of a resumable upload that are passed on to the client. */
 const RESUMABLE_PROBLEMS: readonly ProblemCode[] = ['upload_not_found', 'upload_ended', 'upload_complete'];
-
-const ATTEMPT_NOT_CLAIMABLE = 'attempt_not_claimable';
 
 /** A problem+json body. Members that RFC 9457 does not define are kept as extra members. */
 const problemBody = z
@@ -159,13 +163,24 @@ export class ControlPlaneClient {
 
   /** Claims the next attempt at a video. Null if there is none to run. */
   async claimAttempt(request: ClaimAttemptRequest): Promise<ClaimAttemptResponse | null> {
-    try {
-      const body = await this.#post(INTERNAL_PATHS.claimAttempt, request, [ATTEMPT_NOT_CLAIMABLE]);
-      return parseResponse(claimAttemptResponse, body);
-    } catch (error) {
-      if (error instanceof Problem && error.code === ATTEMPT_NOT_CLAIMABLE) return null;
-      throw error;
-    }
+    const body = await this.#postUnless('attempt_not_claimable', INTERNAL_PATHS.claimAttempt, request);
+    return body === null ? null : parseResponse(claimAttemptResponse, body);
+  }
+
+  /** Gives an attempt its plan. Resolves with false if the attempt has ended. */
+  async planAttempt(request: PlanAttemptRequest): Promise<boolean> {
+    return (await this.#postUnless('attempt_not_current', INTERNAL_PATHS.planAttempt, request)) !== null;
+  }
+
+  /** Claims the next task of a video. Null if none waits. */
+  async claimTask(request: ClaimTaskRequest): Promise<ClaimTaskResponse | null> {
+    const body = await this.#postUnless('task_not_claimable', INTERNAL_PATHS.claimTask, request);
+    return body === null ? null : parseResponse(claimTaskResponse, body);
+  }
+
+  /** Whether the try of a task still holds its lease. */
+  async isTaskCurrent(request: CheckTaskRequest): Promise<boolean> {
+    return parseResponse(checkResponse, await this.#post(INTERNAL_PATHS.checkTask, request)).current;
   }
 
   /** Whether the attempt still holds its lease. */
@@ -174,9 +189,24 @@ export class ControlPlaneClient {
     return parseResponse(checkResponse, body).current;
   }
 
+  /** Says that this engine is alive. */
+  async announce(request: AnnounceEngineRequest): Promise<void> {
+    await this.#post(INTERNAL_PATHS.announceEngine, request);
+  }
+
   /** Rejects while the control plane is unavailable. It sends an ordinary request, which also checks the address and the secret. */
   async check(): Promise<void> {
     await this.isAttemptCurrent({ videoId: NO_VIDEO, attempt: 1 });
+  }
+
+  /** Resolves with the body of the response, and with null if the problem has that code. */
+  async #postUnless(code: ProblemCode, path: string, request: object): Promise<unknown> {
+    try {
+      return await this.#post(path, request, [code]);
+    } catch (error) {
+      if (error instanceof Problem && error.code === code) return null;
+      throw error;
+    }
   }
 
   /** Resolves with the body of the response. Throws a Problem; its code is passed on if it is one of the expected ones. */

@@ -56,7 +56,7 @@ export class Engine {
    * SettingsError when a port is in use or ffmpeg, which only the role `transcode` needs, is missing; nothing runs then.
    */
   async start(): Promise<{ port: number | undefined; internalPort: number }> {
-    const { config, worker, imports, logger } = this.#context;
+    const { config, worker, imports, announcements, logger } = this.#context;
     const { roles } = config;
     countBuffersAsHeap();
     try {
@@ -67,6 +67,7 @@ export class Engine {
       });
       await worker?.start();
       imports?.start();
+      announcements.start(internalPort);
       logger.info('engine.started', { roles, port, internalPort });
       return { port, internalPort };
     } catch (error) {
@@ -81,10 +82,11 @@ export class Engine {
    * imports in progress may complete within UPLOAD_DRAIN_SECONDS. Then releases everything the engine holds. Never throws.
    */
   async stop(): Promise<void> {
-    const { config, uploads, resumableUploads, imports, worker, logger } = this.#context;
+    const { config, uploads, resumableUploads, imports, worker, announcements, logger } = this.#context;
     // First: the engine is unready from here on.
     uploads?.close();
     imports?.close();
+    announcements.stopping();
     const drainMs = config.uploads.drainSeconds * 1000;
     const phases: StopPhase[] = [];
     const limitMs = drainMs + CLEANUP_TIMEOUT_MS;
@@ -106,6 +108,7 @@ export class Engine {
     await stopInOrder(
       [
         { name: 'http', limitMs: CLOSE_GRACE_MS + 1_000, run: () => closed },
+        { name: 'announcements', limitMs: 1_000, run: () => announcements.stop() },
         { name: 'internal http', limitMs: 1_000, run: () => closeServer(this.#internalServer, 0) },
       ],
       logger,

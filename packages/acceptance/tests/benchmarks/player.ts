@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { findBrowser, startBrowser } from '@framelane/test-kit/browser';
 import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
 import type { Browser } from 'puppeteer-core';
-import { findBrowser, startBrowser } from '../../src/browser.ts';
 import { makeMp4 } from '../../src/clips.ts';
 
 /** Prints how long the player page takes from its address to the first frame, in Chromium on this machine. */

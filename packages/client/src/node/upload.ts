@@ -21,7 +21,7 @@ export async function upload(
 ): Promise<UploadReceipt> {
   const size = await sizeOf(source);
   options.signal?.throwIfAborted();
-  const resumable = resumablePermit(size, permit);
+  const resumable = resumablePermit(size, permit, options);
   if (resumable === undefined || size === null) return uploadForm(source, size, permit, options);
   const file = { size, name: nameOf(source), modified: await modifiedOf(source) };
   const send: Send = ({ start, onSent, ...request }) => {

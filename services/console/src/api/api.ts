@@ -1,5 +1,6 @@
-import { createClient } from '@framelane/client';
+import { createClient, type SessionScope } from '@framelane/client';
 import { API_URL } from '../paths.ts';
+import { chosenScope } from './scope.ts';
 
 let csrfToken: string | undefined;
 
@@ -8,10 +9,12 @@ export function setCsrfToken(token: string | undefined): void {
   csrfToken = token;
 }
 
+const connection = { baseUrl: API_URL, csrfToken: () => csrfToken, retries: 2, timeoutMs: 20_000 };
+
 /** The client of the API. Its credential is the cookie of the session. */
-export const api = createClient({
-  baseUrl: API_URL,
-  csrfToken: () => csrfToken,
-  retries: 2,
-  timeoutMs: 20_000,
-});
+export const api = createClient({ ...connection, scope: chosenScope });
+
+/** The client for work that continues in its workspace and environment while the tab shows another one. */
+export function apiIn(scope: SessionScope): typeof api {
+  return createClient({ ...connection, scope: () => scope });
+}

@@ -4,9 +4,12 @@ import type { Schemas } from '@framelane/client';
 const MOVING_MS = 2_000;
 const RESTING_MS = 15_000;
 
-/** Milliseconds until videos are asked for again. A hidden tab does not ask; it asks at once when it is shown. */
+/** Milliseconds until data are asked for again. A hidden tab does not ask; it asks at once when it is shown. */
+export function pollWhile(isMoving: boolean): number {
+  return isMoving ? MOVING_MS : RESTING_MS;
+}
+
+/** Milliseconds until videos are asked for again. */
 export function pollAfter(videos: readonly Pick<Schemas['Video'], 'status'>[]): number {
-  return videos.some(({ status }) => status === 'uploading' || status === 'processing')
-    ? MOVING_MS
-    : RESTING_MS;
+  return pollWhile(videos.some(({ status }) => status === 'uploading' || status === 'processing'));
 }

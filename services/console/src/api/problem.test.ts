@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError } from '@framelane/client';
 import { expect, test } from '@jest/globals';
-import { isSessionError, wordsFor } from './problem.ts';
+import { fieldMessage, isSessionError, wordsFor } from './problem.ts';
 
 const problem = {
   type: 'urn:framelane:problem:validation_failed',
@@ -44,4 +44,10 @@ test('an error of this page shows no internals', () => {
 test('only 401 is about the session', () => {
   expect([401, 403].map((status) => isSessionError(apiError(status)))).toEqual([true, false]);
   expect(isSessionError(new Error('401'))).toBe(false);
+});
+
+test('an error in the input is found by its field', () => {
+  expect(fieldMessage(apiError(400), 'name')).toBe('Must not be empty');
+  expect(fieldMessage(apiError(400), 'url')).toBeNull();
+  expect(fieldMessage(new Error('x'), 'name')).toBeNull();
 });

@@ -15,6 +15,19 @@ export function isSessionError(error: unknown): boolean {
   return error instanceof FramelaneError && error.status === 401;
 }
 
+/** Whether what the request names does not exist. */
+export function isGone(error: unknown): boolean {
+  return error instanceof FramelaneError && error.status === 404;
+}
+
+/** Whether the request was refused because the session lacks the workspace or environment. */
+export function isScopeError(error: unknown): boolean {
+  return (
+    error instanceof FramelaneError &&
+    (error.code === 'workspace_mismatch' || error.code === 'environment_mismatch')
+  );
+}
+
 /** What a person can read about an error. */
 export function wordsFor(error: unknown): Words {
   if (!(error instanceof FramelaneError)) {
@@ -31,6 +44,24 @@ export function wordsFor(error: unknown): Words {
   if (problem === null) return { title: 'Unexpected response', detail: error.message, requestId };
   const fields = (problem.errors ?? []).map(({ field, message }) => `${fieldName(field)} ${message}`);
   return { title: problem.title, detail: [problem.detail, ...fields].join(' — '), requestId };
+}
+
+/** What is wrong with a field of the request, or with an entry of it; null if nothing is. */
+export function fieldMessage(error: unknown, name: string): string | null {
+  const problems = error instanceof FramelaneError ? (error.problem?.errors ?? []) : [];
+  const found = problems.find(({ field }) => fieldName(field).split('/')[0] === name);
+  if (found === undefined) return null;
+  const [, ...entry] = fieldName(found.field).split('/');
+  const words = [...entry, found.message].join(' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Whether each part of an error is about one of these fields of the request. */
+export function areAtFields(error: unknown, names: readonly string[]): boolean {
+  const problems = error instanceof FramelaneError ? (error.problem?.errors ?? []) : [];
+  return (
+    problems.length > 0 && problems.every(({ field }) => names.includes(fieldName(field).split('/')[0] ?? ''))
+  );
 }
 
 /** `body/name` is the field `name`. */

@@ -1,48 +1,64 @@
 import type { Schemas } from '@framelane/client';
-import { Alert, Button, Checkbox, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Button, Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
+import { fieldMessage } from '../api/problem.ts';
 import { API_URL } from '../paths.ts';
-import { type Permission, useSession } from '../session/session.ts';
+import { type Permission, useSession } from '../sign-in/session.ts';
 import { Copy } from '../ui/copy.tsx';
-import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
+import { FormError } from '../ui/form-error.tsx';
+import { Secret, SecretModal } from '../ui/secret.tsx';
 import { EXPIRIES, expiresAt } from './expiry.ts';
 
 export function CreateKey() {
   const [isOpen, setIsOpen] = useState(false);
-  // A key that was just created can be seen only here, so a click beside the dialog does not close it.
+  const queries = useQueryClient();
+  const creation = useMutation({
+    mutationFn: (body: Schemas['ApiKeyRequest']) => api.apiKeys.create(body),
+    onSuccess: () => void queries.invalidateQueries({ queryKey: ['keys'] }),
+  });
+  const close = () => setIsOpen(false);
   return (
     <>
       <Button onClick={() => setIsOpen(true)}>Create key</Button>
-      <Modal opened={isOpen} onClose={() => setIsOpen(false)} title="Create key" closeOnClickOutside={false}>
-        <KeyForm onDone={() => setIsOpen(false)} />
-      </Modal>
+      <SecretModal title="Create key" isOpen={isOpen} onClose={close} request={creation}>
+        {creation.data === undefined ? (
+          <KeyForm creation={creation} onCancel={close} />
+        ) : (
+          <CreatedKey created={creation.data} onDone={close} />
+        )}
+      </SecretModal>
     </>
   );
 }
 
-function KeyForm({ onDone }: { onDone: () => void }) {
-  const { permissions: own } = useSession();
-  const queries = useQueryClient();
+type KeyFormProps = {
+  creation: UseMutationResult<Schemas['CreatedApiKey'], Error, Schemas['ApiKeyRequest']>;
+  onCancel: () => void;
+};
+
+function KeyForm({ creation, onCancel }: KeyFormProps) {
+  const { permissions: own, workspace, workspaces, environment: current } = useSession();
+  const environments = workspaces.find(({ id }) => id === workspace.id)?.environments ?? [current];
   const [name, setName] = useState('');
+  const [environment, setEnvironment] = useState(current);
   const [days, setDays] = useState('');
   const [permissions, setPermissions] = useState<string[]>(() =>
     own.filter((each) => each.startsWith('videos:')),
   );
-  const creation = useMutation({
-    mutationFn: (body: Schemas['ApiKeyRequest']) => api.apiKeys.create(body),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
-  });
-  if (creation.data !== undefined) return <Secret created={creation.data} onDone={onDone} />;
-
   const chosen = own.filter((each): each is Permission => permissions.includes(each));
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        creation.mutate({ name, permissions: chosen, expiresAt: expiresAt(days, Date.now()) });
+        creation.mutate({
+          name: name.trim(),
+          environment,
+          permissions: chosen,
+          expiresAt: expiresAt(days, Date.now()),
+        });
       }}
     >
       <Stack>
@@ -51,10 +67,22 @@ function KeyForm({ onDone }: { onDone: () => void }) {
           description="What the key is for"
           value={name}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
+          error={fieldMessage(creation.error, 'name')}
           maxLength={100}
           required
           data-autofocus
         />
+        {environments.length > 1 && (
+          <NativeSelect
+            label="Environment of the key"
+            description="Marks the videos that the key creates, and their usage"
+            value={environment}
+            onChange={({ currentTarget }) =>
+              setEnvironment(environments.find((each) => each === currentTarget.value) ?? current)
+            }
+            data={[...environments]}
+          />
+        )}
         <Checkbox.Group label="Permissions" value={permissions} onChange={setPermissions}>
           <Stack gap="xs" mt="xs">
             {own.map((permission) => (
@@ -68,10 +96,10 @@ function KeyForm({ onDone }: { onDone: () => void }) {
           onChange={({ currentTarget }) => setDays(currentTarget.value)}
           data={EXPIRIES}
         />
-        {creation.error && <ErrorAlert error={creation.error} />}
+        <FormError error={creation.error} fields={['name']} />
         <FormButtons
           cancel="Cancel"
-          onCancel={onDone}
+          onCancel={onCancel}
           submit="Create"
           disabled={name.trim() === '' || chosen.length === 0}
           loading={creation.isPending}
@@ -81,27 +109,20 @@ function KeyForm({ onDone }: { onDone: () => void }) {
   );
 }
 
-/** The secret, which no other response contains. */
-function Secret({ created, onDone }: { created: Schemas['CreatedApiKey']; onDone: () => void }) {
+function CreatedKey({ created, onDone }: { created: Schemas['CreatedApiKey']; onDone: () => void }) {
   const { workspace } = useSession();
-  if (created.secret === undefined) {
-    return (
-      <Alert color="red" role="alert" title="The secret was lost">
-        The response with the secret did not arrive. Revoke the key “{created.name}” and create another one.
-      </Alert>
-    );
-  }
   return (
-    <Stack>
-      <Text role="status">Copy the key now. Framelane does not store it and cannot show it again.</Text>
-      <Copy label={`Key “${created.name}”`} value={created.secret} />
+    <Secret
+      what="key"
+      label={`Key “${created.name}”`}
+      value={created.secret}
+      ifLost={`Revoke the key “${created.name}” and create another one.`}
+      onDone={onDone}
+    >
       <Copy
         label="Try it, with the key in KEY"
         value={`curl ${API_URL}/auth/whoami \\\n  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspace.id}'`}
       />
-      <Group justify="flex-end">
-        <Button onClick={onDone}>Done</Button>
-      </Group>
-    </Stack>
+    </Secret>
   );
 }

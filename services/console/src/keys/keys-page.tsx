@@ -1,14 +1,16 @@
 import { type Schemas, unwrap } from '@framelane/client';
-import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
 import { API_URL } from '../paths.ts';
-import { useSession } from '../session/session.ts';
+import { useSession } from '../sign-in/session.ts';
+import { Confirm } from '../ui/confirm.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatAge, formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
+import { useNow } from '../ui/now.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { CreateKey } from './create-key.tsx';
 
@@ -76,10 +78,12 @@ const STATUS_COLOURS = { active: 'teal', revoked: 'gray', expired: 'gray' } as c
 
 function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   const { can } = useSession();
-  const { name, prefix, last4, permissions, status, lastUsedAt, expiresAt } = apiKey;
+  const now = useNow();
+  const { name, prefix, last4, environment, permissions, status, lastUsedAt, expiresAt } = apiKey;
   const facts = [
     `${prefix}…${last4}`,
-    lastUsedAt === null ? 'never used' : `used ${formatAge(lastUsedAt, Date.now())}`,
+    environment,
+    lastUsedAt === null ? 'never used' : `used ${formatAge(lastUsedAt, now)}`,
     expiresAt === null ? 'does not expire' : `expires ${formatTime(expiresAt)}`,
   ];
   return (
@@ -100,34 +104,21 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
 function RevokeKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
   const [isOpen, setIsOpen] = useState(false);
   const queries = useQueryClient();
-  const revocation = useMutation({
-    mutationFn: () => api.apiKeys.revoke(id),
-    onSuccess: async () => {
-      setIsOpen(false);
-      await queries.invalidateQueries({ queryKey: ['keys'] });
-    },
-  });
   return (
     <>
       <Button size="xs" variant="default" onClick={() => setIsOpen(true)} aria-label={`Revoke ${name}`}>
         Revoke
       </Button>
-      <Modal opened={isOpen} onClose={() => setIsOpen(false)} title="Revoke key">
-        <Stack>
-          <Text>
-            Requests with the key <strong>{name}</strong> fail at once. A revoked key cannot be used again.
-          </Text>
-          {revocation.error && <ErrorAlert error={revocation.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => setIsOpen(false)} data-autofocus>
-              Keep
-            </Button>
-            <Button color="red" loading={revocation.isPending} onClick={() => revocation.mutate()}>
-              Revoke key
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+      <Confirm
+        title="Revoke key"
+        submit="Revoke key"
+        isOpen={isOpen}
+        onClose={() => setIsOpen(false)}
+        action={() => api.apiKeys.revoke(id)}
+        onDone={() => queries.invalidateQueries({ queryKey: ['keys'] })}
+      >
+        Requests with the key <strong>{name}</strong> fail at once. A revoked key cannot be used again.
+      </Confirm>
     </>
   );
 }

@@ -1,16 +1,20 @@
-import { Badge, Button, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { Button, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
-import { Link } from 'wouter';
-import { paths } from '../paths.ts';
-import { signOut, useSession } from '../session/session.ts';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { pagesFor, shortcutOf } from '../navigation.ts';
+import { signOut, useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
+import { listenToShortcuts, useShortcut } from '../ui/shortcuts.ts';
+import { ShortcutsHelp } from '../ui/shortcuts-help.tsx';
 import { UploadsPanel } from '../uploads/uploads-panel.tsx';
+import { ScopeSwitch } from './scope-switch.tsx';
 
 /** What surrounds every page: navigation, workspace, sign-out and the uploads. */
 export function Shell({ children }: { children: ReactNode }) {
-  const { workspace, environment, can } = useSession();
+  const session = useSession();
   const leaving = useMutation({ mutationFn: signOut });
+  useEffect(refuseDroppedFiles, []);
   return (
     <>
       <a className="skip" href="#content">
@@ -19,14 +23,13 @@ export function Shell({ children }: { children: ReactNode }) {
       <header className="header">
         <span className="brand">Framelane</span>
         <nav aria-label="Pages">
-          <NavigationLink to={paths.videos}>Videos</NavigationLink>
-          {can('api_keys:read') && <NavigationLink to={paths.keys}>Keys</NavigationLink>}
+          {pagesFor(session).map(({ name, path }) => (
+            <NavigationLink key={path} to={path} name={name} />
+          ))}
         </nav>
         <div className="header-end">
-          <span className="workspace">{workspace.name}</span>
-          <Badge variant="light" color={environment === 'live' ? 'blue' : 'gray'}>
-            {environment}
-          </Badge>
+          <ScopeSwitch />
+          <HelpButton />
           <AppearanceButton />
           <Button size="xs" variant="default" loading={leaving.isPending} onClick={() => leaving.mutate()}>
             Sign out
@@ -42,11 +45,49 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-function NavigationLink({ to, children }: { to: string; children: string }) {
+/** A file that is dropped beside a drop zone would replace the page, with its uploads and what was typed. */
+function refuseDroppedFiles(): () => void {
+  const refuse = (event: DragEvent) => {
+    if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = 'none';
+  };
+  addEventListener('dragover', refuse);
+  addEventListener('drop', refuse);
+  return () => {
+    removeEventListener('dragover', refuse);
+    removeEventListener('drop', refuse);
+  };
+}
+
+function NavigationLink({ to, name }: { to: string; name: string }) {
+  const [, navigate] = useLocation();
+  useShortcut(shortcutOf(to), `Open ${name}`, () => navigate(to));
   return (
     <Link href={to} className={(isActive) => (isActive ? 'active' : '')}>
-      {children}
+      {name}
     </Link>
+  );
+}
+
+/** Keyboard shortcuts, and their help. */
+function HelpButton() {
+  const [isOpen, setIsOpen] = useState(false);
+  useEffect(listenToShortcuts, []);
+  useShortcut('?', 'Show this help', () => setIsOpen(true));
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        className="shortcuts-button"
+        onClick={() => setIsOpen(true)}
+        aria-label="Keyboard shortcuts"
+      >
+        ?
+      </Button>
+      <ShortcutsHelp opened={isOpen} onClose={() => setIsOpen(false)} />
+    </>
   );
 }
 

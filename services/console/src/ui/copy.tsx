@@ -5,14 +5,14 @@ import { useId, useRef, useState } from 'react';
 export function Copy({ label, value }: { label: string; value: string }) {
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
-  const [outcome, setOutcome] = useState('');
+  const [outcome, setOutcome] = useState({ of: value, words: '' });
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(value);
-      setOutcome('Copied');
+      setOutcome({ of: value, words: 'Copied' });
     } catch {
       field.current?.select();
-      setOutcome('Selected: copy it with the keyboard');
+      setOutcome({ of: value, words: 'Selected: copy it with the keyboard' });
     }
   };
   return (
@@ -27,7 +27,7 @@ export function Copy({ label, value }: { label: string; value: string }) {
         </Button>
       </div>
       <div role="status" className="hint">
-        {outcome}
+        {outcome.of === value && outcome.words}
       </div>
     </div>
   );

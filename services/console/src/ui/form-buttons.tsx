@@ -14,7 +14,7 @@ type FormButtonsProps = {
 export function FormButtons({ cancel, onCancel, submit, color, ...state }: FormButtonsProps) {
   return (
     <Group justify="flex-end">
-      <Button variant="default" onClick={onCancel}>
+      <Button variant="default" onClick={onCancel} disabled={state.loading}>
         {cancel}
       </Button>
       <Button type="submit" {...(color !== undefined && { color })} {...state}>

@@ -34,3 +34,8 @@ export function formatAge(time: string, now: number): string {
 export function formatTime(time: string): string {
   return new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 }
+
+/** The time of day in the zone of the browser, with seconds. */
+export function formatClock(time: string): string {
+  return new Date(time).toLocaleTimeString('en-GB');
+}

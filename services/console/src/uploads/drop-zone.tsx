@@ -1,12 +1,18 @@
 import { Button, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { useUploads } from './uploads-provider.tsx';
+import { useShortcut } from '../ui/shortcuts.ts';
+import { ImportVideo } from './import-video.tsx';
+import { useUploadQueue } from './uploads-provider.tsx';
+
+/** What a file chooser offers. Other files can be dropped. */
+export const VIDEO_FILES = 'video/*,.mkv,.mxf,.ts,.mts,.m2ts';
 
 /** Takes files that are dropped anywhere on the page, or chosen. */
 export function DropZone() {
-  const { add } = useUploads();
+  const { add } = useUploadQueue();
   const [isOver, setIsOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
+  useShortcut('u', 'Upload files', () => input.current?.click());
 
   useEffect(() => {
     const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
@@ -14,6 +20,7 @@ export function DropZone() {
       if (!carriesFiles(event)) return;
       // Without this the browser would open the file.
       event.preventDefault();
+      if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'copy';
       setIsOver(true);
     };
     const onDragLeave = (event: DragEvent) => {
@@ -38,12 +45,15 @@ export function DropZone() {
   return (
     <div className={isOver ? 'drop-zone over' : 'drop-zone'}>
       <Text>Drop video files anywhere on this page.</Text>
-      <Button onClick={() => input.current?.click()}>Choose files</Button>
+      <div className="buttons">
+        <ImportVideo />
+        <Button onClick={() => input.current?.click()}>Choose files</Button>
+      </div>
       <input
         ref={input}
         type="file"
         multiple
-        accept="video/*,.mkv,.mxf,.ts,.mts,.m2ts"
+        accept={VIDEO_FILES}
         hidden
         aria-label="Files to upload"
         onChange={({ currentTarget }) => {

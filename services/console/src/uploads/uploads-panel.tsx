@@ -1,14 +1,15 @@
-import { Anchor, Button, Progress } from '@mantine/core';
-import { Link } from 'wouter';
-import { wordsFor } from '../api/problem.ts';
-import { paths } from '../paths.ts';
-import { formatBytes } from '../ui/format.ts';
-import { type Item, percentOf, summaryOf } from './queue.ts';
-import { useUploads } from './uploads-provider.tsx';
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { paceWords } from './progress-words.ts';
+import { canPause, summaryOf } from './upload-items.ts';
+import { UploadRow } from './upload-row.tsx';
+import { useUploadItems, useUploadQueue } from './uploads-provider.tsx';
 
 /** The files that are being uploaded. Nothing is shown without any. */
 export function UploadsPanel() {
-  const { items, clear } = useUploads();
+  const queue = useUploadQueue();
+  const items = useUploadItems(queue);
+  const [isOpen, setIsOpen] = useState(true);
   const summary = summaryOf(items);
   return (
     <>
@@ -18,15 +19,34 @@ export function UploadsPanel() {
       {items.length > 0 && (
         <section className="uploads" aria-label="Uploads">
           <div className="uploads-head">
-            <span aria-hidden>{summary}</span>
-            {items.some(({ state }) => state === 'sent') && (
-              <Button size="compact-sm" variant="default" onClick={clear}>
-                Clear uploaded
+            <div className="uploads-summary" aria-hidden>
+              <span>{summary}</span>
+              <span className="hint">{paceWords(items).join(' · ')}</span>
+            </div>
+            <div className="buttons">
+              {items.some(canPause) && <HeadButton onClick={queue.pauseAll}>Pause all</HeadButton>}
+              {items.some(({ state }) => state === 'paused') && (
+                <HeadButton onClick={queue.resumeAll}>Resume all</HeadButton>
+              )}
+              {items.filter(({ state }) => state === 'failed').length > 1 && (
+                <HeadButton onClick={queue.retryAll}>Retry all</HeadButton>
+              )}
+              {items.some(({ state }) => state === 'sent') && (
+                <HeadButton onClick={queue.clear}>Clear uploaded</HeadButton>
+              )}
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => setIsOpen(!isOpen)}
+                aria-expanded={isOpen}
+                aria-controls="upload-rows"
+              >
+                {isOpen ? 'Hide files' : 'Show files'}
               </Button>
-            )}
+            </div>
           </div>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list scrolls, also by keyboard. */}
-          <ul tabIndex={0} aria-label="Files">
+          <ul id="upload-rows" tabIndex={0} aria-label="Files" hidden={!isOpen}>
             {items.map((item) => (
               <UploadRow key={item.id} item={item} />
             ))}
@@ -37,50 +57,10 @@ export function UploadsPanel() {
   );
 }
 
-function UploadRow({ item }: { item: Item }) {
-  const { retry, remove } = useUploads();
-  const { id, name, size, state, videoId, error } = item;
-  const percent = percentOf(item);
-  const hasArrived = state === 'sent';
+function HeadButton({ onClick, children }: { onClick: () => void; children: string }) {
   return (
-    <li>
-      <div className="upload-name">
-        {hasArrived && videoId !== undefined ? (
-          <Anchor component={Link} href={paths.video(videoId)}>
-            {name}
-          </Anchor>
-        ) : (
-          <span>{name}</span>
-        )}
-        <span className="hint">
-          {formatBytes(size)} · {state === 'sending' ? `${percent} %` : STATE_WORDS[state]}
-        </span>
-      </div>
-      <Progress
-        value={percent}
-        color={state === 'failed' ? 'red' : 'blue'}
-        aria-label={`Upload of ${name}`}
-      />
-      {state === 'failed' && <div className="error-words">{wordsFor(error).detail}</div>}
-      <div className="buttons">
-        {state === 'failed' && (
-          <Button size="compact-sm" variant="default" onClick={() => retry(id)} aria-label={`Retry ${name}`}>
-            Retry
-          </Button>
-        )}
-        {!hasArrived && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => remove(item)}
-            aria-label={`Cancel ${name}`}
-          >
-            Cancel
-          </Button>
-        )}
-      </div>
-    </li>
+    <Button size="compact-sm" variant="default" onClick={onClick}>
+      {children}
+    </Button>
   );
 }
-
-const STATE_WORDS = { waiting: 'waiting', sending: '', sent: 'uploaded', failed: 'failed' };

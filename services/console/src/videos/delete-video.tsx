@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { api } from '../api/api.ts';
 import { paths } from '../paths.ts';
-import { useSession } from '../session/session.ts';
+import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
 
@@ -18,13 +18,12 @@ export function DeleteVideo({ video: { id, title } }: { video: Video }) {
   const [, navigate] = useLocation();
   const removal = useMutation({
     mutationFn: () => api.videos.delete(id),
-    onSuccess: () => {
-      navigate(paths.videos);
-      void queries.invalidateQueries({ queryKey: ['videos', 'list'] });
-    },
+    onSuccess: () => void queries.invalidateQueries({ queryKey: ['videos', 'list'] }),
   });
   if (!can('videos:write')) return null;
   const close = () => {
+    if (removal.isPending) return;
+    removal.reset();
     setIsOpen(false);
     setTyped('');
   };
@@ -39,7 +38,7 @@ export function DeleteVideo({ video: { id, title } }: { video: Video }) {
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            removal.mutate();
+            removal.mutate(undefined, { onSuccess: () => navigate(paths.videos) });
           }}
         >
           <Stack>

@@ -1,16 +1,34 @@
 import { expect, test } from '@jest/globals';
-import { readListAddress, writeListAddress } from './list-address.ts';
+import { isFiltered, readListAddress, toQuery, writeListAddress } from './list-address.ts';
+
+const EMPTY = { q: '', status: '', tag: '', from: '', to: '', order: '', cursor: '' } as const;
 
 test('an address survives writing and reading', () => {
-  const address = { q: 'sommer & "meer" <b>', status: 'failed', cursor: 'WyI+Iz0' } as const;
+  const address = {
+    q: 'sommer & "meer" <b>',
+    status: 'ready',
+    tag: 'Beach, 2026',
+    from: '2026-11-01',
+    to: '2026-11-30',
+    order: 'asc',
+    cursor: 'abc',
+  } as const;
   expect(readListAddress(writeListAddress(address))).toEqual(address);
 });
 
-test('empty values are not in the address', () => {
-  expect(writeListAddress({ q: '', status: '', cursor: '' })).toBe('');
-  expect(writeListAddress({ q: '', status: 'ready', cursor: '' })).toBe('?status=ready');
+test('unknown values are left out, and nothing is an empty query', () => {
+  expect(readListAddress('?status=gone&from=yesterday&to=2026-02-99&order=up&x=1')).toEqual(EMPTY);
+  expect(writeListAddress(EMPTY)).toBe('');
+  expect(toQuery(EMPTY)).toEqual({});
 });
 
-test('an unknown status is no filter', () => {
-  expect(readListAddress('?status=nonsense').status).toBe('');
+test('the order and the page are no filters', () => {
+  expect(isFiltered({ ...EMPTY, order: 'asc', cursor: 'abc' })).toBe(false);
+  expect(isFiltered({ ...EMPTY, tag: 'a' })).toBe(true);
+});
+
+test('the last day is a whole day in the time zone of the browser', () => {
+  const { createdAfter, createdBefore } = toQuery({ ...EMPTY, from: '2026-12-31', to: '2026-12-31' });
+  expect(createdAfter).toBe(new Date(2026, 11, 31).toISOString());
+  expect(createdBefore).toBe(new Date(2027, 0, 1).toISOString());
 });

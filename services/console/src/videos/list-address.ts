@@ -3,19 +3,65 @@ import type { Schemas } from '@framelane/client';
 type Status = Schemas['VideoStatus'];
 
 /** What the address of the list says. */
-export type ListAddress = { q: string; status: Status | ''; cursor: string };
+export type ListAddress = {
+  q: string;
+  status: Status | '';
+  tag: string;
+  /** The first and the last day of creation, as `YYYY-MM-DD` in the time zone of the browser. */
+  from: string;
+  to: string;
+  /** Oldest first; otherwise newest first. */
+  order: 'asc' | '';
+  cursor: string;
+};
 
 export const STATUSES = ['uploading', 'processing', 'ready', 'failed'] as const satisfies readonly Status[];
 
 /** Reads the address. Unknown values are left out. */
 export function readListAddress(search: string): ListAddress {
   const parameters = new URLSearchParams(search);
-  const status = STATUSES.find((each) => each === parameters.get('status')) ?? '';
-  return { q: parameters.get('q') ?? '', status, cursor: parameters.get('cursor') ?? '' };
+  const value = (name: keyof ListAddress) => parameters.get(name) ?? '';
+  return {
+    q: value('q'),
+    status: STATUSES.find((each) => each === value('status')) ?? '',
+    tag: value('tag'),
+    from: dayOf(value('from')),
+    to: dayOf(value('to')),
+    order: value('order') === 'asc' ? 'asc' : '',
+    cursor: value('cursor'),
+  };
 }
 
 /** The query of the address, with `?`. Empty values are left out. */
 export function writeListAddress(address: Partial<ListAddress>): string {
   const query = new URLSearchParams(Object.entries(address).filter(([, value]) => value !== '')).toString();
   return query === '' ? '' : `?${query}`;
+}
+
+/** Whether the list can lack videos because of a filter. */
+export function isFiltered({ q, status, tag, from, to }: ListAddress): boolean {
+  return [q, status, tag, from, to].some((value) => value !== '');
+}
+
+/** The query of the request. A day begins and ends at midnight in the time zone of the browser. */
+export function toQuery({ q, status, tag, from, to, order, cursor }: ListAddress) {
+  return {
+    ...(q && { q }),
+    ...(status && { status: [status] }),
+    ...(tag && { tag }),
+    ...(from && { createdAfter: midnight(from, 0) }),
+    ...(to && { createdBefore: midnight(to, 1) }),
+    ...(order && { order }),
+    ...(cursor && { cursor }),
+  };
+}
+
+function dayOf(value: string): string {
+  return /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : '';
+}
+
+/** The begin of a day, or of one some days later. */
+function midnight(day: string, daysLater: number): string {
+  const [year = 0, month = 0, date = 0] = day.split('-').map(Number);
+  return new Date(year, month - 1, date + daysLater).toISOString();
 }

@@ -1,17 +1,18 @@
-import { FramelaneError, type Schemas, unwrap } from '@framelane/client';
+import { type Schemas, unwrap } from '@framelane/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 import { pollAfter } from '../api/live.ts';
-import type { ListAddress } from './list-address.ts';
+import { isGone } from '../api/problem.ts';
+import { useSession } from '../sign-in/session.ts';
+import { type ListAddress, toQuery } from './list-address.ts';
 
 /** One page of videos, live. While the next page loads, the one before stays. */
-export function useVideoPage({ q, status, cursor }: ListAddress) {
+export function useVideoPage(address: ListAddress) {
+  const { environment } = useSession();
+  const query = { ...toQuery(address), environment };
   return useQuery({
-    queryKey: ['videos', 'list', q, status, cursor],
-    queryFn: ({ signal }) => {
-      const query = { ...(q && { q }), ...(status && { status: [status] }), ...(cursor && { cursor }) };
-      return unwrap(api.GET('/videos', { params: { query }, signal }));
-    },
+    queryKey: ['videos', 'list', query],
+    queryFn: ({ signal }) => unwrap(api.GET('/videos', { params: { query }, signal })),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => pollAfter(state.data?.data ?? []),
   });
@@ -24,11 +25,6 @@ export function useVideo(id: string) {
     queryFn: ({ signal }) => api.videos.get(id, { signal }),
     refetchInterval: ({ state }) => (isGone(state.error) ? false : pollAfter(state.data ? [state.data] : [])),
   });
-}
-
-/** Whether the response was that there is no such video. */
-export function isGone(error: unknown): boolean {
-  return error instanceof FramelaneError && error.status === 404;
 }
 
 /** A token for the player of a `signed` video; none for others. It is not renewed, because that would restart the player. */

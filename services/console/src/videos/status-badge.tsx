@@ -1,6 +1,6 @@
 import type { Video } from '@framelane/client';
 import { Badge, Progress } from '@mantine/core';
-import { STATUS_COLOURS, statusWords } from './words.ts';
+import { STATUS_COLOURS, statusWords } from './video-words.ts';
 
 /** The status of a video, with a bar while it is processed. */
 export function StatusBadge({ video }: { video: Video }) {

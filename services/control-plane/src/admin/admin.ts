@@ -6,6 +6,7 @@ import { terminalJson } from '@framelane/service-kit/terminal-text';
 import { Command, CommanderError } from 'commander';
 import pg from 'pg';
 import { ApiKeysService } from '../api-keys/api-keys.service.ts';
+import { ConsolePeopleService } from '../console-people/console-people.service.ts';
 import { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
 import { openDatabase, openPatientPool } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
@@ -16,6 +17,7 @@ import { AdminError, type AdminServices, type RunCommand } from './command.ts';
 import { addConsoleCommand } from './console-command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLimitCommands } from './limit-commands.ts';
+import { addPersonCommands } from './person-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
 
 /** The environment of the command line: its database and its output. */
@@ -52,7 +54,7 @@ function adminProgram(host: AdminHost): Command {
   };
   const program = new Command(host.calledAs)
     .description(
-      'Manages workspaces, their API keys and their limits, and creates sign-in links to the console. Needs no API key.',
+      'Manages workspaces, their API keys and their limits, and who may sign in to the console. Needs no API key.',
     )
     .configureOutput({ writeOut: host.write, writeErr: host.writeError })
     .exitOverride()
@@ -62,6 +64,7 @@ function adminProgram(host: AdminHost): Command {
   addKeyCommands(program, run);
   addLimitCommands(program, run);
   addConsoleCommand(program, run);
+  addPersonCommands(program, run);
   return program;
 }
 
@@ -78,6 +81,7 @@ async function withServices<T>(host: AdminHost, work: (services: AdminServices) 
         workspaces: new WorkspacesService({ db }),
         keys: new ApiKeysService({ db, logger }),
         quotas: new QuotasService({ db }),
+        people: new ConsolePeopleService({ db }),
         consoleSessions: () => new ConsoleSessionsService({ db, logger, publicUrl: host.publicUrl() }),
       });
     } finally {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { PERMISSIONS } from '../api-keys/permissions.ts';
+import { normaliseEmail } from '../console-people/email.ts';
 import type { Permission } from '../db/schema.ts';
 
 const LONGEST_NAME = 100;
@@ -19,6 +20,13 @@ export function parseName(text: string): string {
     throw new InvalidArgumentError('Remove control characters and bidirectional formatting characters.');
   }
   return text;
+}
+
+/** Reads an email address. */
+export function parseEmail(text: string): string {
+  const email = normaliseEmail(text);
+  if (email === undefined) throw new InvalidArgumentError('Give an address such as ada@example.com.');
+  return email;
 }
 
 /** Reads permissions separated by commas. */

@@ -2,7 +2,9 @@ import { terminalText } from '@framelane/service-kit/terminal-text';
 import { Option } from 'commander';
 import type { ApiKeysService } from '../api-keys/api-keys.service.ts';
 import { PERMISSIONS } from '../api-keys/permissions.ts';
+import type { ConsolePeopleService } from '../console-people/console-people.service.ts';
 import type { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
+import { ENVIRONMENTS } from '../db/environments.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { WorkspacesService } from '../workspaces/workspaces.service.ts';
 import { parsePermissions } from './arguments.ts';
@@ -12,6 +14,7 @@ export type AdminServices = {
   workspaces: WorkspacesService;
   keys: ApiKeysService;
   quotas: QuotasService;
+  people: ConsolePeopleService;
   /** Throws a SettingsError if the public address is not configured. */
   consoleSessions: () => ConsoleSessionsService;
 };
@@ -31,11 +34,30 @@ export class AdminError extends Error {
 /** The option of commands for one workspace. */
 export const WORKSPACE_OPTION = ['--workspace <id>', 'the workspace (default: the only one)'] as const;
 
+/** The option of commands for several workspaces. */
+export const WORKSPACES_OPTION = [
+  '--workspace <id...>',
+  'one or more workspaces (default: the only one)',
+] as const;
+
 /** The option of commands that grant permissions. */
 export const PERMISSIONS_OPTION = [
   '--permissions <list>',
   `one or more of ${PERMISSIONS.join(',')} (default: all)`,
   parsePermissions,
+] as const;
+
+/** The option of commands that let a person into the console. */
+export function environmentsOption(): Option {
+  return new Option('--environment <kind...>', 'environments of what the person creates, the default first')
+    .choices(ENVIRONMENTS)
+    .default(ENVIRONMENTS, 'both');
+}
+
+/** The same for administrators. */
+export const ADMINISTRATOR_OPTION = [
+  '--administrator',
+  'the person may also see the state of the whole installation',
 ] as const;
 
 /** The option of commands for one environment. */
@@ -48,12 +70,23 @@ export async function chosenWorkspace(
   workspaces: WorkspacesService,
   given: string | undefined,
 ): Promise<string> {
+  const [chosen] = await chosenWorkspaces(workspaces, given === undefined ? [] : [given]);
+  return chosen;
+}
+
+/** The ids of the given workspaces, or of the only one. */
+export async function chosenWorkspaces(
+  workspaces: WorkspacesService,
+  given: readonly string[],
+): Promise<[string, ...string[]]> {
   const all = await workspaces.list();
   const [first] = all;
-  if (given !== undefined) {
-    if (all.some(({ id }) => id === given)) return given;
-    throw new AdminError(`There is no workspace ${given}. "workspace list" shows them all.`);
+  const unknown = given.find((each) => !all.some(({ id }) => id === each));
+  if (unknown !== undefined) {
+    throw new AdminError(`There is no workspace ${unknown}. "workspace list" shows them all.`);
   }
+  const [chosen, ...others] = new Set(given);
+  if (chosen !== undefined) return [chosen, ...others];
   if (first === undefined)
     throw new AdminError('There is no workspace yet. Create one: workspace create --name …');
   if (all.length > 1) {
@@ -61,7 +94,7 @@ export async function chosenWorkspace(
       'There are several workspaces. Choose one with --workspace; "workspace list" shows them.',
     );
   }
-  return first.id;
+  return [first.id];
 }
 
 /** A table with aligned columns. Cells are escaped for the terminal. */

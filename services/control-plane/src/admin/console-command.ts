@@ -3,53 +3,73 @@ import { PERMISSIONS } from '../api-keys/permissions.ts';
 import type { Environment, Permission } from '../db/schema.ts';
 import { parseName } from './arguments.ts';
 import {
-  chosenWorkspace,
-  environmentOption,
+  ADMINISTRATOR_OPTION,
+  chosenWorkspaces,
+  environmentsOption,
   PERMISSIONS_OPTION,
   type RunCommand,
-  WORKSPACE_OPTION,
+  WORKSPACES_OPTION,
 } from './command.ts';
 
 type Options = {
   json?: boolean;
-  workspace?: string;
+  workspace?: string[];
   name: string;
-  environment: Environment;
+  environment: [Environment, ...Environment[]];
   permissions?: Permission[];
+  administrator?: boolean;
 };
 
-type Created = { workspaceId: string; url: string; permissions: readonly Permission[]; expiresAt: string };
+type Created = {
+  workspaceIds: readonly string[];
+  environments: readonly Environment[];
+  permissions: readonly Permission[];
+  administrator: boolean;
+  url: string;
+  expiresAt: string;
+};
 
 /** `console-link`. */
 export function addConsoleCommand(program: Command, run: RunCommand): void {
   program
     .command('console-link')
     .description('print a link that signs one person in to the console; it is valid for 10 minutes')
-    .option(...WORKSPACE_OPTION)
+    .option(...WORKSPACES_OPTION)
     .option('--name <name>', 'who the link is for, as in the list of sessions', parseName, 'Admin command')
-    .addOption(environmentOption('environment of what the person creates'))
+    .addOption(environmentsOption())
     .option(...PERMISSIONS_OPTION)
+    .option(...ADMINISTRATOR_OPTION)
     .option('--json', 'print JSON')
     .action((options: Options) =>
       run(
         options,
         async ({ workspaces, consoleSessions }) => {
-          const workspaceId = await chosenWorkspace(workspaces, options.workspace);
-          const { name, environment, permissions = PERMISSIONS } = options;
-          const request = { workspaceId, name, environment, permissions };
-          const { url, expiresAt } = await consoleSessions().createLink(request);
-          return { ...request, url, expiresAt: expiresAt.toISOString() };
+          const workspaceIds = await chosenWorkspaces(workspaces, options.workspace ?? []);
+          const { name, permissions = PERMISSIONS, administrator = false } = options;
+          const environments = options.environment;
+          const grants = workspaceIds.map((workspaceId) => ({ workspaceId, environments, permissions }));
+          const { url, expiresAt } = await consoleSessions().createLink({ name, administrator, grants });
+          const granted = { name, workspaceIds, environments, permissions, administrator };
+          return { ...granted, url, expiresAt: expiresAt.toISOString() };
         },
         describe,
       ),
     );
 }
 
-function describe({ url, workspaceId, permissions, expiresAt }: Created): string {
+function describe({
+  url,
+  workspaceIds,
+  environments,
+  permissions,
+  administrator,
+  expiresAt,
+}: Created): string {
   return `
   Sign-in link  ${url}   (for one sign-in)
-  Workspace     ${workspaceId}
-  Permissions   ${permissions.join(', ')}
+  Workspaces    ${workspaceIds.join(', ')}
+  Environments  ${environments.join(', ')}
+  Permissions   ${permissions.join(', ')}${administrator ? ', administrator' : ''}
   Expires       ${expiresAt}
 
 `;

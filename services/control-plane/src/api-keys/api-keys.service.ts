@@ -94,6 +94,10 @@ export class ApiKeysService {
         `${nameOf(caller)} can grant only permissions that it has. This one lacks ${excess.join(', ')}.`,
       );
     }
+    const environment = request.environment ?? caller.environment;
+    if (caller.kind === 'session' && !caller.environments.includes(environment)) {
+      throw new Problem('environment_mismatch', `This session cannot create keys for ${environment}.`);
+    }
     const limit = caller.kind === 'key' ? caller.expires_at : null;
     const expiresAt = request.expiresAt === undefined ? limit : request.expiresAt;
     if (!isUntil(expiresAt, limit)) {
@@ -105,7 +109,7 @@ export class ApiKeysService {
     return prepareKey({
       workspaceId: caller.workspace_id,
       name: request.name,
-      environment: request.environment ?? caller.environment,
+      environment,
       permissions,
       createdBy: caller.kind === 'key' ? caller.id : null,
       expiresAt,

@@ -1,6 +1,7 @@
 import { newContentKey } from '@framelane/contracts/content-key';
-import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures';
+import { ENGINE_STOPPED } from '@framelane/contracts/failures';
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
+import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData } from '@framelane/contracts/messages';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
@@ -10,9 +11,9 @@ import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { CaptionsService } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
-import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
+import type { VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { PlaybackService } from '../playback/playback.service.ts';
+import type { AttemptOutput, PlaybackService } from '../playback/playback.service.ts';
 import type { UsageService } from '../usage/usage.service.ts';
 import type { FailedAttempt, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import {
@@ -25,16 +26,22 @@ import {
   renewAttempt,
 } from './attempts.store.ts';
 
+type AttemptSettings = {
+  leaseSeconds: number;
+  retryBackoffSeconds: number;
+  /** Seconds of a piece of a long video. */
+  taskSeconds: number;
+  contentKeys: SealingKeys;
+};
+
 /** Attempts ended in one run of `endSilent`. */
 const BATCH = 100;
 
 type Attempt = { videoId: string; number: number };
-type Failure = Omit<FailedAttempt, 'backoffSeconds'>;
+export type Failure = Omit<FailedAttempt, 'backoffSeconds'>;
 
-/** How an attempt ended, and the error code of its video if that failed as well. */
-type End = Attempt & { outcome: AttemptOutcome; code: FailureCode; videoFailed: FailureCode | null };
-
-const ENGINE_LOST: Failure = {
+/** The engine has not renewed its lease. */
+export const ENGINE_LOST: Failure = {
   kind: 'transient',
   outcome: 'lease_expired',
   code: 'internal_error',
@@ -51,7 +58,7 @@ export class AttemptsService {
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #leaseGrace: LeaseGrace;
-  readonly #settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeys: SealingKeys };
+  readonly #settings: AttemptSettings;
 
   constructor(deps: {
     db: Database;
@@ -62,7 +69,7 @@ export class AttemptsService {
     logger: Logger;
     metrics: Metrics;
     leaseGrace: LeaseGrace;
-    settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeys: SealingKeys };
+    settings: AttemptSettings;
   }) {
     this.#db = deps.db;
     this.#lifecycle = deps.lifecycle;
@@ -97,6 +104,7 @@ export class AttemptsService {
         sourceBytes: video.size,
         hashSource: video.sha256 === null,
         severalAudioTracks: true,
+        ...(!video.in_one_run && { taskSeconds: this.#settings.taskSeconds }),
         leaseSeconds: this.#settings.leaseSeconds,
       };
     });
@@ -120,20 +128,29 @@ export class AttemptsService {
   /** Applies the result of the open attempt; any other changes nothing. */
   async complete(result: MessageData<'transcode.completed'>): Promise<void> {
     const { videoId, attempt, manifest, sourceSha256 } = result;
-    const completed = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#lockForResult(trx, videoId, attempt);
-      if (video === undefined) return undefined;
-      const renditions = await this.#playback.store(trx, videoId, manifest);
-      await this.#captions.storeTracks(trx, video, manifest.captions);
-      if (!(await this.#lifecycle.complete(trx, video, { manifest, renditions, sourceSha256 })))
-        return undefined;
-      await this.#usage.countTranscode(trx, video, manifest.source.duration);
-      return video;
+    const report = await this.#lifecycle.transaction(async (trx) => {
+      const video = await this.lockForResult(trx, videoId, attempt, { withTasks: false });
+      return video && this.completeAttempt(trx, video, { manifest, sourceSha256 });
     });
-    if (completed === undefined) return;
-    this.#metrics.attemptEnded('completed');
-    const { uploaded_at } = completed;
-    if (uploaded_at !== null) this.#metrics.videoReady((Date.now() - uploaded_at.getTime()) / 1000);
+    report?.();
+  }
+
+  /** Makes a locked video ready. Resolves with a function that counts it, to be called once the transaction is committed. */
+  async completeAttempt(
+    trx: Database,
+    video: VideoRow,
+    result: { manifest: Manifest; sourceSha256: string | undefined; output?: AttemptOutput },
+  ): Promise<() => void> {
+    const { manifest, sourceSha256, output } = result;
+    const renditions = await this.#playback.store(trx, video.id, manifest, output);
+    await this.#captions.storeTracks(trx, video, manifest.captions);
+    await this.#lifecycle.complete(trx, video, { manifest, renditions, sourceSha256 });
+    await this.#usage.countTranscode(trx, video, manifest.source.duration);
+    return () => {
+      this.#metrics.attemptEnded('completed');
+      const { uploaded_at } = video;
+      if (uploaded_at !== null) this.#metrics.videoReady((Date.now() - uploaded_at.getTime()) / 1000);
+    };
   }
 
   /** Applies the failure of the open attempt: another attempt follows later, or the video fails. */
@@ -144,16 +161,11 @@ export class AttemptsService {
     message,
     retryable,
   }: MessageData<'transcode.failed'>): Promise<void> {
-    const end = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#lockForResult(trx, videoId, attempt);
-      if (video === undefined) return undefined;
-      const failure: Failure =
-        code === ENGINE_STOPPED
-          ? { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' }
-          : { kind: retryable ? 'transient' : 'permanent', outcome: 'failed', code, message };
-      return this.#fail(trx, video, failure);
-    });
-    this.#report(end);
+    const failure: Failure =
+      code === ENGINE_STOPPED
+        ? { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' }
+        : { kind: retryable ? 'transient' : 'permanent', outcome: 'failed', code, message };
+    await this.#end({ videoId, number: attempt }, failure);
   }
 
   /** The videos that wait for an engine, and those that are being transcoded. */
@@ -164,52 +176,58 @@ export class AttemptsService {
   /** Ends attempts whose lease has expired. Safe on several instances. */
   async endSilent(): Promise<void> {
     if (!this.#leaseGrace.hasPassed(this.#settings.leaseSeconds)) return;
-    await forEachSettled(await findSilentAttempts(this.#db, BATCH), (attempt) => this.#abandon(attempt));
+    await forEachSettled(await findSilentAttempts(this.#db, BATCH), (attempt) =>
+      this.#end(attempt, ENGINE_LOST),
+    );
   }
 
-  /** Ends every open attempt. Call it only while no engine runs. */
+  /** Ends every open attempt without tasks. Call it only while no engine runs. */
   async restart(): Promise<void> {
-    for (const attempt of await findOpenAttempts(this.#db)) await this.#abandon(attempt);
+    for (const attempt of await findOpenAttempts(this.#db)) await this.#end(attempt, ENGINE_LOST);
   }
 
-  async #abandon({ videoId, number }: Attempt): Promise<void> {
-    const end = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#lockForResult(trx, videoId, number);
-      return video && this.#fail(trx, video, ENGINE_LOST);
+  async #end({ videoId, number }: Attempt, failure: Failure): Promise<void> {
+    const report = await this.#lifecycle.transaction(async (trx) => {
+      const video = await this.lockForResult(trx, videoId, number, { withTasks: false });
+      return video && this.failAttempt(trx, video, failure);
     });
-    this.#report(end);
+    report?.();
   }
 
-  /** The video, locked, if this is its open attempt. Otherwise the result changes nothing. */
-  async #lockForResult(trx: Database, videoId: string, attempt: number): Promise<VideoRow | undefined> {
+  /**
+   * The video, locked, if this is its open attempt, and that has tasks or not, as expected. Otherwise the result changes nothing: the
+   * engine that planned a video may not know that its plan is stored, and hand the attempt back.
+   */
+  async lockForResult(
+    trx: Database,
+    videoId: string,
+    attempt: number,
+    { withTasks }: { withTasks: boolean },
+  ): Promise<VideoRow | undefined> {
     const video = await this.#lifecycle.lock(trx, videoId);
-    if (video?.status === 'processing' && (await findOpenAttempt(trx, videoId)) === attempt) return video;
+    if (video?.status === 'processing') {
+      const open = await findOpenAttempt(trx, videoId);
+      if (open?.number === attempt && open.hasTasks === withTasks) return video;
+    }
     this.#logger.info('attempt.result_ignored', { videoId, attempt });
     await this.#lifecycle.discard(trx, videoId);
     return undefined;
   }
 
-  async #fail(trx: Database, video: VideoRow, failure: Failure): Promise<End> {
+  /**
+   * Ends the open attempt at a locked video: another one follows later, or the video fails. Resolves with a function that logs and
+   * counts that, to be called once the transaction is committed.
+   */
+  async failAttempt(trx: Database, video: VideoRow, failure: Failure): Promise<() => void> {
     const { outcome, code } = failure;
     const backoffSeconds = this.#settings.retryBackoffSeconds;
     const videoFailed = await this.#lifecycle.failAttempt(trx, video, { ...failure, backoffSeconds });
-    return {
-      videoId: video.id,
-      number: video.attempt,
-      outcome,
-      code,
-      videoFailed: videoFailed ? code : null,
+    return () => {
+      // An attempt that an engine handed back did not fail.
+      const reason = outcome === 'handed_back' ? {} : { code };
+      this.#logger.info('attempt.ended', { videoId: video.id, attempt: video.attempt, outcome, ...reason });
+      this.#metrics.attemptEnded(outcome);
+      if (videoFailed) this.#metrics.videoFailed(code);
     };
-  }
-
-  /** Logs and counts the end of an attempt, once it is committed. */
-  #report(end: End | undefined): void {
-    if (end === undefined) return;
-    const { videoId, number, outcome, code, videoFailed } = end;
-    // An attempt that an engine handed back did not fail.
-    const reason = outcome === 'handed_back' ? {} : { code };
-    this.#logger.info('attempt.ended', { videoId, attempt: number, outcome, ...reason });
-    this.#metrics.attemptEnded(outcome);
-    if (videoFailed !== null) this.#metrics.videoFailed(videoFailed);
   }
 }

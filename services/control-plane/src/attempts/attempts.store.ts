@@ -2,15 +2,17 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
 
-/** The number of the open attempt at a video, its lease expired or not. */
-export async function findOpenAttempt(db: Database, videoId: string): Promise<number | undefined> {
-  const row = await db
+/** The open attempt at a video, its lease expired or not, and whether it has tasks. */
+export async function findOpenAttempt(
+  db: Database,
+  videoId: string,
+): Promise<{ number: number; hasTasks: boolean } | undefined> {
+  return db
     .selectFrom('attempts')
-    .select('number')
+    .select(['number', sql<boolean>`plan is not null`.as('hasTasks')])
     .where('video_id', '=', videoId)
     .where('outcome', 'is', null)
     .executeTakeFirst();
-  return row?.number;
 }
 
 export async function insertAttempt(
@@ -24,7 +26,7 @@ export async function insertAttempt(
     .execute();
 }
 
-/** Renews the lease of an open attempt. Resolves with whether it is open. */
+/** Renews the lease of an open attempt without tasks. Resolves with whether there is one. */
 export async function renewAttempt(
   db: Database,
   attempt: { videoId: string; number: number },
@@ -36,6 +38,7 @@ export async function renewAttempt(
     .where('video_id', '=', attempt.videoId)
     .where('number', '=', attempt.number)
     .where('outcome', 'is', null)
+    .where('plan', 'is', null)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
@@ -82,9 +85,9 @@ export async function findBacklog(db: Database): Promise<{ waiting: Backlog; run
   };
 }
 
-/** Every open attempt, its lease expired or not. */
+/** Every open attempt without tasks, its lease expired or not. */
 export async function findOpenAttempts(db: Database): Promise<{ videoId: string; number: number }[]> {
-  return openAttempts(db).execute();
+  return openAttempts(db).where('plan', 'is', null).execute();
 }
 
 function openAttempts(db: Database) {

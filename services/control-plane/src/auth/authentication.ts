@@ -1,21 +1,31 @@
 import type { ProblemCode } from '@framelane/contracts/problem-codes';
-import { Problem } from '@framelane/service-kit/problem';
+import { invalidField, Problem } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
-import type { ApiKeyRow, ConsoleSessionRow } from '../db/schema.ts';
+import { ENVIRONMENTS } from '../db/environments.ts';
+import type { ApiKeyRow, ConsoleSessionRow, Environment } from '../db/schema.ts';
 import type { Authenticate } from '../http/request-validation.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { FailureLimit } from '../rate-limits/failure-limit.ts';
 import type { RequestLimit } from '../rate-limits/request-limit.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
-/** What authenticates a request: an API key or a console session. Their permissions mean the same. */
-export type Credential = ({ kind: 'key' } & VerifiedKey) | ({ kind: 'session' } & VerifiedSession);
+/**
+ * What authenticates a request: an API key, or a console session in the workspace and environment that the request chose. Their
+ * permissions mean the same.
+ */
+export type Credential = ({ kind: 'key' } & VerifiedKey) | SessionCredential;
+
+/** `workspaces` is the session in each of its workspaces. */
+type SessionCredential = { kind: 'session'; workspaces: readonly VerifiedSession[] } & VerifiedSession;
 
 /** A valid key, with the name of its workspace. */
 export type VerifiedKey = ApiKeyRow & { workspace_name: string };
 
-/** A session that has not expired, with the name of its workspace. */
-export type VerifiedSession = ConsoleSessionRow & { workspace_name: string };
+/** A session that has not expired, in one of its workspaces, with the workspace's name. */
+export type VerifiedSession = Omit<ConsoleSessionRow, 'environments'> & {
+  environments: readonly Environment[];
+  workspace_name: string;
+};
 
 declare global {
   namespace Express {
@@ -28,21 +38,25 @@ declare global {
 
 /**
  * Authenticates a request. Checks in this order: the API key or the session (401, or 429 after too many invalid ones), its rate
- * limit (429), the workspace header (400 without one for an API key), its workspace (403), the origin of a request with a session (403)
- * and the permissions (403).
+ * limit (429), the workspace header (400 if it is required and missing), its workspace (403), the origin of a request with a session
+ * (403), the environment (403, or 400 if it is unknown) and the permissions (403).
  */
 export function authentication(
-  { keys, sessions }: { keys: Verify<VerifiedKey>; sessions: Verify<VerifiedSession> },
+  verifiers: { keys: Verify<VerifiedKey>; sessions: Verify<[VerifiedSession, ...VerifiedSession[]]> },
   cookie: SessionCookie,
   limits: { requests: RequestLimit; failures: FailureLimit },
 ): Authenticate {
-  const verify = async (req: Request, acceptsKeys: boolean): Promise<Credential> => {
+  /** The key, or the session in each of its workspaces. */
+  const verify = async (req: Request, acceptsKeys: boolean): Promise<[Credential, ...Credential[]]> => {
     const network = clientNetwork(req);
     const token = cookie.tokenOf(req);
     if (token !== undefined) {
       const given = { kind: 'session', secret: token } as const;
-      const session = await limits.failures.guard(network, given, () => sessions.verify(token));
-      return { kind: 'session', ...session };
+      const workspaces = await limits.failures.guard(network, given, () => verifiers.sessions.verify(token));
+      const [first, ...others] = workspaces;
+      const credentialIn = (session: VerifiedSession) =>
+        ({ kind: 'session', workspaces, ...session }) as const;
+      return [credentialIn(first), ...others.map(credentialIn)];
     }
     if (!acceptsKeys) {
       throw unauthorized('console_session_missing', 'Sign in to the console with a sign-in link.');
@@ -52,14 +66,21 @@ export function authentication(
       throw unauthorized('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>".');
     }
     const given = { kind: 'key', secret } as const;
-    return { kind: 'key', ...(await limits.failures.guard(network, given, () => keys.verify(secret))) };
+    return [
+      { kind: 'key', ...(await limits.failures.guard(network, given, () => verifiers.keys.verify(secret))) },
+    ];
   };
 
-  return async (req, permissions, { acceptsKeys } = { acceptsKeys: true }) => {
-    const credential = await verify(req, acceptsKeys);
-    limits.requests.count(credential.id, req);
-    requireWorkspace(req.get('x-svc-workspace'), credential);
-    if (credential.kind === 'session') cookie.requireConsole(req);
+  return async (req, permissions, { acceptsKeys = true, workspaceId } = {}) => {
+    const credentials = await verify(req, acceptsKeys);
+    limits.requests.count(credentials[0].id, req);
+    const chosen = acceptsKeys
+      ? chooseWorkspace(credentials, req.get('x-svc-workspace'), { fallback: workspaceId })
+      : chooseAny(credentials, req.get('x-svc-workspace'));
+    if (chosen.kind === 'session') cookie.requireConsole(req);
+    const credential = chooseEnvironment(chosen, req.get('x-framelane-environment') || undefined, {
+      mayDiffer: !acceptsKeys,
+    });
     requirePermissions(permissions, credential);
     req.credential = credential;
   };
@@ -77,17 +98,56 @@ function unauthorized(code: ProblemCode, detail: string): Problem {
   return new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 
-function requireWorkspace(workspaceId: string | undefined, { kind, workspace_id }: Credential): void {
-  if (workspaceId === undefined || workspaceId === '') {
-    if (kind === 'session') return;
+/** The credential for the workspace in the header. A session needs none if it has one workspace, or if the operation has a fallback. */
+function chooseWorkspace(
+  credentials: [Credential, ...Credential[]],
+  header: string | undefined,
+  { fallback }: { fallback: string | undefined },
+): Credential {
+  const [first, ...others] = credentials;
+  const isSession = first.kind === 'session';
+  const workspaceId = header || (isSession ? fallback : undefined);
+  if (workspaceId === undefined) {
+    if (isSession && others.length === 0) return first;
     throw new Problem('workspace_header_missing', 'Name your workspace in the header X-Svc-Workspace.');
   }
-  if (workspaceId !== workspace_id) {
-    throw new Problem(
-      'workspace_mismatch',
-      `This ${NAMES[kind]} does not belong to the workspace in X-Svc-Workspace.`,
+  const chosen = credentials.find(({ workspace_id }) => workspace_id === workspaceId);
+  if (chosen !== undefined) return chosen;
+  throw new Problem(
+    'workspace_mismatch',
+    `This ${NAMES[first.kind]} does not belong to the workspace ${header ? 'in X-Svc-Workspace' : 'of the address'}.`,
+  );
+}
+
+/**
+ * The credential for the workspace in the header, or any one. An operation for sessions only is about the whole session: a person can
+ * sign out although the session has lost the workspace that the page shows.
+ */
+function chooseAny(credentials: [Credential, ...Credential[]], header: string | undefined): Credential {
+  return credentials.find(({ workspace_id }) => workspace_id === header) ?? credentials[0];
+}
+
+/** The credential for the environment in the header. A key has one environment; for a session, the first is the default. */
+function chooseEnvironment(
+  credential: Credential,
+  header: string | undefined,
+  { mayDiffer }: { mayDiffer: boolean },
+): Credential {
+  const environments = credential.kind === 'key' ? [credential.environment] : credential.environments;
+  const wanted = environments.find((each) => header === undefined || each === header);
+  const environment = wanted ?? (mayDiffer ? environments[0] : undefined);
+  if (environment !== undefined) return { ...credential, environment };
+  if (!ENVIRONMENTS.some((each) => each === header)) {
+    throw invalidField(
+      'headers/x-framelane-environment',
+      'enum',
+      `must be one of ${ENVIRONMENTS.join(', ')}`,
     );
   }
+  throw new Problem(
+    'environment_mismatch',
+    `This ${NAMES[credential.kind]} is not for the environment in X-Framelane-Environment.`,
+  );
 }
 
 function requirePermissions(needed: readonly string[], { kind, permissions }: Credential): void {

@@ -5,7 +5,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { credentialOf } from '../auth/authentication.ts';
 import type { CaptionsAddress, CaptionsService } from './captions.service.ts';
 
-type Operation = 'listCaptions' | 'getCaptions' | 'setCaptions' | 'deleteCaptions';
+type Operation = 'listCaptions' | 'getCaptions' | 'setCaptions' | 'updateCaptions' | 'deleteCaptions';
 
 export function captionsRoutes(captions: CaptionsService): Record<Operation, RequestHandler> {
   return {
@@ -26,6 +26,10 @@ export function captionsRoutes(captions: CaptionsService): Record<Operation, Req
         isDefault: String(isDefault) === 'true',
       });
       res.status(created ? 201 : 200).json(record);
+    },
+
+    updateCaptions: async (req, res) => {
+      res.json(await captions.update(addressOf(req), req.body));
     },
 
     deleteCaptions: async (req, res) => {
@@ -51,7 +55,7 @@ async function readBody(req: Request, res: Response): Promise<Buffer> {
     await parseBody(req, res);
   } catch (error) {
     if ((error as { type?: unknown }).type !== 'entity.too.large') throw error;
-    throw new Problem('body_too_large', 'The captions are too large. Send at most 2 MB.', {
+    throw new Problem('body_too_large', 'The captions are too large. Send at most 2 MiB.', {
       closeConnection: true,
     });
   }

@@ -3,6 +3,7 @@ import { type CaptionsFormat, readCaptions } from '@framelane/captions/read-capt
 import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
 import { canonicalLanguage, languageName } from '@framelane/contracts/languages';
 import type { Manifest } from '@framelane/contracts/manifest';
+import type { components } from '@framelane/openapi/types';
 import type { Logger } from '@framelane/service-kit/logger';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
@@ -15,10 +16,12 @@ import { videoNotFound } from '../videos/videos.service.ts';
 import {
   addStoredBytes,
   findCues,
+  findDuration,
   listCaptions,
   type NewCaptions,
   removeCaptions,
   saveCaptions,
+  updateCaptions,
 } from './captions.store.ts';
 
 /** The most languages of a video. */
@@ -28,6 +31,9 @@ const MAX_LABEL_LENGTH = 100;
 
 /** Which captions: a video of a workspace, and the language as the client wrote it. */
 export type CaptionsAddress = { workspaceId: string; videoId: string; language: string };
+
+/** What a client changes about existing captions. */
+export type CaptionsPatch = components['schemas']['CaptionsPatch'];
 
 /** What a client sends. Without a label, the name of the language is the label. */
 export type CaptionsRequest = {
@@ -88,7 +94,8 @@ export class CaptionsService {
   ): Promise<{ created: boolean; record: CaptionsRecord }> {
     const { workspaceId, videoId } = address;
     const language = requireLanguage(address.language);
-    const content = toContent(readFile(file, format));
+    const duration = await findDuration(this.#db, workspaceId, videoId);
+    const content = toContent(readFile(file, format, duration));
     return this.#change(address, async (trx, existing) => {
       const old = existing.find((captions) => captions.language === language);
       if (old === undefined && existing.length >= MAX_LANGUAGES) throw limitReached();
@@ -98,10 +105,28 @@ export class CaptionsService {
       const captions = { label: label ?? nameOf(language), is_default: isDefault, revision };
       await saveCaptions(trx, videoId, { ...content, ...captions, language, origin: 'api' });
       await addStoredBytes(trx, videoId, growth);
-      const stored = await listCaptions(trx, workspaceId, videoId);
-      const record = stored?.find((each) => each.language === language);
-      if (record === undefined) throw new Error(`The captions ${language} of ${videoId} were not stored`);
-      return { created: old === undefined, record };
+      return {
+        created: old === undefined,
+        record: await readRecord(trx, { workspaceId, videoId, language }),
+      };
+    });
+  }
+
+  /**
+   * Changes the label or the default of captions. Throws 404 `video_not_found` or `captions_not_found`, and 400 if it is no
+   * language.
+   */
+  async update(address: CaptionsAddress, patch: CaptionsPatch): Promise<CaptionsRecord> {
+    const language = requireLanguage(address.language);
+    return this.#change(address, async (trx, existing) => {
+      if (!existing.some((captions) => captions.language === language)) throw captionsNotFound(language);
+      const revision = await this.#playback.changed(trx, address.videoId);
+      await updateCaptions(trx, address.videoId, language, {
+        ...(patch.label !== undefined && { label: patch.label }),
+        ...(patch.default !== undefined && { is_default: patch.default }),
+        revision,
+      });
+      return readRecord(trx, { ...address, language });
     });
   }
 
@@ -179,9 +204,20 @@ function toContent(cues: readonly Cue[]): Content {
   };
 }
 
-function readFile(file: Uint8Array, format: CaptionsFormat): Cue[] {
+/** The captions that a transaction has stored. */
+async function readRecord(
+  trx: Database,
+  { workspaceId, videoId, language }: CaptionsAddress,
+): Promise<CaptionsRecord> {
+  const stored = await listCaptions(trx, workspaceId, videoId);
+  const record = stored?.find((each) => each.language === language);
+  if (record === undefined) throw new Error(`The captions ${language} of ${videoId} were not stored`);
+  return record;
+}
+
+function readFile(file: Uint8Array, format: CaptionsFormat, duration: number | null): Cue[] {
   try {
-    return readCaptions(file, format);
+    return readCaptions(file, format, duration);
   } catch (error) {
     if (!(error instanceof CaptionsError)) throw error;
     throw new Problem('invalid_captions', error.message, { extra: { line: error.line } });

@@ -22,6 +22,22 @@ export async function listCaptions(
   return row && toCaptionsRecords(row.captions);
 }
 
+/** The duration of a living video in seconds; null if it is not known, or the workspace has no such video. */
+export async function findDuration(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<number | null> {
+  const row = await db
+    .selectFrom('videos')
+    .select('duration')
+    .where('id', '=', videoId)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row?.duration ?? null;
+}
+
 /** The cues of one language of a video; undefined when it has none. */
 export async function findCues(
   db: Database,
@@ -40,19 +56,37 @@ export async function findCues(
 /** Sets or replaces the captions of a language. If they are the default, those of the other languages are not. */
 export async function saveCaptions(trx: Database, videoId: string, captions: NewCaptions): Promise<void> {
   const values = { ...captions, updated_at: sql<Date>`now()` };
-  if (captions.is_default) {
-    await trx
-      .updateTable('captions')
-      .set({ is_default: false })
-      .where('video_id', '=', videoId)
-      .where('language', '<>', captions.language)
-      .where('is_default', '=', true)
-      .execute();
-  }
+  if (captions.is_default) await clearOtherDefault(trx, videoId, captions.language);
   await trx
     .insertInto('captions')
     .values({ ...values, video_id: videoId })
     .onConflict((conflict) => conflict.columns(['video_id', 'language']).doUpdateSet(values))
+    .execute();
+}
+
+/** Changes the label or the default of existing captions. If they become the default, those of the other languages are not. */
+export async function updateCaptions(
+  trx: Database,
+  videoId: string,
+  language: string,
+  changes: Partial<Pick<NewCaptions, 'label' | 'is_default' | 'revision'>>,
+): Promise<void> {
+  if (changes.is_default) await clearOtherDefault(trx, videoId, language);
+  await trx
+    .updateTable('captions')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('video_id', '=', videoId)
+    .where('language', '=', language)
+    .execute();
+}
+
+async function clearOtherDefault(trx: Database, videoId: string, language: string): Promise<void> {
+  await trx
+    .updateTable('captions')
+    .set({ is_default: false })
+    .where('video_id', '=', videoId)
+    .where('language', '<>', language)
+    .where('is_default', '=', true)
     .execute();
 }
 

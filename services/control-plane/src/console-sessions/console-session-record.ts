@@ -1,17 +1,19 @@
 import type { components } from '@framelane/openapi/types';
 import type { VerifiedSession } from '../auth/authentication.ts';
 import { csrfTokenOf } from '../auth/session-cookie.ts';
-import type { ConsoleSessionRow } from '../db/schema.ts';
+import type { SessionRow } from './console-sessions.store.ts';
 
 /** A session as the list shows it. */
 export type SessionRecord = Omit<components['schemas']['ConsoleSessionEntry'], 'current'>;
 
-export function toSessionRecord(row: ConsoleSessionRow): SessionRecord {
+export function toSessionRecord(row: SessionRow): SessionRecord {
   return {
     id: row.id,
     name: row.name,
-    environment: row.environment,
+    email: row.person_email,
+    environments: [...row.environments],
     permissions: row.permissions,
+    administrator: row.administrator,
     userAgent: row.user_agent,
     createdAt: row.created_at.toISOString(),
     lastSeenAt: row.last_seen_at.toISOString(),
@@ -20,14 +22,23 @@ export function toSessionRecord(row: ConsoleSessionRow): SessionRecord {
   };
 }
 
-/** The session of a request, with its CSRF token. */
+/** The session of a request in the workspace and environment that it chose, with its CSRF token. */
 export function toCurrentSession(
-  session: VerifiedSession,
+  { environment, ...session }: VerifiedSession,
+  workspaces: readonly VerifiedSession[],
   token: string,
 ): components['schemas']['ConsoleSession'] {
+  const { environments: _, ...record } = toSessionRecord({ environment, ...session });
   return {
-    ...toSessionRecord(session),
+    ...record,
+    environment,
     workspace: { id: session.workspace_id, name: session.workspace_name },
+    workspaces: workspaces.map(({ workspace_id, workspace_name, environments, permissions }) => ({
+      id: workspace_id,
+      name: workspace_name,
+      environments: [...environments],
+      permissions,
+    })),
     csrfToken: csrfTokenOf(token),
   };
 }

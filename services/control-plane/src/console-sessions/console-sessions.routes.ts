@@ -1,5 +1,5 @@
 import type { components } from '@framelane/openapi/types';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
 import type { SessionCookie } from '../auth/session-cookie.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
@@ -23,6 +23,13 @@ export function consoleSessionRoutes(deps: {
   publicUrl: string;
 }): Record<Operation, RequestHandler> {
   const { sessions, cookie, failures, publicUrl } = deps;
+  const sessionOf = (req: Request) => {
+    const credential = credentialOf(req);
+    const token = cookie.tokenOf(req);
+    if (credential.kind !== 'session' || token === undefined)
+      throw new Error('The contract requires a session');
+    return { session: credential, token };
+  };
   return {
     createConsoleSession: async (req, res) => {
       // Otherwise a foreign page could sign people in to its own workspace, and see what they upload.
@@ -32,21 +39,19 @@ export function consoleSessionRoutes(deps: {
         sessions.signIn(code, req.get('user-agent')),
       );
       cookie.set(res, token);
-      res.status(201).json(toCurrentSession(await sessions.verify(token), token));
+      const workspaces = await sessions.verify(token);
+      res.status(201).json(toCurrentSession(workspaces[0], workspaces, token));
     },
 
     getConsoleSession: (req, res) => {
-      const credential = credentialOf(req);
-      const token = cookie.tokenOf(req);
-      if (credential.kind !== 'session' || token === undefined)
-        throw new Error('The contract requires a session');
-      res.json(toCurrentSession(credential, token));
+      const { session, token } = sessionOf(req);
+      res.json(toCurrentSession(session, session.workspaces, token));
     },
 
     deleteConsoleSession: async (req, res) => {
-      const { workspace_id, id } = credentialOf(req);
-      await sessions.signOut(workspace_id, id);
+      await sessions.signOut(sessionOf(req).token);
       cookie.clear(res);
+      clearStoredResponses(res);
       res.status(204).end();
     },
 
@@ -58,13 +63,22 @@ export function consoleSessionRoutes(deps: {
     },
 
     revokeConsoleSession: async (req, res) => {
-      await sessions.revoke(credentialOf(req).workspace_id, String(req.params.id));
+      const { workspace_id, id } = credentialOf(req);
+      await sessions.revoke(workspace_id, String(req.params.id));
+      if (req.params.id === id) clearStoredResponses(res);
       res.status(204).end();
     },
 
     revokeConsoleSessions: async (req, res) => {
-      await sessions.revokeAll(credentialOf(req).workspace_id);
+      const { workspace_id, kind } = credentialOf(req);
+      await sessions.revokeAll(workspace_id);
+      if (kind === 'session') clearStoredResponses(res);
       res.status(204).end();
     },
   };
+}
+
+/** At the end of the caller's session: the browser deletes the responses that it stored for conditional requests (ADR 48). */
+function clearStoredResponses(res: Response): void {
+  res.set('Clear-Site-Data', '"cache"');
 }

@@ -12,8 +12,10 @@ import { type SessionRecord, toSessionRecord } from './console-session-record.ts
 import {
   deleteCodes,
   deleteExpired,
+  deleteSession,
   deleteSessions,
   findSession,
+  type Grant,
   insertCode,
   insertSession,
   listSessions,
@@ -28,12 +30,22 @@ const newSecret = (kind: 'code' | 'session') => `console_${kind}_${randomBase62(
 /** Longest `User-Agent` that is stored. */
 const USER_AGENT_LENGTH = 300;
 
-/** What a person may do who signs in with a link. */
-export type LinkRequest = {
+/** What a person may do in a workspace. The first environment is the default. */
+export type WorkspaceGrant = {
   workspaceId: string;
-  name: string;
-  environment: Environment;
+  environments: readonly [Environment, ...Environment[]];
   permissions: readonly Permission[];
+};
+
+/** What a person may do in a workspace, and whether they may see the whole installation. */
+export type PersonGrant = WorkspaceGrant & { administrator: boolean };
+
+/** What a person may do who signs in with a link: grants for different workspaces, at least one. */
+export type LinkRequest = {
+  name: string;
+  /** Whether the person may see the whole installation. */
+  administrator: boolean;
+  grants: readonly WorkspaceGrant[];
 };
 
 /** A sign-in link, which is never shown again. It is for one use before it expires. */
@@ -45,7 +57,7 @@ export class ConsoleSessionsService {
   readonly #logger: Logger;
   readonly #publicUrl: string;
   readonly #lastUse: LastUse;
-  readonly #queries = new RequestCoalescing<UsedSession | undefined>();
+  readonly #queries = new RequestCoalescing<UsedSession[]>();
 
   /** `publicUrl` is the root of the public address. */
   constructor({ db, logger, publicUrl }: { db: Database; logger: Logger; publicUrl: string }) {
@@ -56,49 +68,83 @@ export class ConsoleSessionsService {
   }
 
   /** Creates a link for one sign-in within 10 minutes. Its code is in the fragment, which browsers do not send. */
-  async createLink({ workspaceId, name, environment, permissions }: LinkRequest): Promise<ConsoleLink> {
+  async createLink({ name, administrator, grants }: LinkRequest): Promise<ConsoleLink> {
     const code = newSecret('code');
-    const expiresAt = await insertCode(this.#db, hashToken(code), {
+    const rows = grants.map(({ workspaceId, environments, permissions }) => ({
       workspace_id: workspaceId,
       name,
-      environment,
+      environments,
       permissions: [...permissions],
-    });
-    this.#logger.info('console_link.created', { workspaceId, permissions, expiresAt });
+      administrator,
+    }));
+    const expiresAt = await insertCode(this.#db, hashToken(code), rows);
+    this.#logger.info('console_link.created', { grants, administrator, expiresAt });
     return { url: `${this.#publicUrl}/console/#code=${code}`, expiresAt };
   }
 
   /** Exchanges a code for a session. Resolves with its token. Throws 401 `console_code_invalid`. */
   async signIn(code: string, userAgent: string | undefined): Promise<string> {
+    const token = await this.#createSession(userAgent, (trx) => takeCode(trx, hashToken(code)), null);
+    if (token !== undefined) return token;
+    throw unauthorized(
+      'console_code_invalid',
+      'This sign-in link is unknown, was used before or has expired. Create a new one.',
+    );
+  }
+
+  /**
+   * Creates a session for a person whom a provider has identified, for what they are granted in the transaction of the session. Resolves with its
+   * token; undefined if nothing is granted.
+   */
+  async signInPerson(
+    { email, name }: { email: string; name: string },
+    grantsIn: (trx: Database) => Promise<PersonGrant[]>,
+    userAgent: string | undefined,
+  ): Promise<string | undefined> {
+    const grants = async (trx: Database): Promise<Grant[]> =>
+      (await grantsIn(trx)).map(({ workspaceId, environments, permissions, administrator }) => ({
+        workspace_id: workspaceId,
+        name,
+        environments,
+        permissions: [...permissions],
+        administrator,
+      }));
+    return this.#createSession(userAgent, grants, email);
+  }
+
+  /** Creates a session for what is granted, in one transaction. Resolves with its token; undefined if nothing is granted. */
+  async #createSession(
+    userAgent: string | undefined,
+    grantsIn: (trx: Database) => Promise<Grant[]>,
+    email: string | null,
+  ): Promise<string | undefined> {
     const token = newSecret('session');
-    const id = newId('ses');
-    const workspaceId = await this.#db.transaction().execute(async (trx) => {
-      const grant = await takeCode(trx, hashToken(code));
-      if (grant === undefined) {
-        throw unauthorized(
-          'console_code_invalid',
-          'This sign-in link is unknown, was used before or has expired. Create a new one.',
-        );
-      }
-      await insertSession(trx, {
-        ...grant,
-        id,
-        token_hash: hashToken(token),
-        user_agent: userAgent?.slice(0, USER_AGENT_LENGTH) ?? null,
-      });
-      return grant.workspace_id;
+    const session = {
+      token_hash: hashToken(token),
+      user_agent: userAgent?.slice(0, USER_AGENT_LENGTH) ?? null,
+      person_email: email,
+    };
+    const rows = await this.#db.transaction().execute(async (trx) => {
+      const grants = await grantsIn(trx);
+      const rows = grants.map((grant) => ({ ...grant, ...session, id: newId('ses') }));
+      if (rows.length > 0) await insertSession(trx, rows);
+      return rows;
     });
-    this.#logger.info('console_session.created', { sessionId: id, workspaceId });
+    if (rows.length === 0) return undefined;
+    const workspaces = rows.map(({ id, workspace_id }) => ({ sessionId: id, workspaceId: workspace_id }));
+    this.#logger.info('console_session.created', { workspaces, email });
     return token;
   }
 
   /**
-   * Resolves with the session of a token, or throws 401 `console_session_invalid`. Each result comes from a query that began
-   * after the call, so the end of a session is effective at once on every instance.
+   * Resolves with the session of a token in each of its workspaces, or throws 401 `console_session_invalid`. Each result comes from a
+   * query that began after the call, so the end of a session is effective at once on every instance.
    */
-  async verify(token: string): Promise<VerifiedSession> {
+  async verify(token: string): Promise<[VerifiedSession, ...VerifiedSession[]]> {
     const hash = hashToken(token);
-    const session = await this.#queries.get(hash.toString('base64'), () => findSession(this.#db, hash));
+    const [session, ...others] = await this.#queries.get(hash.toString('base64'), () =>
+      findSession(this.#db, hash),
+    );
     if (session === undefined) {
       throw unauthorized(
         'console_session_invalid',
@@ -106,7 +152,7 @@ export class ConsoleSessionsService {
       );
     }
     this.#lastUse.record(session);
-    return session;
+    return [session, ...others];
   }
 
   /** One page of the workspace's sessions that have not expired, newest first. */
@@ -118,21 +164,21 @@ export class ConsoleSessionsService {
     return toPage(rows, page.limit, toSessionRecord);
   }
 
-  /** Ends a session of the workspace. Throws 404 `console_session_not_found`. */
+  /** Ends a session in one workspace. Throws 404 `console_session_not_found`. */
   async revoke(workspaceId: string, sessionId: string): Promise<void> {
-    if (!(await this.signOut(workspaceId, sessionId))) {
+    if ((await deleteSessions(this.#db, workspaceId, sessionId)) === 0) {
       throw new Problem('console_session_not_found', `There is no session ${sessionId} in this workspace.`);
     }
-  }
-
-  /** Ends a session of the workspace. Resolves with false if it has ended already. */
-  async signOut(workspaceId: string, sessionId: string): Promise<boolean> {
-    if ((await deleteSessions(this.#db, workspaceId, sessionId)) === 0) return false;
     this.#logger.info('console_session.ended', { sessionId, workspaceId });
-    return true;
   }
 
-  /** Ends all sessions of the workspace, and its unused codes. */
+  /** Ends the session of a token in all its workspaces. */
+  async signOut(token: string): Promise<void> {
+    await deleteSession(this.#db, hashToken(token));
+    this.#logger.info('console_session.signed_out');
+  }
+
+  /** Ends all sessions in the workspace, and removes the workspace from unused links. */
   async revokeAll(workspaceId: string): Promise<void> {
     const sessions = await this.#db.transaction().execute(async (trx) => {
       await deleteCodes(trx, workspaceId);

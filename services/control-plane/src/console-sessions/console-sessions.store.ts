@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
-import type { ConsoleCodeRow, ConsoleSessionRow } from '../db/schema.ts';
+import type { ConsoleCodeRow, ConsoleSessionRow, Environment } from '../db/schema.ts';
 
 const CODE_MINUTES = 10;
 const IDLE_HOURS = 8;
@@ -11,77 +11,101 @@ const LIFETIME_DAYS = 7;
 /** `last_seen_at` is stored at most this often. */
 const USE_INTERVAL_SECONDS = 60;
 
-/** The session of a request, with the name of its workspace and whether its last use is due to be stored. */
-export type UsedSession = ConsoleSessionRow & { workspace_name: string; is_use_due: boolean };
+type WithEnvironments<Row> = Omit<Row, 'environments'> & { environments: readonly Environment[] };
 
-/** What a code grants. */
-export type Grant = Omit<ConsoleCodeRow, 'code_hash' | 'expires_at'>;
+/** A session in one workspace. The first environment is that of requests which choose none. */
+export type SessionRow = WithEnvironments<ConsoleSessionRow>;
+
+/** The session of a request in one workspace, with its name and whether its last use is due to be stored. */
+export type UsedSession = SessionRow & { workspace_name: string; is_use_due: boolean };
+
+/** What a code grants in one workspace. */
+export type Grant = Omit<WithEnvironments<ConsoleCodeRow>, 'code_hash' | 'expires_at' | 'environment'>;
+
+/** A new session in one workspace. `person_email` is null after a link. */
+type NewSession = Grant & {
+  id: string;
+  token_hash: Buffer;
+  user_agent: string | null;
+  person_email: string | null;
+};
 
 const isLive = sql<boolean>`idle_expires_at > now()`;
 const isUseDue = sql<boolean>`last_seen_at <= now() - make_interval(secs => ${sql.lit(USE_INTERVAL_SECONDS)})`;
+const environments = sql<Environment[]>`coalesce(environments, array[environment])`.as('environments');
 const expiry = sql<Date>`now() + make_interval(days => ${sql.lit(LIFETIME_DAYS)})`;
 const idleExpiry = sql<Date>`least(now() + make_interval(hours => ${sql.lit(IDLE_HOURS)}), expires_at)`;
 
-/** Stores a code. Resolves with the time at which it expires. */
-export async function insertCode(db: Database, codeHash: Buffer, grant: Grant): Promise<Date> {
+/** Stores a code with its grants. Resolves with the time at which it expires. */
+export async function insertCode(db: Database, codeHash: Buffer, grants: readonly Grant[]): Promise<Date> {
   const { expires_at } = await db
     .insertInto('console_codes')
-    .values({
-      ...grant,
-      code_hash: codeHash,
-      expires_at: sql`now() + make_interval(mins => ${sql.lit(CODE_MINUTES)})`,
-    })
+    .values(
+      grants.map((grant) => ({
+        ...toColumns(grant),
+        code_hash: codeHash,
+        expires_at: sql<Date>`now() + make_interval(mins => ${sql.lit(CODE_MINUTES)})`,
+      })),
+    )
     .returning('expires_at')
     .executeTakeFirstOrThrow();
   return expires_at;
 }
 
-/** Deletes a code. Resolves with its grant if it has not expired. Of concurrent calls, only one gets it. */
-export async function takeCode(db: Database, codeHash: Buffer): Promise<Grant | undefined> {
+/** Deletes a code. Resolves with its grants if it has not expired. Of concurrent calls, only one gets them. */
+export async function takeCode(db: Database, codeHash: Buffer): Promise<Grant[]> {
   return db
     .deleteFrom('console_codes')
     .where('code_hash', '=', codeHash)
     .where('expires_at', '>', sql<Date>`now()`)
-    .returning(['workspace_id', 'name', 'environment', 'permissions'])
-    .executeTakeFirst();
-}
-
-export async function insertSession(
-  db: Database,
-  session: Grant & { id: string; token_hash: Buffer; user_agent: string | null },
-): Promise<void> {
-  await db
-    .insertInto('console_sessions')
-    .values({
-      ...session,
-      expires_at: expiry,
-      idle_expires_at: sql`now() + make_interval(hours => ${sql.lit(IDLE_HOURS)})`,
-    })
+    .returning(['workspace_id', 'name', environments, 'permissions', 'administrator'])
     .execute();
 }
 
-/** The session with this hash; undefined if there is none or it has expired. */
-export async function findSession(db: Database, tokenHash: Buffer): Promise<UsedSession | undefined> {
-  const [session] = await sessionsByHash(db, tokenHash);
-  return session;
+/** Stores a session: a row for each workspace. */
+export async function insertSession(db: Database, rows: readonly NewSession[]): Promise<void> {
+  await db
+    .insertInto('console_sessions')
+    .values(
+      rows.map((row) => ({
+        ...toColumns(row),
+        expires_at: expiry,
+        idle_expires_at: sql<Date>`now() + make_interval(hours => ${sql.lit(IDLE_HOURS)})`,
+      })),
+    )
+    .execute();
 }
 
-const sessionsByHash = compileOnce((db, tokenHash: Buffer) =>
+/** The version before the column `environments` reads `environment`. */
+function toColumns<Row extends Grant>(row: Row) {
+  const [environment = 'live'] = row.environments;
+  return { ...row, environment, environments: [...row.environments] };
+}
+
+/** The session with this hash in each of its workspaces, the oldest workspace first; none if it has ended. */
+export const findSession = compileOnce((db, tokenHash: Buffer) =>
   db
     .selectFrom('console_sessions')
     .innerJoin('workspaces', 'workspaces.id', 'console_sessions.workspace_id')
     .selectAll('console_sessions')
-    .select(['workspaces.name as workspace_name', isUseDue.as('is_use_due')])
+    .select(['workspaces.name as workspace_name', isUseDue.as('is_use_due'), environments])
     .where('token_hash', '=', tokenHash)
-    .where(isLive),
+    .where(isLive)
+    .orderBy('workspace_id')
+    .$castTo<UsedSession>(),
 );
 
-/** Stores a use, which moves the idle expiry. Does nothing if another control plane has stored one within the interval. */
+/**
+ * Stores a use, which moves the idle expiry in all workspaces. `id` is that of any of its rows. Does nothing if another control plane has
+ * stored one within the interval.
+ */
 export async function touchSession(db: Database, id: string): Promise<void> {
   await db
     .updateTable('console_sessions')
     .set({ last_seen_at: sql`now()`, idle_expires_at: idleExpiry })
-    .where('id', '=', id)
+    .where('token_hash', '=', (query) =>
+      query.selectFrom('console_sessions').select('token_hash').where('id', '=', id),
+    )
     .where(isLive)
     .where(isUseDue)
     .execute();
@@ -92,13 +116,20 @@ export async function listSessions(
   db: Database,
   workspaceId: string,
   page: PageRequest,
-): Promise<ConsoleSessionRow[]> {
+): Promise<SessionRow[]> {
   const sessions = db
     .selectFrom('console_sessions')
     .selectAll()
+    .select(environments)
     .where('workspace_id', '=', workspaceId)
-    .where(isLive);
+    .where(isLive)
+    .$castTo<SessionRow>();
   return keysetPage(sessions, 'console_sessions', page).execute();
+}
+
+/** Deletes the session with this hash in all its workspaces. */
+export async function deleteSession(db: Database, tokenHash: Buffer): Promise<void> {
+  await db.deleteFrom('console_sessions').where('token_hash', '=', tokenHash).execute();
 }
 
 /** Deletes the sessions of a workspace, or the one with this id. Resolves with the number of those that had not expired. */

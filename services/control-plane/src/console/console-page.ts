@@ -1,6 +1,7 @@
 import { routeNotFound } from '@framelane/service-kit/middleware';
 import { FILES_PATH } from '@framelane/web-build/front-ends';
 import { type Response, Router } from 'express';
+import { escapeHtml } from '../embed/embed.service.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 
 /** No other page may show the console in a frame. */
@@ -8,12 +9,22 @@ const FRAME_ANCESTORS = "frame-ancestors 'none'";
 
 /**
  * The routes below `/console`: its files, and the page for every path without an extension, because the page itself reads its path.
- * The page needs no session; only the API does.
+ * The page needs no session; only the API does. `providerName` is that of the OpenID Connect provider, if there is one.
  */
-export function consolePage(frontEnd: FrontEnd, urls: { publicUrl: string; engineUrl: string }): Router {
-  const filesPath = `${new URL(`${urls.publicUrl}/console/files/`).pathname}`;
+export function consolePage(
+  frontEnd: FrontEnd,
+  {
+    publicUrl,
+    engineUrl,
+    providerName,
+  }: { publicUrl: string; engineUrl: string; providerName?: string | undefined },
+): Router {
+  const filesPath = `${new URL(`${publicUrl}/console/files/`).pathname}`;
+  const provider = providerName
+    ? `<meta name="sign-in-provider" content="${escapeHtml(providerName)}">\n`
+    : '';
   const headers = {
-    'Content-Security-Policy': policyOf(new URL(urls.engineUrl).origin),
+    'Content-Security-Policy': policyOf(new URL(engineUrl).origin),
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cache-Control': 'no-store',
   };
@@ -22,7 +33,8 @@ export function consolePage(frontEnd: FrontEnd, urls: { publicUrl: string; engin
     res.set(headers);
     const build = frontEnd.build();
     if (build === undefined) return frontEnd.sendMissing(res, FRAME_ANCESTORS);
-    res.type('html').send(build.html.replaceAll(`${FILES_PATH}files/`, filesPath));
+    const html = build.html.replaceAll(`${FILES_PATH}files/`, filesPath);
+    res.type('html').send(html.replace('</head>', () => `${provider}</head>`));
   };
 
   const routes = Router();

@@ -12,6 +12,16 @@ import * as consoleSessions from './migrations/20261124-console-sessions.ts';
 import * as embed from './migrations/20261124-embed.ts';
 import * as iFrames from './migrations/20261124-i-frames.ts';
 import * as playbackVersion from './migrations/20261124-playback-version.ts';
+import * as administrators from './migrations/20261125-administrators.ts';
+import * as sessionWorkspaces from './migrations/20261125-session-workspaces.ts';
+import * as system from './migrations/20261125-system.ts';
+import * as tags from './migrations/20261125-tags.ts';
+import * as usageStorage from './migrations/20261125-usage-storage.ts';
+import * as webhookResponses from './migrations/20261125-webhook-responses.ts';
+import * as consolePeople from './migrations/20261126-console-people.ts';
+import * as tasks from './migrations/20261126-tasks.ts';
+import * as webhookDeliveryStatus from './migrations/20261126-webhook-delivery-status.ts';
+import * as webhookRequests from './migrations/20261126-webhook-requests.ts';
 
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -26,6 +36,16 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261124-embed': embed,
   '20261124-i-frames': iFrames,
   '20261124-playback-version': playbackVersion,
+  '20261125-administrators': administrators,
+  '20261125-session-workspaces': sessionWorkspaces,
+  '20261125-system': system,
+  '20261125-tags': tags,
+  '20261125-usage-storage': usageStorage,
+  '20261125-webhook-responses': webhookResponses,
+  '20261126-console-people': consolePeople,
+  '20261126-tasks': tasks,
+  '20261126-webhook-delivery-status': webhookDeliveryStatus,
+  '20261126-webhook-requests': webhookRequests,
 };
 
 /** Databases of versions before the first release have this migration. */
@@ -56,15 +76,22 @@ export function migrator(db: Database): Migrator {
   return new Migrator({ db, provider });
 }
 
-/** Migrates the database to the latest schema. Throws when an unreleased version created it. */
+/**
+ * Migrates the database to the latest schema. Each migration has its own transaction, so that none locks a table longer than it needs
+ * to. Throws when an unreleased version created the database.
+ */
 export async function migrateToLatest(db: Database): Promise<void> {
   if (await isUnreleased(db)) {
     throw new Error(
       'The database belongs to an unreleased version of Framelane and cannot be migrated. Use an empty database; on a single node, move DATA_DIR away.',
     );
   }
-  const { error } = await migrator(db).migrateToLatest();
-  if (error !== undefined) throw new Error('The database could not be migrated', { cause: error });
+  const migrations = migrator(db);
+  for (;;) {
+    const { results = [], error } = await migrations.migrateUp();
+    if (error !== undefined) throw new Error('The database could not be migrated', { cause: error });
+    if (results.length === 0) return;
+  }
 }
 
 async function isUnreleased(db: Database): Promise<boolean> {

@@ -27,6 +27,8 @@ create table attempts (
   lease_expires_at timestamp(3) with time zone not null,
   outcome text,
   finished_at timestamp(3) with time zone,
+  plan jsonb,
+  source_sha256 text,
   constraint attempts_pkey PRIMARY KEY (video_id, number),
   constraint attempts_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint attempts_number_check CHECK ((number > 0)),
@@ -63,11 +65,24 @@ create table console_codes (
   environment text not null,
   permissions text[] not null,
   expires_at timestamp(3) with time zone not null,
-  constraint console_codes_pkey PRIMARY KEY (code_hash),
+  administrator boolean not null default false,
+  environments text[],
+  constraint console_codes_pkey PRIMARY KEY (code_hash, workspace_id),
   constraint console_codes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint console_codes_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text])))
 );
 CREATE INDEX console_codes_by_expiry ON public.console_codes USING btree (expires_at);
+
+create table console_people (
+  email text not null,
+  workspace_id text not null,
+  environments text[] not null,
+  permissions text[] not null,
+  administrator boolean not null default false,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint console_people_pkey PRIMARY KEY (email, workspace_id),
+  constraint console_people_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
 
 create table console_sessions (
   id text not null,
@@ -81,14 +96,39 @@ create table console_sessions (
   last_seen_at timestamp(3) with time zone not null default now(),
   idle_expires_at timestamp(3) with time zone not null,
   expires_at timestamp(3) with time zone not null,
-  constraint console_sessions_token_hash_key UNIQUE (token_hash),
+  administrator boolean not null default false,
+  environments text[],
+  person_email text,
+  constraint console_sessions_token_hash_workspace_id_key UNIQUE (token_hash, workspace_id),
   constraint console_sessions_pkey PRIMARY KEY (id),
+  constraint console_sessions_person_fkey FOREIGN KEY (person_email, workspace_id) REFERENCES console_people(email, workspace_id) ON DELETE CASCADE,
   constraint console_sessions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint console_sessions_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint idle_expiry_comes_first CHECK ((idle_expires_at <= expires_at))
 );
 CREATE INDEX console_sessions_by_expiry ON public.console_sessions USING btree (idle_expires_at);
+CREATE INDEX console_sessions_by_person ON public.console_sessions USING btree (person_email, workspace_id) WHERE (person_email IS NOT NULL);
 CREATE INDEX console_sessions_by_workspace ON public.console_sessions USING btree (workspace_id, created_at DESC, id DESC);
+
+create table engines (
+  id text not null,
+  host text not null,
+  port integer not null,
+  state text not null,
+  roles text[] not null,
+  version text not null,
+  node_version text not null,
+  ffmpeg_version text,
+  slots integer not null,
+  slots_busy integer not null,
+  uploads integer not null,
+  imports integer not null,
+  disk_free_bytes bigint,
+  started_at timestamp(3) with time zone not null,
+  last_seen_at timestamp(3) with time zone not null,
+  constraint engines_pkey PRIMARY KEY (id),
+  constraint engines_state_check CHECK ((state = ANY (ARRAY['working'::text, 'stopping'::text])))
+);
 
 create table idempotency_keys (
   workspace_id text not null,
@@ -175,6 +215,8 @@ create table renditions (
   segment_bytes integer[] not null,
   label text,
   role text,
+  part_starts integer[] not null default '{0}'::integer[],
+  part_folders text[] not null default '{""}'::text[],
   constraint renditions_pkey PRIMARY KEY (video_id, name),
   constraint renditions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint renditions_average_bandwidth_check CHECK ((average_bandwidth > 0)),
@@ -200,6 +242,34 @@ create table resumable_uploads (
 );
 CREATE INDEX resumable_uploads_by_video ON public.resumable_uploads USING btree (video_id);
 CREATE UNIQUE INDEX resumable_uploads_unfinished ON public.resumable_uploads USING btree (video_id) WHERE (ended_at IS NULL);
+
+create table tasks (
+  video_id text not null,
+  attempt integer not null,
+  number integer not null,
+  kind text not null,
+  frames integer not null,
+  progress real not null default 0,
+  tries integer not null default 0,
+  failed_tries integer not null default 0,
+  due_at timestamp(3) with time zone not null default now(),
+  command_due_at timestamp(3) with time zone,
+  command_claimed_until timestamp(3) with time zone,
+  command_published_at timestamp(3) with time zone,
+  lease_expires_at timestamp(3) with time zone,
+  started_at timestamp(3) with time zone,
+  result jsonb,
+  constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
+  constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
+  constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
+  constraint tasks_frames_check CHECK ((frames > 0)),
+  constraint tasks_kind_check CHECK ((kind = ANY (ARRAY['piece'::text, 'passthrough'::text, 'audio'::text, 'images'::text]))),
+  constraint tasks_number_check CHECK ((number >= 0)),
+  constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
+);
+CREATE INDEX tasks_by_command ON public.tasks USING btree (command_due_at) WHERE (command_due_at IS NOT NULL);
+CREATE INDEX tasks_by_lease ON public.tasks USING btree (lease_expires_at) WHERE (lease_expires_at IS NOT NULL);
+CREATE INDEX tasks_by_publication ON public.tasks USING btree (command_published_at) WHERE (command_published_at IS NOT NULL);
 
 create table upload_tickets (
   video_id text not null,
@@ -227,6 +297,7 @@ create table usage_daily (
   day date not null,
   transcoded_ms bigint not null default 0,
   bandwidth_bytes bigint not null default 0,
+  storage_bytes bigint,
   constraint usage_daily_pkey PRIMARY KEY (workspace_id, environment, day),
   constraint usage_daily_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint usage_daily_bandwidth_bytes_check CHECK ((bandwidth_bytes >= 0)),
@@ -282,6 +353,8 @@ create table videos (
   start_timestamp integer not null default 1026000,
   allowed_origins text[],
   playback_version integer not null default 0,
+  in_one_run boolean not null default false,
+  image_folder text not null default ''::text,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint claimed_commands_are_due CHECK (((command_claimed_until IS NULL) OR (command_due_at IS NOT NULL))),
@@ -299,6 +372,7 @@ create table videos (
 );
 CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environment, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_sealing_key ON public.videos USING btree (split_part(content_key, '.'::text, 1) COLLATE "C", id) WHERE (content_key IS NOT NULL);
+CREATE INDEX videos_by_tag ON public.videos USING gin (workspace_id, tags) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_wait ON public.videos USING btree (waiting_since DESC) WHERE ((waiting_since IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_by_workspace ON public.videos USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
@@ -316,6 +390,8 @@ create table webhook_attempts (
   duration_ms integer not null,
   response_status integer,
   failure text,
+  response_body text,
+  request_headers jsonb,
   constraint webhook_attempts_pkey PRIMARY KEY (delivery_id, number),
   constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE,
   constraint webhook_attempts_number_check CHECK ((number > 0))
@@ -345,6 +421,7 @@ create table webhook_deliveries (
 );
 CREATE INDEX webhook_deliveries_by_attempt ON public.webhook_deliveries USING btree (endpoint_id, last_attempt_at DESC) WHERE (last_attempt_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_by_endpoint ON public.webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_by_status ON public.webhook_deliveries USING btree (endpoint_id, status, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_claimed ON public.webhook_deliveries USING btree (endpoint_id) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_overdue ON public.webhook_deliveries USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);

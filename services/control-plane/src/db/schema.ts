@@ -2,6 +2,7 @@ import type { FailureCode } from '@framelane/contracts/failures';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
 import type { AudioRole, RenditionName, VideoRendition } from '@framelane/contracts/renditions';
+import type { Task, TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
@@ -12,12 +13,15 @@ export type Schema = {
   quotas: QuotasTable;
   api_keys: ApiKeysTable;
   console_codes: ConsoleCodesTable;
+  console_people: ConsolePeopleTable;
   console_sessions: ConsoleSessionsTable;
   videos: VideosTable;
   upload_tickets: UploadTicketsTable;
   imports: ImportsTable;
   resumable_uploads: ResumableUploadsTable;
   attempts: AttemptsTable;
+  tasks: TasksTable;
+  engines: EnginesTable;
   renditions: RenditionsTable;
   captions: CaptionsTable;
   object_purges: ObjectPurgesTable;
@@ -75,19 +79,35 @@ type ApiKeysTable = {
 };
 export type ApiKeyRow = Selectable<ApiKeysTable>;
 
-/** The codes of sign-in links. A used one is deleted. */
+/** The codes of sign-in links, with a row for each workspace. A used one is deleted. */
 type ConsoleCodesTable = {
   /** SHA-256 of the code. */
   code_hash: Buffer;
   workspace_id: string;
   name: string;
   environment: Environment;
+  /** Null, in rows of the version before this column, means the one in `environment`. */
+  environments: Environment[] | null;
   permissions: Permission[];
+  /** Whether the session may see the whole installation. */
+  administrator: Generated<boolean>;
   expires_at: Date;
 };
 export type ConsoleCodeRow = Selectable<ConsoleCodesTable>;
 
-/** A session that has ended is deleted. */
+/** Who may sign in by OpenID Connect, with a row for each workspace. */
+type ConsolePeopleTable = {
+  /** With lower-case ASCII letters. */
+  email: string;
+  workspace_id: string;
+  environments: Environment[];
+  permissions: Permission[];
+  administrator: boolean;
+  created_at: CreatedAt;
+};
+export type ConsolePersonRow = Selectable<ConsolePeopleTable>;
+
+/** Console sessions, with a row for each workspace. The rows of a session have the same token and the same times. One that has ended is deleted. */
 type ConsoleSessionsTable = {
   id: string;
   /** SHA-256 of the token in the cookie. */
@@ -95,7 +115,12 @@ type ConsoleSessionsTable = {
   workspace_id: string;
   name: string;
   environment: Environment;
+  /** Null, in rows of the version before this column, means the one in `environment`. */
+  environments: Environment[] | null;
   permissions: Permission[];
+  administrator: Generated<boolean>;
+  /** Who signed in by OpenID Connect; null after a link. The row is deleted with that of the person in this workspace. */
+  person_email: string | null;
   user_agent: string | null;
   created_at: CreatedAt;
   last_seen_at: Generated<Date>;
@@ -141,6 +166,8 @@ type VideosTable = {
   /** Bytes of the poster, and layout of the storyboard; null until ready, and for a video without images. */
   poster_bytes: number | null;
   storyboard: JSONColumnType<Storyboard> | null;
+  /** The folder of the images within that of the attempt. */
+  image_folder: Generated<string>;
   /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
   start_timestamp: Generated<number>;
   storage_bytes: Generated<number>;
@@ -150,6 +177,8 @@ type VideosTable = {
   attempt: Generated<number>;
   /** Failed attempts; handed-back ones do not count. */
   failed_attempts: Generated<number>;
+  /** Whether the next attempts make the video in one run: its tasks could not be done as planned. */
+  in_one_run: Generated<boolean>;
   /** When a transcode command is to be published; null when none is. Its claim expires at `command_claimed_until`. */
   command_due_at: Date | null;
   command_claimed_until: Date | null;
@@ -247,11 +276,68 @@ type AttemptsTable = {
   video_id: string;
   number: number;
   started_at: CreatedAt;
+  /** Infinity once the attempt has tasks, which have leases of their own. */
   lease_expires_at: Date;
+  /** Set while the attempt makes its video in tasks. */
+  plan: JSONColumnType<TranscodePlan> | null;
+  /** What the engine that planned the video found; null if the hash was known. */
+  source_sha256: string | null;
   /** Null while it runs. */
   outcome: AttemptOutcome | null;
   finished_at: Date | null;
 };
+export type AttemptRow = Selectable<AttemptsTable>;
+
+/** The tasks of open attempts. */
+type TasksTable = {
+  video_id: string;
+  attempt: number;
+  /** Its number in the plan. */
+  number: number;
+  kind: Task['kind'];
+  /** Its part of the work, in frames of the top rendition. */
+  frames: number;
+  /** 0..1, of the latest try. */
+  progress: Generated<number>;
+  /** Tries that an engine has begun. The fencing token of results. */
+  tries: Generated<number>;
+  /** Failed tries; handed-back ones do not count. */
+  failed_tries: Generated<number>;
+  /** When an engine may begin the next try. */
+  due_at: Generated<Date>;
+  /** When a command is to be published; null when none is. Its claim expires at `command_claimed_until`. */
+  command_due_at: Date | null;
+  command_claimed_until: Date | null;
+  /** When the queue confirmed the command of a task that waits. */
+  command_published_at: Date | null;
+  /** Null while it waits and when it is done. */
+  lease_expires_at: Date | null;
+  started_at: Date | null;
+  /** Null until it is done. */
+  result: JSONColumnType<TaskResult> | null;
+};
+export type TaskRow = Selectable<TasksTable>;
+
+/** What engines announce about themselves. An engine that ends deletes its row. */
+type EnginesTable = {
+  id: string;
+  host: string;
+  /** The port of its internal listener. */
+  port: number;
+  state: 'working' | 'stopping';
+  roles: ('upload' | 'transcode')[];
+  version: string;
+  node_version: string;
+  ffmpeg_version: string | null;
+  slots: number;
+  slots_busy: number;
+  uploads: number;
+  imports: number;
+  disk_free_bytes: number | null;
+  started_at: Date;
+  last_seen_at: Date;
+};
+export type EngineRow = Selectable<EnginesTable>;
 
 type RenditionsTable = {
   video_id: string;
@@ -271,6 +357,9 @@ type RenditionsTable = {
   /** Seconds and bytes of each segment, in play order; the arrays are equally long. */
   segment_durations: number[];
   segment_bytes: number[];
+  /** The numbers of the segments that begin a part, and the folder of each part within that of the attempt. */
+  part_starts: Generated<number[]>;
+  part_folders: Generated<string[]>;
 };
 export type RenditionRow = Selectable<RenditionsTable>;
 
@@ -320,6 +409,8 @@ type UsageDailyTable = {
   transcoded_ms: Generated<number>;
   /** Bytes sent from /hls. */
   bandwidth_bytes: Generated<number>;
+  /** Stored bytes at the last recording of the day; null if there was none. */
+  storage_bytes: number | null;
 };
 
 /** An event that an endpoint can subscribe to. */
@@ -394,6 +485,10 @@ type WebhookAttemptsTable = {
   duration_ms: number;
   response_status: number | null;
   failure: DeliveryFailure | null;
+  /** The beginning of the response body as text; null without a response, and for attempts of earlier versions. */
+  response_body: string | null;
+  /** Without the signature; null if no request was sent, and for attempts of earlier versions. */
+  request_headers: Record<string, string> | null;
 };
 export type WebhookAttemptRow = Selectable<WebhookAttemptsTable>;
 export type NewWebhookAttempt = Insertable<WebhookAttemptsTable>;

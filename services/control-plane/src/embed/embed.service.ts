@@ -95,7 +95,7 @@ export class EmbedService {
       title: video.title,
       html: frameHtml(video, size),
       ...size,
-      ...thumbnailOf(video),
+      ...thumbnailOf(video, max),
     };
   }
 
@@ -144,13 +144,15 @@ function frameHtml({ embed, title }: VideoRecord, { width, height }: MaxSize): s
     style: 'border:0',
   };
   const text = Object.entries(attributes).map(([name, value]) => `${name}="${escapeHtml(value)}"`);
-  return `<iframe ${text.join(' ')} allowfullscreen></iframe>`;
+  return `<iframe ${text.join(' ')}></iframe>`;
 }
 
-function thumbnailOf(video: VideoRecord): object {
+/** The poster, unless it exceeds the maximum: oEmbed 1.0, section 2.3.4, limits thumbnails as well. */
+function thumbnailOf(video: VideoRecord, max: MaxSize): object {
   const { thumbnail, width, height } = video;
   if (thumbnail === null || width === null || height === null) return {};
   const size = sizeWithin(video, { width, height: Math.min(height, POSTER_HEIGHT) });
+  if (size.width > max.width || size.height > max.height) return {};
   return { thumbnail_url: thumbnail, thumbnail_width: size.width, thumbnail_height: size.height };
 }
 

@@ -1,10 +1,16 @@
 import type { Message } from '@framelane/contracts/messages';
 import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
+import type { TasksService } from '../tasks/tasks.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 
 /** Applies the events of engines, each in one transaction. To apply an event again changes nothing. */
-export function engineEventHandler(tickets: UploadTicketsService, attempts: AttemptsService): MessageHandler {
+export function engineEventHandler(services: {
+  tickets: UploadTicketsService;
+  attempts: AttemptsService;
+  tasks: TasksService;
+}): MessageHandler {
+  const { tickets, attempts, tasks } = services;
   return async (message: Message) => {
     switch (message.type) {
       case 'upload.progress':
@@ -20,7 +26,14 @@ export function engineEventHandler(tickets: UploadTicketsService, attempts: Atte
         return attempts.complete(message.data);
       case 'transcode.failed':
         return attempts.failed(message.data);
+      case 'task.progress':
+        return tasks.progress(message.data);
+      case 'task.completed':
+        return tasks.complete(message.data);
+      case 'task.failed':
+        return tasks.failed(message.data);
       case 'transcode':
+      case 'task':
         throw new UnprocessableMessageError('A command was in the queue of events');
     }
   };

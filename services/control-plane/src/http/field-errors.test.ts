@@ -70,10 +70,24 @@ test('each field has one error, which lists the forms it can have', () => {
   ]);
 });
 
-test('an issue without a code, and a field with only a summary, keep the words of the validator', () => {
+test('a field with invalid entries is not an error of its own', () => {
+  const at = (path: string, errorCode: string, message: string) => ({ path, message, errorCode });
+  expect(
+    toFieldErrors(
+      [
+        at('/body/origins/0', 'pattern', 'must match pattern "^other$"'),
+        at('/body/origins', 'type', 'must be null'),
+        at('/body/origins', 'oneOf', 'must match exactly one schema in oneOf'),
+      ],
+      patterns,
+    ),
+  ).toEqual([{ field: 'body/origins/0', code: 'pattern', message: 'does not match the required format' }]);
+});
+
+test('an issue without a code keeps the words of the validator, and a summary without a reason gets words', () => {
   const summary = { path: '/body/y', message: 'must match exactly one schema in oneOf', errorCode: 'oneOf' };
   expect(toFieldErrors([{ path: '/body/x', message: 'is odd' }, summary], patterns)).toEqual([
     { field: 'body/x', code: 'invalid', message: 'is odd' },
-    { field: 'body/y', code: 'oneOf', message: 'must match exactly one schema in oneOf' },
+    { field: 'body/y', code: 'oneOf', message: 'is not valid' },
   ]);
 });

@@ -23,19 +23,23 @@ export function patternMessagesOf(contract: unknown): PatternMessages {
   return found;
 }
 
-/** One error for each invalid field, with a message for the client. */
+/** One error for each invalid field, with a message for the client. A field with invalid entries is not an error of its own. */
 export function toFieldErrors(issues: readonly ValidatorIssue[], patterns: PatternMessages): FieldError[] {
   const fields = Map.groupBy(issues, ({ path }) => path.replace(/^\//, ''));
-  return [...fields].map(([field, issuesOfField]) => {
+  return [...fields].flatMap(([field, issuesOfField]) => {
     const rules = issuesOfField.map((issue) => toRule(issue, patterns));
     // For a field that can have several forms, the validator reports an issue for each form and a summary.
     const specific = rules.filter(({ code, message }) => !SUMMARIES.has(code) && message !== 'must be null');
+    const hasInvalidEntry = [...fields.keys()].some((other) => other.startsWith(`${field}/`));
+    if (specific.length === 0 && hasInvalidEntry) return [];
     const code = specific[0]?.code ?? rules[0]?.code ?? 'invalid';
     const message = [...new Set((specific.length > 0 ? specific : rules).map((rule) => rule.message))].join(
       ' or ',
     );
     const aboutNames = rules.some((rule) => rule.code === 'propertyNames');
-    return { field, code, message: aboutNames ? message.replace(/^must/, 'has a name that must') : message };
+    return [
+      { field, code, message: aboutNames ? message.replace(/^must/, 'has a name that must') : message },
+    ];
   });
 }
 
@@ -50,6 +54,10 @@ function inWords(code: string, message: string, patterns: PatternMessages): stri
   const number = /-?\d+(\.\d+)?/.exec(message)?.[0];
   const quoted = /"(.*)"$/s.exec(message)?.[1] ?? '';
   switch (code) {
+    case 'oneOf':
+    case 'anyOf':
+    case 'allOf':
+      return 'is not valid';
     case 'required':
       return 'is missing';
     case 'type':

@@ -15,13 +15,13 @@ const BODY_LIMIT = '256kb';
 export type WithDefaults<Body, Names extends keyof Body> = Body & Required<Pick<Body, Names>>;
 
 /**
- * Checks the API key or the console session, the workspace and the permissions that an operation requires; throws a Problem.
- * By default an operation accepts both credentials.
+ * Checks the API key or the console session, the workspace, the environment and the permissions that an operation requires; throws a
+ * Problem. By default an operation accepts both credentials. `workspaceId` is that of a session's request without a workspace header.
  */
 export type Authenticate = (
   req: Request,
   permissions: string[],
-  options?: { acceptsKeys: boolean },
+  options?: { acceptsKeys?: boolean; workspaceId?: string | undefined },
 ) => Promise<void>;
 
 /**
@@ -47,7 +47,7 @@ export function requestValidation(
 
   const securityHandler = (acceptsKeys: boolean) => async (req: Request, permissions: string[]) => {
     try {
-      await authenticate(req, permissions, { acceptsKeys });
+      await authenticate(req, permissions, { acceptsKeys, workspaceId: linkedWorkspace(req) });
       if (unreadable.has(req)) throw unreadable.get(req);
       return true;
     } catch (error) {
@@ -92,6 +92,15 @@ export function requestValidation(
     refuseUndescribedBody,
     refusalHandler,
   ].flat();
+}
+
+/** The workspace in the address of a request, for the links that the contract describes: they have no headers. */
+function linkedWorkspace(req: Request): string | undefined {
+  const { openapi } = req as { openapi?: { schema?: { parameters?: { in?: string; name?: string }[] } } };
+  const parameters = openapi?.schema?.parameters ?? [];
+  const { workspace } = req.query;
+  const isLink = parameters.some((parameter) => parameter.in === 'query' && parameter.name === 'workspace');
+  return isLink && typeof workspace === 'string' ? workspace : undefined;
 }
 
 type RequestBody = { content: Record<string, { schema: BodySchema }> };

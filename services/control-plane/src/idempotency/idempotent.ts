@@ -36,10 +36,14 @@ export function idempotent(db: Database, keys: IdempotencyService): Idempotent {
 async function begin(keys: IdempotencyService, req: Request) {
   const key = req.get('idempotency-key');
   if (key === undefined) return undefined;
+  const credential = credentialOf(req);
   return keys.begin({
-    workspaceId: credentialOf(req).workspace_id,
+    workspaceId: credential.workspace_id,
     keyHash: hashKey({ route: req.route.path, params: req.params as Record<string, string> }, key),
-    payloadHash: hashPayload(req.body),
+    // A session chooses the environment of each request by a header.
+    payloadHash: hashPayload(
+      req.get('x-framelane-environment') ? [credential.environment, req.body] : req.body,
+    ),
   });
 }
 

@@ -1,13 +1,17 @@
 import {
+  announceEngineRequest,
   checkAttemptRequest,
+  checkTaskRequest,
   checkTransferRequest,
   claimAttemptRequest,
+  claimTaskRequest,
   completeTransferRequest,
   createResumableRequest,
   endImportTryRequest,
   INTERNAL_PATHS,
   importProgressRequest,
   openResumableRequest,
+  planAttemptRequest,
   redeemTicketRequest,
   releaseTransferRequest,
   saveResumableRequest,
@@ -17,9 +21,11 @@ import { Problem } from '@framelane/service-kit/problem';
 import { Router } from 'express';
 import type { z } from 'zod';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
+import type { EnginesService } from '../engines/engines.service.ts';
 import type { ImportsService } from '../imports/imports.service.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { TokenGuessLimit } from '../rate-limits/token-guess-limit.ts';
+import type { TasksService } from '../tasks/tasks.service.ts';
 import type { ResumableUploadsService } from '../upload-tickets/resumable-uploads.service.ts';
 import { ticketExpired, uploadCancelled } from '../upload-tickets/ticket-checks.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
@@ -31,10 +37,12 @@ export function internalApi(
     imports: ImportsService;
     resumableUploads: ResumableUploadsService;
     attempts: AttemptsService;
+    tasks: TasksService;
+    engines: EnginesService;
   },
   tokenGuesses: TokenGuessLimit,
 ): Router {
-  const { tickets, imports, resumableUploads, attempts } = services;
+  const { tickets, imports, resumableUploads, attempts, tasks, engines } = services;
   const router = Router();
 
   /** Counts unknown tokens against the client that sent one. */
@@ -103,6 +111,24 @@ export function internalApi(
   router.post(INTERNAL_PATHS.checkAttempt, async (req, res) => {
     const { videoId, attempt } = read(checkAttemptRequest, req.body);
     res.json({ current: await attempts.isCurrent({ videoId, number: attempt }) });
+  });
+
+  router.post(INTERNAL_PATHS.planAttempt, async (req, res) => {
+    await tasks.plan(read(planAttemptRequest, req.body));
+    res.status(204).end();
+  });
+
+  router.post(INTERNAL_PATHS.claimTask, async (req, res) => {
+    res.json(await tasks.claim(read(claimTaskRequest, req.body)));
+  });
+
+  router.post(INTERNAL_PATHS.checkTask, async (req, res) => {
+    res.json({ current: await tasks.isCurrent(read(checkTaskRequest, req.body)) });
+  });
+
+  router.post(INTERNAL_PATHS.announceEngine, async (req, res) => {
+    await engines.announce(read(announceEngineRequest, req.body));
+    res.status(204).end();
   });
 
   return router;

@@ -1,4 +1,5 @@
 import { FAILURE_CODES, type FailureCode } from '@framelane/contracts/failures';
+import { TASK_KINDS, type Task } from '@framelane/contracts/transcode-plan';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptOutcome, DeliveryStatus, DisabledReason } from '../db/schema.ts';
 
@@ -14,10 +15,14 @@ const MAINTENANCE_STEPS = [
   'remove-outdated-videos',
   'delete-due-sources',
   'end-silent-attempts',
+  'end-silent-tasks',
   'reissue-lost-commands',
+  'reissue-lost-task-commands',
   'abort-stale-uploads',
   'prune-idempotency-keys',
   'prune-console-sessions',
+  'prune-engines',
+  'record-stored-bytes',
   'reseal-secrets',
   'prune-webhook-events',
   'prune-tombstones',
@@ -66,6 +71,12 @@ export class Metrics {
     labelNames: ['outcome'],
     registers: this.#registers,
   });
+  readonly #tasks = new Counter({
+    name: 'framelane_tasks_total',
+    help: 'Tries of tasks of long videos by outcome; lease_expired when the engine was lost',
+    labelNames: ['kind', 'outcome'],
+    registers: this.#registers,
+  });
   readonly #webhookAttempts = new Counter({
     name: 'framelane_webhook_attempts_total',
     help: 'Webhook delivery attempts by the status of the delivery afterwards',
@@ -111,7 +122,10 @@ export class Metrics {
   constructor() {
     this.#videos.inc({ outcome: 'ready', code: '' }, 0);
     for (const code of FAILURE_CODES) this.#videos.inc({ outcome: 'failed', code }, 0);
-    for (const outcome of ATTEMPT_OUTCOMES) this.#attempts.inc({ outcome }, 0);
+    for (const outcome of ATTEMPT_OUTCOMES) {
+      this.#attempts.inc({ outcome }, 0);
+      for (const kind of TASK_KINDS) this.#tasks.inc({ kind, outcome }, 0);
+    }
     for (const outcome of DELIVERY_OUTCOMES) this.#webhookAttempts.inc({ outcome }, 0);
     for (const reason of DISABLED_REASONS) this.#webhooksDisabled.inc({ reason }, 0);
     for (const step of MAINTENANCE_STEPS) this.#maintenanceFailures.inc({ step }, 0);
@@ -138,6 +152,10 @@ export class Metrics {
 
   attemptEnded(outcome: AttemptOutcome): void {
     this.#attempts.inc({ outcome });
+  }
+
+  taskEnded(kind: Task['kind'], outcome: AttemptOutcome): void {
+    this.#tasks.inc({ kind, outcome });
   }
 
   webhookAttempted(outcome: Exclude<DeliveryStatus, 'pending'>): void {

@@ -13,6 +13,7 @@ type Sources = {
   pool: pg.Pool;
   bus: MessageBus;
   attempts: { backlog(): Promise<{ waiting: Backlog; running: Backlog }> };
+  tasks: { backlog(): Promise<{ waiting: Backlog; running: Backlog }> };
   imports: { backlog(): Promise<{ waiting: Backlog; running: Backlog }> };
   background: readonly { name: string; backlog(): Promise<Backlog> }[];
   webhookDeliveries: { backlog(): Promise<{ due: Backlog; scheduled: number }> };
@@ -30,6 +31,7 @@ export class StateMetrics {
   readonly #sources: Sources;
   readonly #databaseUp: Gauge;
   readonly #videos: BacklogGauges<'state'>;
+  readonly #tasks: BacklogGauges<'state'>;
   readonly #imports: BacklogGauges<'state'>;
   readonly #background: BacklogGauges<'work'>;
   readonly #deliveries: BacklogGauges<'state'>;
@@ -48,6 +50,11 @@ export class StateMetrics {
     this.#videos = new BacklogGauges(registry, {
       name: 'framelane_videos_processing',
       help: 'Videos that wait for an engine, or are being transcoded',
+      labelNames: ['state'],
+    });
+    this.#tasks = new BacklogGauges(registry, {
+      name: 'framelane_tasks_open',
+      help: 'Tasks of long videos that wait for an engine, or that engines work on',
       labelNames: ['state'],
     });
     this.#imports = new BacklogGauges(registry, {
@@ -99,9 +106,10 @@ export class StateMetrics {
   }
 
   async #readDatabase(): Promise<void> {
-    const { attempts, imports, background, webhookDeliveries, resealing } = this.#sources;
+    const { attempts, tasks, imports, background, webhookDeliveries, resealing } = this.#sources;
     // One query at a time, so that scrapes occupy one connection.
     const videos = await attempts.backlog();
+    const pieces = await tasks.backlog();
     const files = await imports.backlog();
     const deliveries = await webhookDeliveries.backlog();
     const due: [string, Backlog][] = [];
@@ -111,6 +119,8 @@ export class StateMetrics {
     this.#databaseUp.set(1);
     this.#videos.set({ state: 'waiting' }, videos.waiting);
     this.#videos.set({ state: 'running' }, videos.running);
+    this.#tasks.set({ state: 'waiting' }, pieces.waiting);
+    this.#tasks.set({ state: 'running' }, pieces.running);
     this.#imports.set({ state: 'waiting' }, files.waiting);
     this.#imports.set({ state: 'running' }, files.running);
     this.#deliveries.set({ state: 'due' }, deliveries.due);

@@ -90,7 +90,7 @@ export function playbackRoutes(deps: {
       req.get('authorization') === undefined && cookie.tokenOf(req) === undefined
         ? undefined
         : async () => {
-            await authenticate(req, ['videos:read']);
+            await authenticate(req, ['videos:read'], { workspaceId: pathOf<VideoPath>(req).tenant });
             return credentialOf(req).workspace_id;
           },
   });

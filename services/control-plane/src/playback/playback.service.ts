@@ -34,6 +34,14 @@ import { renderStoryboard } from './storyboard.ts';
 /** How players get segments; see `ControlPlaneConfig`. */
 type PlaybackSettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined };
 
+/** Where an attempt has stored its output, if in folders: parts of renditions, and the images. */
+export type AttemptOutput = {
+  parts: readonly { name: RenditionName; start: number; folder: string }[];
+  imageFolder: string;
+};
+
+const ONE_FOLDER: AttemptOutput = { parts: [], imageFolder: '' };
+
 /** Serves ready videos: playlists from the database, segments and images from the object store, the content key. */
 export class PlaybackService {
   readonly #db: Database;
@@ -69,7 +77,8 @@ export class PlaybackService {
     trx: Database,
     videoId: string,
     manifest: Manifest,
-  ): Promise<{ variants: VideoRendition[]; targetDuration: number; bytes: number }> {
+    { parts, imageFolder } = ONE_FOLDER,
+  ): Promise<{ variants: VideoRendition[]; targetDuration: number; imageFolder: string; bytes: number }> {
     const { iFrames, poster, storyboard } = manifest;
     const renditions = iFrames === undefined ? manifest.renditions : [...manifest.renditions, iFrames];
     const targetDuration = targetDurationOf(renditions.map((rendition) => rendition.segments));
@@ -79,12 +88,14 @@ export class PlaybackService {
       renditions.map((rendition) => ({
         ...rendition,
         bandwidth: measureBandwidth(rendition.segments, targetDuration),
+        parts: parts.filter(({ name }) => name === rendition.name),
       })),
     );
     const names = new Set<RenditionName>(renditions.map((rendition) => rendition.name));
     return {
       variants: VIDEO_RENDITIONS.filter((name) => names.has(name)),
       targetDuration,
+      imageFolder,
       bytes: [...renditions.flatMap((rendition) => rendition.segments), poster, storyboard].reduce(
         (sum, stored) => sum + (stored?.bytes ?? 0),
         0,
@@ -148,8 +159,8 @@ export class PlaybackService {
   async segment(address: SegmentAddress): Promise<StoredFile> {
     const segment = await findSegment(this.#db, address);
     if (segment === undefined) throw notPlayable();
-    const { attempt, bytes } = segment;
-    const key = segmentKey({ ...address, attempt }, address.rendition, address.sequence);
+    const { attempt, folder, bytes } = segment;
+    const key = segmentKey({ ...address, attempt, folder }, address.rendition, address.sequence);
     const object = this.#object(key, bytes, address);
     const presign = this.#presign;
     return {
@@ -166,7 +177,8 @@ export class PlaybackService {
     const images = await findImages(this.#db, workspaceId, videoId);
     const bytes = name === 'poster.jpg' ? images?.poster_bytes : images?.storyboard?.bytes;
     if (images === undefined || bytes == null) throw notPlayable();
-    const key = imageKey({ workspaceId, videoId, attempt: images.attempt }, name);
+    const { attempt, image_folder: folder } = images;
+    const key = imageKey({ workspaceId, videoId, attempt, folder }, name);
     return this.#reads.readWhole(this.#object(key, bytes, { workspaceId, videoId }));
   }
 

@@ -6,7 +6,10 @@ import { compileOnce } from '../db/prepared-statements.ts';
 import type { PlaybackPolicy, RenditionRow, VideoRow } from '../db/schema.ts';
 
 /** A rendition without its segments. */
-export type RenditionSummary = Omit<RenditionRow, 'segment_durations' | 'segment_bytes'>;
+export type RenditionSummary = Omit<
+  RenditionRow,
+  'segment_durations' | 'segment_bytes' | 'part_starts' | 'part_folders'
+>;
 
 /** Identifies one segment. */
 export type SegmentAddress = {
@@ -16,13 +19,16 @@ export type SegmentAddress = {
   sequence: number;
 };
 
-/** Stores the renditions of a video. `bandwidth` is in bits per second. */
+/** Stores the renditions of a video. `bandwidth` is in bits per second. Without parts, all segments are in the folder of the attempt. */
 export async function insertRenditions(
   db: Database,
   videoId: string,
-  renditions: readonly (Manifest['renditions'][number] & { bandwidth: { peak: number; average: number } })[],
+  renditions: readonly (Manifest['renditions'][number] & {
+    bandwidth: { peak: number; average: number };
+    parts: readonly { start: number; folder: string }[];
+  })[],
 ): Promise<void> {
-  const rows = renditions.map(({ segments, frameRate, bandwidth, ...rendition }) => ({
+  const rows = renditions.map(({ segments, frameRate, bandwidth, parts, ...rendition }) => ({
     ...rendition,
     video_id: videoId,
     frame_rate: frameRate,
@@ -30,6 +36,8 @@ export async function insertRenditions(
     average_bandwidth: bandwidth.average,
     segment_durations: segments.map((segment) => segment.duration),
     segment_bytes: segments.map((segment) => segment.bytes),
+    part_starts: parts.length === 0 ? [0] : parts.map(({ start }) => start),
+    part_folders: parts.length === 0 ? [''] : parts.map(({ folder }) => folder),
   }));
   await db.insertInto('renditions').values(rows).execute();
 }
@@ -78,20 +86,24 @@ export async function findSegments(
     : { durations: row.durations, targetDuration: row.targetDuration };
 }
 
-/** The size of one segment and the attempt that encoded it; undefined when the video has no such segment. */
+/** The size of one segment, the attempt that encoded it, and its folder; undefined when the video has no such segment. */
 export async function findSegment(
   db: Database,
   { workspaceId, videoId, rendition, sequence }: SegmentAddress,
-): Promise<{ attempt: number; bytes: number } | undefined> {
+): Promise<{ attempt: number; folder: string; bytes: number } | undefined> {
   // PostgreSQL counts array elements from 1, and returns null beyond the last one.
   const [row] = await segmentsAt(db, workspaceId, videoId, rendition, sequence + 1);
-  return row?.bytes == null ? undefined : { attempt: row.attempt, bytes: row.bytes };
+  return row?.bytes == null ? undefined : { attempt: row.attempt, folder: row.folder, bytes: row.bytes };
 }
 
 const segmentsAt = compileOnce(
   (db, workspaceId: string, videoId: string, rendition: RenditionName, place: number) =>
     readyRenditions(db, workspaceId, videoId)
-      .select(['videos.attempt', sql<number | null>`segment_bytes[${place}::int]`.as('bytes')])
+      .select([
+        'videos.attempt',
+        sql<number | null>`segment_bytes[${place}::int]`.as('bytes'),
+        sql<string>`part_folders[width_bucket(${place}::int - 1, part_starts)]`.as('folder'),
+      ])
       .where('name', '=', rendition),
 );
 
@@ -138,9 +150,11 @@ export async function findImages(
   db: Database,
   workspaceId: string,
   videoId: string,
-): Promise<Pick<VideoRow, 'attempt' | 'poster_bytes' | 'storyboard' | 'duration'> | undefined> {
+): Promise<
+  Pick<VideoRow, 'attempt' | 'image_folder' | 'poster_bytes' | 'storyboard' | 'duration'> | undefined
+> {
   return readyVideo(db, workspaceId, videoId)
-    .select(['attempt', 'poster_bytes', 'storyboard', 'duration'])
+    .select(['attempt', 'image_folder', 'poster_bytes', 'storyboard', 'duration'])
     .executeTakeFirst();
 }
 

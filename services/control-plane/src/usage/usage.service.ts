@@ -2,13 +2,13 @@ import type { components } from '@framelane/openapi/types';
 import type { Database } from '../db/database.ts';
 import type { Environment, VideoRow } from '../db/schema.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
-import { addTranscoded, findStored, findUsage, type UsageOfDay } from './usage.store.ts';
-import { everyDay, outerDays, type UsagePeriod } from './usage-period.ts';
+import { addTranscoded, findStored, findUsage, recordStored, type UsageOfDay } from './usage.store.ts';
+import { dayOf, everyDay, outerDays, type UsagePeriod } from './usage-period.ts';
 
 /** The usage of a workspace in a period. */
 export type UsageReport = components['schemas']['Usage'];
 
-const UNUSED: Omit<UsageOfDay, 'day'> = { transcodedMs: 0, bandwidthBytes: 0 };
+const UNUSED: Omit<UsageOfDay, 'day'> = { transcodedMs: 0, bandwidthBytes: 0, storageBytes: null };
 
 /** Counts and reports the usage of workspaces. */
 export class UsageService {
@@ -29,6 +29,11 @@ export class UsageService {
     await addTranscoded(trx, video.workspace_id, video.environment, Math.round(seconds * 1000));
   }
 
+  /** Records what every workspace stores now, as its storage of today. */
+  async recordStored(): Promise<void> {
+    await recordStored(this.#db);
+  }
+
   /** The usage in a period, the present storage, and the quotas. Throws 400 for too many days in a report by day. */
   async report(
     workspaceId: string,
@@ -42,6 +47,7 @@ export class UsageService {
       findStored(this.#db, workspaceId, environment),
       this.#quotas.limits(workspaceId),
     ]);
+    const today = dayOf(new Date());
     const usageOf = new Map(used.map((each) => [each.day, each]));
     return {
       workspaceId,
@@ -52,7 +58,14 @@ export class UsageService {
       ...totals(used),
       limits,
       ...(byDay && {
-        days: shownDays.map((day) => ({ date: day, ...totals([usageOf.get(day) ?? UNUSED]) })),
+        days: shownDays.map((day) => {
+          const used = usageOf.get(day) ?? UNUSED;
+          return {
+            date: day,
+            ...totals([used]),
+            storageBytes: day === today ? stored.bytes : used.storageBytes,
+          };
+        }),
       }),
     };
   }

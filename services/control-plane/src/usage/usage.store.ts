@@ -2,8 +2,13 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Environment } from '../db/schema.ts';
 
-/** The usage on one UTC day, e.g. `2026-11-21`. */
-export type UsageOfDay = { day: string; transcodedMs: number; bandwidthBytes: number };
+/** The usage on one UTC day, e.g. `2026-11-21`. `storageBytes` is null if nothing was recorded on that day. */
+export type UsageOfDay = {
+  day: string;
+  transcodedMs: number;
+  bandwidthBytes: number;
+  storageBytes: number | null;
+};
 
 /** Bytes sent of one video on one UTC day. */
 export type SentBytes = { videoId: string; day: string; bytes: number };
@@ -21,6 +26,7 @@ export async function findUsage(
       sql<string>`day::text`.as('day'),
       'transcoded_ms as transcodedMs',
       'bandwidth_bytes as bandwidthBytes',
+      'storage_bytes as storageBytes',
     ])
     .where('workspace_id', '=', workspaceId)
     .where('environment', '=', environment)
@@ -45,6 +51,32 @@ export async function findStored(
     .where('environment', '=', environment)
     .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
+}
+
+/**
+ * Records what every workspace stores now, as the storage of today: also zero, if the workspace has stored something before. Reads
+ * only the index of stored bytes.
+ */
+export async function recordStored(db: Database): Promise<void> {
+  await sql`
+    with stored as (
+      select workspace_id, environment, sum(storage_bytes) as bytes from videos
+      where deleted_at is null
+      group by workspace_id, environment
+    )
+    insert into usage_daily (workspace_id, environment, day, storage_bytes)
+    select workspaces.id, environments.name, (now() at time zone 'UTC')::date, coalesce(bytes, 0)
+    from workspaces
+    cross join (values ('live'), ('test')) as environments (name)
+    left join stored on stored.workspace_id = workspaces.id and stored.environment = environments.name
+    where bytes is not null or exists (
+      select from usage_daily earlier
+      where earlier.workspace_id = workspaces.id and earlier.environment = environments.name
+        and earlier.storage_bytes is not null
+    )
+    order by workspaces.id, environments.name
+    on conflict (workspace_id, environment, day)
+    do update set storage_bytes = excluded.storage_bytes`.execute(db);
 }
 
 /** Adds to the transcoded time of today. */

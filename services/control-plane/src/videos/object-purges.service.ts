@@ -1,8 +1,9 @@
-import { sourcePrefix } from '@framelane/object-store/object-keys';
+import { attemptPrefix, sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { type DueWork, RENEWED_CLAIM_SECONDS } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
+import type { VideoRow } from '../db/schema.ts';
 import {
   claimDuePurges,
   type DuePurge,
@@ -12,8 +13,13 @@ import {
   renewPurgeClaim,
   scheduleNextPass,
 } from './object-purges.store.ts';
-import { acceptsUploads, prefixesToPurge, prefixOfLostTransfer } from './orphaned-objects.ts';
-import { findVideoOrTombstone } from './videos.store.ts';
+import {
+  acceptsUploads,
+  prefixesToPurge,
+  prefixOfLostTransfer,
+  prefixOfLostTry,
+} from './orphaned-objects.ts';
+import { findFolders, findVideoOrTombstone } from './videos.store.ts';
 
 /** Passes of a purge. The later ones find objects that a disconnected engine stored after the first one. */
 const PASSES = 3;
@@ -69,6 +75,20 @@ export class ObjectPurges implements DueWork<DuePurge> {
     if (video.deleted_at === null && video.source_key !== null) {
       await this.#purgeLostTransfers(sources, video.source_key);
     }
+    if (video.deleted_at === null && video.status === 'ready') await this.#purgeLostTries(video);
+  }
+
+  /** What the tries of tasks have stored whose results were not applied. */
+  async #purgeLostTries({ id, workspace_id, attempt }: VideoRow): Promise<void> {
+    const folders = await findFolders(this.#db, id);
+    if (folders.size === 0) return;
+    const output = attemptPrefix(workspace_id, id, attempt);
+    const lost = new Set<string>();
+    for await (const { key } of this.#objects.list(output)) {
+      const prefix = prefixOfLostTry(output, key, folders);
+      if (prefix !== null) lost.add(prefix);
+    }
+    for (const prefix of lost) await this.#objects.deletePrefix(prefix);
   }
 
   /** Once a source is registered, nothing refers to what other transfers stored. */

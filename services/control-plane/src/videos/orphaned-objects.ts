@@ -36,3 +36,12 @@ export function prefixOfLostTransfer(sources: string, key: string, source: strin
   const prefix = key.slice(0, key.lastIndexOf('/') + 1);
   return prefix === sources || source.startsWith(prefix) ? null : prefix;
 }
+
+/**
+ * The prefix of the try of a task that stored `key` below `output`, the prefix of an attempt that is complete. Null if the video
+ * refers to it: its folder is one of `folders`.
+ */
+export function prefixOfLostTry(output: string, key: string, folders: ReadonlySet<string>): string | null {
+  const folder = /^t\d+\.\d+\//.exec(key.slice(output.length))?.[0];
+  return folder === undefined || folders.has(folder) ? null : `${output}${folder}`;
+}

@@ -30,6 +30,7 @@ import {
   storeFailedAttempts,
   storeFailure,
   storeFile,
+  storeInOneRun,
   storeResult,
   turnIntoTombstone,
 } from './videos.store.ts';
@@ -95,6 +96,11 @@ export class VideoLifecycle {
     const attempt = video.attempt + 1;
     await storeAttempt(trx, video.id, attempt, sealedContentKey);
     return attempt;
+  }
+
+  /** The next attempts at a processing video make it in one run. */
+  makeInOneRun(trx: Database, videoId: string): Promise<void> {
+    return storeInOneRun(trx, videoId);
   }
 
   /** Raises the progress of a processing video. `fraction` is 0..1; readers see 0..99 until the video is ready. */

@@ -13,12 +13,13 @@ import { fromDays } from './keep-source.ts';
 /** The public record of a video. */
 export type VideoRecord = components['schemas']['Video'];
 
-/** A video with the expiry of its ticket or import, its import, its audio renditions and its captions. */
+/** A video with the expiry of its ticket or import, its import, its audio renditions, its captions, and the version of all of these. */
 export type VideoWithFile = VideoRow & {
   upload_expires_at: Date | null;
   import: VideoRecord['import'];
   audio: readonly Pick<RenditionRow, 'name' | 'label' | 'language' | 'role' | 'channels'>[] | null;
   captions: CaptionsRecord[];
+  version: string;
 };
 
 /** The URL of the master playlist; it works once the video is ready. `baseUrl` ends in `/v1`. */

@@ -1,6 +1,7 @@
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
+import { type EntityTags, sendUnchanged, setEntityTag } from '../http/entity-tags.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { VideoRecord } from './video-record.ts';
@@ -14,36 +15,61 @@ type ListQuery = {
   createdBefore?: string;
   environment?: components['schemas']['Environment'];
   q?: string;
+  tag?: string;
 };
 
-export function videoRoutes(
-  videos: VideosService,
-  publicUrl: string,
-  idempotent: Idempotent,
-): Record<'getVideo' | 'listVideos' | 'updateVideo' | 'deleteVideo' | 'retryVideo', RequestHandler> {
+type Operation =
+  | 'getVideo'
+  | 'getVideoTimeline'
+  | 'listVideos'
+  | 'updateVideo'
+  | 'deleteVideo'
+  | 'retryVideo';
+
+export function videoRoutes({
+  videos,
+  publicUrl,
+  entityTags,
+  idempotent,
+}: {
+  videos: VideosService;
+  publicUrl: string;
+  entityTags: EntityTags;
+  idempotent: Idempotent;
+}): Record<Operation, RequestHandler> {
   return {
     getVideo: async (req, res) => {
-      res.json(await videos.get(credentialOf(req).workspace_id, String(req.params.id)));
+      const { record, version } = await videos.getVersioned(
+        credentialOf(req).workspace_id,
+        String(req.params.id),
+      );
+      const entityTag = entityTags.of([version]);
+      if (!sendUnchanged(req, res, entityTag)) setEntityTag(res, entityTag).json(record);
+    },
+
+    getVideoTimeline: async (req, res) => {
+      res.json({ data: await videos.timeline(credentialOf(req).workspace_id, String(req.params.id)) });
     },
 
     listVideos: async (req, res) => {
       const query = req.query as unknown as ListQuery;
-      const page = await videos.list(
-        credentialOf(req).workspace_id,
-        {
-          statuses: (query.status ?? []).flatMap((item) =>
-            item.split(','),
-          ) as components['schemas']['VideoStatus'][],
-          createdAfter: query.createdAfter === undefined ? undefined : new Date(query.createdAfter),
-          createdBefore: query.createdBefore === undefined ? undefined : new Date(query.createdBefore),
-          environment: query.environment,
-          titleContains: query.q,
-        },
-        {
-          order: query.order,
-          ...pageOf(req),
-        },
-      );
+      const filter = {
+        statuses: (query.status ?? []).flatMap((item) =>
+          item.split(','),
+        ) as components['schemas']['VideoStatus'][],
+        createdAfter: query.createdAfter === undefined ? undefined : new Date(query.createdAfter),
+        createdBefore: query.createdBefore === undefined ? undefined : new Date(query.createdBefore),
+        environment: query.environment,
+        titleContains: query.q,
+        tag: query.tag,
+      };
+      const list = [credentialOf(req).workspace_id, filter, { order: query.order, ...pageOf(req) }] as const;
+      if (req.get('if-none-match') !== undefined) {
+        if (sendUnchanged(req, res, entityTags.of(await videos.versions(...list)))) return;
+      }
+      const { page, versions } = await videos.list(...list);
+      // These versions are of the same snapshot as the page, which may be newer than those above.
+      setEntityTag(res, entityTags.of(versions));
       sendPage(req, res, publicUrl, page);
     },
 

@@ -6,16 +6,19 @@ import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { type KeepSource, toDays } from './keep-source.ts';
+import { type TimelineEntry, timelineOf } from './timeline.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
 import type { VideoPatch } from './video-patch.ts';
-import { toVideoRecord, type VideoRecord } from './video-record.ts';
+import { toVideoRecord, type VideoRecord, type VideoWithFile } from './video-record.ts';
 import {
   deleteTombstones,
   findDueSources,
   findVideo,
   findVideosToRemove,
   insertVideo,
+  listAttempts,
   listVideos,
+  listVideoVersions,
   lockVideo,
   type NewVideo,
   patchVideo,
@@ -31,8 +34,13 @@ const TOMBSTONE_DAYS = 30;
 /** Tombstones deleted in one statement by `pruneTombstones`. */
 const TOMBSTONE_BATCH = 1000;
 
+/** The most attempts in a timeline. */
+const TIMELINE_ATTEMPTS = 100;
+
 /** A video to create. */
 export type VideoRequest = Omit<NewVideo, 'keepSourceDays'> & { keepSource: KeepSource | undefined };
+
+type ListRequest = { order: 'asc' | 'desc'; after: Position | undefined; limit: number };
 
 /** Reads, lists, changes and deletes the videos of a workspace. */
 export class VideosService {
@@ -74,19 +82,43 @@ export class VideosService {
     return this.#record(this.#db, workspaceId, videoId);
   }
 
+  /** The record of one video, and its version. Throws 404 `video_not_found`. */
+  async getVersioned(
+    workspaceId: string,
+    videoId: string,
+  ): Promise<{ record: VideoRecord; version: string }> {
+    const row = await this.#row(this.#db, workspaceId, videoId);
+    return { record: toVideoRecord(row, this.#baseUrl), version: row.version };
+  }
+
   /** The record within the caller's transaction. */
   read(trx: Database, workspaceId: string, videoId: string): Promise<VideoRecord> {
     return this.#record(trx, workspaceId, videoId);
   }
 
-  /** One page of the workspace's videos. */
+  /** What has happened to a video, oldest first. Throws 404 `video_not_found`. */
+  async timeline(workspaceId: string, videoId: string): Promise<TimelineEntry[]> {
+    const video = await findVideo(this.#db, workspaceId, videoId);
+    if (video === undefined) throw videoNotFound(videoId);
+    return timelineOf(video, await listAttempts(this.#db, videoId, TIMELINE_ATTEMPTS));
+  }
+
+  /** One page of the workspace's videos, and the versions of the rows that it is made of. */
   async list(
     workspaceId: string,
     filter: VideoFilter,
-    page: { order: 'asc' | 'desc'; after: Position | undefined; limit: number },
-  ): Promise<Page<VideoRecord>> {
-    const rows = await listVideos(this.#db, workspaceId, filter, { ...page, limit: page.limit + 1 });
-    return toPage(rows, page.limit, (row) => toVideoRecord(row, this.#baseUrl));
+    request: ListRequest,
+  ): Promise<{ page: Page<VideoRecord>; versions: string[] }> {
+    const rows = await listVideos(this.#db, workspaceId, filter, withOneMore(request));
+    return {
+      page: toPage(rows, request.limit, (row) => toVideoRecord(row, this.#baseUrl)),
+      versions: rows.map(({ version }) => version),
+    };
+  }
+
+  /** The versions that `list` would resolve with, for a fraction of its cost. */
+  versions(workspaceId: string, filter: VideoFilter, request: ListRequest): Promise<string[]> {
+    return listVideoVersions(this.#db, workspaceId, filter, withOneMore(request));
   }
 
   /** Changes what the owner may choose. Concurrent changes are made one after the other. Throws 404 `video_not_found`. */
@@ -165,9 +197,13 @@ export class VideosService {
   }
 
   async #record(db: Database, workspaceId: string, videoId: string): Promise<VideoRecord> {
+    return toVideoRecord(await this.#row(db, workspaceId, videoId), this.#baseUrl);
+  }
+
+  async #row(db: Database, workspaceId: string, videoId: string): Promise<VideoWithFile> {
     const row = await findVideo(db, workspaceId, videoId);
     if (row === undefined) throw videoNotFound(videoId);
-    return toVideoRecord(row, this.#baseUrl);
+    return row;
   }
 
   async #isStored(key: string): Promise<boolean> {
@@ -177,6 +213,11 @@ export class VideosService {
       throw unavailable('The storage cannot be reached at the moment.', error);
     }
   }
+}
+
+/** The row after the page shows whether there is another page. */
+function withOneMore(request: ListRequest): ListRequest {
+  return { ...request, limit: request.limit + 1 };
 }
 
 /** The living video of this workspace, locked until the transaction ends. */

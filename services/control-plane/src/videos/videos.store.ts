@@ -4,10 +4,12 @@ import type { VideoRendition } from '@framelane/contracts/renditions';
 import { type ExpressionBuilder, sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
+import { ENVIRONMENTS } from '../db/environments.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type {
   AttemptOutcome,
+  AttemptRow,
   Environment,
   PlaybackPolicy,
   Schema,
@@ -19,8 +21,9 @@ import { FAILED_SOURCE_DAYS } from './keep-source.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import type { VideoWithFile } from './video-record.ts';
 
-const ENVIRONMENTS: readonly Environment[] = ['live', 'test'];
 const STATUSES: readonly VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
+
+type VideoPageRequest = PageRequest & { order: 'asc' | 'desc' };
 
 export type VideoFilter = {
   statuses: VideoStatus[];
@@ -28,7 +31,14 @@ export type VideoFilter = {
   createdBefore: Date | undefined;
   environment: Environment | undefined;
   titleContains: string | undefined;
+  tag: string | undefined;
 };
+
+/** `among`: the ids of all videos that can match; undefined if they are unknown. */
+type NarrowedFilter = VideoFilter & { among: string[] | undefined };
+
+/** A tag of at most this many videos is rare. */
+const RARE_TAG_VIDEOS = 500;
 
 /** A video that waits for its upload; it is removed after `removeInSeconds`, unless that is null. */
 export type NewVideo = Pick<
@@ -79,12 +89,18 @@ export async function findVideo(
 
 const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
   db
-    .selectFrom('videos')
+    .selectFrom(
+      db
+        .selectFrom('videos')
+        .selectAll()
+        .select(rowVersion)
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '=', videoId)
+        .where('deleted_at', 'is', null)
+        .as('videos'),
+    )
     .selectAll()
-    .select([uploadExpiry, importOf, audioOf, captionsOf])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', videoId)
-    .where('deleted_at', 'is', null),
+    .select([uploadExpiry, importOf, audioOf, captionsOf, versionOf]),
 );
 
 /** Any video, a tombstone included. */
@@ -108,20 +124,74 @@ export async function listVideos(
   db: Database,
   workspaceId: string,
   filter: VideoFilter,
-  page: PageRequest & { order: 'asc' | 'desc' },
+  page: VideoPageRequest,
 ): Promise<VideoWithFile[]> {
-  const { createdAfter, createdBefore, titleContains } = filter;
+  return pageOfVideos(db, workspaceId, await narrowed(db, workspaceId, filter), page)
+    .selectAll()
+    .select([uploadExpiry, importOf, audioOf, captionsOf, versionOf])
+    .execute();
+}
+
+/** The versions of the videos that `listVideos` lists, in its order. Costs a fraction of it. */
+export async function listVideoVersions(
+  db: Database,
+  workspaceId: string,
+  filter: VideoFilter,
+  page: VideoPageRequest,
+): Promise<string[]> {
+  const rows = await pageOfVideos(db, workspaceId, await narrowed(db, workspaceId, filter), page)
+    .select(versionOf)
+    .execute();
+  return rows.map(({ version }) => version);
+}
+
+/**
+ * The filter, with the videos of a rare tag. PostgreSQL overestimates the number of these videos, and would search them in the order
+ * of the list, among all videos of the workspace.
+ */
+async function narrowed(db: Database, workspaceId: string, filter: VideoFilter): Promise<NarrowedFilter> {
+  const { tag } = filter;
+  if (tag === undefined) return { ...filter, among: undefined };
+  const rows = await fewWithTag(db, workspaceId, tag).execute();
+  return { ...filter, among: rows.length > RARE_TAG_VIDEOS ? undefined : rows.map(({ id }) => id) };
+}
+
+/**
+ * The videos of a workspace with a tag, at most one more than a rare tag has. The order lets PostgreSQL read a tag that is frequent
+ * elsewhere from the list of this workspace; otherwise it would read all workspaces.
+ */
+export function fewWithTag(db: Database, workspaceId: string, tag: string) {
+  return db
+    .selectFrom('videos')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .where(hasTag(tag))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(RARE_TAG_VIDEOS + 1);
+}
+
+function hasTag(tag: string) {
+  return sql<boolean>`tags @> array[${tag}]::text[]`;
+}
+
+function pageOfVideos(db: Database, workspaceId: string, filter: NarrowedFilter, page: VideoPageRequest) {
+  const { createdAfter, createdBefore, titleContains, tag, among } = filter;
   const { order, limit } = page;
   const matching = db
     .selectFrom('videos')
     .selectAll()
+    .select(rowVersion)
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
     .$if(createdAfter !== undefined, (query) => query.where('created_at', '>=', createdAfter as Date))
     .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore as Date))
     .$if(titleContains !== undefined, (query) =>
       query.where('title', 'ilike', `%${(titleContains as string).replace(/[\\%_]/g, '\\$&')}%`),
-    );
+    )
+    .$if(tag !== undefined, (query) => query.where(hasTag(tag as string)))
+    .$if(among !== undefined, (query) => query.where(sql<boolean>`id = any(${among}::text[])`));
   const ofAnyKind = keysetPage(matching, 'videos', page);
   const kinds = kindsOf(filter);
   // One index scan for each kind: a single scan would read past the rows of all other kinds.
@@ -137,14 +207,7 @@ export async function listVideos(
             (join) => join.onTrue(),
           )
           .selectAll('of_kind');
-  return db
-    .selectFrom(listed.as('videos'))
-    .selectAll()
-    .select([uploadExpiry, importOf, audioOf, captionsOf])
-    .orderBy('created_at', order)
-    .orderBy('id', order)
-    .limit(limit)
-    .execute();
+  return keysetPage(db.selectFrom(listed.as('videos')), 'videos', { order, limit, after: undefined });
 }
 
 /** Every pair of environment and status that the filter matches, once; null when it matches all. */
@@ -174,7 +237,13 @@ export async function storeFile(trx: Database, videoId: string, file: StoredFile
 }
 
 /** What the master playlist and the accounting need to know of the stored renditions. */
-export type StoredRenditions = { variants: VideoRendition[]; targetDuration: number; bytes: number };
+export type StoredRenditions = {
+  variants: VideoRendition[];
+  targetDuration: number;
+  bytes: number;
+  /** The folder of the images within that of the attempt. */
+  imageFolder: string;
+};
 
 /** The result of an attempt. It has the SHA-256 of the source if the upload did not. */
 export type AttemptResult = {
@@ -204,6 +273,7 @@ export async function storeResult(
     poster_bytes: poster?.bytes ?? null,
     storyboard: storyboard && JSON.stringify(storyboard),
     start_timestamp: manifest.startTimestamp,
+    image_folder: renditions.imageFolder,
     storage_bytes: sql`storage_bytes + ${renditions.bytes}::bigint`,
     progress: 100,
     ready_at: sql`now()`,
@@ -279,6 +349,11 @@ export async function storeAttempt(
   await setStatus(trx, videoId, 'processing', { attempt, content_key: sealedContentKey });
 }
 
+/** The next attempts at a video make it in one run. */
+export async function storeInOneRun(trx: Database, videoId: string): Promise<void> {
+  await trx.updateTable('videos').set({ in_one_run: true }).where('id', '=', videoId).execute();
+}
+
 /** Ends the import of a video, if there is one: erases its URL and headers. */
 export async function endImport(trx: Database, videoId: string): Promise<void> {
   await trx
@@ -288,15 +363,37 @@ export async function endImport(trx: Database, videoId: string): Promise<void> {
     .execute();
 }
 
-/** Closes the open attempt of a video, if there is one. */
+/** The folders of a ready video that tasks have made; empty for one that was made in one run. */
+export async function findFolders(db: Database, videoId: string): Promise<Set<string>> {
+  const { rows } = await sql<{ folder: string }>`
+    select distinct unnest(part_folders || videos.image_folder) as folder
+    from renditions join videos on videos.id = renditions.video_id
+    where video_id = ${videoId}`.execute(db);
+  return new Set(rows.map(({ folder }) => folder).filter((folder) => folder !== ''));
+}
+
+/** The latest attempts at a video, by increasing number. */
+export async function listAttempts(db: Database, videoId: string, limit: number): Promise<AttemptRow[]> {
+  const latest = await db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .execute();
+  return latest.reverse();
+}
+
+/** Closes the open attempt of a video, if there is one. Its plan and its tasks are deleted. */
 export async function closeOpenAttempt(
   trx: Database,
   videoId: string,
   outcome: AttemptOutcome,
 ): Promise<void> {
+  await trx.deleteFrom('tasks').where('video_id', '=', videoId).execute();
   await trx
     .updateTable('attempts')
-    .set({ outcome, finished_at: sql`now()` })
+    .set({ outcome, finished_at: sql`now()`, plan: null, source_sha256: null })
     .where('video_id', '=', videoId)
     .where('outcome', 'is', null)
     .execute();
@@ -474,6 +571,19 @@ export async function deleteTombstones(db: Database, olderThanDays: number, limi
     .executeTakeFirst();
   return Number(result.numDeletedRows);
 }
+
+/** The transaction that wrote this version of the row. Unlike a time, two changes never share it (ADR 48). */
+const rowVersion = sql<string>`videos.xmin`.as('row_version');
+
+/**
+ * The version of everything that the record of the video in the outer query shows: it changes with every row that the record is
+ * made of, whoever changes it.
+ */
+const versionOf = sql<string>`concat_ws(' ', videos.id, videos.row_version,
+  (select xmin from imports where video_id = videos.id),
+  (select xmin from upload_tickets where video_id = videos.id),
+  array(select xmin from renditions where video_id = videos.id order by name),
+  array(select xmin from captions where video_id = videos.id order by language))`.as('version');
 
 /** When the import or the ticket of the video in the outer query expires. */
 function uploadExpiry(eb: ExpressionBuilder<Schema, 'videos'>) {

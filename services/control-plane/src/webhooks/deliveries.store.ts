@@ -34,6 +34,8 @@ export type AttemptEntry = {
   durationMs: number;
   responseStatus: number | null;
   failure: DeliveryFailure | null;
+  responseBody: string | null;
+  requestHeaders: Record<string, string> | null;
 };
 
 /** What an attempt changes in the schedule of its delivery. */
@@ -192,14 +194,25 @@ export async function findDelivery(
     .executeTakeFirst();
 }
 
-/** The deliveries of an endpoint. */
+/** The body that each attempt at a delivery sends. */
+export async function findPayload(db: Database, eventId: string): Promise<string | undefined> {
+  const event = await db
+    .selectFrom('webhook_events')
+    .select('payload')
+    .where('id', '=', eventId)
+    .executeTakeFirst();
+  return event?.payload;
+}
+
+/** The deliveries of an endpoint, or those with a status. */
 export async function listDeliveries(
   db: Database,
   endpointId: string,
-  page: PageRequest,
+  { status, ...page }: PageRequest & { status: WebhookDeliveryRow['status'] | undefined },
 ): Promise<DeliveryWithType[]> {
   const ofEndpoint = deliveries(db).where('endpoint_id', '=', endpointId);
-  return keysetPage(ofEndpoint, 'webhook_deliveries', page).execute();
+  const wanted = status === undefined ? ofEndpoint : ofEndpoint.where('status', '=', status);
+  return keysetPage(wanted, 'webhook_deliveries', page).execute();
 }
 
 /** The most recently attempted delivery of each endpoint. */
@@ -252,7 +265,7 @@ export async function recordAttempt(
   attempt: AttemptEntry,
   change: ScheduleChange | undefined,
 ): Promise<void> {
-  const { number, at, durationMs, responseStatus, failure } = attempt;
+  const { number, at, durationMs, responseStatus, failure, responseBody, requestHeaders } = attempt;
   const log = { attempts: number, last_attempt_at: at, response_status: responseStatus, claimed_until: null };
   if (change === undefined) {
     await trx
@@ -286,6 +299,8 @@ export async function recordAttempt(
       duration_ms: durationMs,
       response_status: responseStatus,
       failure,
+      response_body: responseBody,
+      request_headers: requestHeaders,
     })
     .execute();
 }

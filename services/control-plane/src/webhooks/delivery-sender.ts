@@ -7,8 +7,11 @@ import type { DeliveryFailure } from '../db/schema.ts';
 import { failureOfError, failureOfStatus } from './delivery-failures.ts';
 import { signedHeaders } from './endpoint-secret.ts';
 
-/** The sender discards the response body. It closes the connection after this many bytes, more than usual endpoints send. */
+/** The sender closes the connection after this many bytes of the response body, more than usual endpoints send. */
 const RESPONSE_BYTES = 4096;
+
+/** The bytes of a response body that are kept, so that the owner of an endpoint can see why it failed. */
+const KEPT_BYTES = 1024;
 
 /** Timeout to connect to one address of a host. Then the sender tries the next address. */
 const CONNECT_ATTEMPT_MS = 2000;
@@ -26,8 +29,12 @@ export type OutgoingEvent = {
 /** The result of one attempt. */
 export type AttemptResult = {
   durationMs: number;
+  /** The headers that were sent, without the signature; null if no address of the endpoint was found or allowed. */
+  requestHeaders: Record<string, string> | null;
   /** Null without a response. */
   responseStatus: number | null;
+  /** The beginning of the response body as text; null without a response. */
+  responseBody: string | null;
   /** Null after a 2xx response. */
   failure: DeliveryFailure | null;
   /** The pause that the endpoint requests with Retry-After. */
@@ -37,7 +44,7 @@ export type AttemptResult = {
 /** Node passes options that it does not know to the socket. */
 type PostOptions = RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamilyAttemptTimeout'>;
 
-type EndpointResponse = { status: number; retryAfter: string | undefined };
+type EndpointResponse = { status: number; retryAfter: string | undefined; body: Buffer };
 
 /** Sends events. Each request has its own connection, to an address that the guard has just allowed. */
 export class DeliverySender {
@@ -58,20 +65,40 @@ export class DeliverySender {
     const startMs = performance.now();
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signal = AbortSignal.any([timeout, this.#interruption.signal]);
+    let requestHeaders: AttemptResult['requestHeaders'] = null;
     const result = (
-      outcome: Pick<AttemptResult, 'responseStatus' | 'failure'>,
+      outcome: Pick<AttemptResult, 'responseStatus' | 'responseBody' | 'failure'>,
       retryAfter?: string,
     ): AttemptResult => ({
       ...outcome,
+      requestHeaders,
       durationMs: Math.round(performance.now() - startMs),
       retryAfterSeconds: readRetryAfter(retryAfter, new Date()),
     });
     try {
-      const { status, retryAfter } = await this.#post(event, signal);
-      return result({ responseStatus: status, failure: failureOfStatus(status) }, retryAfter);
+      const url = new URL(event.url);
+      const addresses = await this.#addressesOf(url, signal);
+      const proof = signedHeaders({ id: event.id, sentAt: new Date(), body: event.body }, event.secrets);
+      const headers = {
+        'content-type': 'application/json',
+        'user-agent': 'Framelane-Webhooks/1.0',
+        ...proof,
+      };
+      // With the signature, whoever reads a delivery could send it again while its timestamp is accepted.
+      const { 'webhook-signature': _, ...shown } = headers;
+      requestHeaders = shown;
+      const { status, retryAfter, body } = await post(url, event.body, {
+        headers,
+        lookup: lookupOf(addresses),
+        autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_MS,
+        signal,
+      });
+      const failure = failureOfStatus(status);
+      return result({ responseStatus: status, responseBody: textOf(body), failure }, retryAfter);
     } catch (error) {
       if (this.#interruption.signal.aborted) return null;
-      return result({ responseStatus: null, failure: timeout.aborted ? 'timeout' : failureOfError(error) });
+      const failure = timeout.aborted ? 'timeout' : failureOfError(error);
+      return result({ responseStatus: null, responseBody: null, failure });
     }
   }
 
@@ -80,21 +107,11 @@ export class DeliverySender {
     this.#interruption.abort();
   }
 
-  async #post(event: OutgoingEvent, signal: AbortSignal): Promise<EndpointResponse> {
+  async #addressesOf(url: URL, signal: AbortSignal): ReturnType<AddressGuard['addressesOf']> {
     signal.throwIfAborted();
-    const url = new URL(event.url);
     const addresses = await this.#guard.addressesOf(url, signal);
     signal.throwIfAborted();
-    return post(url, event.body, {
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'Framelane-Webhooks/1.0',
-        ...signedHeaders({ id: event.id, sentAt: new Date(), body: event.body }, event.secrets),
-      },
-      lookup: lookupOf(addresses),
-      autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_MS,
-      signal,
-    });
+    return addresses;
   }
 }
 
@@ -104,26 +121,40 @@ function post(url: URL, body: string, options: PostOptions): Promise<EndpointRes
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   // No agent, because it would reuse connections, and the guard must allow the address of each one.
   const request = send(url, { ...options, method: 'POST', agent: false });
-  let received: EndpointResponse | undefined;
+  let head: Omit<EndpointResponse, 'body'> | undefined;
+  let beginning: Buffer = Buffer.alloc(0);
   let failure = new Error('The connection was closed without a response');
   request.on('response', (response) => {
-    received = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
-    discard(response);
+    head = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
+    readBeginning(response, (bytes) => {
+      beginning = bytes;
+    });
   });
   request.on('error', (error) => {
     failure = error;
   });
   // Once the head of the response has arrived, errors of the connection do not matter.
-  request.on('close', () => (received === undefined ? reject(failure) : resolve(received)));
+  request.on('close', () => (head === undefined ? reject(failure) : resolve({ ...head, body: beginning })));
   request.end(body);
   return promise;
 }
 
-function discard(response: IncomingMessage): void {
+/** Reads a body and calls back with its beginning, as far as it has arrived. */
+function readBeginning(response: IncomingMessage, onBeginning: (beginning: Buffer) => void): void {
   let bytes = 0;
+  let beginning: Buffer = Buffer.alloc(0);
   response.on('error', () => {});
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.byteLength;
+    if (beginning.byteLength < KEPT_BYTES) {
+      beginning = Buffer.concat([beginning, chunk]).subarray(0, KEPT_BYTES);
+      onBeginning(beginning);
+    }
     if (bytes > RESPONSE_BYTES) response.destroy();
   });
+}
+
+/** A body as text. An incomplete character at its end is left out; PostgreSQL does not store the character NUL. */
+function textOf(body: Buffer): string {
+  return new TextDecoder().decode(body, { stream: true }).replaceAll('\0', '\uFFFD');
 }

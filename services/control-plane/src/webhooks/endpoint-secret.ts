@@ -18,7 +18,7 @@ export function formatEndpointSecret(secret: Uint8Array): string {
 export function signedHeaders(
   message: { id: string; sentAt: Date; body: string },
   secrets: readonly Uint8Array[],
-): Record<string, string> {
+): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
   const { id, sentAt, body } = message;
   const signatures = secrets.map((secret) => new Webhook(secret, { format: 'raw' }).sign(id, sentAt, body));
   return {

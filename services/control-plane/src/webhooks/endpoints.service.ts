@@ -10,6 +10,7 @@ import {
   findAttempts,
   findDelivery,
   findLastDeliveries,
+  findPayload,
   giveUpDeliveries,
   insertDelivery,
   insertEvent,
@@ -32,7 +33,9 @@ import {
 } from './endpoints.store.ts';
 import { newEvent } from './events.service.ts';
 import {
+  type DeliveryDetails,
   type DeliveryRecord,
+  toDeliveryDetails,
   toDeliveryRecord,
   toWebhookRecord,
   type WebhookRecord,
@@ -157,7 +160,7 @@ export class WebhookEndpointsService {
   async deliveries(
     workspaceId: string,
     id: string,
-    page: { after: Position | undefined; limit: number },
+    page: { after: Position | undefined; limit: number; status: DeliveryRecord['status'] | undefined },
   ): Promise<Page<DeliveryRecord>> {
     requireFound(await findEndpoint(this.#db, workspaceId, id), id);
     const rows = await listDeliveries(this.#db, id, { ...page, limit: page.limit + 1 });
@@ -171,6 +174,15 @@ export class WebhookEndpointsService {
         attempts.filter(({ delivery_id }) => delivery_id === row.id),
       ),
     );
+  }
+
+  /** One delivery, with what it sent and received. Throws 404 `webhook_not_found` or `delivery_not_found`. */
+  async delivery(workspaceId: string, id: string, deliveryId: string): Promise<DeliveryDetails> {
+    requireFound(await findEndpoint(this.#db, workspaceId, id), id);
+    const delivery = await findDelivery(this.#db, id, deliveryId);
+    const body = delivery && (await findPayload(this.#db, delivery.event_id));
+    if (delivery === undefined || body === undefined) throw deliveryNotFound(deliveryId);
+    return toDeliveryDetails(delivery, await findAttempts(this.#db, [deliveryId]), body);
   }
 
   /**

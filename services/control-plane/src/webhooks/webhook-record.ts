@@ -5,6 +5,7 @@ import { FAILURE_MESSAGES } from './delivery-failures.ts';
 
 export type WebhookRecord = components['schemas']['Webhook'];
 export type DeliveryRecord = components['schemas']['WebhookDelivery'];
+export type DeliveryDetails = components['schemas']['WebhookDeliveryDetails'];
 
 /** The public record of an endpoint, without its secrets. `last` is its most recently attempted delivery. */
 export function toWebhookRecord(row: WebhookEndpointRow, last: DeliveryWithType | undefined): WebhookRecord {
@@ -39,6 +40,21 @@ export function toDeliveryRecord(
       error: toError(attempt.failure),
     })),
   };
+}
+
+/** A delivery with what its attempts sent and received. */
+export function toDeliveryDetails(
+  row: DeliveryWithType,
+  attempts: readonly WebhookAttemptRow[],
+  requestBody: string,
+): DeliveryDetails {
+  const record = toDeliveryRecord(row, attempts);
+  const attemptLog = record.attemptLog.map((entry, at) => ({
+    ...entry,
+    requestHeaders: attempts[at]?.request_headers ?? null,
+    responseBody: attempts[at]?.response_body ?? null,
+  }));
+  return { ...record, requestBody, attemptLog };
 }
 
 function deliveryStatus(row: WebhookEndpointRow): WebhookRecord['deliveryStatus'] {

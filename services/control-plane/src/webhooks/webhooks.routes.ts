@@ -1,4 +1,4 @@
-import type { components } from '@framelane/openapi/types';
+import type { components, operations } from '@framelane/openapi/types';
 import type { Request, RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
@@ -9,6 +9,8 @@ import type { DeliveryRecord } from './webhook-record.ts';
 
 type Schemas = components['schemas'];
 
+type DeliveryQuery = operations['listWebhookDeliveries']['parameters']['query'] & {};
+
 type WebhookOperation =
   | 'createWebhook'
   | 'listWebhooks'
@@ -18,6 +20,7 @@ type WebhookOperation =
   | 'rotateWebhookSecret'
   | 'testWebhook'
   | 'listWebhookDeliveries'
+  | 'getWebhookDelivery'
   | 'redeliverWebhookDelivery';
 
 export function webhookRoutes(
@@ -76,12 +79,18 @@ export function webhookRoutes(
     }),
 
     listWebhookDeliveries: async (req, res) => {
+      const page = { ...pageOf(req), status: (req.query as DeliveryQuery).status };
       sendPage(
         req,
         res,
         addresses.publicUrl,
-        await webhooks.deliveries(workspaceOf(req), String(req.params.id), pageOf(req)),
+        await webhooks.deliveries(workspaceOf(req), String(req.params.id), page),
       );
+    },
+
+    getWebhookDelivery: async (req, res) => {
+      const { id, deliveryId } = req.params;
+      res.json(await webhooks.delivery(workspaceOf(req), String(id), String(deliveryId)));
     },
 
     redeliverWebhookDelivery: idempotent<DeliveryRecord>({

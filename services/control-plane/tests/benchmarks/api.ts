@@ -29,12 +29,22 @@ const SEGMENT_BYTES = 500_000;
 /** Warm-up rounds. */
 const WARM_UPS = 2;
 
-/** `share` is the fraction of the requests that suffices to measure this case. */
-type Request = Pick<Task, 'method' | 'body'> & { name: string; path: string; share?: number };
+/**
+ * `share` is the fraction of the requests that suffices to measure this case. A `repeated` request has the ETag of the last response,
+ * which is current.
+ */
+type Request = Pick<Task, 'method' | 'body'> & {
+  name: string;
+  path: string;
+  share?: number;
+  repeated?: boolean;
+};
 
 const REQUESTS: Request[] = [
   { name: 'GET video', method: 'GET', path: `/v1/videos/${VIDEO}` },
+  { name: 'GET video, unchanged', method: 'GET', path: `/v1/videos/${VIDEO}`, repeated: true },
   { name: 'list of 25', method: 'GET', path: '/v1/videos' },
+  { name: 'list of 25, unchanged', method: 'GET', path: '/v1/videos', repeated: true },
   {
     name: 'ticket',
     method: 'POST',
@@ -131,14 +141,17 @@ async function compare(request: Request, servers: Record<keyof Round, Contestant
 }
 
 async function measure(server: Contestant, request: Request): Promise<Measured> {
-  const { path, method, body, share = 1 } = request;
+  const { path, method, body, share = 1, repeated = false } = request;
+  const url = `${server.url}${path}`;
+  const credentials = { authorization: `Bearer ${API_KEY}`, 'x-svc-workspace': WORKSPACE };
+  const entityTag = repeated ? (await fetch(url, { headers: credentials })).headers.get('etag') : null;
   const before = await server.cpuMicros();
   const load = await shoot({
-    url: `${server.url}${path}`,
+    url,
     method,
     headers: {
-      authorization: `Bearer ${API_KEY}`,
-      'x-svc-workspace': WORKSPACE,
+      ...credentials,
+      ...(entityTag !== null && { 'if-none-match': entityTag }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body }),

@@ -22,6 +22,7 @@ const everything: VideoFilter = {
   createdBefore: undefined,
   environment: undefined,
   titleContains: undefined,
+  tag: undefined,
 };
 type Page = { filter?: Partial<VideoFilter>; order?: 'asc' | 'desc'; after?: boolean };
 
@@ -36,6 +37,9 @@ const PAGES: [string, Page][] = [
   ['test environment, rare', { filter: { environment: 'test' } }],
   ['status and environment', { filter: { statuses: ['failed'], environment: 'live' }, after: true }],
   ['created before', { filter: { createdBefore: new Date('2026-01-01T00:10:00Z') } }],
+  ['tag, frequent', { filter: { tag: 'ready' } }],
+  ['tag, rare', { filter: { tag: 'failed' } }],
+  ['tag, once', { filter: { tag: 'number 777' } }],
   ['title, frequent', { filter: { titleContains: 'holiday' } }],
   ['title, once', { filter: { titleContains: 'number 777 ' } }],
 ];
@@ -45,12 +49,13 @@ async function fill(db: Database, workspace: typeof SMALL): Promise<void> {
   await sql`insert into workspaces (id, name) values (${workspace.id}, 'Benchmark')`.execute(db);
   await sql`
     insert into videos (id, workspace_id, environment, status, title, filename, error_code, content_key, variants,
-      target_duration, created_at)
+      target_duration, tags, created_at)
     select 'vid_' || ${workspace.id} || lpad(n::text, 8, '0'), ${workspace.id},
       case when n % ${workspace.rareOneIn}::int = 1 then 'test' else 'live' end,
       status, 'Holiday number ' || n || ' at the sea', 'holiday.mp4',
       case status when 'failed' then 'not_a_video' end, case status when 'ready' then 'sealed' end,
       case status when 'ready' then '{360p}'::text[] end, case status when 'ready' then 6 end,
+      array[status, 'number ' || n],
       '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n)
     from generate_series(1, ${workspace.videos}::int) as n,
       lateral (select case n % ${workspace.rareOneIn}::int when 2 then 'failed' when 3 then 'uploading' else 'ready' end as status) as s

@@ -5,6 +5,7 @@ import {
   ConsoleSessionsService,
   type LinkRequest,
 } from '../../src/console-sessions/console-sessions.service.ts';
+import type { Environment, Permission } from '../../src/db/schema.ts';
 import type { TestControlPlane } from './control-plane.ts';
 
 /** The origin of the console of a test control plane. */
@@ -21,28 +22,26 @@ export type ConsoleSession = {
 
 type Plane = Pick<TestControlPlane, 'db' | 'url' | 'workspaceId'>;
 
-/** Creates the code of a sign-in link, by default with every permission. */
+/** What a sign-in link is for. By default, everything in the live environment of the first workspace. */
+type LinkChanges = Partial<LinkRequest> & { environment?: Environment; permissions?: readonly Permission[] };
+
+/** Creates the code of a sign-in link. */
 export async function createCode(
   { db, workspaceId }: Plane,
-  changes: Partial<LinkRequest> = {},
+  { environment = 'live', permissions = PERMISSIONS, ...changes }: LinkChanges = {},
 ): Promise<string> {
   const sessions = new ConsoleSessionsService({
     db,
     logger: createLogger({ service: 'test', level: 'silent' }),
     publicUrl: CONSOLE_ORIGIN,
   });
-  const request = {
-    workspaceId,
-    name: 'Test',
-    environment: 'live',
-    permissions: PERMISSIONS,
-    ...changes,
-  } as const;
+  const grants = [{ workspaceId, environments: [environment], permissions }] as const;
+  const request = { name: 'Test', administrator: false, grants, ...changes };
   return (await sessions.createLink(request)).url.replace(/^.*#code=/, '');
 }
 
 /** Signs in to the console. */
-export async function signIn(plane: Plane, changes: Partial<LinkRequest> = {}): Promise<ConsoleSession> {
+export async function signIn(plane: Plane, changes: LinkChanges = {}): Promise<ConsoleSession> {
   const code = await createCode(plane, changes);
   const response = await request(plane.url).post('/v1/console/sessions').send({ code });
   if (response.status !== 201) throw new Error(`Not signed in: ${response.text}`);

@@ -1,6 +1,6 @@
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
-import type { EncodePlan } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../transcode-settings.ts';
 import { ffmpegArguments } from './arguments.ts';

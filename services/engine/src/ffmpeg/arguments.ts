@@ -1,4 +1,5 @@
-import { type EncodePlan, encodedRungs } from '../plan/encode-plan.ts';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { encodedRungs } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { DECODE_OPTIONS } from '../sandbox/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
@@ -10,15 +11,15 @@ import type { FfmpegCommandLine } from './run-ffmpeg.ts';
  * Added to all timestamps, so that none is negative: ffmpeg would shift negative ones by an amount of its own. The first decoding
  * timestamps of video with B-frames and of AAC are negative, by different amounts.
  */
-const TIMESTAMP_OFFSET_SECONDS = 10;
+export const TIMESTAMP_OFFSET_SECONDS = 10;
 
-const WITHOUT_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1'];
+export const WITHOUT_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1'];
 
 /**
  * Each thread of a decoder or encoder holds frames. Memory must depend on the size of the video, not on the number of cores. So
  * the number of threads is limited, and so are the pixels that all decoder threads hold together.
  */
-const MAX_THREADS = 16;
+export const MAX_THREADS = 16;
 const MAX_DECODER_PIXELS = MAX_THREADS * 3840 * 2160;
 
 /**
@@ -33,41 +34,52 @@ const PERMANENT_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
  */
 const LATE_AUDIO_QUEUE_BYTES = 512 * 1024 ** 2;
 
-type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
+export type ArgumentSettings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 
 /**
  * The one ffmpeg run that makes all renditions and images of a video. It decodes once, scales each rendition from the next
  * higher one, encodes each audio track once, and cuts all renditions at the same times. Passthrough tracks are copied undecoded.
  */
-export function ffmpegArguments(plan: EncodePlan, settings: Settings): FfmpegCommandLine {
+export function ffmpegArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
   const threads = Math.min(settings.threads, MAX_THREADS);
   return {
-    inputOptions: [
-      ...['-nostdin', '-hide_banner', '-v', 'error'],
-      ...['-threads', String(decoderThreads(plan, threads))],
-      ...PERMANENT_FILTERS,
-      ...DECODE_OPTIONS,
-      ...plan.audio.flatMap(({ index, decodeToStereo }) =>
-        decodeToStereo ? [`-downmix:${index}`, 'stereo'] : [],
-      ),
-    ],
+    inputOptions: inputOptions(plan, threads),
     input: SOURCE_INPUT,
     // ffmpeg reports the progress of the first output.
     outputs: [
-      { options: streamOptions(plan, { ...settings, threads }), path: `${OUTPUT_FOLDER}/%v.m3u8` },
+      {
+        options: streamOptions(plan, filterGraphs(plan), { ...settings, threads }),
+        path: `${OUTPUT_FOLDER}/%v.m3u8`,
+      },
       ...IMAGES.map((name) => ({ options: imageOptions(name), path: `${OUTPUT_FOLDER}/${name}.jpg` })),
     ],
   };
+}
+
+export function inputOptions(plan: EncodePlan, threads: number): string[] {
+  return [
+    ...['-nostdin', '-hide_banner', '-v', 'error'],
+    ...['-threads', String(decoderThreads(plan, threads))],
+    ...PERMANENT_FILTERS,
+    ...DECODE_OPTIONS,
+    ...plan.audio.flatMap(({ index, decodeToStereo }) =>
+      decodeToStereo ? [`-downmix:${index}`, 'stereo'] : [],
+    ),
+  ];
 }
 
 function decoderThreads({ coded }: EncodePlan, threads: number): number {
   return Math.max(1, Math.min(threads, Math.floor(MAX_DECODER_PIXELS / (coded.width * coded.height))));
 }
 
-function streamOptions(plan: EncodePlan, settings: Settings): string[] {
+export function streamOptions(
+  plan: EncodePlan,
+  graphs: readonly string[],
+  settings: ArgumentSettings,
+): string[] {
   return [
     ...['-filter_complex_threads', String(settings.threads)],
-    ...filterGraphs(plan).flatMap((graph) => ['-filter_complex', graph]),
+    ...graphs.flatMap((graph) => ['-filter_complex', graph]),
     ...encodedRungs(plan).flatMap(({ name }) => ['-map', `[${name}]`]),
     ...(plan.videoPassthrough ? ['-map', `0:${plan.videoIndex}`] : []),
     ...plan.audio.flatMap(({ name, index, method }) => [
@@ -84,7 +96,7 @@ function streamOptions(plan: EncodePlan, settings: Settings): string[] {
 }
 
 /** The filters emit one frame per second, so `-r 1` repeats none. */
-function imageOptions(name: string): string[] {
+export function imageOptions(name: string): string[] {
   return [
     ...['-map', `[${name}]`, ...WITHOUT_METADATA, '-r', '1', '-c:v', 'mjpeg', '-q:v', '4'],
     ...['-f', 'image2', '-update', '1'],

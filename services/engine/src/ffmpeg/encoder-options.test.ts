@@ -1,6 +1,6 @@
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
-import type { EncodePlan } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { encoderOptions } from './encoder-options.ts';
 
@@ -63,9 +63,9 @@ describe('the encoder options', () => {
   test('force key frames at frames that renditions of half the frame rate have', () => {
     const options = optionsOf(FAST);
     expect(valuesOf(options, '-force_key_frames')).toEqual([
-      'expr:gte(t+0.0001,n_forced*2)',
-      'expr:gte(t+0.0001,n_forced*2)',
-      'expr:gte(t+0.0001,n_forced*2)*not(mod(n,2))',
+      'expr:gte(t+0.000001,n_forced*2)',
+      'expr:gte(t+0.000001,n_forced*2)',
+      'expr:gte(t+0.000001,n_forced*2)*not(mod(n,2))',
     ]);
     expect(valuesOf(options, '-g')).toEqual(['51', '51', '101']);
     expect(valuesOf(options, '-level')).toEqual(['3.0', '3.0', '3.2']);

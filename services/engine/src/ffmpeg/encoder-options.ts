@@ -1,14 +1,11 @@
 import type { VideoRendition } from '@framelane/contracts/renditions';
-import type { AudioPlan } from '../plan/audio-plan.ts';
-import { type EncodePlan, encodedRungs } from '../plan/encode-plan.ts';
+import type { AudioPlan, EncodePlan, PieceTask, Rung } from '@framelane/contracts/transcode-plan';
+import { encodedRungs } from '../plan/encode-plan.ts';
 import { h264Level } from '../plan/h264-level.ts';
-import type { Rung } from '../plan/ladder.ts';
+import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';
 import { BUFFER_SECONDS } from '../plan/passthrough.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
-
-/** Seconds between key frames, unless the source sets them (HLS authoring specification 1.10). */
-const KEY_FRAME_SECONDS = 2;
 
 /** By the number of channels. */
 const AUDIO_BIT_RATES: Record<AudioPlan['channels'], string> = { 1: '64k', 2: '128k', 6: '320k' };
@@ -32,14 +29,36 @@ const SMALL_RENDITION_OPTIONS: Readonly<Record<string, string>> = {
 /** The same where the small renditions are all the work. */
 const SMALL_VIDEO_OPTIONS = 'b-adapt=2';
 
+/** How a run encodes video: the x264 preset and its number of threads. */
+type EncoderSettings = { preset: string; threads: number };
+
 /** Encoder options of all renditions: the encoded video from the lowest up, the video passthrough, and the audio. */
-export function encoderOptions(plan: EncodePlan, settings: { preset: string; threads: number }): string[] {
+export function encoderOptions(plan: EncodePlan, settings: EncoderSettings): string[] {
   const encoded = encodedRungs(plan);
   return [
-    ...encoded.flatMap((rung, at) => x264Options(rung, at, plan, settings)),
+    ...encoded.flatMap((rung, at) =>
+      x264Options(rung, at, { plan, settings, keyFrames: keyFrameRule(rung, plan) }),
+    ),
     ...(plan.videoPassthrough ? videoPassthroughOptions(encoded.length, plan) : []),
     ...plan.audio.flatMap((audio, at) => audioOptions(audio, plan.audio.length === 1 ? 'a' : `a:${at}`)),
   ];
+}
+
+/**
+ * With several threads, x264 makes another result in each run, because its lookahead runs in a thread of its own (measured). A piece
+ * that is made again must be the same.
+ */
+const DETERMINISTIC = 'sync-lookahead=0';
+
+/** Encoder options of one rendition of a piece, the only one in its output. */
+export function pieceEncoderOptions(
+  rung: Rung,
+  { plan, piece, settings }: { plan: EncodePlan; piece: PieceTask; settings: EncoderSettings },
+): string[] {
+  const rate = toNumber(plan.frameRate);
+  // ffmpeg rounds the times to the nearest frames.
+  const keyFrames = piece.keyFrames.map((frame) => (frame / rate).toFixed(6)).join(',');
+  return x264Options(rung, 0, { plan, settings, keyFrames, x264: DETERMINISTIC });
 }
 
 /**
@@ -49,11 +68,10 @@ export function encoderOptions(plan: EncodePlan, settings: { preset: string; thr
 function x264Options(
   rung: Rung,
   at: number,
-  plan: EncodePlan,
-  { preset, threads }: { preset: string; threads: number },
+  options: { plan: EncodePlan; settings: EncoderSettings; keyFrames: string; x264?: string | undefined },
 ): string[] {
-  // By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the segment boundaries.
-  const keyFrames = plan.videoPassthrough ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
+  const { plan, settings, keyFrames, x264 } = options;
+  const { preset, threads } = settings;
   // With passthrough, this has an effect only if the source has fewer key frames than its packets declare.
   const longest = plan.videoPassthrough ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { name, width, height, maxRate, frameStep } = rung;
@@ -62,7 +80,8 @@ function x264Options(
   const { level, maxFrames } = h264Level({ width, height, framesPerSecond, maxRate, bufferSize });
   const references = REFERENCES[preset];
   const savings = SMALL_RENDITIONS.includes(name) ? savingsOf(preset, plan) : undefined;
-  const options: [string, string][] = [
+  const parameters = [savings, x264].filter((each) => each !== undefined).join(':');
+  const values: [string, string][] = [
     ['-c', 'libx264'],
     ['-preset', preset],
     ['-profile', 'high'],
@@ -70,7 +89,7 @@ function x264Options(
     ...(references === undefined
       ? []
       : [['-refs', String(Math.min(references, maxFrames))] as [string, string]]),
-    ...(savings === undefined ? [] : [['-x264-params', savings] as [string, string]]),
+    ...(parameters === '' ? [] : [['-x264-params', parameters] as [string, string]]),
     ['-crf', CONSTANT_RATE_FACTOR],
     ['-maxrate', String(maxRate)],
     ['-bufsize', String(bufferSize)],
@@ -82,13 +101,18 @@ function x264Options(
     ['-flags', '+cgop'],
     ['-threads', String(threads)],
   ];
-  return options.flatMap(([option, value]) => [`${option}:v:${at}`, value]);
+  return values.flatMap(([option, value]) => [`${option}:v:${at}`, value]);
 }
 
 function savingsOf(preset: string, { rungs }: EncodePlan): string | undefined {
   const options = SMALL_RENDITION_OPTIONS[preset];
   const isSmall = rungs.every((rung) => SMALL_RENDITIONS.includes(rung.name));
   return options !== undefined && isSmall ? SMALL_VIDEO_OPTIONS : options;
+}
+
+/** By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the segment boundaries. */
+function keyFrameRule(rung: Rung, plan: EncodePlan): string {
+  return plan.videoPassthrough ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
 }
 
 /**
@@ -98,7 +122,7 @@ function savingsOf(preset: string, { rungs }: EncodePlan): string | undefined {
 function keyFrameExpression({ frameStep }: Rung, { rungs }: EncodePlan): string {
   const step = Math.max(...rungs.map((rung) => rung.frameStep)) / frameStep;
   if (rungs.every((rung) => rung.frameStep === 1)) return `gte(t,n_forced*${KEY_FRAME_SECONDS})`;
-  const isDue = `gte(t+0.0001,n_forced*${KEY_FRAME_SECONDS})`;
+  const isDue = `gte(t+0.000001,n_forced*${KEY_FRAME_SECONDS})`;
   return step === 1 ? isDue : `${isDue}*not(mod(n,${step}))`;
 }
 

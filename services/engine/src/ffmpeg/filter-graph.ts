@@ -1,7 +1,7 @@
-import { AUDIO_SAMPLE_RATE, type AudioPlan } from '../plan/audio-plan.ts';
+import type { AudioPlan, EncodePlan, PieceTask, Rung } from '@framelane/contracts/transcode-plan';
+import { AUDIO_SAMPLE_RATE } from '../plan/audio-plan.ts';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
-import { type EncodePlan, encodedRungs } from '../plan/encode-plan.ts';
-import type { Rung } from '../plan/ladder.ts';
+import { encodedRungs } from '../plan/encode-plan.ts';
 import { toFraction } from '../source/frame-rate.ts';
 import type { Size } from '../source/media-source.ts';
 
@@ -22,26 +22,63 @@ export function filterGraphs(plan: EncodePlan): string[] {
   const [first, ...others] = plan.audio;
   const [joined, apart] = first && !first.late ? [[first], others] : [[], plan.audio];
   const chainsOf = (audio: readonly AudioPlan[]) => audio.flatMap((each) => audioChain(each, plan));
-  return [[...videoChains(plan), ...imageChains(plan), ...chainsOf(joined)].join(';'), ...chainsOf(apart)];
+  const video = videoChains(plan, { first: 0, frames: plan.frames }, imageSources(plan));
+  return [
+    [...video, ...imageChains(plan, atIntervals(plan)), ...chainsOf(joined)].join(';'),
+    ...chainsOf(apart),
+  ];
 }
+
+/** The filter graph of a piece. Its outputs are labelled with the names of the encoded renditions. */
+export function pieceGraph(plan: EncodePlan, { firstFrame, frames }: PieceTask): string {
+  return videoChains(plan, { first: firstFrame, frames }, {}).join(';');
+}
+
+/** The filter graphs of the audio alone. */
+export function audioGraphs(plan: EncodePlan): string[] {
+  return plan.audio.flatMap((audio) => audioChain(audio, plan));
+}
+
+/** The label of all frames that the images are chosen from. */
+export const CANDIDATES = 'frames';
+
+/** The filter graph of the images alone, made from frames at any times, such as key frames only. */
+export function imagesGraph(plan: EncodePlan): string {
+  const source = plan.rungs.findLast(({ name }) => name !== '1080p') ?? plan.rungs[0];
+  if (source === undefined) return '';
+  const { interval, tiles } = plan.images.storyboard;
+  const choose = [
+    `fps=1/${interval}:start_time=0:round=near`,
+    `tpad=stop_mode=clone:stop=-1,trim=end_frame=${tiles}`,
+  ].join(',');
+  const chain = topChain({ ...source, frameStep: 1 }, plan, []);
+  const frames = `[0:${plan.videoIndex}]${chain},${fork([CANDIDATES, 'to-poster', 'to-storyboard'])}`;
+  return [frames, ...imageChains(plan, choose)].join(';');
+}
+
+/** Frames of the top rendition: the number of the first one, and how many. */
+type FrameRange = { first: number; frames: number };
+
+/** The renditions that the images are taken from. */
+type ImageSources = { poster?: Rung | undefined; storyboard?: Rung | undefined };
 
 /**
  * One chain per encoded rendition, from the top: each feeds its encoder and the scaler of the next lower rendition, and two of them
  * feed the images. If no rendition is encoded, the source is decoded for the images alone.
  */
-function videoChains(plan: EncodePlan): string[] {
+function videoChains(plan: EncodePlan, range: FrameRange, from: ImageSources): string[] {
   const fromTop = encodedRungs(plan).toReversed();
-  const from = imageSources(plan);
   if (fromTop.length === 0) {
     const rungs = plan.rungs.slice(-1);
     return rungs.map(
-      (rung) => `[0:${plan.videoIndex}]${topChain(rung, plan)},${fork(['to-poster', 'to-storyboard'])}`,
+      (rung) =>
+        `[0:${plan.videoIndex}]${topChain(rung, plan, framesIn(range, plan))},${fork(['to-poster', 'to-storyboard'])}`,
     );
   }
   return fromTop.map((rung, at) => {
     const steps =
       at === 0
-        ? `[0:${plan.videoIndex}]${topChain(rung, plan)}`
+        ? `[0:${plan.videoIndex}]${topChain(rung, plan, framesIn(range, plan))}`
         : `[to-${rung.name}]${[...frameStep(rung, fromTop[at - 1]), resized(rung)].join(',')},setsar=1`;
     const next = fromTop[at + 1];
     const copies = [
@@ -59,20 +96,27 @@ function fork(labels: readonly string[]): string {
   return labels.length > 1 ? `split=${labels.length}${outputs}` : `null${outputs}`;
 }
 
-/** The renditions that the images are taken from: at most 720p for the poster, the lowest one for the storyboard. */
-function imageSources(plan: EncodePlan): { poster: Rung | undefined; storyboard: Rung | undefined } {
+/** At most 720p for the poster, the lowest one for the storyboard. */
+function imageSources(plan: EncodePlan): ImageSources {
   const rungs = encodedRungs(plan);
   const small = rungs.filter(({ name }) => name !== '1080p');
   return { poster: small.at(-1) ?? rungs[0], storyboard: rungs[0] };
+}
+
+/** The first frame at or after each interval. */
+function atIntervals({ images: { storyboard } }: EncodePlan): string {
+  return `select=gte(t\\,selected_n*${storyboard.interval})`;
 }
 
 /**
  * ffmpeg reports no progress before each of its outputs has a frame. So each image gets a first version at once, which later
  * versions overwrite. The poster is the first frame, then the first one after a tenth of the video, then the first one after that
  * which is not nearly black. The storyboard is its first tile, then all tiles.
+ *
+ * @param choose the filters that choose the frames of the storyboard
  */
-function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string[] {
-  const { tile, columns, rows, tiles, interval } = storyboard;
+function imageChains({ images: { posterFrom, storyboard } }: EncodePlan, choose: string): string[] {
+  const { tile, columns, rows, tiles } = storyboard;
   const from = posterFrom.toFixed(3);
   const measured = 'lavfi.signalstats.YAVG';
   const layout = `tile=${columns}x${rows}`;
@@ -87,10 +131,9 @@ function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string
       'trim=end_frame=1[bright]',
     ].join(','),
     '[first][second][bright]concat=n=3,setpts=N/TB[poster]',
-    [
-      `[to-storyboard]select=gte(t\\,selected_n*${interval}),scale=${tile.width}:${tile.height},setsar=1`,
-      'split=2[tile][tiles]',
-    ].join(','),
+    [`[to-storyboard]${choose},scale=${tile.width}:${tile.height},setsar=1`, 'split=2[tile][tiles]'].join(
+      ',',
+    ),
     `[tile]trim=end_frame=1,${layout}:nb_frames=1[begun]`,
     `[tiles]${layout}:nb_frames=${tiles}[whole]`,
     '[begun][whole]concat=n=2,setpts=N/TB[storyboard]',
@@ -120,8 +163,12 @@ function audioChain(audio: AudioPlan, { lead }: EncodePlan): string[] {
   return [`[0:${audio.index}]${steps.join(',')}[${audio.name}]`];
 }
 
-/** From the decoder to the top rendition: one size, progressive, upright, constant rate, exact length, one colour space, 8-bit 4:2:0. */
-function topChain(top: Rung, plan: EncodePlan): string {
+/**
+ * From the decoder to a rendition: one size, progressive, upright, one colour space, 8-bit 4:2:0.
+ *
+ * @param frames the filters that determine the times and the number of frames
+ */
+function topChain(top: Rung, plan: EncodePlan, frames: readonly string[]): string {
   const { matrix, primaries, transfer } = plan.colour;
   return [
     `scale=${plan.coded.width}:${plan.coded.height}:interl=-1`,
@@ -130,14 +177,37 @@ function topChain(top: Rung, plan: EncodePlan): string {
     ...(plan.deinterlace === 'send_field' ? ['tpad=stop_mode=clone:stop=1'] : []),
     ...plan.turn,
     ...(plan.lead === 0 ? [] : [`setpts=PTS-(${plan.lead})/TB`]),
-    `fps=${toFraction(plan.frameRate)}:start_time=0`,
-    'tpad=stop_mode=clone:stop=-1',
-    `trim=end_frame=${plan.frames}`,
+    ...frames,
     ...frameStep(top),
     ...(plan.dynamicRange === 'sdr' ? standardRange(top, plan) : toneMapped(top, plan)),
     'setsar=1',
     `setparams=range=tv:colorspace=${matrix}:color_primaries=${primaries}:color_trc=${transfer}`,
   ].join(',');
+}
+
+/** Frames in each second before the range: `fps` needs the frame that it repeats. */
+const LEAD_IN_SECONDS = 1;
+
+/**
+ * Exactly the frames of a range, at a constant rate. `fps` rounds times relative to its start. So that all ranges have the frames of
+ * one run from zero, it starts at a whole second at which a frame is: such a time is exact in every time base.
+ */
+function framesIn({ first, frames }: FrameRange, { frameRate }: EncodePlan): string[] {
+  const { numerator, denominator } = frameRate;
+  const period = denominator / greatestCommonDivisor(numerator, denominator);
+  const framesPerPeriod = (numerator * period) / denominator;
+  const latest = Math.floor(first / framesPerPeriod - LEAD_IN_SECONDS / period);
+  const start = period * Math.max(0, latest);
+  const skipped = first - (start / period) * framesPerPeriod;
+  return [
+    `fps=${toFraction(frameRate)}:start_time=${start}`,
+    'tpad=stop_mode=clone:stop=-1',
+    `trim=${skipped === 0 ? '' : `start_frame=${skipped}:`}end_frame=${skipped + frames}`,
+  ];
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
 /** Drops every second frame for a rendition that has half the frame rate of its source. */

@@ -16,6 +16,8 @@ export type MediaTools = {
   /** ffmpeg for text tracks, with less memory and smaller files. */
   textFfmpeg: string;
   ffprobe: string;
+  /** The version of ffmpeg, or the first line that it prints for builds from a commit. */
+  version: string;
   /** The account they run as; null for the engine's own account. */
   account: Account | null;
 };
@@ -59,15 +61,13 @@ export async function prepareMediaTools(
     ffmpeg: join(folder, 'ffmpeg'),
     textFfmpeg: join(folder, 'text-ffmpeg'),
     ffprobe: join(folder, 'ffprobe'),
-    account,
   };
   const probeLimits = { ...limits, addressSpaceBytes: limits.probeMemoryBytes };
   await writeLaunchScript(tools.ffmpeg, programs.ffmpeg, { sandbox, limits, account });
   const textLimits = { ...probeLimits, fileBytes: MAX_TEXT_FILE_BYTES };
   await writeLaunchScript(tools.textFfmpeg, programs.ffmpeg, { sandbox, limits: textLimits, account });
   await writeLaunchScript(tools.ffprobe, programs.ffprobe, { sandbox, limits: probeLimits, account });
-  await checkFeatures(tools, folder, logger);
-  return tools;
+  return { ...tools, version: await checkFeatures(tools, folder, logger), account };
 }
 
 /** The first allowed sandbox that works on this machine. */
@@ -112,7 +112,12 @@ async function findProgram(name: string, packages: string): Promise<string> {
   throw new SettingsError(`${name} was not found in PATH. Install ${packages}.`);
 }
 
-async function checkFeatures(tools: MediaTools, folder: string, logger: Logger): Promise<void> {
+/** Resolves with the version of ffmpeg. */
+async function checkFeatures(
+  tools: Pick<MediaTools, 'ffmpeg' | 'ffprobe'>,
+  folder: string,
+  logger: Logger,
+): Promise<string> {
   const [banner = ''] = await output(tools.ffmpeg, ['-version'], folder);
   const version = parseVersion(banner);
   const encoders = await names(tools.ffmpeg, '-encoders', folder);
@@ -133,6 +138,7 @@ async function checkFeatures(tools: MediaTools, folder: string, logger: Logger):
       advice: 'Install 7.1.5, 8.0.3, 8.1.3 or newer: they fix known vulnerabilities.',
     });
   }
+  return version ?? banner;
 }
 
 /** The names in one of ffmpeg's lists: the second word of each line. */

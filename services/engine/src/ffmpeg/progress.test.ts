@@ -3,7 +3,7 @@ import { ProgressReader } from './progress.ts';
 
 test('parses progress across chunks and reports increases only', () => {
   const seen: number[] = [];
-  const reader = new ProgressReader((frames) => seen.push(frames));
+  const reader = new ProgressReader('frame', (frames) => seen.push(frames));
   const chunks = [
     'frame=0\nout_time_us=N/A\ndup_frame=9\nprogr',
     'ess=continue\nframe=1',

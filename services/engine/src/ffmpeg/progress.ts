@@ -1,25 +1,29 @@
 /**
- * Parses ffmpeg's `-progress` output: blocks of `key=value` lines. Calls `onFrames` with the number of frames written to the first
- * video output whenever it has increased. It does not use the time in that output, which is the time of the fastest stream: audio
- * and passthrough packets run ahead of the encoder.
+ * What shows the progress of a run: the number of frames written to the first video output, or the time in microseconds of the
+ * fastest stream. In runs with audio or passthrough, packets of these run ahead of the encoder.
  */
-export class ProgressReader {
-  readonly #onFrames: (frames: number) => void;
-  #rest = '';
-  #frames = 0;
+export type ProgressKey = 'frame' | 'out_time_us';
 
-  constructor(onFrames: (frames: number) => void) {
-    this.#onFrames = onFrames;
+/** Parses ffmpeg's `-progress` output: blocks of `key=value` lines. Calls `onProgress` whenever a value has increased. */
+export class ProgressReader {
+  readonly #pattern: RegExp;
+  readonly #onProgress: (value: number) => void;
+  #rest = '';
+  #value = 0;
+
+  constructor(key: ProgressKey, onProgress: (value: number) => void) {
+    this.#pattern = new RegExp(String.raw`^${key}=\s*(\d+)`);
+    this.#onProgress = onProgress;
   }
 
   push(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) {
-      const [, frames] = /^frame=\s*(\d+)/.exec(line) ?? [];
-      if (Number(frames ?? 0) > this.#frames) {
-        this.#frames = Number(frames);
-        this.#onFrames(this.#frames);
+      const [, value] = this.#pattern.exec(line) ?? [];
+      if (Number(value ?? 0) > this.#value) {
+        this.#value = Number(value);
+        this.#onProgress(this.#value);
       }
     }
   }

@@ -9,7 +9,7 @@ import {
   stopProcess,
   wasKilled,
 } from './process-group.ts';
-import { ProgressReader } from './progress.ts';
+import { type ProgressKey, ProgressReader } from './progress.ts';
 import { TOOL_ENVIRONMENT, ToolError } from './run-tool.ts';
 
 /** The arguments of one ffmpeg run: input options, input, and each output with its options. */
@@ -26,12 +26,14 @@ export type FfmpegRunOptions = {
   signal: AbortSignal;
   /** Maximum duration of the run, pauses included. It ends jobs whose storage makes almost no progress. */
   limitSeconds: number;
-  /** Maximum time without a new frame. Pauses do not count. */
+  /** Maximum time without progress. Pauses do not count. */
   stallSeconds: number;
   /** Maximum RAM in bytes. */
   memoryBytes: number;
-  /** Called about twice a second with the number of video frames of the first output so far. It only increases. */
-  onProgress: (frames: number) => void;
+  /** What shows the progress of the run. */
+  progressKey: ProgressKey;
+  /** Called about twice a second with the progress so far. It only increases. */
+  onProgress: (value: number) => void;
   /** Checked twice a second. While it returns true, ffmpeg is paused. */
   mustPause: () => boolean;
 };
@@ -95,9 +97,9 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     child.removeAllListeners('error').on('error', reject);
     endGroupWithLeader(child);
     limitLines(child, () => stop('output_limit'));
-    const progress = new ProgressReader((frames) => {
+    const progress = new ProgressReader(options.progressKey, (value) => {
       stall.refresh();
-      options.onProgress(frames);
+      options.onProgress(value);
     });
     child.stdout?.setEncoding('utf8').on('data', (text: string) => progress.push(text));
     if (signal.aborted || stoppedFor) stop();

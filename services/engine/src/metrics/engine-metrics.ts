@@ -93,6 +93,12 @@ export class EngineMetrics {
     registers: this.#registers,
   });
 
+  readonly #tasksActive = new Gauge({
+    name: 'framelane_engine_tasks_active',
+    help: 'Tasks of long videos in progress',
+    registers: this.#registers,
+  });
+
   constructor(roles: readonly EngineRole[], transcode: Pick<TranscodeSettings, 'slots' | 'workDir'>) {
     for (const role of roles) this.#roles.set({ role }, 1);
     if (roles.includes('upload')) {
@@ -166,6 +172,16 @@ export class EngineMetrics {
     }
   }
 
+  /** Counts a task as running. */
+  async inTask(work: () => Promise<void>): Promise<void> {
+    this.#tasksActive.inc();
+    try {
+      await work();
+    } finally {
+      this.#tasksActive.dec();
+    }
+  }
+
   /** Runs a stage of a transcode and measures its duration if it succeeds. */
   async inStage<T>(stage: TranscodeStage, work: () => Promise<T>): Promise<T> {
     const begun = performance.now();
@@ -180,12 +196,26 @@ export class EngineMetrics {
     this.#mediaSeconds.inc(mediaSeconds);
   }
 
+  /** `mediaSeconds` is the duration of what the task made of the video. */
+  taskCompleted(mediaSeconds: number): void {
+    this.#mediaSeconds.inc(mediaSeconds);
+  }
+
   transcodeFailed(code: TranscodeFailureCode | typeof ENGINE_STOPPED): void {
     this.#transcodes.inc({ outcome: 'failed', code });
   }
 
   transcodeAbandoned(): void {
     this.#transcodes.inc({ outcome: 'abandoned', code: '' });
+  }
+
+  /** What is in progress. */
+  async load(): Promise<{ slotsBusy: number; uploads: number; imports: number }> {
+    return {
+      slotsBusy: await reading(this.#slotsBusy),
+      uploads: await reading(this.#uploadsActive),
+      imports: await reading(this.#importsActive),
+    };
   }
 
   #measureMachine(slots: number, workDir: string): void {
@@ -215,6 +245,11 @@ export class EngineMetrics {
       },
     });
   }
+}
+
+async function reading(gauge: Gauge): Promise<number> {
+  const { values } = await gauge.get();
+  return values[0]?.value ?? 0;
 }
 
 /** The unit of times in /proc (proc(5), USER_HZ). */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { MIN_I_FRAME_SECONDS } from '../plan/tasks.ts';
 import { avcCodecString, startsWithIdr } from './codec-strings.ts';
 import { encryptSegment } from './segment-encryption.ts';
 import type { StoredSegment } from './segment-uploads.ts';
@@ -13,15 +14,15 @@ type IFrameUploadsOptions = {
   contentKey: Uint8Array;
   /** Object key of an I-frame. */
   keyOf: (sequence: number) => string;
+  /** The numbers of the first segment, and of the first I-frame in it. */
+  firstSegment: number;
+  firstSequence: number;
   signal: AbortSignal;
 };
 
-/** The least time between two I-frames of a segment (HLS authoring specification 6.3). */
-const MIN_SECONDS = 1;
-
 /** Reads the I-frames of a video segment, each as a transport stream. */
 export async function readIFrames(segment: OutputFile): Promise<readonly AccessUnit[]> {
-  const frames = new KeyFrames(MIN_SECONDS);
+  const frames = new KeyFrames(MIN_I_FRAME_SECONDS);
   for await (const chunk of readFrom(segment)) frames.push(chunk as Buffer);
   return frames.end().filter(({ stream }) => startsWithIdr(elementaryStream(stream)));
 }
@@ -31,14 +32,15 @@ export class IFrameUploads {
   readonly #options: IFrameUploadsOptions;
   readonly #waiting = new Map<number, readonly AccessUnit[]>();
   readonly #stored: StoredSegment[] = [];
-  #nextSegment = 0;
+  #nextSegment: number;
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: IFrameUploadsOptions) {
     this.#options = options;
+    this.#nextSegment = options.firstSegment;
   }
 
-  /** The stored I-frames by their sequence numbers, once every `add` has resolved. */
+  /** The stored I-frames in order, once every `add` has resolved. */
   get stored(): StoredSegment[] {
     return this.#stored;
   }
@@ -63,7 +65,7 @@ export class IFrameUploads {
 
   async #store({ start, stream }: AccessUnit): Promise<void> {
     const { objects, contentKey, keyOf, signal } = this.#options;
-    const sequence = this.#stored.length;
+    const sequence = this.#options.firstSequence + this.#stored.length;
     const ciphertext = await buffer(encryptSegment(Readable.from([stream]), contentKey, sequence));
     await withStorageRetries(() => objects.put(keyOf(sequence), ciphertext, 'video/mp2t'), signal);
     const codecs = avcCodecString(elementaryStream(stream));

@@ -1,7 +1,7 @@
 import type { Manifest } from '@framelane/contracts/manifest';
-import { type ImageName, imageKey } from '@framelane/object-store/object-keys';
+import type { ImagesPlan } from '@framelane/contracts/transcode-plan';
+import type { ImageName } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { ImagesPlan } from '../plan/images.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
 import { withStorageRetries } from './storage-retries.ts';
 import { type ToolOutput, ToolOutputError } from './tool-output.ts';
@@ -20,12 +20,15 @@ const END = Buffer.from([0xff, 0xd9]);
 export async function storeImages(
   output: ToolOutput,
   { storyboard: { tile, columns, tiles, interval } }: ImagesPlan,
-  attempt: { workspaceId: string; videoId: string; attempt: number },
-  { objects, signal }: { objects: ObjectStore; signal: AbortSignal },
+  {
+    objects,
+    keyOf,
+    signal,
+  }: { objects: ObjectStore; keyOf: (name: ImageName) => string; signal: AbortSignal },
 ): Promise<Pick<Manifest, 'poster' | 'storyboard'>> {
   const store = async (name: ImageName, image: Buffer | null) => {
     if (!image) return null;
-    await withStorageRetries(() => objects.put(imageKey(attempt, name), image, 'image/jpeg'), signal);
+    await withStorageRetries(() => objects.put(keyOf(name), image, 'image/jpeg'), signal);
     return { bytes: image.length };
   };
   // Both are read before one is stored: if one file is hostile, no image is stored.

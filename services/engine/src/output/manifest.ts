@@ -1,8 +1,10 @@
-import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
+import { joinManifest } from '@framelane/contracts/joined-manifest';
+import { type Manifest, START_TIMESTAMP } from '@framelane/contracts/manifest';
 import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
+import type { EncodePlan, StoredRendition, VideoFacts } from '@framelane/contracts/transcode-plan';
 import { audioLabels } from '../plan/audio-plan.ts';
-import type { EncodePlan } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
+import { CLOCK_HZ } from '../source/gop-scan.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
 import { InvalidSegmentError } from './segment-info.ts';
@@ -16,49 +18,19 @@ export function buildManifest(
   source: ProbedSource,
   plan: EncodePlan,
   stored: StoredSegments,
-  others: Pick<Manifest, 'poster' | 'storyboard' | 'captions'>,
+  { captions, ...images }: Pick<Manifest, 'poster' | 'storyboard' | 'captions'>,
 ): Manifest {
-  const rungs = plan.rungs.map((rung) => ({ ...rung, stored: segmentsOf(rung.name, stored) }));
-  // ffmpeg shifts all timestamps by the same amount. The first frame is at zero.
-  const zero = rungs[0]?.stored[0]?.start ?? Number.NaN;
-  const frameRate = toNumber(plan.frameRate);
-  const renditions = rungs.map((rung, at): RenditionManifest => {
-    const { name, width, height, stored: segments } = rung;
-    const renditionRate = frameRate / rung.frameStep;
-    assertContiguous(name, segments, {
-      end: zero + plan.duration,
-      tolerance: MAX_GAP_FRAMES / renditionRate,
-      isPassthrough: plan.videoPassthrough && at === rungs.length - 1,
-    });
-    const facts = describeSegments(segments, zero + plan.duration);
-    return {
-      name,
-      ...facts,
-      width,
-      height,
-      frameRate: renditionRate,
-      channels: null,
-      language: null,
-    };
-  });
-  if (new Set(rungs.map((rung) => rung.stored.length)).size > 1) {
-    throw new InvalidSegmentError('The renditions differ in their number of segments');
-  }
+  const renditions = describeStored(plan, stored, { firstFrame: 0, frames: plan.frames });
+  return joinManifest({ encode: plan, facts: videoFacts(source, plan, captions) }, [{ renditions, images }]);
+}
+
+/** What the manifest says about the source. */
+export function videoFacts(
+  source: ProbedSource,
+  plan: EncodePlan,
+  captions: Manifest['captions'],
+): VideoFacts {
   const labels = audioLabels(source.audio);
-  for (const { name, index, channels, method, ...audio } of plan.audio) {
-    const segments = segmentsOf(name, stored);
-    const end = zero + audio.end;
-    const isPassthrough = 'passthroughFrames' in method;
-    assertContiguous(name, segments, { end, tolerance: MAX_AUDIO_GAP_SECONDS, isPassthrough });
-    const at = source.audio.findIndex((track) => track.index === index);
-    const { language = null, role = null } = source.audio[at] ?? {};
-    renditions.push({
-      name,
-      ...describeSegments(segments, end),
-      ...{ width: null, height: null, frameRate: null, channels, language },
-      ...{ label: labels[at], ...(role && { role }) },
-    });
-  }
   return {
     source: {
       container: source.container,
@@ -68,27 +40,68 @@ export function buildManifest(
       frameRate: rounded(plan.sourceRate, 3),
       duration: rounded(source.timeline.duration, 3),
     },
-    duration: rounded(plan.duration, 3),
-    inputIssues: plan.inputIssues,
-    renditions,
-    ...(stored.has(I_FRAME_RENDITION) && { iFrames: describeIFrames(plan, stored, zero) }),
-    ...others,
-    startTimestamp: Math.round(zero * 90_000),
+    audioTracks: source.audio.map(({ index, language, role }, at) => ({
+      ...{ index, language, role },
+      label: labels[at] ?? '',
+    })),
+    captions,
   };
 }
 
-function describeIFrames(plan: EncodePlan, stored: StoredSegments, zero: number): RenditionManifest {
-  const { width = null, height = null } = plan.rungs[0] ?? {};
-  return {
-    name: I_FRAME_RENDITION,
-    ...describeSegments(segmentsOf(I_FRAME_RENDITION, stored), zero + plan.duration),
-    ...{ width, height, frameRate: null, channels: null, language: null },
-  };
+/** Frames of the top rendition: the number of the first one, and how many. */
+type FrameRange = { firstFrame: number; frames: number };
+
+/**
+ * The stored segments of the renditions of a plan, for a result.
+ *
+ * @param range the frames that a run has made
+ * @param first the number of the first segment and of the first I-frame
+ */
+export function describeStored(
+  plan: EncodePlan,
+  stored: StoredSegments,
+  range: FrameRange,
+  first = { firstSegment: 0, firstIFrame: 0 },
+): StoredRendition[] {
+  const { firstSegment, firstIFrame } = first;
+  const rungs = plan.rungs.map((rung) => ({
+    ...rung,
+    segments: segmentsOf(rung.name, stored, firstSegment),
+  }));
+  const frameRate = toNumber(plan.frameRate);
+  // ffmpeg shifts all timestamps by the same amount. The first frame of the video is at zero.
+  const zero = (rungs[0]?.segments[0]?.start ?? START_TIMESTAMP / CLOCK_HZ) - range.firstFrame / frameRate;
+  const end = zero + (range.firstFrame + range.frames) / frameRate;
+  const renditions: StoredRendition[] = [];
+  for (const [at, { name, frameStep, segments }] of rungs.entries()) {
+    assertContiguous(name, segments, {
+      end,
+      tolerance: (MAX_GAP_FRAMES * frameStep) / frameRate,
+      isPassthrough: plan.videoPassthrough && at === rungs.length - 1,
+    });
+    renditions.push(describe(name, segments, firstSegment));
+  }
+  if (new Set(rungs.map(({ segments }) => segments.length)).size > 1) {
+    throw new InvalidSegmentError('The renditions differ in their number of segments');
+  }
+  for (const { name, method, ...audio } of plan.audio) {
+    const segments = segmentsOf(name, stored, firstSegment);
+    const isPassthrough = 'passthroughFrames' in method;
+    assertContiguous(name, segments, {
+      end: zero + audio.end,
+      tolerance: MAX_AUDIO_GAP_SECONDS,
+      isPassthrough,
+    });
+    renditions.push(describe(name, segments, firstSegment));
+  }
+  if (!stored.has(I_FRAME_RENDITION)) return renditions;
+  const iFrames = segmentsOf(I_FRAME_RENDITION, stored, 0);
+  return [...renditions, describe(I_FRAME_RENDITION, iFrames, firstIFrame)];
 }
 
-/** All segments of a rendition in order. Throws if one is missing, or all are. */
-function segmentsOf(name: RenditionName, stored: StoredSegments): readonly StoredSegment[] {
-  const segments = stored.get(name) ?? [];
+/** All segments of a rendition in order, from the first number. Throws if one is missing, or all are. */
+function segmentsOf(name: RenditionName, stored: StoredSegments, first: number): readonly StoredSegment[] {
+  const segments = stored.get(name)?.slice(first) ?? [];
   const isMissing = segments.length === 0 || Array.from(segments).includes(undefined as never);
   if (isMissing) throw new Error(`A segment of ${name} is missing`);
   return segments;
@@ -118,20 +131,11 @@ function assertContiguous(
   }
 }
 
-/** Codecs and durations: a segment ends where the next begins, the last one at `end`. */
-function describeSegments(
-  stored: readonly StoredSegment[],
-  end: number,
-): Pick<RenditionManifest, 'codecs' | 'segments'> {
-  const codecs = new Set(stored.map((segment) => segment.codecs));
-  const [first = '', ...others] = codecs;
+function describe(name: RenditionName, stored: readonly StoredSegment[], first: number): StoredRendition {
+  const [codecs = '', ...others] = new Set(stored.map((segment) => segment.codecs));
   if (others.length > 0)
-    throw new InvalidSegmentError(`Segments differ in their codecs: ${[...codecs].join(' and ')}`);
-  const segments = stored.map(({ start, bytes }, at) => ({
-    duration: rounded((stored[at + 1]?.start ?? end) - start, 6),
-    bytes,
-  }));
-  return { codecs: first, segments };
+    throw new InvalidSegmentError(`Segments differ in their codecs: ${[codecs, ...others].join(' and ')}`);
+  return { name, codecs, first, segments: stored.map(({ start, bytes }) => ({ start, bytes })) };
 }
 
 function rounded(value: number, digits: number): number {

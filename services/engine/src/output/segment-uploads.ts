@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import {
   I_FRAME_RENDITION,
   isAudioRendition,
@@ -7,6 +9,7 @@ import {
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { headroomBytes } from '../disk-space.ts';
 import { outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
+import { completeCounters } from './continuity.ts';
 import { IFrameUploads, readIFrames } from './i-frame-uploads.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
 import { InvalidSegmentError, readSegmentInfo, type SegmentInfo } from './segment-info.ts';
@@ -21,7 +24,7 @@ export type StoredSegments = ReadonlyMap<RenditionName, readonly StoredSegment[]
 
 type SegmentFile = { name: string; rendition: RenditionName; sequence: number };
 
-type SegmentUploadsOptions = {
+export type SegmentUploadsOptions = {
   /** The folder that ffmpeg writes to. */
   output: ToolOutput;
   objects: ObjectStore;
@@ -34,6 +37,11 @@ type SegmentUploadsOptions = {
   iFramesOf: RenditionName | null;
   /** Maximum number of segments of a rendition. */
   maxSegments: number;
+  /**
+   * The numbers of the first segment and I-frame of a piece, and whether another piece follows it. Segments of pieces have their
+   * names while ffmpeg writes them; one is complete when the next one exists. Undefined for a whole video.
+   */
+  piece?: { firstSegment: number; firstIFrame: number; isFollowed: boolean } | undefined;
   /** Maximum size of a segment. */
   maxBytes: number;
   /** Aborts the uploads. */
@@ -70,7 +78,8 @@ export class SegmentUploads {
   constructor(options: SegmentUploadsOptions) {
     this.#options = options;
     const keyOf = (sequence: number) => options.keyOf(I_FRAME_RENDITION, sequence);
-    this.#iFrames = new IFrameUploads({ ...options, keyOf });
+    const { firstSegment = 0, firstIFrame: firstSequence = 0 } = options.piece ?? {};
+    this.#iFrames = new IFrameUploads({ ...options, keyOf, firstSegment, firstSequence });
   }
 
   /** Whether ffmpeg must pause until more segments are stored, so that they do not fill the disk. */
@@ -78,14 +87,23 @@ export class SegmentUploads {
     return this.#waiting.length > MAX_WAITING;
   }
 
-  /** Finds newly finished segments and starts to store them. Never rejects. */
+  /** Finds newly finished segments and starts to store them while ffmpeg runs. Never rejects. */
   async collect(): Promise<void> {
+    return this.#collect({ isRunning: true });
+  }
+
+  async #collect({ isRunning }: { isRunning: boolean }): Promise<void> {
+    const { output, renditions, maxSegments, piece } = this.#options;
+    const firstSegment = piece?.firstSegment ?? 0;
     try {
-      for (const name of await this.#options.output.names()) {
-        const file = segmentFile(name, this.#options.renditions);
+      const names = new Set(await output.names());
+      for (const name of names) {
+        const file = segmentFile(name, renditions);
         if (!file || this.#seen.has(name)) continue;
+        if (piece && isRunning && !names.has(`${file.rendition}-${file.sequence + 1}.ts`)) continue;
         this.#seen.add(name);
-        if (file.sequence >= this.#options.maxSegments) {
+        const isPlanned = file.sequence >= firstSegment && file.sequence < firstSegment + maxSegments;
+        if (!isPlanned) {
           throw refusal(
             'malformed_media',
             'The video has more segments than its duration allows. Export the video again and upload that.',
@@ -101,7 +119,7 @@ export class SegmentUploads {
 
   /** Resolves with all segments once they are stored. Rejects with the first failure. */
   async finish(): Promise<StoredSegments> {
-    await this.collect();
+    await this.#collect({ isRunning: false });
     await this.settle();
     if (this.#failure) throw this.#failure;
     this.#options.signal.throwIfAborted();
@@ -173,12 +191,23 @@ export class SegmentUploads {
   async #upload(segment: OutputFile, { name, rendition, sequence }: SegmentFile): Promise<number> {
     const { objects, contentKey, keyOf, signal } = this.#options;
     const options = { contentType: 'video/mp2t', signal };
+    const completed = this.#isJoined(sequence)
+      ? completeCounters(await buffer(readFrom(segment)))
+      : undefined;
     const { bytes } = await withStorageRetries(() => {
-      const ciphertext = encryptSegment(readFrom(segment), contentKey, sequence);
+      const plaintext = completed ? Readable.from([completed]) : readFrom(segment);
+      const ciphertext = encryptSegment(plaintext, contentKey, sequence);
       return objects.putStream(keyOf(rendition, sequence), ciphertext, options);
     }, signal);
-    if (bytes !== encryptedBytes(segment.bytes)) throw new ToolOutputError(`${name} became shorter`);
+    const plaintextBytes = completed?.length ?? segment.bytes;
+    if (bytes !== encryptedBytes(plaintextBytes)) throw new ToolOutputError(`${name} became shorter`);
     return bytes;
+  }
+
+  /** Whether the first segment of another piece follows a segment. */
+  #isJoined(sequence: number): boolean {
+    const { piece, maxSegments } = this.#options;
+    return piece?.isFollowed === true && sequence === piece.firstSegment + maxSegments - 1;
   }
 
   #fail(error: unknown): void {

@@ -1,3 +1,4 @@
+import { ROUNDING_SECONDS } from '../plan/tasks.ts';
 import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
 import { CLOCK_HZ } from '../source/gop-scan.ts';
 
@@ -5,7 +6,7 @@ import { CLOCK_HZ } from '../source/gop-scan.ts';
 export const PACKET_BYTES = 188;
 const SYNC_BYTE = 0x47;
 /** The packet identifier (PID) that ffmpeg gives the only stream of a program. */
-const STREAM_PID = 0x100;
+export const STREAM_PID = 0x100;
 
 /**
  * The elementary stream of an MPEG-2 transport stream with one stream (ISO/IEC 13818-1 §2.4.3): the payloads without the
@@ -85,7 +86,7 @@ class PacketReader {
 }
 
 /** The packet identifier of a transport packet. */
-function pidOf(packet: Buffer): number {
+export function pidOf(packet: Buffer): number {
   return packet.readUInt16BE(1) & 0x1fff;
 }
 
@@ -139,9 +140,6 @@ export class StreamEnd {
 
 /** The PIDs of the program association table and of the program map table that ffmpeg writes. */
 const TABLE_PIDS: readonly number[] = [0, 0x1000];
-
-/** Timestamps are rounded to milliseconds in many containers. */
-const ROUNDING_SECONDS = 0.001;
 
 /** An access unit, and the tables that decoders need before it: a transport stream of its own. */
 export type AccessUnit = { start: number; stream: Buffer };

@@ -1,11 +1,6 @@
 import { languageName } from '@framelane/contracts/languages';
-import {
-  AUDIO_RENDITIONS,
-  type AudioRendition,
-  SURROUND_RENDITIONS,
-  type SurroundRendition,
-  UNNAMED_AUDIO,
-} from '@framelane/contracts/renditions';
+import { AUDIO_RENDITIONS, SURROUND_RENDITIONS, UNNAMED_AUDIO } from '@framelane/contracts/renditions';
+import type { AudioPlan } from '@framelane/contracts/transcode-plan';
 import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
 import type { AudioTrack } from '../source/media-source.ts';
 import type { ProbedAudio } from '../source/probe.ts';
@@ -18,25 +13,6 @@ const LATE_SECONDS = 1;
 
 /** Channels of 5.1. */
 export const SURROUND_CHANNELS = 6;
-
-/** How to make one audio rendition. */
-export type AudioPlan = {
-  name: AudioRendition | SurroundRendition;
-  /** The track that it is made from. */
-  index: number;
-  /** 6 is 5.1. */
-  channels: 1 | 2 | 6;
-  /** The number of samples to encode, or the number of frames to pass through. */
-  method: { samples: number } | { passthroughFrames: number };
-  /** Whether the track begins late: its filters must not hold up those of the video. */
-  late: boolean;
-  /** Whether the source has more channels, which are mixed. */
-  downmix: boolean;
-  /** Whether the decoder mixes to stereo. Filters cannot if the number of channels changes within the file. */
-  decodeToStereo: boolean;
-  /** The second at which the audio ends. */
-  end: number;
-};
 
 /** How many frames of a track pass through, and the second at which they end; null if the track is encoded. */
 type Passed = { frames: number; end: number } | null;

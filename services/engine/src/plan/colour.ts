@@ -1,7 +1,5 @@
+import type { Colour } from '@framelane/contracts/transcode-plan';
 import type { VideoTrack } from '../source/media-source.ts';
-
-/** The colour space of a video, by ffmpeg's names for the code points of ITU-T H.273. */
-export type Colour = { matrix: string; primaries: string; transfer: string };
 
 /** The colour of all renditions, unless the top rendition is a passthrough. */
 export const BT709: Colour = { matrix: 'bt709', primaries: 'bt709', transfer: 'bt709' };

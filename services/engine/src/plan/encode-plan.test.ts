@@ -41,6 +41,7 @@ const plan = (
       end,
       declaredDuration: declared ?? null,
       gops,
+      entryPoints: null,
     },
     allowPassthrough,
   );

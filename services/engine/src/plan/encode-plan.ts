@@ -1,15 +1,14 @@
-import type { InputIssue } from '@framelane/contracts/manifest';
+import type { EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
-import type { DynamicRange, Size, VideoTrack } from '../source/media-source.ts';
-import type { Turn } from '../source/orientation.ts';
+import type { VideoTrack } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
-import { type AudioPlan, audioPlans } from './audio-plan.ts';
-import { BT709, type Colour, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
+import { audioPlans } from './audio-plan.ts';
+import { BT709, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
 import { fieldRate, isNear, outputFrameRate } from './frame-rate.ts';
-import { type ImagesPlan, planImages } from './images.ts';
+import { planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
-import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung } from './ladder.ts';
+import { DEFAULT_MAX_RATES, type MaxRates, planLadder } from './ladder.ts';
 import { checkAudioPassthrough, checkVideoPassthrough, type Obstacle } from './passthrough.ts';
 
 /** Target duration of a segment in seconds (HLS authoring specification 7.5). */
@@ -24,45 +23,9 @@ const MAX_LEAD_SECONDS = 0.1;
 /** HEVC codes each field as a frame of its own. The decoder marks those frames as interlaced, but there is nothing to deinterlace. */
 const FIELD_CODED_CODEC = 'hevc';
 
-/** How to transcode one source: all decisions that the ffmpeg command line needs. */
-export type EncodePlan = {
-  videoIndex: number;
-  /** Seconds by which video and audio are moved to an earlier time, so that a frame starts at zero. */
-  lead: number;
-  /** The renditions of the audio tracks in mono or stereo, the default one first, then those in 5.1. */
-  audio: readonly AudioPlan[];
-  /** Lowest first. */
-  rungs: readonly Rung[];
-  /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
-  videoPassthrough: boolean;
-  /** Why a track is encoded; null with passthrough. `failed`: an attempt with passthrough failed. */
+/** A plan, and for the log: why a track is encoded; null with passthrough. `failed`: an attempt with passthrough failed. */
+export type ExplainedPlan = EncodePlan & {
   obstacles: { video: Obstacle | 'failed' | null; audio: readonly (Obstacle | 'failed' | null)[] };
-  /** Segments end at the first key frame at or after each multiple of this many seconds. */
-  segmentSeconds: number;
-  /** Frame rate of the top rendition. */
-  frameRate: FrameRate;
-  /** Exact number of frames of the top rendition. */
-  frames: number;
-  /** Frames per second of the source. Two fields count as one frame. */
-  sourceRate: number;
-  /** Seconds of the output. */
-  duration: number;
-  /** Coded size of the first frames. Later frames may differ. */
-  coded: Size;
-  turn: Turn;
-  /** How to deinterlace: one output frame per frame, or one per field. Null if no frame is interlaced. */
-  deinterlace: 'send_frame' | 'send_field' | null;
-  dynamicRange: DynamicRange;
-  /** Colour of all renditions. */
-  colour: Colour;
-  /** Whether frames need scaling only: they are 8-bit 4:2:0, BT.709, limited range, with even width and height. */
-  pixelsCompatible: boolean;
-  /** Colour tags of the file; null where there is none. */
-  tagged: Pick<VideoTrack, 'colorMatrix' | 'colorPrimaries' | 'colorTransfer'>;
-  /** The colour matrix to assume for an untagged file; null for a tagged one. */
-  assumedMatrix: 'bt601' | 'bt709' | null;
-  images: ImagesPlan;
-  inputIssues: InputIssue[];
 };
 
 /** The settings that a plan depends on: the bit rates of the ladder, and whether tracks with 5.1 get a rendition in 5.1. */
@@ -77,7 +40,7 @@ export function planEncoding(
   source: ProbedSource,
   allowPassthrough: boolean,
   { maxRates, surround }: PlanSettings = { maxRates: DEFAULT_MAX_RATES, surround: false },
-): EncodePlan {
+): ExplainedPlan {
   const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);

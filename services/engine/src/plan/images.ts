@@ -1,20 +1,5 @@
+import type { ImagesPlan } from '@framelane/contracts/transcode-plan';
 import type { Size } from '../source/media-source.ts';
-
-/** The poster, and the storyboard: small images for the seek bar, all in one large image. */
-export type ImagesPlan = {
-  /** The poster is taken at or after this second. */
-  posterFrom: number;
-  storyboard: {
-    /** Size of one small image in pixels. */
-    tile: Size;
-    /** The layout of the large image, filled row by row. */
-    columns: number;
-    rows: number;
-    tiles: number;
-    /** Whole seconds between two small images. */
-    interval: number;
-  };
-};
 
 const POSTER_FRACTION = 0.1;
 const TILE_WIDTH = 160;

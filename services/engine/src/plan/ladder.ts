@@ -1,14 +1,6 @@
 import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+import type { Rung } from '@framelane/contracts/transcode-plan';
 import type { Size } from '../source/media-source.ts';
-
-/** One entry of the ladder: what the engine aims at for one video rendition. */
-export type Rung = Size & {
-  name: VideoRendition;
-  /** Maximum bit rate in bits per second, averaged over the decoder buffer (BUFFER_SECONDS). */
-  maxRate: number;
-  /** 2 if the rendition has every second frame of the video, else 1. */
-  frameStep: 1 | 2;
-};
 
 /** Maximum bit rate of each rendition at up to 30 frames per second, in bits per second. */
 export type MaxRates = Readonly<Record<VideoRendition, number>>;

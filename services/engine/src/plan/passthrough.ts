@@ -1,9 +1,9 @@
+import type { Rung } from '@framelane/contracts/transcode-plan';
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import { type Gop, type GopFlaw, MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { AudioTrack, VideoTrack } from '../source/media-source.ts';
-import type { Rung } from './ladder.ts';
 
 /** The property of a track that prevents passthrough. */
 export type Obstacle =
@@ -176,7 +176,7 @@ function staysUnder(bitsPerSecond: number, gops: readonly Gop[]): boolean {
 }
 
 /** The start times of segments, each of which ends at the first key frame at or after the next multiple of `seconds`. */
-function segmentStarts(gops: readonly Gop[], seconds: number): number[] {
+export function segmentStarts(gops: readonly Gop[], seconds: number): number[] {
   const starts = [0];
   for (const { start } of gops) {
     if (start > (starts.at(-1) ?? 0) && start >= starts.length * seconds) starts.push(start);

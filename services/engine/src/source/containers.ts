@@ -16,6 +16,13 @@ export type ContainerTraits = {
   scanTypeMayChange: boolean;
   /** Whether one header describes a track for the whole file. Passthrough requires that. */
   allowsPassthrough: boolean;
+  /**
+   * How ffmpeg finds a second of the file, for a run that begins in the middle:
+   * - `index`: from an index of the packets.
+   * - `search`: by reading timestamps in different places. It ends near that second.
+   * Null: no run begins in the middle.
+   */
+  seek: 'index' | 'search' | null;
 };
 
 const USUAL = {
@@ -23,20 +30,28 @@ const USUAL = {
   clockMayRestart: false,
   scanTypeMayChange: false,
   allowsPassthrough: false,
+  seek: null,
 } as const;
 
 /** The accepted containers. They contain their media. Formats that only refer to other files are not accepted. */
 const CONTAINERS: Record<string, ContainerTraits> = {
-  mp4: { ...USUAL, demuxers: ['mov'], duration: 'index', allowsPassthrough: true },
-  mov: { ...USUAL, demuxers: ['mov'], duration: 'index', allowsPassthrough: true },
+  mp4: { ...USUAL, demuxers: ['mov'], duration: 'index', allowsPassthrough: true, seek: 'index' },
+  mov: { ...USUAL, demuxers: ['mov'], duration: 'index', allowsPassthrough: true, seek: 'index' },
   matroska: {
     ...USUAL,
     demuxers: ['matroska', 'webm'],
     duration: 'file',
     scanTypeMayChange: true,
     allowsPassthrough: true,
+    seek: 'index',
   },
-  mpegts: { ...USUAL, demuxers: ['mpegts'], clockMayRestart: true, scanTypeMayChange: true },
+  mpegts: {
+    ...USUAL,
+    demuxers: ['mpegts'],
+    clockMayRestart: true,
+    scanTypeMayChange: true,
+    seek: 'search',
+  },
   mpeg: { ...USUAL, demuxers: ['mpeg'], clockMayRestart: true, scanTypeMayChange: true },
   avi: { ...USUAL, demuxers: ['avi'], duration: 'frame_count' },
   flv: { ...USUAL, demuxers: ['flv'], duration: 'file' },

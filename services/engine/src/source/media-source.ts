@@ -1,15 +1,13 @@
 import { canonicalLanguage } from '@framelane/contracts/languages';
 import type { AudioRole } from '@framelane/contracts/renditions';
+import type { DynamicRange, Turn } from '@framelane/contracts/transcode-plan';
 import { z } from 'zod';
 import { containerTraits } from './containers.ts';
 import { type FrameRate, toNumber } from './frame-rate.ts';
-import { swapsSides, type Turn, turnOf } from './orientation.ts';
+import { swapsSides, turnOf } from './orientation.ts';
 
 /** Width and height in pixels. */
 export type Size = { width: number; height: number };
-
-/** The transfer function of a track: standard range, or one of the two of high dynamic range. */
-export type DynamicRange = 'sdr' | 'pq' | 'hlg';
 
 /** A video track as its container describes it. */
 export type VideoTrack = {

@@ -1,6 +1,4 @@
-/** The ffmpeg filters that rotate or mirror frames as a display matrix demands; empty if frames are displayed as coded. */
-export type Turn = readonly ('transpose=clock' | 'transpose=cclock' | TransposeFlip | 'hflip' | 'vflip')[];
-type TransposeFlip = 'transpose=clock_flip' | 'transpose=cclock_flip';
+import type { Turn } from '@framelane/contracts/transcode-plan';
 
 /**
  * Reads a display matrix.

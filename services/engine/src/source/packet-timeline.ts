@@ -81,6 +81,11 @@ export class PacketTimeline {
     return this.#end - this.#startTime;
   }
 
+  /** Whether timestamps have restarted so far. */
+  get clockHasRestarted(): boolean {
+    return this.#shift !== 0;
+  }
+
   /** Null if no packet has a timestamp. */
   result(): Timeline | null {
     if (this.#frames === 0 || this.#end === Number.NEGATIVE_INFINITY) return null;

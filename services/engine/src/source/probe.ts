@@ -9,6 +9,7 @@ import { containerTraits } from './containers.ts';
 import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
+import { KeyFrameScan } from './key-frame-scan.ts';
 import {
   type AudioTrack,
   type MediaSource,
@@ -43,6 +44,11 @@ export type ProbedSource = {
   declaredDuration: number | null;
   /** The groups of pictures of the video, or why they do not allow passthrough. */
   gops: Gop[] | GopFlaw;
+  /**
+   * Where a run can begin to decode the video: times of key frames, at least half a second apart, in seconds from the earliest
+   * timestamp of the file. Null if runs must begin with the file.
+   */
+  entryPoints: readonly number[] | null;
 };
 
 export type ProbedAudio = AudioTrack & {
@@ -53,7 +59,9 @@ export type ProbedAudio = AudioTrack & {
 };
 
 /** Measurements of the packets. */
-type PacketFacts = Pick<ProbedSource, 'end' | 'gops' | 'audio'> & { timeline: Timeline | null };
+type PacketFacts = Pick<ProbedSource, 'end' | 'gops' | 'audio' | 'entryPoints'> & {
+  timeline: Timeline | null;
+};
 
 type ProbeOptions = {
   /** The confined ffprobe. */
@@ -174,7 +182,9 @@ async function readPackets(
   { video, audio }: ChosenTracks,
   { program, cwd, signal, limits }: ProbeOptions,
 ): Promise<PacketFacts> {
-  const timeline = new PacketTimeline(startTime, containerTraits(container).clockMayRestart);
+  const { clockMayRestart, seek } = containerTraits(container);
+  const timeline = new PacketTimeline(startTime, clockMayRestart);
+  const keyFrames = new KeyFrameScan(startTime);
   const rate = video.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
   const gops = rate <= MAX_FRAME_RATE ? new GopScan(startTime, rate) : null;
   const audioScans = new Map(
@@ -204,10 +214,12 @@ async function readPackets(
       if (index !== video.index) return;
       timeline.add(times.pts, times.dts, Number(duration));
       videoBudget.check(timeline.frames, timeline.end);
+      const isKey = flags.includes('K');
+      if (isKey) keyFrames.add(times.pts);
       gops?.add({
         ...times,
         bytes: Number(size),
-        isKey: flags.includes('K'),
+        isKey,
         isHidden: flags.includes('D'),
       });
     },
@@ -218,6 +230,7 @@ async function readPackets(
     end,
     timeline: timeline.result(),
     gops: gops?.result() ?? 'irregular',
+    entryPoints: seek === null || timeline.clockHasRestarted ? null : keyFrames.times,
     audio: audio.flatMap((track) => {
       const scan = audioScans.get(track.index);
       if (!scan?.packets || encrypted.has(track.index)) return [];

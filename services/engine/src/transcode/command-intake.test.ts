@@ -8,6 +8,8 @@ import { CommandIntake } from './command-intake.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
+const COMMANDS = { queue: 'engine.commands', mustWait: () => false } as const;
+
 let bus: InProcessBus;
 beforeEach(() => {
   bus = new InProcessBus({ logger, redeliveryDelayMs: 1 });
@@ -19,6 +21,7 @@ async function intakeWith(disk: { free: boolean }, diskCheckMs = 1) {
   const taken: string[] = [];
   const hasDiskSpace = jest.fn(async () => disk.free);
   const intake = new CommandIntake({
+    ...COMMANDS,
     ...{ bus, slots: 1, hasDiskSpace, logger, diskCheckMs },
     handle: async ({ data }) => void taken.push(data.videoId),
   });
@@ -86,6 +89,7 @@ test('a failed check of the disk and a failed subscription are retried', async (
   const checks = [async () => false, () => Promise.reject(new Error('EIO')), async () => true];
   const taken: string[] = [];
   const intake = new CommandIntake({
+    ...COMMANDS,
     bus,
     slots: 1,
     hasDiskSpace: () => (checks.shift() ?? (async () => true))(),
@@ -113,6 +117,7 @@ test('a slot runs one job, even if the broker redelivers its command', async () 
   };
   const jobs: { videoId: string; end: () => void }[] = [];
   const intake = new CommandIntake({
+    ...COMMANDS,
     bus: redelivering as MessageBus,
     slots: 1,
     hasDiskSpace: async () => true,
@@ -143,6 +148,7 @@ test('a free slot resumes while the job of another slot runs', async () => {
   const taken: string[] = [];
   const { promise: end, resolve: endLongJob } = Promise.withResolvers<void>();
   const intake = new CommandIntake({
+    ...COMMANDS,
     bus,
     slots: 2,
     hasDiskSpace: async () => disk.free,
@@ -179,6 +185,7 @@ test('pause and resumption of all slots are logged once', async () => {
   );
   const consume = jest.spyOn(bus, 'consume');
   const intake = new CommandIntake({
+    ...COMMANDS,
     ...{ bus, slots: 2, hasDiskSpace: async () => disk.free, handle: async () => {}, logger, diskCheckMs: 1 },
   });
   await intake.start();

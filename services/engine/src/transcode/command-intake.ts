@@ -1,19 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { QueueName } from '@framelane/contracts/topology';
 import type { Consumer, MessageBus, MessageHandler } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
 
 const DEFAULT_DISK_CHECK_MS = 5000;
+const DEFAULT_WAIT_CHECK_MS = 500;
 
 type Options = {
   bus: MessageBus;
+  queue: QueueName;
   /** Number of commands handled at the same time. */
   slots: number;
   /** Whether there is disk space for another job. */
   hasDiskSpace: () => Promise<boolean>;
+  /** Whether other work goes first: an intake that was halted does not consume until then. */
+  mustWait: () => boolean;
   handle: MessageHandler;
   logger: Logger;
-  /** Interval of disk checks while the intake is paused. */
+  /** Intervals of the checks while the intake is paused. */
   diskCheckMs?: number;
+  waitCheckMs?: number;
 };
 
 /** A consumer of a slot; `halted` resolves when the slot must stop consuming. */
@@ -48,7 +54,7 @@ export class CommandIntake {
   #isPaused = false;
 
   constructor(options: Options) {
-    this.#options = { diskCheckMs: DEFAULT_DISK_CHECK_MS, ...options };
+    this.#options = { diskCheckMs: DEFAULT_DISK_CHECK_MS, waitCheckMs: DEFAULT_WAIT_CHECK_MS, ...options };
   }
 
   /** Resolves when every slot consumes commands; rejects if one cannot. */
@@ -66,24 +72,30 @@ export class CommandIntake {
   }
 
   async #consume(slot: Slot): Promise<Consuming> {
-    const { bus, hasDiskSpace, handle } = this.#options;
+    const { bus, queue, hasDiskSpace, handle } = this.#options;
     const halted = this.#halted.promise;
-    const consumer = await bus.consume('engine.commands', { prefetch: 1 }, (message, delivery) =>
+    const consumer = await bus.consume(queue, { prefetch: 1 }, (message, delivery) =>
       slot.run(async () => {
         this.#stopping.signal.throwIfAborted();
         if (await hasDiskSpace()) return handle(message, delivery);
-        this.#halt();
+        this.#pause();
         throw new Error('Too little disk space for another job; the command is requeued');
       }),
     );
     return { consumer, halted };
   }
 
-  #halt(): void {
-    if (!this.#isPaused) this.#options.logger.warn('transcode.paused', { reason: 'too little disk space' });
-    this.#isPaused = true;
+  /** Each slot consumes no more commands once its handler has settled, until it must not wait. */
+  halt(): void {
     this.#halted.resolve();
     this.#halted = Promise.withResolvers();
+  }
+
+  #pause(): void {
+    const { logger, queue } = this.#options;
+    if (!this.#isPaused) logger.warn('transcode.paused', { queue, reason: 'too little disk space' });
+    this.#isPaused = true;
+    this.halt();
   }
 
   /** Lets a slot consume commands until the intake stops. Never rejects. */
@@ -97,17 +109,17 @@ export class CommandIntake {
     }
   }
 
-  /** Consumes again when there is disk space; undefined if the intake stops before. */
+  /** Consumes again when there is disk space and nothing goes first; undefined if the intake stops before. */
   async #resume(slot: Slot): Promise<Consuming | undefined> {
-    const { hasDiskSpace, logger, diskCheckMs } = this.#options;
+    const { queue, hasDiskSpace, mustWait, logger, diskCheckMs, waitCheckMs } = this.#options;
     const { signal } = this.#stopping;
     for (;;) {
-      await delay(diskCheckMs, undefined, { signal }).catch(() => {});
+      await delay(this.#isPaused ? diskCheckMs : waitCheckMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return undefined;
       try {
-        if (!(await hasDiskSpace())) continue;
+        if (mustWait() || !(await hasDiskSpace())) continue;
         const consuming = await this.#consume(slot);
-        if (this.#isPaused) logger.info('transcode.resumed');
+        if (this.#isPaused) logger.info('transcode.resumed', { queue });
         this.#isPaused = false;
         return consuming;
       } catch (error) {

@@ -1,14 +1,15 @@
 import { isAudioRendition } from '@framelane/contracts/renditions';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
 import { ToolError } from '../ffmpeg/run-tool.ts';
 import { EmptyRenditionError, InvalidSegmentError } from '../output/segment-info.ts';
-import { type EncodePlan, hasPassthrough, type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
+import { type ExplainedPlan, hasPassthrough, type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
 import { canDecodeToStereo } from '../sandbox/whitelist.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
 /** A plan and the source that it was made for. */
-export type PlannedSource = { plan: EncodePlan; source: ProbedSource };
+export type PlannedSource = { plan: ExplainedPlan; source: ProbedSource };
 
 /**
  * The next plan after one failed because of a property of the source that the probe does not detect. Null if no alternative
@@ -85,7 +86,7 @@ function tracksInStereo({ audio }: EncodePlan): number[] {
 }
 
 /** The decoders of these tracks mix to stereo, so that the tracks have no 5.1. */
-function decodedToStereo(plan: EncodePlan, indexes: readonly number[]): EncodePlan {
+function decodedToStereo(plan: ExplainedPlan, indexes: readonly number[]): ExplainedPlan {
   const audio = plan.audio
     .filter(({ index, channels }) => !(indexes.includes(index) && channels > 2))
     .map((track) => (indexes.includes(track.index) ? { ...track, decodeToStereo: true } : track));

@@ -41,7 +41,7 @@ test('all runs share one time limit: after it, the tracks are left out', async (
       { leftOut: [track(1), track(2)] } as unknown as ProbedSource,
       directory,
       {
-        tools: { ffmpeg: '', textFfmpeg, ffprobe: '', account: null },
+        tools: { ffmpeg: '', textFfmpeg, ffprobe: '', version: '', account: null },
         settings: { limits: { scanSeconds: 0.5 } as never },
         logger,
         signal: new AbortController().signal,

@@ -4,11 +4,11 @@ import { CaptionsError, type Cue, MAX_CAPTIONS_BYTES } from '@framelane/captions
 import { readCaptions } from '@framelane/captions/read-captions';
 import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
 import type { CaptionsTrack } from '@framelane/contracts/manifest';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Logger } from '@framelane/service-kit/logger';
 import { MAX_TEXT_FILE_BYTES, type MediaTools } from '../ffmpeg/media-tools.ts';
 import { runTool, ToolError } from '../ffmpeg/run-tool.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
-import type { EncodePlan } from '../plan/encode-plan.ts';
 import { grantFolder, OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { isTextCodec, TEXT_OPTIONS } from '../sandbox/whitelist.ts';
 import type { TrackName } from '../source/media-source.ts';
@@ -51,7 +51,7 @@ export async function readTextTracks(
     const { cues, flaw } = results[at] ?? { flaw: 'its text cannot be read' };
     bytes += cues?.reduce((sum, cue) => sum + Buffer.byteLength(cueBlock(cue)), 0) ?? 0;
     if (cues === undefined) flaws.set(track, flaw);
-    else if (bytes > MAX_TOTAL_BYTES) flaws.set(track, 'the text tracks of the file have more than 4 MB');
+    else if (bytes > MAX_TOTAL_BYTES) flaws.set(track, 'the text tracks of the file have more than 4 MiB');
     else texts.push({ language: track.language, title: track.title, cues });
   }
   const used = tracks.filter((track) => !flaws.has(track));
@@ -147,7 +147,7 @@ async function readFile(output: ToolOutput, name: string): Promise<Result> {
   const file = await output.file(name, MAX_TEXT_FILE_BYTES);
   if (file === null) return { flaw: 'its text cannot be read' };
   try {
-    if (file.bytes > MAX_CAPTIONS_BYTES) return { flaw: 'it has more than 2 MB of text' };
+    if (file.bytes > MAX_CAPTIONS_BYTES) return { flaw: 'it has more than 2 MiB of text' };
     const { buffer, bytesRead } = await file.handle.read(Buffer.alloc(file.bytes), 0, file.bytes, 0);
     return { cues: readCaptions(buffer.subarray(0, bytesRead), 'subrip') };
   } catch (error) {

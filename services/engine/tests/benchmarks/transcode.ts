@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
-import { type EncodePlan, planEncoding } from '../../src/plan/encode-plan.ts';
+import { type ExplainedPlan, planEncoding } from '../../src/plan/encode-plan.ts';
 import { probe } from '../../src/source/probe.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
@@ -60,7 +60,7 @@ try {
   await rm(directory, { recursive: true });
 }
 
-async function planFor(path: string): Promise<EncodePlan> {
+async function planFor(path: string): Promise<ExplainedPlan> {
   const job = await jobDirectory(directory, path);
   const options = { workDir: bench.workDir, sandbox: 'none', limits: settings.limits } as const;
   const tools = await prepareMediaTools(options, createLogger({ service: 'benchmark', level: 'error' }));
@@ -68,7 +68,7 @@ async function planFor(path: string): Promise<EncodePlan> {
   return planEncoding(await probe({ program: tools.ffprobe, cwd: job, signal, ...settings }), true);
 }
 
-async function runRound(path: string, plan: EncodePlan): Promise<Round> {
+async function runRound(path: string, plan: ExplainedPlan): Promise<Round> {
   const job = await jobDirectory(directory, path);
   const engine = await runJob(path);
   const bare = await measure(() => runBare(job, plan, settings));

@@ -41,6 +41,7 @@ const options = (sandbox: Sandbox, changes: Partial<FfmpegRunOptions> = {}): Ffm
   limitSeconds: 20,
   stallSeconds: 20,
   memoryBytes: DEFAULT_TRANSCODE_LIMITS.memoryBytes,
+  progressKey: 'frame',
   onProgress: () => {},
   mustPause: () => false,
   ...changes,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { imageKey } from '@framelane/object-store/object-keys';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -228,7 +229,11 @@ const ATTEMPT = { workspaceId: 'w', videoId: 'v', attempt: 1 };
 /** Stores the poster and the storyboard of a second. */
 function storing(objects: FileObjectStore) {
   const images = planImages({ width: 16, height: 16 }, 1, 0.96);
-  return storeImages(output, images, ATTEMPT, { objects, signal: new AbortController().signal });
+  return storeImages(output, images, {
+    objects,
+    keyOf: (name) => imageKey(ATTEMPT, name),
+    signal: new AbortController().signal,
+  });
 }
 
 test('images are stored and described', async () => {

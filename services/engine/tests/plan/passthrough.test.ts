@@ -36,11 +36,13 @@ async function transcode(path: string): Promise<{ manifest: Manifest; copied: st
   const { videoId, manifest } = await bench.transcode(path);
   await expectHlsRules(bench, videoId, manifest);
   const copied: string[] = [];
+  const ofSource = new Map<string, Set<string>>();
   for (const rendition of manifest.renditions) {
     const track = rendition.width === null ? 'a' : 'v';
     const output = inBench(`${videoId}-${rendition.name}.ts`);
     await writeFile(output, Buffer.concat(await decrypted(bench, videoId, rendition)));
-    const source = new Set(await decoded(path, track));
+    const source = ofSource.get(track) ?? new Set(await decoded(path, track));
+    ofSource.set(track, source);
     const frames = await decoded(output, track);
     // Priming frames of the audio are decoded in the output and skipped in the source.
     const own = frames.filter((frame) => source.has(frame)).length;

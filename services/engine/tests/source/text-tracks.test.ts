@@ -98,7 +98,7 @@ test('images are left out; so is text in a wrong encoding, without the other tra
     {
       code: 'track_left_out',
       message: expect.stringMatching(
-        /^Track 2 \(subtitles, subrip\) was left out: it(s text cannot be read| has no cue)/,
+        /^Track 2 \(subtitles, subrip\) was left out: it(s text cannot be read| has no cue| is empty)/,
       ),
     },
   ]);
@@ -116,13 +116,13 @@ const time = (at: number) => new Date(at * 10).toISOString().slice(11, 23).repla
 const srtOf = (count: number) =>
   Array.from({ length: count }, (_, at) => `${at}\n${time(at)} --> ${time(at + 1)}\nA\n`).join('\n');
 
-test('tracks that have more than 4 MB together are left out', async () => {
+test('tracks that have more than 4 MiB together are left out', async () => {
   const text = srtOf(45_000);
   const files = { 'j.srt': text, 'k.srt': text, 'l.srt': text };
   const { captions, inputIssues } = await transcode(await withTracks('large.mkv', files, ['-c:s', 'srt']));
   expect(captions).toHaveLength(2);
   expect(inputIssues.map(({ message }) => message)).toEqual([
-    'Track 4 (subtitles, subrip) was left out: the text tracks of the file have more than 4 MB.',
+    'Track 4 (subtitles, subrip) was left out: the text tracks of the file have more than 4 MiB.',
   ]);
 });
 
@@ -133,7 +133,7 @@ test('a track of 200,000 cues, or without any, is left out with the reason', asy
   const { captions, inputIssues } = await transcode(path);
   expect(captions).toHaveLength(1);
   expect(inputIssues.map(({ message }) => message)).toEqual([
-    'Track 2 (subtitles, subrip) was left out: it has more than 2 MB of text.',
+    'Track 2 (subtitles, subrip) was left out: it has more than 2 MiB of text.',
     'Track 3 (subtitles, subrip) was left out: it has no cue with text.',
   ]);
 });

@@ -17,6 +17,7 @@ await runFfmpeg(
     memoryBytes: Number.POSITIVE_INFINITY,
     stallSeconds: 60,
     mustPause: () => false,
+    progressKey: 'frame',
     onProgress: () => process.stdout.write('encoding\n'),
   },
 );

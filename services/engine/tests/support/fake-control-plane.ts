@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { newId } from '@framelane/contracts/ids';
 import {
+  type AnnounceEngineRequest,
+  announceEngineRequest,
   type ClaimAttemptResponse,
   type ClaimedImport,
   type CompleteTransferRequest,
@@ -81,7 +83,7 @@ export class FakeControlPlane {
   readonly completions: CompleteTransferRequest[] = [];
   /** Bodies of the release requests. */
   readonly releases: ReleaseTransferRequest[] = [];
-  /** Paths of all requests in order, without those for imports, which engines send all the time. */
+  /** Paths of all requests in order, without those for imports and announcements, which engines send all the time. */
   readonly requests: string[] = [];
   /** Paths that respond with 503. */
   readonly broken = new Set<string>();
@@ -96,6 +98,7 @@ export class FakeControlPlane {
   /** The latest progress of each import, by transfer, and how the tries ended. */
   readonly importProgress = new Map<string, ImportProgressRequest>();
   readonly endedTries: EndImportTryRequest[] = [];
+  readonly announcements: AnnounceEngineRequest[] = [];
   /** No request gets a response before this resolves. */
   gate: Promise<void> = Promise.resolve();
 
@@ -165,7 +168,8 @@ export class FakeControlPlane {
   async #handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const path = req.url ?? '';
     const body = await json(req);
-    if (path !== INTERNAL_PATHS.claimImport) this.requests.push(path);
+    if (path !== INTERNAL_PATHS.claimImport && path !== INTERNAL_PATHS.announceEngine)
+      this.requests.push(path);
     await this.gate;
     const reply = this.broken.has(path)
       ? refusal(503, 'unavailable')
@@ -225,6 +229,9 @@ export class FakeControlPlane {
         return this.#claim(claimAttemptRequest.parse(body).videoId);
       case INTERNAL_PATHS.checkAttempt:
         return { status: 200, body: { current: this.#claimed.has(checkAttemptRequest.parse(body).videoId) } };
+      case INTERNAL_PATHS.announceEngine:
+        this.announcements.push(announceEngineRequest.parse(body));
+        return { status: 204 };
       default:
         return refusal(404, 'route_not_found');
     }

@@ -8,16 +8,20 @@ import { isVideo, type LoadedSegment, type Presentation } from '@framelane/hls-c
 import { timelineOf } from '@framelane/hls-conformance/timeline';
 import { expect } from '@jest/globals';
 import { VideoServer } from './video-server.ts';
-import type { WorkerBench } from './worker-bench.ts';
+import type { StoredVideos } from './worker-bench.ts';
 
 /** Serves a stored video, and checks it against the rules of `packages/hls-conformance` and against its manifest. */
-export async function expectHlsRules(bench: WorkerBench, videoId: string, manifest: Manifest): Promise<void> {
+export async function expectHlsRules(
+  bench: StoredVideos,
+  videoId: string,
+  manifest: Manifest,
+): Promise<void> {
   expect(await hlsViolations(bench, videoId, manifest)).toEqual([]);
 }
 
 /** The violated rules of a stored video, one per line. */
 export async function hlsViolations(
-  bench: WorkerBench,
+  bench: StoredVideos,
   videoId: string,
   manifest: Manifest,
 ): Promise<string[]> {
@@ -79,19 +83,20 @@ function framesOf(segments: readonly LoadedSegment[]): number {
 }
 
 /** The stored segments by rendition and number, e.g. `360p/0.ts`. */
-async function storedSegments(bench: WorkerBench, videoId: string): Promise<string[]> {
+async function storedSegments(bench: StoredVideos, videoId: string): Promise<string[]> {
   const keys = await bench.stored(videoId);
   return keys.filter((key) => key.endsWith('.ts')).map((key) => key.split('/').slice(-2).join('/'));
 }
 
-/** The decrypted segments of a rendition. */
+/** The decrypted segments of a rendition, or some of them. */
 export async function decrypted(
-  bench: WorkerBench,
+  bench: StoredVideos,
   videoId: string,
   rendition: RenditionManifest,
+  numbers: Iterable<number> = rendition.segments.keys(),
 ): Promise<Buffer[]> {
   const segments: Buffer[] = [];
-  for (const sequence of rendition.segments.keys()) {
+  for (const sequence of numbers) {
     const { body } = await bench.objects.get(bench.segmentKey(videoId, rendition.name, sequence));
     const ciphertext = await buffer(body);
     const vector = Buffer.from(sequence.toString(16).padStart(32, '0'), 'hex');

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
 import { decrypted } from './hls-rules.ts';
 import { ffmpegReport } from './media.ts';
-import type { WorkerBench } from './worker-bench.ts';
+import type { StoredVideos } from './worker-bench.ts';
 
 /** Writes the decrypted segments of a rendition to one file, and resolves with its path. */
 export async function renditionFile(
-  bench: WorkerBench,
+  bench: StoredVideos,
   videoId: string,
   rendition: RenditionManifest | undefined,
 ): Promise<string> {
@@ -19,7 +19,7 @@ export async function renditionFile(
 
 /** Seconds from the first frame until the video gets bright and the audio begins, by the timestamps that players use. */
 export async function firstSigns(
-  bench: WorkerBench,
+  bench: StoredVideos,
   videoId: string,
   { renditions }: Manifest,
 ): Promise<{ light: number; audio: number }> {

@@ -1,6 +1,5 @@
-import type { AudioPlan } from '../../src/plan/audio-plan.ts';
+import type { AudioPlan, EncodePlan } from '@framelane/contracts/transcode-plan';
 import { BT709 } from '../../src/plan/colour.ts';
-import type { EncodePlan } from '../../src/plan/encode-plan.ts';
 import { planImages } from '../../src/plan/images.ts';
 import { planLadder } from '../../src/plan/ladder.ts';
 import type { AudioTrack, VideoTrack } from '../../src/source/media-source.ts';

@@ -3,13 +3,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
-import type { WorkerBench } from './worker-bench.ts';
+import type { StoredVideos } from './worker-bench.ts';
 
 /** Serves a stored video as HLS on the loopback interface, with playlists made from its manifest. */
 export class VideoServer {
   readonly #server: Server;
 
-  private constructor(bench: WorkerBench, videoId: string, manifest: Manifest) {
+  private constructor(bench: StoredVideos, videoId: string, manifest: Manifest) {
     const files = new Map<string, string | Buffer>([
       ['/master.m3u8', masterPlaylist(manifest)],
       ['/key', Buffer.from(bench.contentKey)],
@@ -34,7 +34,7 @@ export class VideoServer {
     });
   }
 
-  static async start(bench: WorkerBench, videoId: string, manifest: Manifest): Promise<VideoServer> {
+  static async start(bench: StoredVideos, videoId: string, manifest: Manifest): Promise<VideoServer> {
     const server = new VideoServer(bench, videoId, manifest);
     server.#server.listen(0, '127.0.0.1');
     await once(server.#server, 'listening');

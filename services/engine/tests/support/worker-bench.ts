@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
+import type { ClaimTaskResponse } from '@framelane/contracts/internal-api';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { createMessage, type Message, type MessageData } from '@framelane/contracts/messages';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { sourceKey } from '@framelane/object-store/object-keys';
@@ -39,6 +41,14 @@ export class WorkerBench {
   isCurrent = true;
   /** What the control plane responds to a claim; undefined for one of an earlier version. */
   severalAudioTracks: boolean | undefined = true;
+  /** The duration of pieces; undefined if all videos are made in one run. */
+  taskSeconds: number | undefined;
+  /** The plans of long videos. */
+  readonly plans = new Map<string, TranscodePlan>();
+  /** The tasks that were claimed, by video. */
+  readonly claimedTasks = new Map<string, number[]>();
+  /** How often the worker has asked whether a task is current. */
+  taskChecks = 0;
   /** The size of the source in commands. Undefined: the real one. */
   commandedBytes: number | undefined;
   /** The time in commands since which the video waits. */
@@ -93,10 +103,20 @@ export class WorkerBench {
             sourceKey: sourceOf(videoId),
             sourceBytes,
             ...(this.severalAudioTracks && { severalAudioTracks: true }),
+            ...(this.taskSeconds && { taskSeconds: this.taskSeconds }),
             leaseSeconds: 4,
           };
         },
         isAttemptCurrent: async () => this.isCurrent,
+        planAttempt: async ({ videoId, plan }) => {
+          this.plans.set(videoId, plan);
+          return this.isCurrent;
+        },
+        claimTask: async ({ videoId }) => this.#claimTask(videoId),
+        isTaskCurrent: async () => {
+          this.taskChecks += 1;
+          return this.isCurrent;
+        },
       },
       logger,
       metrics: new EngineMetrics(['transcode'], { slots: settings.slots ?? 1, workDir: directory }),
@@ -165,6 +185,25 @@ export class WorkerBench {
     await this.#bus.publish(createMessage('transcode', data));
   }
 
+  /** Sends a command for the tasks of a long video. */
+  async commandTask(videoId: string): Promise<void> {
+    const sourceBytes = this.#bytes.get(videoId) ?? 1;
+    await this.#bus.publish(createMessage('task', { videoId, workspaceId: WORKSPACE, sourceBytes }));
+  }
+
+  async #claimTask(videoId: string): Promise<ClaimTaskResponse | null> {
+    const claimed = this.claimedTasks.get(videoId) ?? [];
+    const task = claimed.length;
+    const plan = this.plans.get(videoId);
+    const work = plan?.tasks[task];
+    if (plan === undefined || work === undefined) return null;
+    this.claimedTasks.set(videoId, [...claimed, task]);
+    return {
+      ...{ attempt: 1, task, try: 1, plan, work, contentKey: this.contentKey.toString('base64') },
+      ...{ sourceKey: sourceOf(videoId), sourceBytes: this.#bytes.get(videoId) ?? 1, leaseSeconds: 4 },
+    };
+  }
+
   /** All results of a video so far. */
   results(videoId: string): Message[] {
     return this.events.filter((event) => isResult(event) && event.data.videoId === videoId);
@@ -229,6 +268,12 @@ export class WorkerBench {
     }
   }
 }
+
+/** What the checks of stored videos need. */
+export type StoredVideos = Pick<
+  WorkerBench,
+  'directory' | 'objects' | 'contentKey' | 'videoPassthrough' | 'segmentKey' | 'stored'
+>;
 
 function sourceOf(videoId: string): string {
   return sourceKey(WORKSPACE, videoId, 'xfr_1');

@@ -21,7 +21,11 @@ async function shoot(task: Task): Promise<Load> {
   const times: number[] = [];
   const startedAt = performance.now();
   let ended = startedAt;
-  const { non2xx, errors } = await new Promise<autocannon.Result>((resolve, reject) => {
+  const {
+    '4xx': refused,
+    '5xx': failed,
+    errors,
+  } = await new Promise<autocannon.Result>((resolve, reject) => {
     const shooting = autocannon({ ...task, timeout: 30 }, (error, result) =>
       error ? reject(error) : resolve(result),
     );
@@ -32,7 +36,9 @@ async function shoot(task: Task): Promise<Load> {
     });
   });
   const taken = (ended - startedAt) / 1000;
-  if (non2xx > 0 || errors > 0) throw new Error(`${task.url}: ${non2xx} error responses, ${errors} errors`);
+  if (refused + failed + errors > 0) {
+    throw new Error(`${task.url}: ${refused + failed} error responses, ${errors} errors`);
+  }
   const sorted = times.toSorted((a, b) => a - b);
   const at = (part: number) => sorted[Math.floor(part * sorted.length)] ?? Number.NaN;
   return {

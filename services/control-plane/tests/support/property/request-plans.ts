@@ -75,7 +75,7 @@ export function stepSequences(operations: ContractOperation[], values: SchemaVal
   const engine = fc
     .record({ outcome: fc.constantFrom('uploaded', 'ready', 'failed'), nth: fc.nat({ max: 9 }) })
     .map((act): Step => ({ kind: 'engine', ...act }));
-  const step = fc.oneof({ weight: 30, arbitrary: request }, { weight: 1, arbitrary: engine });
+  const step = fc.oneof({ weight: 30, arbitrary: request }, { weight: 2, arbitrary: engine });
   return fc.array(step, { minLength: 1, maxLength: 100, size: 'max' });
 }
 
@@ -172,7 +172,9 @@ function headerPairs(
   values: SchemaValues,
   flawed: boolean,
 ): Arbitrary<[name: string, value: Part][]> {
-  const documented = parameters.filter(({ in: place, name }) => place === 'header' && name !== WORKSPACE);
+  const documented = parameters.filter(
+    ({ in: place, name }) => place === 'header' && name !== WORKSPACE && name !== ENVIRONMENT,
+  );
   const pairs = documented.map((parameter) =>
     fc.array(
       validPart(parameter, values).map((value): [string, Part] => [parameter.name, value]),
@@ -193,6 +195,8 @@ function headerPairs(
 }
 
 const WORKSPACE = 'X-Svc-Workspace';
+/** Sessions choose it; a key has one. */
+const ENVIRONMENT = 'X-Framelane-Environment';
 
 function credentials(
   { takesKey, parameters }: ContractOperation,

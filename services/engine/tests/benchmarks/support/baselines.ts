@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { ffmpegArguments } from '../../../src/ffmpeg/arguments.ts';
 import { IMAGES } from '../../../src/ffmpeg/filter-graph.ts';
-import type { EncodePlan } from '../../../src/plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/sandbox/job-folder.ts';
 import type { TranscodeSettings } from '../../../src/transcode-settings.ts';
 

@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { findBrowser, type OpenedPage, openPage, startBrowser } from '@framelane/test-kit/browser';
+import { requires } from '@framelane/test-kit/requires';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import { FramelaneClient } from './framelane-client.ts';
+import { seriousFindings } from './serious-findings.ts';
+import { readTarget } from './target.ts';
+
+/** The node under test. While tests run, the workspace is one that no other file uses. */
+export let target = readTarget(process.env);
+/** Deletes its videos after the tests of the file. */
+export let client = new FramelaneClient(target);
+export const publicUrl = target.baseUrl.replace(/\/v1$/, '');
+
+const executable = findBrowser();
+
+/** A test of the console. It needs Chromium, and the data directory for sign-in links. */
+export const testInBrowser = requires(
+  'Chromium and the data directory',
+  executable === undefined || target.objectsDir === null ? 'One of them is missing' : null,
+).test;
+
+/** The same for sign-ins at the provider. */
+export const testAtProvider = requires(
+  'Chromium, the data directory and an OpenID Connect provider',
+  executable === undefined || target.objectsDir === null || target.signInProvider === null
+    ? 'One of them is missing'
+    : null,
+).test;
+
+/** Where the screenshots of a run are. */
+const SCREENSHOTS = join(import.meta.dirname, '../screenshots');
+const ADMIN = join(import.meta.dirname, '../../single-node/src/cli/admin.ts');
+const WIDE = { width: 1440, height: 900 };
+/** Without `isMobile`, which would load the page again. */
+const PHONE = { width: 375, height: 812 };
+
+let browser: Browser;
+/** Has cookies of its own. */
+let context: BrowserContext;
+
+/** Starts one browser and creates a workspace for the tests of the file. Each test has cookies of its own. */
+export function useConsole(): void {
+  beforeAll(async () => {
+    if (executable === undefined) return;
+    await mkdir(SCREENSHOTS, { recursive: true });
+    if (target.objectsDir !== null) await useOwnWorkspace();
+    browser = await startBrowser(executable);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await client.deleteAll();
+  });
+  beforeEach(async () => {
+    if (browser !== undefined) context = await browser.createBrowserContext();
+  });
+  afterEach(() => context?.close());
+}
+
+async function useOwnWorkspace(): Promise<void> {
+  const { id } = JSON.parse(await admin('workspace', 'create', '--json', '--name', 'Studio'));
+  const key = await admin('key', 'create', '--json', '--workspace', id, '--name', 'Tests');
+  target = { ...target, workspaceId: id, apiKey: JSON.parse(key).secret };
+  client = new FramelaneClient(target);
+}
+
+/** Runs a command of the administrator. Resolves with its output. */
+export async function admin(...args: string[]): Promise<string> {
+  const env = { ...process.env, DATA_DIR: dirname(target.objectsDir ?? ''), PUBLIC_URL: publicUrl };
+  const { stdout } = await promisify(execFile)(process.execPath, [ADMIN, ...args], { env });
+  return stdout;
+}
+
+/** A sign-in link, as an administrator makes it, by default for the workspace of the target. */
+export async function signInLink(...options: string[]): Promise<string> {
+  const workspace = options.includes('--workspace') ? [] : ['--workspace', target.workspaceId];
+  return JSON.parse(await admin('console-link', '--json', ...workspace, ...options)).url;
+}
+
+/** Opens a page of the console with the cookies of the test. */
+export function openConsole(url: string): Promise<OpenedPage> {
+  return openPage(context, url, WIDE, 'load');
+}
+
+/** Signs in with a new link. `options` are those of `admin console-link`. */
+export async function signIn(...options: string[]): Promise<OpenedPage> {
+  const opened = await openConsole(await signInLink(...options));
+  await heading(opened.page, 'Videos');
+  return opened;
+}
+
+/** Ends the session of a page from elsewhere. The test files that run at the same time keep theirs. */
+export async function endSession(page: Page): Promise<void> {
+  const id = await page.evaluate(
+    `fetch('/v1/console/session').then((response) => response.json()).then(({ id }) => id)`,
+  );
+  expect((await client.call('DELETE', `/console/sessions/${id}`)).status).toBe(204);
+}
+
+/** Waits until the page has this heading, and the document this name. */
+export async function heading(page: Page, text: string): Promise<void> {
+  const words = JSON.stringify(text);
+  await page.waitForFunction(
+    `document.querySelector('h1')?.textContent.startsWith(${words}) && document.title.startsWith(${words})`,
+  );
+}
+
+export async function untilText(page: Page, text: string): Promise<void> {
+  await page.waitForFunction(`document.body.innerText.includes(${JSON.stringify(text)})`);
+}
+
+export async function untilGone(page: Page, text: string): Promise<void> {
+  await page.waitForFunction(`!document.body.innerText.includes(${JSON.stringify(text)})`);
+}
+
+export const click = (page: Page, name: string, role = 'button') =>
+  page.locator(`::-p-aria([name="${name}"][role="${role}"])`).click();
+
+export const fill = (page: Page, name: string, value: string) =>
+  page.locator(`::-p-aria([name="${name}"][role="textbox"])`).fill(value);
+
+/** The text of a field that can be copied, or of an input. */
+export async function textOf(page: Page, name: string): Promise<string> {
+  const field = await page.waitForSelector(`::-p-aria([name="${name}"][role="textbox"])`);
+  return String(await (await field?.getProperty('value'))?.jsonValue());
+}
+
+/** Opens a page of the console as its links do, so that the session's page is not loaded again. */
+export const follow = (page: Page, name: string) => click(page, name, 'link');
+
+/**
+ * The problems of a page. A page that is left aborts its requests, which is none; other failures also have a line in the console.
+ */
+export function problemsOf({ problems }: OpenedPage, expected?: RegExp): string[] {
+  return problems.filter((each) => !/\/v1\/\S+ failed$/.test(each) && !expected?.test(each));
+}
+
+/** Checks a page in light and dark, wide and on a phone, and keeps the screenshots. */
+export async function inspect(opened: OpenedPage, name: string, expected?: RegExp): Promise<void> {
+  const { page } = opened;
+  for (const scheme of ['light', 'dark']) {
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    await page.waitForSelector(`html[data-mantine-color-scheme="${scheme}"]`);
+    for (const viewport of [WIDE, PHONE]) {
+      await page.setViewport(viewport);
+      // Transitions between the colours of both would count as too little contrast.
+      await page.waitForFunction('document.getAnimations().length === 0');
+      await page.screenshot({ path: join(SCREENSHOTS, `console-${name}-${viewport.width}-${scheme}.png`) });
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect({ name, scheme, overflow }).toEqual({ name, scheme, overflow: 0 });
+    }
+    expect({ name, scheme, findings: await seriousFindings(page) }).toEqual({ name, scheme, findings: [] });
+  }
+  await page.setViewport(WIDE);
+  expect(problemsOf(opened, expected)).toEqual([]);
+}

@@ -1,0 +1,288 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { ApiError } from '@framelane/client';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import type { Page } from 'puppeteer-core';
+import { makeMp4, pad } from '../src/clips.ts';
+import {
+  click,
+  client,
+  fill,
+  follow,
+  heading,
+  inspect,
+  openConsole,
+  problemsOf,
+  publicUrl,
+  signIn,
+  testInBrowser,
+  untilGone,
+  untilText,
+  useConsole,
+} from '../src/console.ts';
+
+const MIB = 1024 ** 2;
+/** A pause and a reload abort a request with bytes of the file. */
+const ABORTED = /\/files\/\S+ failed$/;
+const HOSTILE = `"'><img src=x onerror="window.attacked=1">{{7*7}}`;
+
+useConsole();
+
+let directory: string;
+let clip: string;
+/** A video that takes some seconds on a slow line. */
+let big: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'framelane-console-uploads-'));
+  const plan = { name: 'import-clip', width: 320, height: 180, rate: '25', seconds: 1, audio: null };
+  clip = await makeMp4(directory, plan);
+  big = await pad(clip, 24 * MIB);
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** The page's uploads pass a line of this many bytes a second; 0 for no limit. */
+async function limitLine(page: Page, bytesPerSecond: number): Promise<void> {
+  await page.emulateNetworkConditions(
+    bytesPerSecond === 0 ? null : { upload: bytesPerSecond, download: -1, latency: 0 },
+  );
+}
+
+/** Where the requests with bytes of files began, in their order. */
+function recordOffsets(page: Page): number[] {
+  const offsets: number[] = [];
+  page.on('request', (request) => {
+    const offset = request.headers()['upload-offset'];
+    if (request.method() === 'PATCH' && offset !== undefined) offsets.push(Number(offset));
+  });
+  return offsets;
+}
+
+async function choose(page: Page, button: string, path: string): Promise<void> {
+  const [chooser] = await Promise.all([page.waitForFileChooser(), click(page, button)]);
+  await chooser.accept([path]);
+}
+
+/** Waits until this percentage of a file was sent. */
+async function untilSent(page: Page, name: string, percent: number): Promise<void> {
+  await page.waitForFunction(
+    `Number(document.querySelector('[aria-label="Upload of ${name}"][role=progressbar], [aria-label="Upload of ${name}"] [role=progressbar]')
+      ?.getAttribute('aria-valuenow')) >= ${percent}`,
+  );
+}
+
+/** The entries of the unfinished uploads that the browser keeps. */
+function kept(page: Page): Promise<string[]> {
+  return page.evaluate(
+    `Object.entries(localStorage).filter(([key]) => key.startsWith('framelane upload')).map(([, text]) => text)`,
+  ) as Promise<string[]>;
+}
+
+/** The videos whose title contains a text. */
+async function videosWith(title: string): Promise<{ id: string; status: string }[]> {
+  const response = await client.call('GET', `/videos?q=${encodeURIComponent(title)}`);
+  const { data } = (await response.json()) as { data: { id: string; status: string }[] };
+  for (const { id } of data) client.adopt(id);
+  return data;
+}
+
+testInBrowser(
+  'an upload is paused, resumed, and goes on after a reload, and no byte is sent twice',
+  async () => {
+    const opened = await signIn();
+    const { page } = opened;
+    const name = basename(big);
+    const offsets = recordOffsets(page);
+    page.on('dialog', (dialog) => void dialog.accept());
+    await limitLine(page, 4 * MIB);
+    await choose(page, 'Choose files', big);
+    await untilText(page, 'MB/s');
+    await untilSent(page, name, 20);
+    await click(page, `Pause ${name}`);
+    await untilText(page, 'paused');
+    await inspect(opened, 'paused', ABORTED);
+    await click(page, `Resume ${name}`);
+    await untilSent(page, name, 50);
+
+    await page.reload();
+    await untilText(page, 'choose the file again to go on');
+    const [record] = await kept(page);
+    const other = join(directory, 'other.mp4');
+    await writeFile(other, 'other');
+    await choose(page, `Choose file again: ${name}`, other);
+    await untilText(page, 'this is another file');
+    await inspect(opened, 'unfinished', ABORTED);
+    const second = await openConsole(`${publicUrl}/console/videos`);
+    await untilText(second.page, 'choose the file again to go on');
+
+    await page.bringToFront();
+    await choose(page, `Choose file again: ${name}`, big);
+    await untilText(page, 'MB/s');
+    // The tab that does not send the file no longer offers it.
+    await second.page.bringToFront();
+    await second.page.waitForFunction(`!document.querySelector('.uploads')`);
+    await page.bringToFront();
+    await limitLine(page, 0);
+    await untilText(page, '1 of 1 uploaded');
+
+    expect(offsets).toHaveLength(3);
+    expect(offsets[0]).toBe(0);
+    expect(offsets[1]).toBeGreaterThan(0);
+    expect(offsets[2]).toBeGreaterThan(offsets[1] as number);
+    expect(await kept(page)).toEqual([]);
+    const { videoId } = JSON.parse(record ?? '');
+    const source = await client.call('GET', `/videos/${videoId}/source`);
+    expect(sha256(Buffer.from(await source.arrayBuffer()))).toBe(sha256(await readFile(big)));
+    expect(await videosWith('import-clip-padded')).toHaveLength(1);
+    expect(problemsOf(opened, ABORTED)).toEqual([]);
+  },
+);
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+testInBrowser('uploads are cancelled, retried and dropped', async () => {
+  const { page } = await signIn();
+  const name = basename(big);
+  const pauseAt = async (percent: number) => {
+    await limitLine(page, 4 * MIB);
+    await untilSent(page, name, percent);
+    await click(page, 'Pause all');
+    await untilText(page, 'paused');
+    await limitLine(page, 0);
+    const [record] = await kept(page);
+    return JSON.parse(record ?? '').videoId as string;
+  };
+  await limitLine(page, 4 * MIB);
+  await choose(page, 'Choose files', big);
+  const cancelled = await pauseAt(5);
+  await click(page, `Cancel ${name}`);
+  await untilGone(page, '0 of 1 uploaded');
+  await page.waitForFunction(`!document.querySelector('.uploads')`);
+  expect(await kept(page)).toEqual([]);
+  await expectDeleted(cancelled);
+
+  // A file whose video was deleted elsewhere is refused; the retry creates another video.
+  await limitLine(page, 4 * MIB);
+  await choose(page, 'Choose files', big);
+  const refused = await pauseAt(5);
+  await client.delete(refused);
+  await click(page, 'Resume all');
+  await untilText(page, '1 failed');
+  await limitLine(page, 4 * MIB);
+  await click(page, `Retry ${name}`);
+  const retried = await pauseAt(5);
+  expect(retried).not.toBe(refused);
+  await page.reload();
+  await untilText(page, 'choose the file again to go on');
+  await client.delete(retried);
+  await page.reload();
+  await untilText(page, 'the video was deleted');
+  expect(await kept(page)).toEqual([]);
+  await click(page, `Remove ${name}`);
+  await page.waitForFunction(`!document.querySelector('.uploads')`);
+
+  await limitLine(page, 4 * MIB);
+  await choose(page, 'Choose files', big);
+  client.adopt(await pauseAt(5));
+  await click(page, 'Sign out');
+  await heading(page, 'Sign in');
+  expect(await kept(page)).toEqual([]);
+});
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}
+
+async function expectDeleted(videoId: string): Promise<void> {
+  await until(() => client.video(videoId).then(() => false, isNotFound));
+}
+
+testInBrowser('a video is imported from a URL, and a failed import says what to do', async () => {
+  const server = await HeldFile.start(await readFile(clip));
+  try {
+    const opened = await signIn();
+    const { page } = opened;
+    await click(page, 'Import from URL');
+    await fill(page, 'URL of the file', 'ftp://media.example.com/clip.mp4');
+    await click(page, 'Import');
+    await untilText(page, 'Must be an absolute http:// or https:// URL');
+    await fill(page, 'URL of the file', server.url);
+    await fill(page, 'Title', HOSTILE);
+    await fill(page, 'Request headers', 'Bearer abc');
+    await untilText(page, 'not “Bearer abc”');
+    await fill(page, 'Request headers', 'X-Secret: import-secret');
+    await inspect(opened, 'import', /responded with 400|status of 400/);
+    await click(page, 'Import');
+    await untilText(page, 'Importing 50 %');
+    await follow(page, HOSTILE);
+    await heading(page, HOSTILE);
+    await untilText(page, 'Framelane fetches the file: 50 %.');
+    expect(await page.content()).not.toContain('import-secret');
+    await inspect(opened, 'importing', /responded with 400|status of 400/);
+    server.release();
+    await untilText(page, 'Ready');
+    expect(server.secrets).toContain('import-secret');
+
+    await page.goBack();
+    await click(page, 'Import from URL');
+    await fill(page, 'URL of the file', 'http://10.0.0.1/refused-import.mp4');
+    await click(page, 'Import');
+    // Until the dialog is gone, it would get the click.
+    await page.waitForFunction(`!document.querySelector('[role="dialog"]')`);
+    await follow(page, 'refused-import');
+    await untilText(page, 'Use the public address of the file.');
+    expect(await page.evaluate(`'attacked' in window`)).toBe(false);
+    await videosWith('refused-import');
+    await videosWith('onerror');
+  } finally {
+    await server.stop();
+  }
+});
+
+/** Serves a file whose second half waits for the test. */
+class HeldFile {
+  readonly #server: Server;
+  /** The values of the header `X-Secret` of the requests. */
+  readonly secrets: unknown[] = [];
+  readonly #released = Promise.withResolvers<void>();
+
+  static async start(file: Buffer): Promise<HeldFile> {
+    const held = new HeldFile(file);
+    held.#server.listen(0, '127.0.0.1');
+    await once(held.#server, 'listening');
+    return held;
+  }
+
+  private constructor(file: Buffer) {
+    this.#server = createServer((req, res) => {
+      this.secrets.push(req.headers['x-secret']);
+      res.writeHead(200, { 'Content-Length': file.length });
+      const half = Math.ceil(file.length / 2);
+      res.write(file.subarray(0, half));
+      void this.#released.promise.then(() => res.end(file.subarray(half)));
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/clip.mp4`;
+  }
+
+  release(): void {
+    this.#released.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.release();
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}

@@ -1,0 +1,58 @@
+import { expect } from '@jest/globals';
+import {
+  click,
+  client,
+  follow,
+  heading,
+  inspect,
+  problemsOf,
+  publicUrl,
+  signIn,
+  testInBrowser,
+  untilText,
+  useConsole,
+} from '../src/console.ts';
+
+useConsole();
+
+testInBrowser(
+  'usage has charts, figures, limits and a CSV file, with the period in the address',
+  async () => {
+    const opened = await signIn();
+    const { page } = opened;
+    await follow(page, 'Usage');
+    await heading(page, 'Usage');
+    await page.waitForFunction(`document.querySelectorAll('.chart canvas').length === 3`);
+    await untilText(page, 'no limit');
+    await inspect(opened, 'usage');
+
+    await page.select('main select', '2');
+    await page.waitForFunction(`location.search === '?months=2&by=day'`);
+    await page.locator('summary').click();
+    const today = new Date().toISOString().slice(0, 10);
+    await page.waitForFunction(`document.querySelectorAll('.figures tbody tr').length > 58`);
+    await untilText(page, today);
+    await untilText(page, 'not recorded');
+
+    await page.goto(`${publicUrl}/console/usage?months=2&by=month`);
+    await page.waitForFunction(`document.querySelectorAll('.figures tbody tr').length === 3`);
+    await page.evaluate(`{
+    const create = URL.createObjectURL;
+    URL.createObjectURL = (blob) => {
+      blob.text().then((text) => { window.csv = text; });
+      return create(blob);
+    };
+  }`);
+    await click(page, 'Download CSV');
+    await page.waitForFunction(`window.csv !== undefined`);
+    const [head, ...rows] = String(await page.evaluate('csv'))
+      .trimEnd()
+      .split('\r\n');
+    expect(head).toBe('period,storage_bytes,transcoded_minutes,bandwidth_bytes');
+    const { transcodedMinutes } = await client.api.account.usage();
+    expect(rows).toHaveLength(3);
+    expect(rows[2]).toMatch(new RegExp(`^${today.slice(0, 7)},\\d+,`));
+    expect(Number(rows[2]?.split(',')[2])).toBeGreaterThanOrEqual(transcodedMinutes);
+    expect(problemsOf(opened)).toEqual([]);
+  },
+);

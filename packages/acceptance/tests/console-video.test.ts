@@ -1,0 +1,222 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ReadyVideo } from '@framelane/client';
+import type { OpenedPage } from '@framelane/test-kit/browser';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import type { Page } from 'puppeteer-core';
+import { makeMp4 } from '../src/clips.ts';
+import {
+  click,
+  client,
+  endSession,
+  fill,
+  follow,
+  heading,
+  inspect,
+  problemsOf,
+  publicUrl,
+  signIn,
+  testInBrowser,
+  textOf,
+  untilGone,
+  untilText,
+  useConsole,
+} from '../src/console.ts';
+
+/** A text that would run a script, and break attributes, if a page did not escape it. */
+const HOSTILE = `"'><img src=x onerror="window.attacked=1"><script>window.attacked=1</script>`;
+const CAPTIONS = 'WEBVTT\n\n00:00.000 --> 00:02.000\nHello\n';
+
+useConsole();
+
+let directory: string;
+/** Ready. The tests share it, and leave it with its file and without captions. */
+let video: ReadyVideo;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'framelane-console-video-'));
+  const audio = { sampleRate: 48_000, channels: 2 };
+  const plan = { name: 'detail', width: 640, height: 360, rate: '25', seconds: 3, audio };
+  video = await client.publish(await makeMp4(directory, plan));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** Signs in and opens the page of the video. */
+async function openVideo(id: string, ...options: string[]): Promise<OpenedPage> {
+  const opened = await signIn(...options);
+  await opened.page.goto(`${publicUrl}/console/videos/${id}`);
+  const { title } = await client.video(id);
+  await heading(opened.page, title);
+  return opened;
+}
+
+/** Drops a file on the form for captions, as from a file manager. */
+async function drop(page: Page, name: string, content: string): Promise<void> {
+  await page.waitForSelector('[data-drop="captions"]');
+  await page.evaluate(`{
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([${JSON.stringify(content)}], ${JSON.stringify(name)}));
+    document.querySelector('[data-drop="captions"]')
+      .dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+  }`);
+  await untilText(page, name);
+}
+
+/** Waits until the player offers captions with this label. */
+async function untilPlayerOffers(page: Page, label: string): Promise<void> {
+  const labels = `[...(document.querySelector('framelane-video')?.textTracks ?? [])].map((track) => track.label)`;
+  const frame = await (await page.waitForSelector('iframe'))?.contentFrame();
+  await frame?.waitForFunction(`${labels}.includes(${JSON.stringify(label)})`);
+}
+
+testInBrowser('facts, renditions, timeline and captions, whose errors have a line', async () => {
+  const opened = await openVideo(video.id);
+  const { page } = opened;
+  await untilText(page, '640 × 360');
+  await untilText(page, 'avc1.');
+  await untilText(page, 'h264, aac');
+  for (const step of ['Upload ticket created', 'Upload finished', 'Attempt 1 completed', 'Ready to play']) {
+    await untilText(page, step);
+  }
+  expect(await textOf(page, 'Playlist (HLS)')).toBe(video.hls);
+  expect(await textOf(page, 'HTML for a site')).toContain(`<iframe src="${video.embed}"`);
+  expect(await textOf(page, 'Captions, with an API key in KEY')).toContain(video.id);
+
+  await click(page, 'Add captions');
+  await drop(page, 'clip.en.vtt', 'WEBVTT\n\n00:00 --> 00:02\nHello\n');
+  await click(page, 'Save captions');
+  await untilText(page, 'Line 3: the times cannot be read.');
+  await inspect(opened, 'video-captions', /(status of|responded with) 400/);
+  await drop(page, 'late.en.vtt', CAPTIONS.replaceAll('00:0', '10:00:0'));
+  await click(page, 'Save captions');
+  await untilText(page, 'the cue begins at 10:00:00.000, but the video ends at 00:00:03.000');
+  await drop(page, 'clip.en.vtt', CAPTIONS);
+  expect(await textOf(page, 'Language')).toBe('en');
+  await fill(page, 'Label', HOSTILE);
+  await click(page, 'Save captions');
+  await untilText(page, '1 cue · set later');
+  await untilPlayerOffers(page, HOSTILE.replaceAll('"', "'"));
+
+  await click(page, `Replace: ${HOSTILE} (en)`);
+  await drop(
+    page,
+    'clip.srt',
+    '1\n00:00:00,000 --> 00:00:01,000\nA\n\n2\n00:00:01,000 --> 00:00:02,000\nB\n',
+  );
+  await fill(page, 'Label', 'English');
+  await click(page, 'Save captions');
+  await untilText(page, '2 cues · set later');
+  await untilPlayerOffers(page, 'English');
+  await click(page, 'Make default: English (en)');
+  await page.waitForSelector('::-p-aria([name="No default: English (en)"])');
+  await inspect(opened, 'video-detail', /(status of|responded with) 400/);
+
+  await click(page, 'Delete: English (en)');
+  await click(page, 'Delete captions');
+  await untilText(page, 'This video has no captions.');
+  expect(await page.evaluate(`'attacked' in window`)).toBe(false);
+  expect(problemsOf(opened, /(status of|responded with) 400/)).toEqual([]);
+});
+
+testInBrowser('the stage before the file, and the attempts of a video that fails twice', async () => {
+  const ticket = await client.requestTicket({ filename: 'notes.mp4' });
+  const opened = await openVideo(ticket.videoId);
+  const { page } = opened;
+  await untilText(page, 'Framelane waits for the file. The upload must start before');
+  await untilText(page, 'When the file is complete, an engine transcodes it.');
+  await inspect(opened, 'video-stage');
+  await client.upload(ticket, new Blob(['These are notes and no video.']));
+  await untilText(page, 'Check that you chose the right file.');
+  await untilText(page, 'Attempt 1 failed');
+  await click(page, 'Retry');
+  await untilText(page, 'Attempt 2 failed');
+  await inspect(opened, 'video-failed');
+});
+
+testInBrowser('an edit survives the end of the session, a wrong field and a click on a link', async () => {
+  const opened = await openVideo(video.id);
+  const { page } = opened;
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await click(page, 'Edit');
+  await fill(page, 'Title', HOSTILE);
+  await click(page, 'Add entry');
+  await fill(page, 'Name 1', 'campaign');
+  await fill(page, 'Value 1', HOSTILE);
+  await page.select('::-p-aria([name="Sites that may show the player"])', 'list');
+  await fill(page, 'Origins, one a line', 'https://a.example\njavascript:alert(1)');
+
+  await page.keyboard.press('Escape');
+  // Behind the dialog, as with the keys of the browser.
+  await page.evaluate(`document.querySelector('header nav a').click()`);
+  expect(asked).toEqual(Array.from({ length: 2 }, () => 'Discard the changes that are not saved?'));
+  expect(await textOf(page, 'Title')).toBe(HOSTILE);
+
+  await client.call('PATCH', `/videos/${video.id}`, { title: 'Renamed elsewhere', tags: ['kept'] });
+  await endSession(page);
+  await click(page, 'Save');
+  await untilText(page, 'Your session has ended');
+  const other = await signIn();
+  await other.page.close();
+  await page.bringToFront();
+  await untilGone(page, 'Your session has ended');
+  await untilText(page, 'Somebody else has changed the title.');
+
+  await click(page, 'Save');
+  await untilText(page, '“javascript:alert(1)” must be an origin such as https://www.example.com');
+  expect(await page.evaluate('document.body.innerText')).not.toMatch(/oneOf|schema/);
+  await inspect(opened, 'video-edit', /(status of|responded with) 40[01]/);
+  await fill(page, 'Origins, one a line', 'https://a.example');
+  await click(page, 'Save');
+  await heading(page, HOSTILE);
+  await untilGone(page, 'Edit video');
+  expect(await client.video(video.id)).toMatchObject({
+    title: HOSTILE,
+    tags: ['kept'],
+    metadata: { campaign: HOSTILE },
+    allowedOrigins: ['https://a.example'],
+  });
+  expect(await page.evaluate(`'attacked' in window`)).toBe(false);
+  await inspect(opened, 'video-hostile', /(status of|responded with) 40[01]/);
+  await client.call('PATCH', `/videos/${video.id}`, {
+    title: 'detail',
+    metadata: null,
+    allowedOrigins: null,
+  });
+});
+
+testInBrowser(
+  'a signed video has links that expire, and its file can be downloaded and deleted',
+  async () => {
+    await client.call('PATCH', `/videos/${video.id}`, { playbackPolicy: 'signed' });
+    const reader = await openVideo(video.id, '--permissions', 'videos:read');
+    await reader.page.select('::-p-aria([name="Valid for"])', '604800');
+    await click(reader.page, 'Create playback link');
+    await untilText(reader.page, 'This link ends at ');
+    const link = await textOf(reader.page, 'Playlist (HLS)');
+    expect((await fetch(link)).status).toBe(200);
+    expect(await textOf(reader.page, 'HTML for a site')).toContain('?token=');
+    for (const name of ['Edit', 'Add captions', 'Download', 'Delete file', 'Delete video']) {
+      expect(await reader.page.$(`::-p-aria([name="${name}"])`)).toBeNull();
+    }
+    await inspect(reader, 'video-signed');
+    await follow(reader.page, 'All videos');
+
+    const opened = await openVideo(video.id);
+    const { page } = opened;
+    const source = await page.evaluate(`fetch(document.querySelector('a[download]').href)
+    .then(async (response) => [response.status, (await response.arrayBuffer()).byteLength])`);
+    expect(source).toEqual([200, video.size]);
+    await click(page, 'Delete file');
+    await inspect(opened, 'video-delete-file');
+    await page.locator('[role="dialog"] button[type="submit"]').click();
+    await untilText(page, 'It was deleted at');
+    await untilText(page, 'Uploaded file deleted');
+    expect((await client.video(video.id)).sourceFile.stored).toBe(false);
+    expect(problemsOf(opened)).toEqual([]);
+  },
+);

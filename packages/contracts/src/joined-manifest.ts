@@ -1,0 +1,133 @@
+import type { Manifest, RenditionManifest } from './manifest.ts';
+import { I_FRAME_RENDITION, type RenditionName } from './renditions.ts';
+import type { EncodePlan, StoredRendition, TaskResult, TranscodePlan, VideoFacts } from './transcode-plan.ts';
+
+/** Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22). */
+const ALIGNMENT_TOLERANCE_SECONDS = 0.001;
+/** Units of timestamps in transport streams (ISO/IEC 13818-1 §2.4.3.7). */
+const CLOCK_HZ = 90_000;
+
+/** A rendition with all its segments. */
+type Joined = Pick<StoredRendition, 'codecs' | 'segments'>;
+
+/** A plan of tasks; without the starts of segments, that of one run, which finds them. */
+export type JoinedPlan = {
+  encode: EncodePlan;
+  facts: VideoFacts;
+  segmentStarts?: TranscodePlan['segmentStarts'];
+};
+
+/**
+ * The manifest of a video, from the results of all its tasks in any order. Throws an Error if results are missing, or do not belong
+ * together: segments are missing, double or at other times than in other renditions, or differ in their codecs.
+ */
+export function joinManifest(
+  { encode, facts, segmentStarts }: JoinedPlan,
+  results: readonly TaskResult[],
+): Manifest {
+  const stored = results.flatMap(({ renditions }) => renditions);
+  const video = encode.rungs.map(({ name }) => joined(name, stored));
+  const zero = video[0]?.segments[0]?.start ?? Number.NaN;
+  assertAligned(video);
+  const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
+  if (video[0] && segmentStarts) assertPlanned(video[0], { zero, frameRate, segmentStarts });
+  const end = zero + encode.duration;
+  const ofVideo = encode.rungs.map(
+    ({ name, width, height, frameStep }, at): RenditionManifest => ({
+      name,
+      ...described(video[at] as Joined, end),
+      ...{ width, height, frameRate: frameRate / frameStep, channels: null, language: null },
+    }),
+  );
+  const ofAudio = encode.audio.map(({ name, index, channels, end }): RenditionManifest => {
+    const { language = null, label, role } = facts.audioTracks.find((track) => track.index === index) ?? {};
+    return {
+      name,
+      ...described(joined(name, stored), zero + end),
+      ...{ width: null, height: null, frameRate: null, channels, language },
+      ...(label !== undefined && { label }),
+      ...(role && { role }),
+    };
+  });
+  const iFrames = stored.some(({ name }) => name === I_FRAME_RENDITION);
+  const { width = null, height = null } = encode.rungs[0] ?? {};
+  const images = results.find((result) => result.images !== undefined)?.images;
+  return {
+    source: facts.source,
+    duration: rounded(encode.duration, 3),
+    inputIssues: encode.inputIssues,
+    renditions: [...ofVideo, ...ofAudio],
+    ...(iFrames && {
+      iFrames: {
+        name: I_FRAME_RENDITION,
+        ...described(joined(I_FRAME_RENDITION, stored), end),
+        ...{ width, height, frameRate: null, channels: null, language: null },
+      },
+    }),
+    poster: images?.poster ?? null,
+    storyboard: images?.storyboard ?? null,
+    captions: facts.captions,
+    startTimestamp: Math.round(zero * CLOCK_HZ),
+  };
+}
+
+/** The segments of a rendition from all results. */
+function joined(name: RenditionName, stored: readonly StoredRendition[]): Joined {
+  const parts = stored.filter((part) => part.name === name).toSorted((a, b) => a.first - b.first);
+  const segments: StoredRendition['segments'][number][] = [];
+  for (const part of parts) {
+    if (part.first !== segments.length)
+      throw new Error(`Segment ${segments.length} of ${name} is missing or double`);
+    segments.push(...part.segments);
+  }
+  const [codecs, ...others] = new Set(parts.map((part) => part.codecs));
+  if (codecs === undefined) throw new Error(`${name} is missing`);
+  if (others.length > 0)
+    throw new Error(`Segments of ${name} differ in their codecs: ${codecs} and ${others.join()}`);
+  return { codecs, segments };
+}
+
+function assertAligned([first, ...others]: readonly Joined[]): void {
+  for (const other of others) {
+    if (other.segments.length !== first?.segments.length)
+      throw new Error('The renditions differ in their number of segments');
+    const apart = other.segments.findIndex(
+      ({ start }, at) =>
+        Math.abs(start - (first.segments[at]?.start ?? Number.NaN)) > ALIGNMENT_TOLERANCE_SECONDS,
+    );
+    if (apart !== -1) throw new Error(`Segment ${apart} starts at different times in two renditions`);
+  }
+}
+
+function assertPlanned(
+  { segments }: Joined,
+  plan: { zero: number; frameRate: number; segmentStarts: readonly number[] },
+): void {
+  const { zero, frameRate, segmentStarts } = plan;
+  if (segments.length !== segmentStarts.length) {
+    throw new Error(`The video has ${segments.length} segments, not ${segmentStarts.length}`);
+  }
+  const moved = segments.findIndex(({ start }, at) => {
+    const planned = zero + (segmentStarts[at] ?? Number.NaN) / frameRate;
+    return !(Math.abs(start - planned) <= ALIGNMENT_TOLERANCE_SECONDS);
+  });
+  if (moved !== -1) throw new Error(`Segment ${moved} starts at another time than planned`);
+}
+
+/** A segment ends where the next begins, the last one at `end`. */
+function described(
+  { codecs, segments }: Joined,
+  end: number,
+): Pick<RenditionManifest, 'codecs' | 'segments'> {
+  return {
+    codecs,
+    segments: segments.map(({ start, bytes }, at) => ({
+      duration: rounded((segments[at + 1]?.start ?? end) - start, 6),
+      bytes,
+    })),
+  };
+}
+
+function rounded(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

@@ -1,0 +1,240 @@
+import { z } from 'zod';
+import { captionsTrack, image, inputIssue, sourceFacts, storyboard } from './manifest.ts';
+import {
+  AUDIO_RENDITIONS,
+  AUDIO_ROLES,
+  RENDITIONS,
+  SURROUND_RENDITIONS,
+  VIDEO_RENDITIONS,
+} from './renditions.ts';
+
+/** Version of plans. Increase it when engines of both versions would make different segments of one plan. */
+export const PLAN_VERSION = 1;
+
+/** Width and height in pixels. */
+const size = z.object({ width: z.int().positive(), height: z.int().positive() });
+
+/** Frames a second as a fraction, as ffmpeg reads and writes it. */
+const frameRate = z.object({ numerator: z.int().positive(), denominator: z.int().positive() });
+
+/** One entry of the ladder: what the engine aims at for one video rendition. */
+const rung = size.extend({
+  name: z.enum(VIDEO_RENDITIONS),
+  /** Maximum bit rate in bits per second, averaged over the decoder buffer. */
+  maxRate: z.int().positive(),
+  /** 2 if the rendition has every second frame of the video, else 1. */
+  frameStep: z.literal([1, 2]),
+});
+export type Rung = z.infer<typeof rung>;
+
+/** How to make one audio rendition. */
+const audioPlan = z.object({
+  name: z.enum([...AUDIO_RENDITIONS, ...SURROUND_RENDITIONS]),
+  /** The track that it is made from. */
+  index: z.int().nonnegative(),
+  /** 6 is 5.1. */
+  channels: z.literal([1, 2, 6]),
+  /** The number of samples to encode, or the number of frames to pass through. */
+  method: z.union([z.object({ samples: z.int() }), z.object({ passthroughFrames: z.int() })]),
+  /** Whether the track begins late: its filters must not hold up those of the video. */
+  late: z.boolean(),
+  /** Whether the source has more channels, which are mixed. */
+  downmix: z.boolean(),
+  /** Whether the decoder mixes to stereo. Filters cannot if the number of channels changes within the file. */
+  decodeToStereo: z.boolean(),
+  /** The second at which the audio ends. */
+  end: z.number(),
+});
+export type AudioPlan = z.infer<typeof audioPlan>;
+
+/** The poster, and the storyboard: small images for the seek bar, all in one large image. */
+const imagesPlan = z.object({
+  /** The poster is taken at or after this second. */
+  posterFrom: z.number(),
+  storyboard: z.object({
+    /** Size of one small image in pixels. */
+    tile: size,
+    /** The layout of the large image, filled row by row. */
+    columns: z.int().positive(),
+    rows: z.int().positive(),
+    tiles: z.int().positive(),
+    /** Whole seconds between two small images. */
+    interval: z.int().positive(),
+  }),
+});
+export type ImagesPlan = z.infer<typeof imagesPlan>;
+
+/** The ffmpeg filters that rotate or mirror frames as a display matrix demands; empty if frames are displayed as coded. */
+const turn = z
+  .array(
+    z.enum([
+      ...(['transpose=clock', 'transpose=cclock', 'transpose=clock_flip', 'transpose=cclock_flip'] as const),
+      ...(['hflip', 'vflip'] as const),
+    ]),
+  )
+  .readonly();
+export type Turn = z.infer<typeof turn>;
+
+/** The transfer function of a track: standard range, or one of the two of high dynamic range. */
+const dynamicRange = z.enum(['sdr', 'pq', 'hlg']);
+export type DynamicRange = z.infer<typeof dynamicRange>;
+
+/** The colour space of a video, by ffmpeg's names for the code points of ITU-T H.273. */
+const colour = z.object({ matrix: z.string(), primaries: z.string(), transfer: z.string() });
+export type Colour = z.infer<typeof colour>;
+
+/** How to transcode one source: all decisions that the ffmpeg command line needs. */
+const encodePlan = z.object({
+  videoIndex: z.int().nonnegative(),
+  /** Seconds by which video and audio are moved to an earlier time, so that a frame starts at zero. */
+  lead: z.number(),
+  /** The renditions of the audio tracks in mono or stereo, the default one first, then those in 5.1. */
+  audio: z.array(audioPlan).readonly(),
+  /** Lowest first. */
+  rungs: z.array(rung).readonly(),
+  /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
+  videoPassthrough: z.boolean(),
+  /** Segments end at the first key frame at or after each multiple of this many seconds. */
+  segmentSeconds: z.number().positive(),
+  /** Frame rate of the top rendition. */
+  frameRate,
+  /** Exact number of frames of the top rendition. */
+  frames: z.int().positive(),
+  /** Frames per second of the source. Two fields count as one frame. */
+  sourceRate: z.number(),
+  /** Seconds of the output. */
+  duration: z.number(),
+  /** Coded size of the first frames. Later frames may differ. */
+  coded: size,
+  turn,
+  /** How to deinterlace: one output frame per frame, or one per field. Null if no frame is interlaced. */
+  deinterlace: z.enum(['send_frame', 'send_field']).nullable(),
+  dynamicRange,
+  /** Colour of all renditions. */
+  colour,
+  /** Whether frames need scaling only: they are 8-bit 4:2:0, BT.709, limited range, with even width and height. */
+  pixelsCompatible: z.boolean(),
+  /** Colour tags of the file; null where there is none. */
+  tagged: z.object({
+    colorMatrix: z.string().nullable(),
+    colorPrimaries: z.string().nullable(),
+    colorTransfer: z.string().nullable(),
+  }),
+  /** The colour matrix to assume for an untagged file; null for a tagged one. */
+  assumedMatrix: z.enum(['bt601', 'bt709']).nullable(),
+  images: imagesPlan,
+  inputIssues: z.array(inputIssue),
+});
+export type EncodePlan = z.infer<typeof encodePlan>;
+
+/** What a manifest says beside the renditions and images: it is known when a video is planned. */
+const videoFacts = z.object({
+  source: sourceFacts,
+  /** By the track that audio renditions are made from. */
+  audioTracks: z
+    .array(
+      z.object({
+        index: z.int().nonnegative(),
+        /** BCP 47; null if the source has no language tag. */
+        language: z.string().nullable(),
+        label: z.string(),
+        role: z.enum(AUDIO_ROLES).nullable(),
+      }),
+    )
+    .readonly(),
+  captions: z.array(captionsTrack),
+});
+export type VideoFacts = z.infer<typeof videoFacts>;
+
+const frameNumber = z.int().nonnegative();
+
+/**
+ * A piece: some segments of all encoded video renditions. Frames are counted in the top rendition, from the first frame of
+ * the video. Everything but `seek` follows from the renditions, so that the pieces of all tasks make one video.
+ */
+const pieceTask = z.object({
+  kind: z.literal('piece'),
+  firstSegment: z.int().nonnegative(),
+  firstFrame: frameNumber,
+  frames: z.int().positive(),
+  /** The frames that segments begin with. The first one is `firstFrame`. */
+  segmentStarts: z.array(frameNumber).min(1).readonly(),
+  /** The key frames, those that begin segments included. */
+  keyFrames: z.array(frameNumber).min(1).readonly(),
+  /** The number of the first I-frame of the rendition `iframes`, and how many I-frames the piece has. */
+  firstIFrame: z.int().nonnegative(),
+  iFrames: z.int().nonnegative(),
+  /** The second of the source at which reading begins, from the earliest timestamp of the file; null for its beginning. */
+  seek: z.number().nonnegative().nullable(),
+});
+export type PieceTask = z.infer<typeof pieceTask>;
+
+export const taskSchema = z.discriminatedUnion('kind', [
+  pieceTask,
+  /** The top rendition as a stream copy of the source, all of it. */
+  z.object({ kind: z.literal('passthrough') }),
+  /** All audio renditions, from beginning to end: pieces of audio would have gaps between them. */
+  z.object({ kind: z.literal('audio') }),
+  /** The poster and the storyboard. */
+  z.object({
+    kind: z.literal('images'),
+    /** Whether key frames are decoded only: they are near enough to each other. */
+    keyFramesOnly: z.boolean(),
+  }),
+]);
+export type Task = z.infer<typeof taskSchema>;
+
+export const TASK_KINDS = ['passthrough', 'audio', 'images', 'piece'] as const satisfies Task['kind'][];
+
+/**
+ * The plan of a long video, made once by one engine. It has all decisions: the engines that run its tasks make the same
+ * segments, whatever their settings are.
+ */
+export const transcodePlanSchema = z.object({
+  version: z.literal(PLAN_VERSION),
+  encode: encodePlan,
+  /**
+   * Settings of the engine that made the plan: the x264 preset, and the threads of filters and of each encoder. Their number changes
+   * the result: scaled frames differ where the parts of the threads meet.
+   */
+  encoder: z.object({ preset: z.string(), threads: z.int().positive() }),
+  /** Whether the I-frames of the lowest rendition are stored. */
+  iFrames: z.boolean(),
+  facts: videoFacts,
+  /** The first frame of each segment of the video, as frames are counted in a piece. */
+  segmentStarts: z.array(frameNumber).min(1).readonly(),
+  /** The number of a task is its position. */
+  tasks: z.array(taskSchema).min(1).readonly(),
+});
+export type TranscodePlan = z.infer<typeof transcodePlanSchema>;
+
+/** What the plan says about each of its tasks. */
+export const taskPlanSchema = transcodePlanSchema.omit({ facts: true, tasks: true });
+export type TaskPlan = z.infer<typeof taskPlanSchema>;
+
+/** A stored segment. */
+const storedSegment = z.object({
+  /** Timestamp of the first access unit, in seconds. */
+  start: z.number(),
+  /** Size of the stored ciphertext. */
+  bytes: z.int().positive(),
+});
+
+/** Some or all segments of a rendition, in order. */
+const storedRendition = z.object({
+  name: z.enum(RENDITIONS),
+  /** RFC 6381 codec string of all these segments. */
+  codecs: z.string().min(1),
+  /** The number of the first one. */
+  first: z.int().nonnegative(),
+  segments: z.array(storedSegment).min(1).readonly(),
+});
+export type StoredRendition = z.infer<typeof storedRendition>;
+
+/** What a task has stored. */
+export const taskResultSchema = z.object({
+  renditions: z.array(storedRendition).readonly(),
+  /** Null for images that could not be made. Absent in results of tasks that make none. */
+  images: z.object({ poster: image.nullable(), storyboard: storyboard.nullable() }).optional(),
+});
+export type TaskResult = z.infer<typeof taskResultSchema>;

@@ -1,0 +1,155 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { connect } from 'amqplib';
+import { outcomesOf } from '../src/attempts.ts';
+import { type Clips, makeClips } from '../src/clips.ts';
+import { Cluster } from '../src/cluster.ts';
+import { hasLogged, logged } from '../src/logged.ts';
+import { query } from '../src/query.ts';
+import type { ServiceProcess } from '../src/service-process.ts';
+import { violationsAtRest } from '../src/violations-at-rest.ts';
+
+jest.setTimeout(300_000);
+
+let cluster: Cluster;
+let clips: Clips;
+beforeAll(async () => {
+  [cluster, clips] = await Promise.all([Cluster.start(), makeClips()]);
+});
+afterEach(() => cluster.heal());
+afterAll(() => cluster?.stop());
+
+const linesOf = (event: string, videoId: string) =>
+  logged(cluster.services, event).filter((line) => line.videoId === videoId);
+
+const ready = (videoId: string) => cluster.api.client.videos.waitUntilReady(videoId);
+
+/** The engine that has the pieces of a video under way, with its encoders stopped. */
+async function engineAtPiece(videoId: string): Promise<ServiceProcess> {
+  const engine = await until(() =>
+    cluster.engines.find((each) =>
+      logged([each], 'task.started').some((line) => line.videoId === videoId && line.kind === 'piece'),
+    ),
+  );
+  await until(async () => {
+    // ffmpeg has begun to write: a sandbox that is stopped before it starts ffmpeg would outlive its engine.
+    const jobs = join(cluster.workDir, String(cluster.engines.indexOf(engine) + 1), 'jobs');
+    const files = await readdir(jobs, { recursive: true }).catch(() => []);
+    if (!files.some((file) => file.endsWith('.ts'))) return false;
+    await engine.signalPrograms('SIGSTOP');
+    return engine.hasStoppedProgram();
+  });
+  return engine;
+}
+
+/** The tasks that were completed, each as often as that was. */
+const completedTasks = (videoId: string) =>
+  linesOf('task.completed', videoId)
+    .map(({ task }) => Number(task))
+    .sort((a, b) => a - b);
+
+async function tasksOf(videoId: string): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    cluster,
+    'select count(*)::int as count from tasks where video_id = $1',
+    [videoId],
+  );
+  return row?.count ?? 0;
+}
+
+test('a killed engine loses the pieces it was at; no finished piece is made again', async () => {
+  const videoId = await cluster.api.send(clips.pieces);
+  const engine = await engineAtPiece(videoId);
+  const count = await tasksOf(videoId);
+  const startedByKilled = logged([engine], 'task.started').length;
+  await engine.end('SIGKILL');
+  await ready(videoId);
+  await engine.start();
+  expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
+  expect(completedTasks(videoId)).toEqual(Array.from({ length: count }, (_, number) => number));
+  // Two processors, or fewer: a piece on each.
+  const again = linesOf('task.started', videoId).length - count;
+  expect(again).toBeGreaterThan(0);
+  expect(again).toBeLessThanOrEqual(startedByKilled);
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
+
+test('an engine whose lease expired finishes its piece after its successor', async () => {
+  const videoId = await cluster.api.send(clips.pieces);
+  const engine = await engineAtPiece(videoId);
+  for (const proxy of Object.values(cluster.proxiesOf(engine))) proxy.silence();
+  await ready(videoId);
+  for (const proxy of Object.values(cluster.proxiesOf(engine))) proxy.heal();
+  await engine.signalPrograms('SIGCONT');
+  expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
+
+test('an engine that stops hands its tasks back at once', async () => {
+  const videoId = await cluster.api.send(clips.pieces);
+  const engine = await engineAtPiece(videoId);
+  await engine.signalPrograms('SIGCONT');
+  expect(await engine.end('SIGTERM')).toBe(0);
+  await ready(videoId);
+  await engine.start();
+  const ended = linesOf('task.ended', videoId);
+  expect(ended.length).toBeGreaterThan(0);
+  expect(new Set(ended.map(({ outcome }) => outcome))).toEqual(new Set(['handed_back']));
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
+
+test('a video that is deleted while its pieces are made leaves nothing', async () => {
+  const videoId = await cluster.api.send(clips.pieces);
+  const engine = await engineAtPiece(videoId);
+  await cluster.api.client.videos.delete(videoId);
+  await until(() => hasLogged([engine], 'task.abandoned', videoId));
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
+
+test('commands that the broker loses delay a long video, and no more', async () => {
+  // A consumer that takes commands and does nothing gets about every second one.
+  const connection = await connect(cluster.rabbitmq.url);
+  const channel = await connection.createChannel();
+  await channel.prefetch(1);
+  let lost = 0;
+  await channel.consume('engine.tasks', (message) => {
+    if (message === null) return;
+    lost += 1;
+    channel.ack(message);
+  });
+  const videoId = await cluster.api.send(clips.pieces);
+  // Commands count as lost after a while with an empty queue.
+  const video = await until(async () => {
+    await query(
+      cluster,
+      `update tasks set command_published_at = command_published_at - interval '1 minute' where command_published_at is not null`,
+    );
+    await pause(200);
+    const record = await cluster.api.client.videos.get(videoId);
+    return record.status === 'ready' && record;
+  });
+  await connection.close();
+  expect(lost).toBeGreaterThan(0);
+  expect(video.status).toBe('ready');
+  expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
+
+test('a short video does not wait for the pieces of two long ones', async () => {
+  const long = await Promise.all([cluster.api.send(clips.pieces), cluster.api.send(clips.pieces)]);
+  for (const videoId of long) await until(() => hasLogged(cluster.engines, 'task.started', videoId));
+  const short = await cluster.api.send(clips.short);
+  const before = logged(cluster.engines, 'task.started').length;
+  await ready(short);
+  // While it was made, its engine began no piece. The other engine, with two processors, may have.
+  const started = logged(cluster.engines, 'transcode.started').find(({ videoId }) => videoId === short);
+  expect(started).toBeDefined();
+  const running = await Promise.all(long.map((videoId) => cluster.api.client.videos.get(videoId)));
+  expect(running.map(({ status }) => status)).toEqual(['processing', 'processing']);
+  expect(logged(cluster.engines, 'task.started').length - before).toBeLessThan(8);
+  await Promise.all(long.map(ready));
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});

@@ -1,0 +1,76 @@
+import type { Schemas } from '@framelane/client';
+import { expect, test } from '@jest/globals';
+import {
+  backlogWords,
+  engineState,
+  healthState,
+  loadWords,
+  roleWords,
+  timeWords,
+  warningsOf,
+} from './system-words.ts';
+
+const ENGINE: Schemas['SystemEngine'] = {
+  ...{ id: 'eng_1', host: 'a', port: 8091, status: 'working', roles: ['upload', 'transcode'] },
+  ...{ version: '0.1.0', nodeVersion: '24.21.0', ffmpegVersion: '7.1.5' },
+  ...{ slots: 2, slotsBusy: 1, uploads: 1, imports: 0, diskFreeBytes: 5e9 },
+  ...{ startedAt: '2026-11-21T09:41:00.000Z', lastSeenAt: '2026-11-21T09:41:00.000Z' },
+};
+const SYSTEM = {
+  engines: [ENGINE],
+  versions: { framelane: '0.1.0', node: '', postgresql: null, schema: null },
+  deadLetters: { commands: 0, events: 0 },
+} as unknown as Schemas['System'];
+
+test('names the health of a system', () => {
+  expect(healthState({ kind: 's3', status: 'healthy', latencyMs: 3 })).toEqual({
+    words: 'Healthy, 3 ms',
+    colour: 'teal',
+  });
+  expect(healthState({ kind: 's3', status: 'slow', latencyMs: 1200 })).toEqual({
+    words: 'Slow, 1200 ms',
+    colour: 'yellow',
+  });
+  expect(healthState({ kind: 's3', status: 'unavailable', latencyMs: null })).toEqual({
+    words: 'Unavailable',
+    colour: 'red',
+  });
+});
+
+test('names the state and the work of an engine', () => {
+  expect((['working', 'stopping', 'lost'] as const).map((status) => engineState({ status }).colour)).toEqual([
+    'teal',
+    'yellow',
+    'red',
+  ]);
+  expect(roleWords(ENGINE)).toBe('Uploads and transcodes');
+  expect(loadWords(ENGINE)).toEqual(['1 of 2 slots busy', '1 upload', '0 imports']);
+  expect(loadWords({ ...ENGINE, roles: ['transcode'] })).toEqual(['1 of 2 slots busy']);
+});
+
+test('warns about what cannot work', () => {
+  expect(warningsOf(SYSTEM)).toEqual([]);
+  const warnings = (changes: Partial<Schemas['System']>) =>
+    warningsOf({ ...SYSTEM, ...changes }).map((each) => each.slice(0, 20));
+  expect(warnings({ engines: null, deadLetters: null })).toEqual([]);
+  expect(warnings({ engines: [{ ...ENGINE, status: 'lost' }] })).toEqual([
+    'No engine takes uplo',
+    'No engine transcodes',
+  ]);
+  expect(warnings({ engines: [{ ...ENGINE, roles: ['upload'] }] })).toEqual(['No engine transcodes']);
+  expect(warnings({ engines: [{ ...ENGINE, version: '0.0.9' }] })).toEqual(['Not all engines have']);
+  expect(warnings({ deadLetters: { commands: 0, events: 1 } })).toEqual(['No service could han']);
+});
+
+test('says how many things wait and for how long', () => {
+  expect(backlogWords({ count: 0, oldestSeconds: 0 })).toBe('none');
+  expect(backlogWords({ count: 3, oldestSeconds: 41.9 })).toBe('3, the oldest for 41 s');
+  expect([59, 60, 3599, 3600, 172_799, 172_800].map(timeWords)).toEqual([
+    '59 s',
+    '1 min',
+    '59 min',
+    '1 h',
+    '47 h',
+    '2 days',
+  ]);
+});

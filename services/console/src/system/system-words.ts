@@ -1,0 +1,97 @@
+import type { Schemas } from '@framelane/client';
+
+type System = Schemas['System'];
+type Engine = Schemas['SystemEngine'];
+
+/** A state in words, and its colour. */
+export type State = { words: string; colour: 'teal' | 'yellow' | 'red' | 'gray' };
+
+/** A part that could not be read. */
+export const UNKNOWN: State = { words: 'Unknown', colour: 'gray' };
+
+export function healthState({ status, latencyMs }: Schemas['SystemHealth']): State {
+  switch (status) {
+    case 'healthy':
+      return { words: `Healthy, ${latencyMs} ms`, colour: 'teal' };
+    case 'slow':
+      return { words: `Slow, ${latencyMs} ms`, colour: 'yellow' };
+    case 'unavailable':
+      return { words: 'Unavailable', colour: 'red' };
+  }
+}
+
+/** What each kind of system is called. */
+export const KINDS: Record<Schemas['SystemHealth']['kind'], string> = {
+  postgresql: 'PostgreSQL',
+  rabbitmq: 'RabbitMQ',
+  in_process: 'Inside this process, without RabbitMQ',
+  s3: 'S3',
+  files: 'Files on the disk of this node',
+};
+
+export function engineState({ status }: Pick<Engine, 'status'>): State {
+  switch (status) {
+    case 'working':
+      return { words: 'Working', colour: 'teal' };
+    case 'stopping':
+      return { words: 'Stopping', colour: 'yellow' };
+    case 'lost':
+      return { words: 'Lost', colour: 'red' };
+  }
+}
+
+const ROLES: Record<Engine['roles'][number], string> = { upload: 'uploads', transcode: 'transcodes' };
+
+/** What an engine does, e.g. `Uploads and transcodes`. */
+export function roleWords({ roles }: Pick<Engine, 'roles'>): string {
+  const words = roles.map((role) => ROLES[role]).join(' and ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** What an engine has in progress. */
+export function loadWords({ roles, slots, slotsBusy, uploads, imports }: Engine): string[] {
+  return [
+    ...(roles.includes('transcode') ? [`${slotsBusy} of ${slots} slots busy`] : []),
+    ...(roles.includes('upload') ? [counted(uploads, 'upload'), counted(imports, 'import')] : []),
+  ];
+}
+
+/** What cannot work now, and what to do. */
+export function warningsOf({ engines, versions, deadLetters }: System): string[] {
+  const warnings: string[] = [];
+  const working = (engines ?? []).filter(({ status }) => status === 'working');
+  const has = (role: Engine['roles'][number]) => working.some(({ roles }) => roles.includes(role));
+  if (engines !== null && !has('upload')) {
+    warnings.push('No engine takes uploads. Start one with the role upload.');
+  }
+  if (engines !== null && !has('transcode')) {
+    warnings.push('No engine transcodes, so videos wait. Start one with the role transcode.');
+  }
+  if (working.some(({ version }) => version !== versions.framelane)) {
+    warnings.push(
+      `Not all engines have the version ${versions.framelane} of the control plane. Complete the upgrade.`,
+    );
+  }
+  if (deadLetters !== null && deadLetters.commands + deadLetters.events > 0) {
+    warnings.push('No service could handle some messages. Read message.dead_lettered in the logs.');
+  }
+  return warnings;
+}
+
+/** A number of things, and for how long the oldest has been there. */
+export function backlogWords({ count, oldestSeconds }: Schemas['SystemBacklog']): string {
+  return count === 0 ? 'none' : `${count}, the oldest for ${timeWords(oldestSeconds)}`;
+}
+
+/** A time span in its largest unit, e.g. `3 min`. */
+export function timeWords(seconds: number): string {
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
+/** `count` things; the noun has a plural with s. */
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

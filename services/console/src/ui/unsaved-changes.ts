@@ -1,0 +1,34 @@
+import { useEffect } from 'react';
+
+/** The part of the Navigation API that is used here. */
+type Navigation = EventTarget & { currentEntry: unknown };
+type NavigateEvent = Event & { destination: { sameDocument: boolean } };
+
+const QUESTION = 'Discard the changes that are not saved?';
+
+/** Asks whether changes may be lost. */
+export function mayDiscard(): boolean {
+  // The dialog of the browser is the only one that can answer before a navigation goes on.
+  return confirm(QUESTION);
+}
+
+/** While a form has changes that are not saved, asks before the page is closed or another page of the console is opened. */
+export function useUnsavedChanges(isDirty: boolean): void {
+  useEffect(() => {
+    if (!isDirty) return;
+    const onNavigate = (event: Event) => {
+      if (event.cancelable && (event as NavigateEvent).destination.sameDocument && !mayDiscard()) {
+        event.preventDefault();
+      }
+    };
+    const onBeforeUnload = (event: BeforeUnloadEvent) => event.preventDefault();
+    // Browsers without the Navigation API ask only before the page is closed.
+    const navigation = (globalThis as { navigation?: Navigation }).navigation;
+    navigation?.addEventListener('navigate', onNavigate);
+    addEventListener('beforeunload', onBeforeUnload);
+    return () => {
+      navigation?.removeEventListener('navigate', onNavigate);
+      removeEventListener('beforeunload', onBeforeUnload);
+    };
+  }, [isDirty]);
+}

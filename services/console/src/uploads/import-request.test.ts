@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import { importRequest, wrongHeaderLine } from './import-request.ts';
+
+test('empty fields are left out', () => {
+  expect(importRequest({ url: ' https://a.example/b.mp4 ', title: ' ', headers: '\n' })).toEqual({
+    url: 'https://a.example/b.mp4',
+  });
+});
+
+test('each line is a header', () => {
+  const headers = 'Authorization: Bearer a:b\n\n  X-Empty:  \n';
+  expect(importRequest({ url: 'u', title: ' T ', headers })).toEqual({
+    url: 'u',
+    title: 'T',
+    headers: { Authorization: 'Bearer a:b', 'X-Empty': '' },
+  });
+  expect(wrongHeaderLine(headers)).toBeUndefined();
+});
+
+test('a line without a name or colon is named', () => {
+  expect(wrongHeaderLine('A: b\nBearer abc')).toBe('Bearer abc');
+  expect(wrongHeaderLine(': b')).toBe(': b');
+});

@@ -1,0 +1,29 @@
+import type { ImportRequest } from '@framelane/client';
+
+/** What somebody typed into the form for an import. */
+export type ImportForm = { url: string; title: string; headers: string };
+
+/** A line of the headers that is not `Name: value`; undefined if all are. */
+export function wrongHeaderLine(headers: string): string | undefined {
+  return linesOf(headers).find((line) => !/^[^:\s]+\s*:/.test(line));
+}
+
+/** The request of the form. Headers are lines of `Name: value`; empty fields are left out. */
+export function importRequest({ url, title, headers }: ImportForm): ImportRequest {
+  const entries = linesOf(headers).map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+  });
+  return {
+    url: url.trim(),
+    ...(title.trim() !== '' && { title: title.trim() }),
+    ...(entries.length > 0 && { headers: Object.fromEntries(entries) }),
+  };
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

@@ -1,0 +1,107 @@
+import { Button, Modal, Stack, Textarea, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../api/api.ts';
+import { fieldMessage } from '../api/problem.ts';
+import { FormButtons } from '../ui/form-buttons.tsx';
+import { FormError } from '../ui/form-error.tsx';
+import { importRequest, wrongHeaderLine } from './import-request.ts';
+
+/** Creates a video from a URL. The engine fetches the file; the list of videos shows the progress. */
+export function ImportVideo() {
+  const [isOpen, setIsOpen] = useState(false);
+  const [begun, setBegun] = useState('');
+  return (
+    <>
+      <div role="status" className="only-for-readers">
+        {begun}
+      </div>
+      <Button variant="default" onClick={() => setIsOpen(true)}>
+        Import from URL
+      </Button>
+      <Modal
+        opened={isOpen}
+        onClose={() => setIsOpen(false)}
+        title="Import from URL"
+        closeOnClickOutside={false}
+      >
+        <ImportForm
+          onCancel={() => setIsOpen(false)}
+          onBegun={(title) => {
+            setIsOpen(false);
+            setBegun(`The import of ${title} has begun`);
+          }}
+        />
+      </Modal>
+    </>
+  );
+}
+
+type ImportFormProps = { onCancel: () => void; onBegun: (title: string) => void };
+
+function ImportForm({ onCancel, onBegun }: ImportFormProps) {
+  const queries = useQueryClient();
+  const [url, setUrl] = useState('');
+  const [title, setTitle] = useState('');
+  const [headers, setHeaders] = useState('');
+  const wrongLine = wrongHeaderLine(headers);
+  const creation = useMutation({
+    mutationFn: () => api.videos.import(importRequest({ url, title, headers })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['videos'] }),
+  });
+  const { error } = creation;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        creation.mutate(undefined, { onSuccess: ({ title }) => onBegun(title) });
+      }}
+    >
+      <Stack>
+        <TextInput
+          label="URL of the file"
+          description="On a web server with a public address"
+          type="url"
+          placeholder="https://media.example.com/holiday.mp4"
+          value={url}
+          onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+          error={fieldMessage(error, 'url')}
+          maxLength={2048}
+          required
+          data-autofocus
+        />
+        <TextInput
+          label="Title"
+          description="Without one, the video is named for the file"
+          value={title}
+          onChange={({ currentTarget }) => setTitle(currentTarget.value)}
+          error={fieldMessage(error, 'title')}
+          maxLength={512}
+        />
+        <Textarea
+          label="Request headers"
+          description="One a line, if the server wants them. They are stored encrypted, never shown, and erased when the import ends."
+          placeholder="Authorization: Bearer …"
+          value={headers}
+          onChange={({ currentTarget }) => setHeaders(currentTarget.value)}
+          error={
+            wrongLine === undefined
+              ? fieldMessage(error, 'headers')
+              : `Write “Name: value”, not “${wrongLine}”`
+          }
+          rows={3}
+          spellCheck={false}
+          autoComplete="off"
+        />
+        <FormError error={error} fields={['url', 'title', 'headers']} />
+        <FormButtons
+          cancel="Cancel"
+          onCancel={onCancel}
+          submit="Import"
+          disabled={url.trim() === '' || wrongLine !== undefined}
+          loading={creation.isPending}
+        />
+      </Stack>
+    </form>
+  );
+}

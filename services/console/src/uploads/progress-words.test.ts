@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { formatTimeLeft, paceWords, progressWords } from './progress-words.ts';
+import type { Item } from './upload-items.ts';
+
+const item: Item = { id: 1, name: 'a.mp4', size: 40_000_000, sent: 10_000_000, state: 'sending' };
+
+test('a file that is being sent has speed and time left when they are known', () => {
+  expect(progressWords(item)).toBe('10 MB of 40 MB');
+  expect(progressWords({ ...item, speed: 1_500_000 })).toBe('10 MB of 40 MB · 1.5 MB/s · 20 s left');
+  expect(progressWords({ ...item, speed: 0 })).toBe('10 MB of 40 MB · no connection');
+});
+
+test('the pace of the queue includes waiting files', () => {
+  const waiting: Item = { ...item, id: 2, sent: 0, state: 'waiting' };
+  const paused: Item = { ...waiting, id: 3, state: 'paused' };
+  expect(paceWords([waiting, paused])).toEqual([]);
+  expect(paceWords([{ ...item, speed: 1_000_000 }, waiting, paused])).toEqual(['1.0 MB/s', '2 min left']);
+});
+
+test('every state has words', () => {
+  expect(progressWords({ ...item, state: 'paused' })).toBe('10 MB of 40 MB · paused');
+  expect(progressWords({ ...item, state: 'unfinished' })).toBe(
+    '25 % of 40 MB · choose the file again to go on',
+  );
+  expect(progressWords({ ...item, state: 'unfinished', reason: 'other-file' })).toBe(
+    '25 % of 40 MB · this is another file. Choose the same one, unchanged.',
+  );
+  expect(progressWords({ ...item, state: 'ended', reason: 'deleted' })).toBe('the video was deleted');
+  expect((['waiting', 'sent', 'failed'] as const).map((state) => progressWords({ ...item, state }))).toEqual([
+    '40 MB · waiting',
+    '40 MB · uploaded',
+    '40 MB · failed',
+  ]);
+});
+
+test('the time left is rounded up', () => {
+  expect([0.2, 59.5, 61, 3599, 3601, 90_000].map(formatTimeLeft)).toEqual([
+    '1 s',
+    '60 s',
+    '2 min',
+    '60 min',
+    '2 h',
+    '25 h',
+  ]);
+});

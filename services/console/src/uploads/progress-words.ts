@@ -1,0 +1,45 @@
+import { formatBytes } from '../ui/format.ts';
+import { type Item, paceOf, percentOf, type Reason } from './upload-items.ts';
+
+/** How far a file is, in a line. */
+export function progressWords(item: Item): string {
+  const { state, size, sent, reason } = item;
+  switch (state) {
+    case 'waiting':
+      return `${formatBytes(size)} · waiting`;
+    case 'sending':
+      return [`${formatBytes(sent)} of ${formatBytes(size)}`, ...paceWords([item])].join(' · ');
+    case 'paused':
+      return `${formatBytes(sent)} of ${formatBytes(size)} · paused`;
+    case 'sent':
+      return `${formatBytes(size)} · uploaded`;
+    case 'failed':
+      return `${formatBytes(size)} · failed`;
+    case 'unfinished':
+      return `${percentOf(item)} % of ${formatBytes(size)} · ${reason ? REASONS[reason] : 'choose the file again to go on'}`;
+    case 'ended':
+      return reason ? REASONS[reason] : '';
+  }
+}
+
+/** Speed and time left of the files that are being sent; empty until they are known. */
+export function paceWords(items: readonly Item[]): string[] {
+  if (items.every(({ speed }) => speed === undefined)) return [];
+  const { speed, secondsLeft } = paceOf(items);
+  if (secondsLeft === undefined) return ['no connection'];
+  return [`${formatBytes(speed)}/s`, `${formatTimeLeft(secondsLeft)} left`];
+}
+
+/** A time in seconds in its largest unit, rounded up. */
+export function formatTimeLeft(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  if (seconds < 3600) return `${Math.ceil(seconds / 60)} min`;
+  return `${Math.ceil(seconds / 3600)} h`;
+}
+
+const REASONS: Record<Reason, string> = {
+  expired: 'expired. Upload the file again as a new video.',
+  deleted: 'the video was deleted',
+  'other-file': 'this is another file. Choose the same one, unchanged.',
+  'other-tab': 'another tab sends this file',
+};

@@ -1,0 +1,284 @@
+import { FramelaneError, type SessionScope, type UploadTicket } from '@framelane/client';
+import { apiIn } from '../api/api.ts';
+import { isFileOf, KeptUploads } from './kept-uploads.ts';
+import { type Action, type Item, nextToStart, type Reason, reduce, titleOf } from './upload-items.ts';
+import { hasLocks, lockedUploads, lockUpload } from './upload-locks.ts';
+
+/** Seconds until the ticket of an upload without progress expires: a paused upload can go on the next day. */
+const TICKET_SECONDS = 86_400;
+
+const TICK_MS = 1_000;
+
+type Permit = Pick<UploadTicket, 'videoId' | 'uploadUrl' | 'tusUrl' | 'uploadToken'>;
+
+/** What the queue needs to send a file, but nobody shows. */
+type Transfer = {
+  file: File;
+  /** Aborted by a pause; each start has its own. */
+  controller: AbortController;
+  /** Requested once, also if the upload is paused meanwhile. */
+  permit?: Promise<Permit>;
+  unlock?: () => void;
+};
+
+let lastId = 0;
+
+/** The uploads of a workspace and environment. They go on while the page shows another workspace. */
+export class UploadQueue {
+  #items: readonly Item[] = [];
+  #ticking: ReturnType<typeof setInterval> | undefined;
+  readonly #api: ReturnType<typeof apiIn>;
+  readonly #kept: KeptUploads;
+  readonly #transfers = new Map<number, Transfer>();
+  readonly #listeners = new Set<() => void>();
+  readonly #onVideosChanged: () => void;
+
+  constructor(scope: SessionScope, onVideosChanged: () => void) {
+    this.#api = apiIn(scope);
+    this.#kept = new KeptUploads(localStorage, scope);
+    this.#onVideosChanged = onVideosChanged;
+  }
+
+  /** Finds unfinished uploads while the workspace is shown. Returns the function that stops it. */
+  watchUnfinished(): () => void {
+    const findUnfinished = () => {
+      if (document.visibilityState === 'visible') void this.#findUnfinished();
+    };
+    findUnfinished();
+    document.addEventListener('visibilitychange', findUnfinished);
+    return () => document.removeEventListener('visibilitychange', findUnfinished);
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly items = (): readonly Item[] => this.#items;
+
+  /** Adds files. A file of an unfinished upload continues it. */
+  readonly add = (files: Iterable<File>): void => {
+    const added = [...files].flatMap((file) => {
+      const unfinished = this.#items.find(
+        (item) => item.state === 'unfinished' && this.#isFileOf(item, file),
+      );
+      if (unfinished !== undefined) {
+        void this.#continue(unfinished, file);
+        return [];
+      }
+      lastId += 1;
+      this.#transfers.set(lastId, { file, controller: new AbortController() });
+      return { id: lastId, name: file.name, size: file.size };
+    });
+    if (added.length > 0) this.#dispatch({ type: 'added', items: added });
+  };
+
+  /** Continues an unfinished upload with its file, if it is that. */
+  readonly choose = (item: Item, file: File): void => {
+    if (this.#isFileOf(item, file)) void this.#continue(item, file);
+    else this.#dispatch({ type: 'refused', id: item.id, reason: 'other-file' });
+  };
+
+  readonly pause = (id: number): void => {
+    this.#transfers.get(id)?.controller.abort();
+    this.#dispatch({ type: 'paused', id });
+  };
+
+  readonly pauseAll = (): void => {
+    for (const { id, state } of this.#items) {
+      if (state === 'sending') this.#transfers.get(id)?.controller.abort();
+    }
+    this.#dispatch({ type: 'all-paused' });
+  };
+
+  /** Also retries a file that failed. */
+  readonly resume = (id: number): void => this.#dispatch({ type: 'resumed', id });
+
+  readonly resumeAll = (): void => this.#dispatch({ type: 'all-resumed', from: 'paused' });
+
+  readonly retryAll = (): void => this.#dispatch({ type: 'all-resumed', from: 'failed' });
+
+  /** Removes an item. The video of a file that has not arrived is deleted. */
+  readonly remove = (item: Item): void => {
+    const { id, state, videoId } = item;
+    const transfer = this.#transfers.get(id);
+    transfer?.controller.abort();
+    this.#transfers.delete(id);
+    this.#dispatch({ type: 'removed', ids: [id] });
+    if (state === 'sent' || state === 'ended') return;
+    const permit = transfer?.permit ?? Promise.resolve(videoId === undefined ? undefined : { videoId });
+    // A ticket that was refused has no video.
+    void permit.catch(() => undefined).then((begun) => begun && this.#delete(begun.videoId, transfer));
+  };
+
+  readonly clear = (): void => this.#dispatch({ type: 'cleared' });
+
+  #dispatch(action: Action): void {
+    this.#items = reduce(this.#items, action);
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#startNext();
+    this.#tick();
+    for (const listener of this.#listeners) listener();
+  }
+
+  #startNext(): void {
+    for (const { id } of nextToStart(this.#items)) {
+      const transfer = this.#transfers.get(id);
+      if (transfer === undefined) continue;
+      transfer.controller = new AbortController();
+      this.#items = reduce(this.#items, { type: 'started', id });
+      void this.#send(id, transfer);
+    }
+  }
+
+  /** Measures while something is sent, and keeps how far it is. */
+  #tick(): void {
+    const isSending = this.#items.some(({ state }) => state === 'sending');
+    if (isSending === (this.#ticking !== undefined)) return;
+    clearInterval(this.#ticking);
+    this.#ticking = undefined;
+    if (!isSending) return;
+    let last = performance.now();
+    this.#ticking = setInterval(() => {
+      const now = performance.now();
+      const seconds = (now - last) / 1000;
+      last = now;
+      for (const { state, videoId, sent } of this.#items) {
+        if (state === 'sending' && videoId !== undefined) this.#kept.progress(videoId, sent);
+      }
+      this.#dispatch({ type: 'ticked', seconds });
+    }, TICK_MS);
+  }
+
+  async #send(id: number, transfer: Transfer): Promise<void> {
+    const { file, controller } = transfer;
+    const { signal } = controller;
+    try {
+      transfer.permit ??= this.#begin(id, transfer).catch((error: unknown) => {
+        // The next attempt requests another ticket, also if the upload is paused now.
+        delete transfer.permit;
+        throw error;
+      });
+      const permit = await transfer.permit;
+      signal.throwIfAborted();
+      const { upload } = await import('@framelane/client/browser');
+      const onProgress = ({ sent }: { sent: number }) => {
+        if (!signal.aborted) this.#dispatch({ type: 'progress', id, sent });
+      };
+      await upload(file, permit, { signal, onProgress, resumableAbove: 0 });
+      this.#finish(id, permit.videoId, transfer);
+    } catch (error) {
+      if (!signal.aborted) await this.#fail(id, transfer, error);
+    }
+    this.#onVideosChanged();
+  }
+
+  /** Requests a ticket, and keeps it. */
+  async #begin(id: number, transfer: Transfer): Promise<Permit> {
+    const { name, size, lastModified: modified } = transfer.file;
+    const request = { filename: name, title: titleOf(name), size, expiresIn: TICKET_SECONDS };
+    const { videoId, uploadUrl, tusUrl, uploadToken } = await this.#api.uploadTickets.create(request);
+    const permit = { videoId, uploadUrl, tusUrl, uploadToken };
+    this.#dispatch({ type: 'ticket', id, videoId });
+    const unlock = await lockUpload(videoId);
+    if (unlock !== undefined) transfer.unlock = unlock;
+    // Without locks two tabs could send the same upload. And whoever listens on a network without https could read the token.
+    if (hasLocks() && this.#transfers.has(id)) this.#kept.add({ ...permit, name, size, modified, sent: 0 });
+    return permit;
+  }
+
+  #finish(id: number, videoId: string, transfer: Transfer): void {
+    this.#forget(videoId, transfer);
+    this.#transfers.delete(id);
+    this.#dispatch({ type: 'sent', id });
+  }
+
+  async #fail(id: number, transfer: Transfer, error: unknown): Promise<void> {
+    const code = error instanceof FramelaneError ? error.code : '';
+    const permit = await transfer.permit?.catch(() => undefined);
+    // The file has arrived, but the response of an earlier attempt was lost.
+    if (code === 'upload_token_used' && permit) return this.#finish(id, permit.videoId, transfer);
+    // The ticket of a refused upload is of no use for another attempt, which begins with the first byte.
+    if (permit === undefined || code.startsWith('upload_token_')) {
+      if (permit) this.#forget(permit.videoId, transfer);
+      delete transfer.permit;
+      this.#dispatch({ type: 'progress', id, sent: 0 });
+    }
+    this.#dispatch({ type: 'failed', id, error });
+  }
+
+  #forget(videoId: string, transfer?: Transfer): void {
+    this.#kept.remove(videoId);
+    transfer?.unlock?.();
+    delete transfer?.unlock;
+  }
+
+  /** If the deletion fails, the video stays in the list until its ticket expires, where it can be deleted. */
+  async #delete(videoId: string, transfer: Transfer | undefined): Promise<void> {
+    this.#forget(videoId, transfer);
+    await this.#api.videos.delete(videoId).catch(() => {});
+    this.#onVideosChanged();
+  }
+
+  #isFileOf({ videoId = '' }: Item, file: File): boolean {
+    const kept = this.#kept.get(videoId);
+    return kept !== undefined && isFileOf(kept, file);
+  }
+
+  async #continue({ id, videoId = '' }: Item, file: File): Promise<void> {
+    const unlock = await lockUpload(videoId);
+    const kept = this.#kept.get(videoId);
+    if (unlock === undefined || kept === undefined) {
+      unlock?.();
+      return this.#dispatch({ type: 'refused', id, reason: 'other-tab' });
+    }
+    const controller = new AbortController();
+    this.#transfers.set(id, { file, controller, permit: Promise.resolve(kept), unlock });
+    this.#dispatch({ type: 'resumed', id });
+  }
+
+  /** Lists the kept uploads that no tab sends, and removes those that another tab sends or has finished. */
+  async #findUnfinished(): Promise<void> {
+    if (!hasLocks()) return;
+    const locked = await lockedUploads();
+    const kept = this.#kept.all().filter(({ videoId }) => !locked.has(videoId));
+    const isKept = ({ videoId }: Item) => kept.some((each) => each.videoId === videoId);
+    const gone = this.#items.filter((item) => item.state === 'unfinished' && !isKept(item));
+    if (gone.length > 0) this.#dispatch({ type: 'removed', ids: gone.map(({ id }) => id) });
+    const known = new Set(this.#items.map(({ videoId }) => videoId));
+    const items = kept.flatMap(({ videoId, name, size, sent }) => {
+      if (known.has(videoId)) return [];
+      lastId += 1;
+      return { id: lastId, videoId, name, size, sent };
+    });
+    if (items.length === 0) return;
+    this.#dispatch({ type: 'found', items });
+    await Promise.all(items.map(({ id, videoId }) => this.#check(id, videoId)));
+  }
+
+  /** Whether the video of an unfinished upload still takes its file. If nobody can say, it stays. */
+  async #check(id: number, videoId: string): Promise<void> {
+    const outcome = await outcomeOf(this.#api, videoId);
+    const isUnfinished = this.#items.some((item) => item.id === id && item.state === 'unfinished');
+    if (outcome === undefined || !isUnfinished) return;
+    this.#kept.remove(videoId);
+    this.#dispatch(outcome === 'arrived' ? { type: 'sent', id } : { type: 'ended', id, reason: outcome });
+  }
+}
+
+/** What became of the upload of a video; undefined if it can go on. */
+async function outcomeOf(
+  api: ReturnType<typeof apiIn>,
+  videoId: string,
+): Promise<'arrived' | Reason | undefined> {
+  try {
+    const { status, error } = await api.videos.get(videoId);
+    if (status === 'uploading') return undefined;
+    return error?.code === 'upload_expired' ? 'expired' : 'arrived';
+  } catch (error) {
+    return error instanceof FramelaneError && error.status === 404 ? 'deleted' : undefined;
+  }
+}

@@ -1,0 +1,87 @@
+import { Anchor, Button, Progress } from '@mantine/core';
+import { useRef } from 'react';
+import { Link } from 'wouter';
+import { wordsFor } from '../api/problem.ts';
+import { paths } from '../paths.ts';
+import { VIDEO_FILES } from './drop-zone.tsx';
+import { progressWords } from './progress-words.ts';
+import { canPause, type Item, percentOf } from './upload-items.ts';
+import { useUploadQueue } from './uploads-provider.tsx';
+
+/** One file of the panel. */
+export function UploadRow({ item }: { item: Item }) {
+  const queue = useUploadQueue();
+  const { id, name, state, videoId, error } = item;
+  const hasArrived = state === 'sent';
+  const action = (words: string, onClick: () => void) => (
+    <Button size="compact-sm" variant="default" onClick={onClick} aria-label={`${words} ${name}`}>
+      {words}
+    </Button>
+  );
+  return (
+    <li>
+      <div className="upload-name">
+        {hasArrived && videoId !== undefined ? (
+          <Anchor component={Link} href={paths.video(videoId)}>
+            {name}
+          </Anchor>
+        ) : (
+          <span>{name}</span>
+        )}
+        <div className="buttons">
+          {canPause(item) && action('Pause', () => queue.pause(id))}
+          {state === 'paused' && action('Resume', () => queue.resume(id))}
+          {state === 'failed' && action('Retry', () => queue.resume(id))}
+          {state === 'unfinished' && <ChooseAgain item={item} />}
+          {!hasArrived && action(state === 'ended' ? 'Remove' : 'Cancel', () => queue.remove(item))}
+        </div>
+      </div>
+      <Progress
+        value={percentOf(item)}
+        color={state === 'failed' || state === 'ended' ? 'red' : 'blue'}
+        aria-label={`Upload of ${name}`}
+      />
+      <div className="hint">{progressWords(item)}</div>
+      {state === 'failed' && <Failure error={error} />}
+    </li>
+  );
+}
+
+function Failure({ error }: { error: unknown }) {
+  const { detail, requestId } = wordsFor(error);
+  return (
+    <div className="error-words">
+      {detail}
+      {requestId !== null && <div className="request-id">Request {requestId}</div>}
+    </div>
+  );
+}
+
+/** Asks for the file of an unfinished upload: the browser loses it when the page is loaded again. */
+function ChooseAgain({ item }: { item: Item }) {
+  const queue = useUploadQueue();
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        onClick={() => input.current?.click()}
+        aria-label={`Choose file again: ${item.name}`}
+      >
+        Choose file
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        accept={VIDEO_FILES}
+        hidden
+        aria-label={`File of the upload ${item.name}`}
+        onChange={({ currentTarget }) => {
+          const file = currentTarget.files?.[0];
+          currentTarget.value = '';
+          if (file !== undefined) queue.choose(item, file);
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,243 @@
+import type { Video } from '@framelane/client';
+import { Button, Group, Modal, Progress as ProgressBar, Stack, Text, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { apiIn } from '../api/api.ts';
+import { isGone, wordsFor } from '../api/problem.ts';
+import { useSession } from '../sign-in/session.ts';
+import { FormButtons } from '../ui/form-buttons.tsx';
+import { again, begin, changeTags, forEachLeft, type Progress, readTags } from './bulk.ts';
+
+export type BulkAction = 'delete' | 'add' | 'remove';
+
+type BulkDialogProps = {
+  action: BulkAction;
+  videos: readonly Video[];
+  /** Gets the videos that are done, and the result in words; empty without one. */
+  onClose: (done: readonly Video[], words: string) => void;
+};
+
+/** With more retries than usual: the client waits for `Retry-After` when there are too many requests. */
+const PATIENT = { retries: 6 };
+
+const WORDS = {
+  delete: { title: 'Delete videos', submit: 'Delete', done: 'deleted' },
+  add: { title: 'Add tags', submit: 'Add', done: 'changed' },
+  remove: { title: 'Remove tags', submit: 'Remove', done: 'changed' },
+} as const;
+
+/** Deletes or tags several videos, and says how it went for each. It cannot be closed meanwhile. */
+export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
+  const queries = useQueryClient();
+  const { workspace, environment } = useSession();
+  const [typed, setTyped] = useState('');
+  const [progress, setProgress] = useState<Progress<Video>>();
+  const [running, setRunning] = useState<AbortController>();
+  const isShown = useIsShown();
+
+  const run = async (start: Progress<Video>) => {
+    const controller = new AbortController();
+    setRunning(controller);
+    setProgress(start);
+    // "Back" does not stop it, so the tab may show another workspace before it ends.
+    const api = apiIn({ workspaceId: workspace.id, environment });
+    addEventListener('beforeunload', warn);
+    const result = await forEachLeft(start, taskOf(api, action, typed), {
+      signal: controller.signal,
+      onProgress: setProgress,
+    });
+    removeEventListener('beforeunload', warn);
+    setRunning(undefined);
+    void queries.invalidateQueries({ queryKey: ['videos'] });
+    const isComplete = result.failed.length + result.left.length === 0;
+    if (isComplete) onClose(result.done, summaryOf(action, result));
+    // Somebody went back to another page, which this dialog does not cover.
+    else if (!isShown.current) alert(summaryOf(action, result));
+  };
+
+  const close = () => {
+    if (running !== undefined) return;
+    onClose(progress?.done ?? [], progress === undefined ? '' : summaryOf(action, progress));
+  };
+  return (
+    <Modal opened onClose={close} withCloseButton={running === undefined} title={WORDS[action].title}>
+      {progress === undefined ? (
+        <BulkForm
+          action={action}
+          count={videos.length}
+          typed={typed}
+          onType={setTyped}
+          onSubmit={() => void run(begin(videos))}
+          onCancel={close}
+        />
+      ) : (
+        <BulkProgress
+          action={action}
+          progress={progress}
+          onStop={running && (() => running.abort())}
+          onRetry={() => void run(again(progress))}
+          onClose={close}
+        />
+      )}
+    </Modal>
+  );
+}
+
+/** The request for one video. Tags are those at that moment, not those of the list. */
+function taskOf(
+  api: ReturnType<typeof apiIn>,
+  action: BulkAction,
+  typed: string,
+): (video: Video) => Promise<unknown> {
+  if (action === 'delete') {
+    return ({ id }) =>
+      api.videos.delete(id, PATIENT).catch((error: unknown) => {
+        // Somebody else was faster, or the response to the first try was lost.
+        if (!isGone(error)) throw error;
+      });
+  }
+  return async ({ id }) => {
+    const { tags } = await api.videos.get(id, PATIENT);
+    const changed = changeTags(tags, action, readTags(typed));
+    if (changed !== undefined) await api.videos.update(id, { tags: changed }, PATIENT);
+  };
+}
+
+type BulkFormProps = {
+  action: BulkAction;
+  count: number;
+  typed: string;
+  onType: (typed: string) => void;
+  onSubmit: () => void;
+  onCancel: () => void;
+};
+
+function BulkForm({ action, count, typed, onType, onSubmit, onCancel }: BulkFormProps) {
+  const isDeletion = action === 'delete';
+  const isValid = isDeletion ? typed.trim() === String(count) : readTags(typed).length > 0;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isValid) onSubmit();
+      }}
+    >
+      <Stack>
+        {isDeletion && (
+          <Text>
+            {videosOf(count)}, their files and their streams are deleted at once. Nobody can bring them back.
+          </Text>
+        )}
+        <TextInput
+          label={isDeletion ? `Type the number of videos to confirm: ${count}` : `Tags of ${videosOf(count)}`}
+          description={isDeletion ? undefined : 'Separate several with commas.'}
+          inputMode={isDeletion ? 'numeric' : undefined}
+          value={typed}
+          onChange={({ currentTarget }) => onType(currentTarget.value)}
+          autoComplete="off"
+          data-autofocus
+        />
+        <FormButtons
+          cancel={isDeletion ? 'Keep' : 'Cancel'}
+          onCancel={onCancel}
+          submit={WORDS[action].submit}
+          color={isDeletion ? 'red' : 'blue'}
+          disabled={!isValid}
+          loading={false}
+        />
+      </Stack>
+    </form>
+  );
+}
+
+type BulkProgressProps = {
+  action: BulkAction;
+  progress: Progress<Video>;
+  /** Undefined when it has ended. */
+  onStop: (() => void) | undefined;
+  onRetry: () => void;
+  onClose: () => void;
+};
+
+function BulkProgress({ action, progress, onStop, onRetry, onClose }: BulkProgressProps) {
+  const { done, failed, left } = progress;
+  const total = done.length + failed.length + left.length;
+  return (
+    <Stack>
+      <Text role="status">{summaryOf(action, progress)}</Text>
+      <ProgressBar
+        value={(100 * (total - left.length)) / total}
+        color={failed.length > 0 ? 'red' : 'blue'}
+        aria-label="Videos that are done"
+      />
+      {failed.length > 0 && (
+        <ul className="failures" aria-label="Failed">
+          {failed.map(({ item: { id, title }, error }) => (
+            <Failure key={id} title={title} error={error} />
+          ))}
+        </ul>
+      )}
+      {onStop === undefined ? (
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+          <Button onClick={onRetry}>{failed.length > 0 ? 'Retry' : 'Continue'}</Button>
+        </Group>
+      ) : (
+        <>
+          <Text size="sm" c="dimmed">
+            If there are too many requests, this waits up to a minute and goes on.
+          </Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onStop}>
+              Stop
+            </Button>
+          </Group>
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function Failure({ title, error }: { title: string; error: unknown }) {
+  const { detail, requestId } = wordsFor(error);
+  return (
+    <li>
+      <span className="row-title">{title}</span>
+      <div className="error-words">{detail}</div>
+      {requestId !== null && <div className="request-id">Request {requestId}</div>}
+    </li>
+  );
+}
+
+/** E.g. `12 of 25 deleted, 2 failed, 11 not begun`. */
+function summaryOf(action: BulkAction, { done, failed, left }: Progress<unknown>): string {
+  const total = done.length + failed.length + left.length;
+  return [
+    `${done.length} of ${total} ${WORDS[action].done}`,
+    ...(failed.length > 0 ? [`${failed.length} failed`] : []),
+    ...(left.length > 0 ? [`${left.length} left`] : []),
+  ].join(', ');
+}
+
+function videosOf(count: number): string {
+  return count === 1 ? '1 video' : `${count} videos`;
+}
+
+/** Whether the component is still on the page. */
+function useIsShown() {
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return isShown;
+}
+
+/** Asks before the tab is closed. */
+function warn(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}

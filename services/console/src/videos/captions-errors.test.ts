@@ -1,0 +1,24 @@
+import { ApiError } from '@framelane/client';
+import { expect, test } from '@jest/globals';
+import { captionsErrors } from './captions-errors.ts';
+
+function refused(
+  code: string,
+  detail: string,
+  errors: { field: string; code: string; message: string }[] = [],
+) {
+  const problem = { type: '', title: '', status: 400, detail, instance: '', code, requestId: 'r', errors };
+  return new ApiError(detail, { code, status: 400, requestId: 'r', problem });
+}
+
+test('an error of the file says its line, others are at their fields', () => {
+  expect(captionsErrors(refused('invalid_captions', 'Line 3: a cue was expected.'))).toEqual({
+    file: 'Line 3: a cue was expected.',
+  });
+  const language = { field: 'path/language', code: 'format', message: 'must be a tag' };
+  const other = { field: 'query/default', code: 'type', message: 'must be a boolean' };
+  expect(captionsErrors(refused('validation_failed', '', [language, other]))).toEqual({
+    language: 'This must be a tag.',
+  });
+  expect(captionsErrors(new Error('x'))).toEqual({});
+});

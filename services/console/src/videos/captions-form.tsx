@@ -1,0 +1,142 @@
+import type { Schemas } from '@framelane/client';
+import { Button, Checkbox, Input, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { api } from '../api/api.ts';
+import { ErrorAlert } from '../ui/error-alert.tsx';
+import { FormButtons } from '../ui/form-buttons.tsx';
+import { Refused } from '../ui/refused.tsx';
+import { captionsErrors } from './captions-errors.ts';
+import { type CaptionsFile, languageIn, readCaptionsFile } from './captions-file.ts';
+import { useRefreshVideo } from './refresh-video.ts';
+
+type CaptionsFormProps = {
+  videoId: string;
+  /** The captions that the file replaces; null for another language. */
+  replaced: Schemas['Captions'] | null;
+  onDone: () => void;
+};
+
+/** Sets the captions of a language with a file that is chosen or dropped. */
+export function CaptionsForm({ videoId, replaced, onDone }: CaptionsFormProps) {
+  const [file, setFile] = useState<CaptionsFile | null>(null);
+  const [unreadable, setUnreadable] = useState<string | null>(null);
+  const [language, setLanguage] = useState(replaced?.language ?? '');
+  const [label, setLabel] = useState(replaced?.label ?? '');
+  const [isDefault, setIsDefault] = useState(replaced?.default ?? false);
+  const refresh = useRefreshVideo(videoId);
+  const upload = useMutation({
+    mutationFn: ({ text, format }: CaptionsFile) =>
+      api.captions.set(videoId, language, text, {
+        ...(format && { format }),
+        ...(label.trim() !== '' && { label: label.trim() }),
+        default: isDefault,
+      }),
+    onSuccess: refresh,
+  });
+  const take = async (chosen: File | undefined) => {
+    if (chosen === undefined) return;
+    upload.reset();
+    try {
+      setFile(await readCaptionsFile(chosen));
+      setUnreadable(null);
+      setLanguage((typed) => typed || languageIn(chosen.name));
+    } catch {
+      setFile(null);
+      setUnreadable(`${chosen.name} is not in UTF-8. Save it in UTF-8, then choose it again.`);
+    }
+  };
+  const errors = captionsErrors(upload.error);
+  const isMarked = Object.keys(errors).length > 0;
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        // A form that was opened meanwhile stays.
+        if (file !== null) upload.mutate(file, { onSuccess: onDone });
+      }}
+    >
+      <Stack>
+        <FileField file={file} onFile={take} error={unreadable ?? errors.file} />
+        <TextInput
+          label="Language"
+          description="A BCP 47 tag, such as en or pt-BR"
+          value={language}
+          onChange={({ currentTarget }) => setLanguage(currentTarget.value.trim())}
+          readOnly={replaced !== null}
+          error={errors.language}
+        />
+        <TextInput
+          label="Label"
+          description="The name in the player's menu. Without one, the name of the language"
+          value={label}
+          onChange={({ currentTarget }) => setLabel(currentTarget.value)}
+          error={errors.label}
+        />
+        <Checkbox
+          label="Default: shown unless the viewer chooses otherwise"
+          checked={isDefault}
+          onChange={({ currentTarget }) => setIsDefault(currentTarget.checked)}
+        />
+        {upload.error && (isMarked ? <Refused error={upload.error} /> : <ErrorAlert error={upload.error} />)}
+        <FormButtons
+          cancel="Cancel"
+          onCancel={onDone}
+          submit="Save captions"
+          disabled={file === null || language === ''}
+          loading={upload.isPending}
+        />
+      </Stack>
+    </form>
+  );
+}
+
+type FileFieldProps = {
+  file: CaptionsFile | null;
+  onFile: (file: File | undefined) => void;
+  error: string | undefined;
+};
+
+/** Takes a file that is dropped on it, or chosen. */
+function FileField({ file, onFile, error }: FileFieldProps) {
+  const [isOver, setIsOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <div>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button does the same with the keyboard. */}
+      <div
+        className={isOver ? 'drop-zone over' : 'drop-zone'}
+        data-drop="captions"
+        onDragOver={(event) => {
+          event.preventDefault();
+          setIsOver(true);
+        }}
+        onDragLeave={() => setIsOver(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setIsOver(false);
+          onFile(event.dataTransfer.files[0]);
+        }}
+      >
+        <Text size="sm">{file?.name ?? 'Drop a WebVTT or SubRip file here.'}</Text>
+        <Button size="xs" variant="default" onClick={() => input.current?.click()}>
+          Choose file
+        </Button>
+        <input
+          ref={input}
+          type="file"
+          accept=".vtt,.srt,text/vtt"
+          hidden
+          aria-label="File with captions"
+          onChange={({ currentTarget }) => {
+            onFile(currentTarget.files?.[0]);
+            // So that the same file can be chosen again after a correction.
+            currentTarget.value = '';
+          }}
+        />
+      </div>
+      {error !== undefined && <Input.Error role="alert">{error}</Input.Error>}
+    </div>
+  );
+}

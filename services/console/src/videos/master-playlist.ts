@@ -1,0 +1,37 @@
+/** A resolution that the master playlist offers. */
+export type Rendition = {
+  /** Pixels, e.g. `640x360`; null if the playlist does not say. */
+  resolution: string | null;
+  frameRate: number | null;
+  /** Peak and average in bits per second. */
+  bandwidth: number;
+  averageBandwidth: number | null;
+  codecs: string[];
+};
+
+/** The variants of a master playlist (RFC 8216 §4.3.4.2), highest bandwidth first. Each is listed once. */
+export function readRenditions(playlist: string): Rendition[] {
+  const renditions = playlist
+    .split('\n')
+    .filter((line) => line.startsWith('#EXT-X-STREAM-INF:'))
+    .map((line) => toRendition(readAttributes(line.slice(line.indexOf(':') + 1))));
+  // With surround sound, each resolution is in the playlist for each group of audio.
+  const byResolution = new Map(renditions.map((each) => [each.resolution, each]));
+  return [...byResolution.values()].sort((a, b) => b.bandwidth - a.bandwidth);
+}
+
+function toRendition(attributes: ReadonlyMap<string, string>): Rendition {
+  const number = (name: string) => (attributes.has(name) ? Number(attributes.get(name)) : null);
+  return {
+    resolution: attributes.get('RESOLUTION') ?? null,
+    frameRate: number('FRAME-RATE'),
+    bandwidth: number('BANDWIDTH') ?? 0,
+    averageBandwidth: number('AVERAGE-BANDWIDTH'),
+    codecs: attributes.get('CODECS')?.split(',') ?? [],
+  };
+}
+
+function readAttributes(list: string): Map<string, string> {
+  const pairs = list.matchAll(/([A-Z0-9-]+)=("[^"]*"|[^",]*)/g);
+  return new Map([...pairs].map(([, name = '', value = '']) => [name, value.replaceAll('"', '')]));
+}

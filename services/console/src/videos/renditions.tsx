@@ -1,0 +1,59 @@
+import { unwrap, type Video } from '@framelane/client';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../api/api.ts';
+import { ErrorAlert } from '../ui/error-alert.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { Section } from '../ui/section.tsx';
+import { readRenditions } from './master-playlist.ts';
+
+/** What the master playlist of a ready video offers. */
+export function Renditions({ video: { id, workspaceId, readyAt, audioTracks = [] } }: { video: Video }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['renditions', id, readyAt],
+    queryFn: async ({ signal }) => {
+      const path = { tenant: workspaceId, video: id };
+      const request = { params: { path }, parseAs: 'text' as const, signal };
+      return readRenditions(await unwrap(api.GET('/hls/{tenant}/{video}/master.m3u8', request)));
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return (
+    <Section title="Renditions">
+      {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading rows={1} />}
+      {data !== undefined && (
+        <div className="table-scroll">
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">Frame</th>
+                <th scope="col">Peak rate</th>
+                <th scope="col">Codecs</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.map(({ resolution, frameRate, bandwidth, codecs }) => (
+                <tr key={resolution}>
+                  <td>
+                    {resolution?.replace('x', ' × ') ?? 'unknown'}
+                    {frameRate !== null && <div className="hint">{frameRate} per second</div>}
+                  </td>
+                  <td>{formatRate(bandwidth)}</td>
+                  <td className="code">{codecs.join(' ')}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {audioTracks.length > 1 && (
+        <p className="hint">Audio: {audioTracks.map(({ name }) => name).join(', ')}</p>
+      )}
+    </Section>
+  );
+}
+
+/** Bits per second, e.g. `1.8 Mb/s`. */
+function formatRate(bits: number): string {
+  return bits < 1_000_000 ? `${Math.round(bits / 1000)} kb/s` : `${(bits / 1_000_000).toFixed(1)} Mb/s`;
+}

@@ -1,0 +1,31 @@
+import type { Video } from '@framelane/client';
+import { API_URL } from '../paths.ts';
+import { Copy } from '../ui/copy.tsx';
+import { Section } from '../ui/section.tsx';
+import { PlaybackLink } from './playback-link.tsx';
+import { playerHtml } from './share-text.ts';
+
+/** URLs and code for sites and programs. */
+export function ShareSection({ video }: { video: Video }) {
+  const { id, hls, embed, thumbnail, workspaceId, playbackPolicy, status } = video;
+  const isSigned = playbackPolicy === 'signed';
+  const command = `curl ${API_URL}/videos/${id} \\\n  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspaceId}'`;
+  return (
+    <Section title="Share">
+      {isSigned && status === 'ready' && <PlaybackLink video={video} />}
+      {isSigned && status !== 'ready' && (
+        <p className="hint">This video plays only with a link that expires. Create one when it is ready.</p>
+      )}
+      {!isSigned && (
+        <>
+          <Copy label="Player page" value={embed} />
+          <Copy label="HTML for a site" value={playerHtml(embed)} />
+          {hls !== undefined && <Copy label="Playlist (HLS)" value={hls} />}
+          {thumbnail !== null && <Copy label="Poster" value={thumbnail} />}
+        </>
+      )}
+      <Copy label="Video" value={id} />
+      <Copy label="Record, with an API key in KEY" value={command} />
+    </Section>
+  );
+}

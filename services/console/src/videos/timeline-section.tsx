@@ -1,0 +1,33 @@
+import type { Video } from '@framelane/client';
+import { ErrorAlert } from '../ui/error-alert.tsx';
+import { formatTime } from '../ui/format.ts';
+import { Loading } from '../ui/loading.tsx';
+import { useNow } from '../ui/now.ts';
+import { Section } from '../ui/section.tsx';
+import { useTimeline } from './timeline-query.ts';
+import { timelineWords } from './timeline-words.ts';
+
+/** What has happened to a video, oldest first. */
+export function TimelineSection({ video }: { video: Video }) {
+  const { data, error, refetch } = useTimeline(video);
+  const now = useNow();
+  return (
+    <Section title="Timeline">
+      {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading rows={2} />}
+      <ol className="timeline">
+        {data?.map((entry) => (
+          <li
+            key={`${entry.type} ${entry.attempt?.number} ${entry.at}`}
+            data-type={entry.attempt?.outcome ?? entry.type}
+          >
+            <span>{timelineWords(entry, video, now)}</span>
+            <time className="hint" dateTime={entry.at}>
+              {formatTime(entry.at)}
+            </time>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}

@@ -1,0 +1,55 @@
+import type { Schemas, Video } from '@framelane/client';
+import { expect, test } from '@jest/globals';
+import { stageOf, timelineWords } from './timeline-words.ts';
+
+const AT = '2026-11-22T10:00:00.000Z';
+const NOW = Date.parse(AT) + 60_000;
+const video = (fields: Partial<Video> = {}) =>
+  ({ status: 'processing', progress: 40, import: null, error: null, expiresAt: null, ...fields }) as Video;
+const attempt = (outcome: Schemas['TimelineAttempt']['outcome'], number = 1): Schemas['TimelineEntry'] => ({
+  type: 'attempt',
+  at: AT,
+  attempt: { number, outcome, endedAt: outcome === 'running' ? null : '2026-11-22T10:00:12.000Z' },
+});
+const step = (type: Schemas['TimelineEntry']['type']) => ({ type, at: AT, attempt: null });
+const IMPORT = { url: '', bytes: 50, totalBytes: 200, tries: 0, nextTryAt: null, failure: null };
+
+test.each([
+  [step('created'), 'Upload ticket created'],
+  [attempt('running'), 'Attempt 1 is running'],
+  [attempt('completed', 2), 'Attempt 2 completed after 12 s'],
+  [attempt('failed'), 'Attempt 1 failed after 12 s'],
+  [attempt('engine_lost'), 'Attempt 1 ended: the engine no longer responded'],
+  [attempt('handed_back'), 'Attempt 1 was handed back: the engine shut down'],
+  [step('waiting'), 'Waiting for an engine'],
+  [step('failed'), 'Failed'],
+])('%j', (entry, words) => {
+  expect(timelineWords(entry, video(), NOW)).toBe(words);
+});
+
+test('an import, a failure and a delay have words of their own', () => {
+  expect(timelineWords(step('uploaded'), video({ import: IMPORT }), NOW)).toBe('Import finished');
+  const error = { code: 'no_video_track', message: 'The file has no video.' } as const;
+  expect(timelineWords(step('failed'), video({ error }), NOW)).toBe('Failed: The file has no video.');
+  expect(timelineWords(step('waiting'), video(), NOW - 120_000)).toBe('The next attempt is due');
+});
+
+test('the stage says what happens, how far it is, and what comes next', () => {
+  expect(stageOf(video(), [attempt('running')])).toMatchObject({
+    percent: 40,
+    now: 'The video is transcoded: 40 %.',
+  });
+  expect(stageOf(video(), [attempt('running', 3)]).now).toMatch(/This is attempt 3\.$/);
+  expect(stageOf(video(), [step('waiting')])).toMatchObject({
+    percent: null,
+    now: 'The file waits for an engine.',
+  });
+  expect(stageOf(video({ status: 'uploading', expiresAt: AT }), undefined).now).toMatch(
+    /^Framelane waits .* before/,
+  );
+  const importing = { ...IMPORT, tries: 1, nextTryAt: AT };
+  expect(stageOf(video({ status: 'uploading', import: importing }), undefined)).toMatchObject({
+    percent: 25,
+    now: expect.stringMatching(/^Framelane fetches the file: 25 %\. Try 1 failed; the next one begins at /),
+  });
+});

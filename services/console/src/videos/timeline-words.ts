@@ -1,0 +1,83 @@
+import type { Schemas, Video } from '@framelane/client';
+import { formatTime } from '../ui/format.ts';
+import { importPercent } from './video-words.ts';
+
+type Entry = Schemas['TimelineEntry'];
+
+/** What an entry of the timeline means. `now` is a Unix time in milliseconds. */
+export function timelineWords({ type, at, attempt }: Entry, video: Video, now: number): string {
+  switch (type) {
+    case 'created':
+      return video.import === null ? 'Upload ticket created' : 'Import created';
+    case 'uploaded':
+      return video.import === null ? 'Upload finished' : 'Import finished';
+    case 'attempt':
+      return attempt === null ? 'Attempt' : `Attempt ${attempt.number} ${outcomeWords(at, attempt)}`;
+    case 'waiting':
+      return Date.parse(at) > now ? 'The next attempt is due' : 'Waiting for an engine';
+    case 'ready':
+      return 'Ready to play';
+    case 'failed':
+      return `Failed${video.error === null ? '' : `: ${video.error.message}`}`;
+    case 'source_deleted':
+      return 'Uploaded file deleted';
+  }
+}
+
+function outcomeWords(start: string, { outcome, endedAt }: Schemas['TimelineAttempt']): string {
+  const seconds = endedAt === null ? 0 : Math.round((Date.parse(endedAt) - Date.parse(start)) / 1000);
+  switch (outcome) {
+    case 'running':
+      return 'is running';
+    case 'completed':
+      return `completed after ${seconds} s`;
+    case 'failed':
+      return `failed after ${seconds} s`;
+    case 'engine_lost':
+      return 'ended: the engine no longer responded';
+    case 'handed_back':
+      return 'was handed back: the engine shut down';
+  }
+}
+
+/** Where a video that cannot be played yet stands. */
+export type Stage = {
+  /** What happens now. */
+  now: string;
+  /** What comes next. */
+  next: string;
+  /** Of the current step; null if it is not known. */
+  percent: number | null;
+};
+
+/** The stage of a video that is uploaded, imported or processed. `timeline` is undefined until it is loaded. */
+export function stageOf(video: Video, timeline: readonly Entry[] | undefined): Stage {
+  if (video.status === 'uploading')
+    return video.import === null ? uploadStage(video) : importStage(video.import);
+  const latest = timeline?.at(-1);
+  const next = 'When the transcode is complete, the player starts by itself.';
+  if (latest?.type === 'waiting') return { now: 'The file waits for an engine.', next, percent: null };
+  const again = (latest?.attempt?.number ?? 1) > 1 ? ` This is attempt ${latest?.attempt?.number}.` : '';
+  return { now: `The video is transcoded: ${video.progress} %.${again}`, next, percent: video.progress };
+}
+
+function uploadStage({ expiresAt }: Video): Stage {
+  const limit = expiresAt === null ? '' : ` The upload must start before ${formatTime(expiresAt)}.`;
+  return {
+    now: `Framelane waits for the file.${limit}`,
+    next: 'When the file is complete, an engine transcodes it.',
+    percent: null,
+  };
+}
+
+function importStage({ bytes, totalBytes, tries, nextTryAt }: Schemas['VideoImport']): Stage {
+  const percent = importPercent({ bytes, totalBytes });
+  const shown = percent === null ? '' : `: ${percent} %`;
+  const retry =
+    nextTryAt === null ? '' : ` Try ${tries} failed; the next one begins at ${formatTime(nextTryAt)}.`;
+  return {
+    now: `Framelane fetches the file${shown}.${retry}`,
+    next: 'When the file is complete, an engine transcodes it.',
+    percent,
+  };
+}

@@ -1,0 +1,77 @@
+import type { Video } from '@framelane/client';
+import { Badge, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Fact, Facts } from '../ui/facts.tsx';
+import { formatBytes, formatDuration, formatTime } from '../ui/format.ts';
+import { Section } from '../ui/section.tsx';
+
+/** What is known about a video and its file. */
+export function VideoFacts({ video, action }: { video: Video; action: ReactNode }) {
+  const { width, height, frameRate, duration, size, source, tags, metadata, passthrough, allowedOrigins } =
+    video;
+  return (
+    <Section title="Details" action={action}>
+      <Facts>
+        <Fact name="File">{video.filename}</Fact>
+        {video.import !== null && <Fact name="Imported from">{video.import.url}</Fact>}
+        {size !== null && <Fact name="Size">{formatBytes(size)}</Fact>}
+        {duration !== null && <Fact name="Duration">{formatDuration(duration)}</Fact>}
+        {width !== null && height !== null && (
+          <Fact name="Frame">
+            {width} × {height}
+            {frameRate !== null && `, ${Number(frameRate.toFixed(3))} per second`}
+          </Fact>
+        )}
+        {source !== null && (
+          <>
+            <Fact name="Format">{source.container}</Fact>
+            <Fact name="Codecs">
+              {source.videoCodec}, {source.audioCodec ?? 'no audio'}
+            </Fact>
+            <Fact name="SHA-256">
+              <span className="request-id">{source.sha256}</span>
+            </Fact>
+          </>
+        )}
+        <Fact name="Stored">{formatBytes(video.storageBytes)}</Fact>
+        <Fact name="Environment">{video.environment}</Fact>
+        <Fact name="Created">{formatTime(video.createdAt)}</Fact>
+        {video.expiresAt !== null && <Fact name="Expires">{formatTime(video.expiresAt)}</Fact>}
+        <Fact name="Playback">{video.playbackPolicy}</Fact>
+        {allowedOrigins !== null && <Fact name="Sites">{allowedOrigins.join(', ') || 'none'}</Fact>}
+        {passthrough !== null && <Fact name="Id in your system">{passthrough}</Fact>}
+        {tags.length > 0 && (
+          <Fact name="Tags">
+            {tags.map((tag) => (
+              <Badge key={tag} variant="light" color="gray" mr={4}>
+                {tag}
+              </Badge>
+            ))}
+          </Fact>
+        )}
+        {Object.entries(metadata).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
+        ))}
+      </Facts>
+      <InputIssues issues={video.inputIssues} />
+    </Section>
+  );
+}
+
+function InputIssues({ issues }: { issues: Video['inputIssues'] }) {
+  if (issues.length === 0) return null;
+  return (
+    <>
+      <Title order={3} size="h5">
+        What Framelane changed
+      </Title>
+      <ul className="issues">
+        {issues.map(({ message }) => (
+          <li key={message}>{message}</li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import type { Video } from '@framelane/client';
+import { Alert, Button, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { api } from '../api/api.ts';
+import { useSession } from '../sign-in/session.ts';
+import { ErrorAlert } from '../ui/error-alert.tsx';
+import { adviceFor } from './video-words.ts';
+
+/** Why a video failed and what to do. */
+export function VideoFailure({ video: { id, error, retryable } }: { video: Video }) {
+  const queries = useQueryClient();
+  const { can } = useSession();
+  const retry = useMutation({
+    mutationFn: () => api.videos.retry(id),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['videos'] }),
+  });
+  if (error === null) return null;
+  return (
+    <Alert color="red" title="This video could not be prepared">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{error.message}</Text>
+        <Text size="sm">{adviceFor(error.code)}</Text>
+        <div className="request-id">{error.code}</div>
+        {retryable && can('videos:write') && (
+          <Button size="xs" loading={retry.isPending} onClick={() => retry.mutate()}>
+            Retry
+          </Button>
+        )}
+        {retry.error && <ErrorAlert error={retry.error} />}
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,17 @@
+import type { Video } from '@framelane/client';
+import { Progress, Text } from '@mantine/core';
+import { useTimeline } from './timeline-query.ts';
+import { stageOf } from './timeline-words.ts';
+
+/** What happens to a video that cannot be played yet, and what comes next. */
+export function VideoStage({ video }: { video: Video }) {
+  const { data: timeline } = useTimeline(video);
+  const { now, next, percent } = stageOf(video, timeline);
+  return (
+    <div className="stage">
+      <Text fw={600}>{now}</Text>
+      <Progress value={percent ?? 0} aria-label="Progress of this step" />
+      <Text className="hint">{next}</Text>
+    </div>
+  );
+}

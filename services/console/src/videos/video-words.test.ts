@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { adviceFor, statusWords } from './video-words.ts';
+
+test('a status has words, with the percentage while the video is processed', () => {
+  const words = (status: 'uploading' | 'processing' | 'ready' | 'failed') =>
+    statusWords({ status, progress: 40, import: null });
+  expect(words('uploading')).toBe('Waiting for the file');
+  expect(words('processing')).toBe('Processing 40 %');
+  expect(words('ready')).toBe('Ready');
+  expect(words('failed')).toBe('Failed');
+});
+
+test('an import has words for how far it is', () => {
+  const begun = {
+    url: 'https://a.example/b.mp4',
+    bytes: 0,
+    totalBytes: null,
+    tries: 0,
+    nextTryAt: null,
+    failure: null,
+  };
+  const words = (changed: object) =>
+    statusWords({ status: 'uploading', progress: 0, import: { ...begun, ...changed } });
+  expect(words({})).toBe('Importing');
+  expect(words({ bytes: 2_000_000 })).toBe('Importing 2.0 MB');
+  expect(words({ bytes: 1, totalBytes: 3 })).toBe('Importing 33 %');
+  expect(words({ bytes: 1, nextTryAt: '2026-11-22T00:00:00.000Z' })).toBe('Import waits for a retry');
+});
+
+test('a code of a later version has words, too', () => {
+  expect(adviceFor('no_video_track')).toContain('audio');
+  expect(adviceFor('a_new_code')).toContain('documentation');
+});

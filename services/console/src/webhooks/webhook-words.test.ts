@@ -1,0 +1,38 @@
+import { describe, expect, test } from '@jest/globals';
+import { formatJson, isSoonDue, reasonOf, resultOf } from './webhook-words.ts';
+
+describe('the result of an attempt', () => {
+  const error = {
+    code: 'unexpected_status',
+    message: 'The endpoint did not respond with a 2xx status.',
+  } as const;
+  test.each([
+    ['no attempt', { responseStatus: null, error: null }, 'No attempt was made yet.'],
+    ['a success', { responseStatus: 204, error: null }, 'Responded with 204.'],
+    ['a refusal', { responseStatus: 502, error }, `Responded with 502. ${error.message}`],
+    ['no response', { responseStatus: null, error }, error.message],
+  ])('%s', (_, attempt, words) => {
+    expect(resultOf(attempt)).toBe(words);
+  });
+});
+
+test('an attempt in some hours is not soon', () => {
+  const now = Date.parse('2026-11-26T12:00:00Z');
+  const at = (nextAttemptAt: string | null) => [{ nextAttemptAt }];
+  expect(
+    ['2026-11-26T11:59:00Z', '2026-11-26T12:00:59Z', '2026-11-26T14:00:00Z', null].map((time) =>
+      isSoonDue(at(time), now),
+    ),
+  ).toEqual([true, true, false, false]);
+});
+
+test('an enabled webhook has no reason', () => {
+  expect(reasonOf({ disabledReason: null })).toBeUndefined();
+  for (const disabledReason of ['manual', 'gone', 'failing'] as const)
+    expect(reasonOf({ disabledReason })).toMatch(/\.$/);
+});
+
+test('JSON gets lines, and other texts stay as they are', () => {
+  expect(formatJson('{"a":[1]}')).toBe('{\n  "a": [\n    1\n  ]\n}');
+  expect(formatJson('<b>no JSON')).toBe('<b>no JSON');
+});

@@ -1,0 +1,57 @@
+import type { PersonGrant, WorkspaceGrant } from '../console-sessions/console-sessions.service.ts';
+import type { Database } from '../db/database.ts';
+import type { ConsolePersonRow } from '../db/schema.ts';
+import { deleteGrants, grantsOf, listGrants, replaceGrants } from './console-people.store.ts';
+
+/** A person in one of their workspaces. */
+type ListedGrant = PersonGrant & { email: string; addedAt: string };
+
+/** Decides who may sign in by OpenID Connect, and for what (ADR 47). Emails are normalised. */
+export class ConsolePeopleService {
+  readonly #db: Database;
+
+  constructor({ db }: { db: Database }) {
+    this.#db = db;
+  }
+
+  /**
+   * Adds a person, or replaces what they may do in these workspaces. `administrator` is for the whole person. Their sessions end, so that the next
+   * sign-in has what is valid now.
+   */
+  async add(
+    person: { email: string; administrator: boolean },
+    grants: readonly WorkspaceGrant[],
+  ): Promise<void> {
+    const rows = grants.map(({ workspaceId, environments, permissions }) => ({
+      workspace_id: workspaceId,
+      environments: [...environments],
+      permissions: [...permissions],
+    }));
+    await replaceGrants(this.#db, person, rows);
+  }
+
+  /** All people by email, in each of their workspaces. */
+  async list(): Promise<ListedGrant[]> {
+    const rows = await listGrants(this.#db);
+    return rows.map((row) => ({ email: row.email, ...toGrant(row), addedAt: row.created_at.toISOString() }));
+  }
+
+  /** What a person may do in each workspace. It stays so until the transaction ends. */
+  async grantsIn(trx: Database, email: string): Promise<PersonGrant[]> {
+    return (await grantsOf(trx, email)).map(toGrant);
+  }
+
+  /**
+   * Removes a person from all workspaces, or from the given ones, and ends their sessions there. Resolves with the workspaces that they were removed
+   * from.
+   */
+  async remove(email: string, workspaceIds?: readonly string[]): Promise<string[]> {
+    return deleteGrants(this.#db, email, workspaceIds);
+  }
+}
+
+function toGrant({ workspace_id, environments, permissions, administrator }: ConsolePersonRow): PersonGrant {
+  // The command line requires one.
+  const [first = 'live', ...others] = environments;
+  return { workspaceId: workspace_id, environments: [first, ...others], permissions, administrator };
+}

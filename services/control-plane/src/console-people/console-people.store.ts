@@ -1,0 +1,55 @@
+import type { Database } from '../db/database.ts';
+import type { ConsolePersonRow } from '../db/schema.ts';
+
+type Grant = Pick<ConsolePersonRow, 'workspace_id' | 'environments' | 'permissions'>;
+
+/**
+ * Stores what a person may do in workspaces, in place of what they might do there before. `administrator` is for the whole person. Deletes the
+ * person's sessions.
+ */
+export async function replaceGrants(
+  db: Database,
+  { email, administrator }: Pick<ConsolePersonRow, 'email' | 'administrator'>,
+  grants: readonly Grant[],
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    // Locks the rows: a sign-in that has read them commits first, and its session is deleted with the others.
+    await trx.updateTable('console_people').set({ administrator }).where('email', '=', email).execute();
+    await trx
+      .insertInto('console_people')
+      .values(grants.map((grant) => ({ ...grant, email, administrator })))
+      .onConflict((conflict) =>
+        conflict.columns(['email', 'workspace_id']).doUpdateSet(({ ref }) => ({
+          environments: ref('excluded.environments'),
+          permissions: ref('excluded.permissions'),
+        })),
+      )
+      .execute();
+    await trx.deleteFrom('console_sessions').where('person_email', '=', email).execute();
+  });
+}
+
+/** What a person may do in each workspace. It stays so until the transaction ends. */
+export async function grantsOf(db: Database, email: string): Promise<ConsolePersonRow[]> {
+  return db.selectFrom('console_people').selectAll().where('email', '=', email).forShare().execute();
+}
+
+/** All people with what they may do in each workspace. */
+export async function listGrants(db: Database): Promise<ConsolePersonRow[]> {
+  return db.selectFrom('console_people').selectAll().orderBy('email').orderBy('workspace_id').execute();
+}
+
+/** Deletes what a person may do, in all workspaces or in the given ones, with the sessions there. Resolves with the workspaces. */
+export async function deleteGrants(
+  db: Database,
+  email: string,
+  workspaceIds: readonly string[] | undefined,
+): Promise<string[]> {
+  const rows = await db
+    .deleteFrom('console_people')
+    .where('email', '=', email)
+    .$if(workspaceIds !== undefined, (query) => query.where('workspace_id', 'in', workspaceIds ?? []))
+    .returning('workspace_id')
+    .execute();
+  return rows.map(({ workspace_id }) => workspace_id);
+}

@@ -1,0 +1,28 @@
+import type { components } from '@framelane/openapi/types';
+import type { SeenEngine } from './engines.store.ts';
+
+/** An engine as the state of the installation shows it. */
+export type EngineRecord = components['schemas']['SystemEngine'];
+
+/** An engine that announces itself every 5 seconds counts as lost after this time. */
+export const LOST_AFTER_SECONDS = 20;
+
+export function toEngineRecord(engine: SeenEngine): EngineRecord {
+  return {
+    id: engine.id,
+    host: engine.host,
+    port: engine.port,
+    status: engine.silent_seconds > LOST_AFTER_SECONDS ? 'lost' : engine.state,
+    roles: engine.roles,
+    version: engine.version,
+    nodeVersion: engine.node_version,
+    ffmpegVersion: engine.ffmpeg_version,
+    slots: engine.slots,
+    slotsBusy: engine.slots_busy,
+    uploads: engine.uploads,
+    imports: engine.imports,
+    diskFreeBytes: engine.disk_free_bytes,
+    startedAt: engine.started_at.toISOString(),
+    lastSeenAt: engine.last_seen_at.toISOString(),
+  };
+}

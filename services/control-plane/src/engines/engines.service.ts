@@ -1,0 +1,46 @@
+import type { AnnounceEngineRequest } from '@framelane/contracts/internal-api';
+import type { Database } from '../db/database.ts';
+import { type EngineRecord, LOST_AFTER_SECONDS, toEngineRecord } from './engine-record.ts';
+import {
+  deleteEngine,
+  deletePredecessors,
+  deleteSilentEngines,
+  listEngines,
+  upsertEngine,
+} from './engines.store.ts';
+
+/** A lost engine is listed for this long. */
+const FORGOTTEN_AFTER_SECONDS = 3600;
+
+/** The engines that have announced themselves (ADR 49). They are listed for people; no decision depends on them. */
+export class EnginesService {
+  readonly #db: Database;
+
+  constructor({ db }: { db: Database }) {
+    this.#db = db;
+  }
+
+  async announce({ state, ...engine }: AnnounceEngineRequest): Promise<void> {
+    if (state === 'stopped') {
+      await deleteEngine(this.#db, engine.engineId);
+      return;
+    }
+    await upsertEngine(this.#db, { ...engine, state });
+    await deletePredecessors(this.#db, engine, LOST_AFTER_SECONDS / 2);
+  }
+
+  /** Engines that are alive, and those that were lost within an hour. */
+  async list(): Promise<EngineRecord[]> {
+    return (await listEngines(this.#db, FORGOTTEN_AFTER_SECONDS)).map(toEngineRecord);
+  }
+
+  /** Deletes engines that are no longer listed. */
+  prune(): Promise<void> {
+    return deleteSilentEngines(this.#db, FORGOTTEN_AFTER_SECONDS);
+  }
+
+  /** Deletes all engines. Call it only while none runs. */
+  restart(): Promise<void> {
+    return deleteSilentEngines(this.#db, 0);
+  }
+}

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { VERSION } from '@framelane/service-kit/version';
+import type { Request, Response } from 'express';
+import type { Contract } from './contract.ts';
+
+/** Makes the ETags of responses from the versions of the rows that they are made of. */
+export class EntityTags {
+  readonly #format: string;
+
+  /** The same rows can have another representation in another version, and at other addresses. */
+  constructor(contract: Contract) {
+    this.#format = createHash('sha256')
+      .update(JSON.stringify([VERSION, contract]))
+      .digest('base64url');
+  }
+
+  /** A weak ETag: equal ones mean the same data. */
+  of(versions: readonly string[]): string {
+    const hash = createHash('sha256').update(JSON.stringify([this.#format, ...versions]));
+    return `W/"${hash.digest('base64url').slice(0, 27)}"`;
+  }
+}
+
+/** Sends 304 if the client has this version (RFC 9110 §13.1.2). Returns whether it did. */
+export function sendUnchanged(req: Request, res: Response, entityTag: string): boolean {
+  const known = (req.get('if-none-match') ?? '').split(',').map((each) => each.trim());
+  if (!known.includes(entityTag)) return false;
+  setEntityTag(res, entityTag).status(304).end();
+  return true;
+}
+
+/** Sets the ETag of a response. Browsers keep the response, but ask each time. */
+export function setEntityTag(res: Response, entityTag: string): Response {
+  return res.set({ ETag: entityTag, 'Cache-Control': 'private, no-cache' });
+}

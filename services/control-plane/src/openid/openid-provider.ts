@@ -1,0 +1,135 @@
+import { Problem } from '@framelane/service-kit/problem';
+import * as openid from 'openid-client';
+import type { OpenIdSettings } from './openid-settings.ts';
+import type { SignInAttempt } from './sign-in-attempt.ts';
+import { signInFailure } from './sign-in-failure.ts';
+
+/** Time limit of one request to the provider. */
+const TIMEOUT_SECONDS = 10;
+
+/** Who the provider says has signed in. */
+export type Identity = { email: string; isEmailVerified: boolean; name: string | undefined };
+
+/** The provider of the installation. Its discovery document is loaded when somebody signs in, and again until that succeeds. */
+export class OpenIdProvider {
+  readonly #settings: OpenIdSettings;
+  readonly #redirectUri: string;
+  #discovery: Promise<openid.Configuration> | undefined;
+
+  /** `redirectUri` is registered at the provider. */
+  constructor(settings: OpenIdSettings, redirectUri: string) {
+    this.#settings = settings;
+    this.#redirectUri = redirectUri;
+  }
+
+  /** A new attempt, with the address at the provider where the person signs in. */
+  async begin(): Promise<{ attempt: SignInAttempt; url: URL }> {
+    const configuration = await this.#configuration();
+    const attempt = {
+      state: openid.randomState(),
+      nonce: openid.randomNonce(),
+      codeVerifier: openid.randomPKCECodeVerifier(),
+    };
+    const url = openid.buildAuthorizationUrl(configuration, {
+      redirect_uri: this.#redirectUri,
+      scope: 'openid email profile',
+      state: attempt.state,
+      nonce: attempt.nonce,
+      code_challenge: await openid.calculatePKCECodeChallenge(attempt.codeVerifier),
+      code_challenge_method: 'S256',
+    });
+    return { attempt, url };
+  }
+
+  /** Exchanges the response of the provider, a query, for the identity in its ID token. Throws a failure with its reason. */
+  async complete(query: string, attempt: SignInAttempt): Promise<Identity> {
+    const url = new URL(this.#redirectUri);
+    url.search = query;
+    if (url.searchParams.get('state') !== attempt.state) {
+      throw signInFailure('expired', 'The response is for another sign-in.');
+    }
+    const configuration = await this.#configuration();
+    try {
+      const tokens = await openid.authorizationCodeGrant(configuration, url, {
+        expectedState: attempt.state,
+        expectedNonce: attempt.nonce,
+        pkceCodeVerifier: attempt.codeVerifier,
+      });
+      const idToken = tokens.claims();
+      if (idToken === undefined) throw signInFailure('rejected', 'There is no ID token.');
+      // With a code, a provider may leave the email to its userinfo endpoint (OpenID Connect Core 1.0 §5.4).
+      const claims =
+        idToken.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
+          ? await openid.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
+          : idToken;
+      return identityOf(claims);
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  async #configuration(): Promise<openid.Configuration> {
+    this.#discovery ??= this.#discover();
+    try {
+      return await this.#discovery;
+    } catch (cause) {
+      this.#discovery = undefined;
+      throw signInFailure('unavailable', 'The provider could not be discovered.', cause);
+    }
+  }
+
+  async #discover(): Promise<openid.Configuration> {
+    const { issuer, clientId, clientSecret } = this.#settings;
+    const server = new URL(issuer);
+    // The settings allow http on this machine only.
+    const insecure = server.protocol === 'http:' ? [openid.allowInsecureRequests] : [];
+    return openid.discovery(server, clientId, clientSecret, undefined, {
+      timeout: TIMEOUT_SECONDS,
+      execute: [openid.enableNonRepudiationChecks, ...insecure],
+    });
+  }
+}
+
+/** Who the claims are about. Microsoft Entra has `xms_edov` in place of `email_verified`: the owner of the domain is verified. */
+function identityOf(claims: Readonly<Record<string, unknown>>): Identity {
+  const { email, email_verified, xms_edov, name } = claims;
+  return {
+    email: typeof email === 'string' ? email : '',
+    isEmailVerified: email_verified === undefined ? isTrue(xms_edov) : email_verified === true,
+    name: typeof name === 'string' ? name : undefined,
+  };
+}
+
+/** Entra also writes 1 for true. */
+function isTrue(claim: unknown): boolean {
+  return claim === true || claim === 1 || claim === '1';
+}
+
+/** Errors of the token endpoint that an administrator has to correct (RFC 6749 §5.2). */
+const MISCONFIGURED = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'];
+
+function failureOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const fail = (reason: Parameters<typeof signInFailure>[0], detail: string) =>
+    signInFailure(reason, detail, error);
+  if (error instanceof openid.AuthorizationResponseError) {
+    if (error.error === 'access_denied') return fail('denied', 'The provider refused the sign-in.');
+    if (/server_error|temporarily_unavailable/.test(error.error))
+      return fail('unavailable', 'The provider failed.');
+    return fail('misconfigured', 'The provider refused the request.');
+  }
+  if (error instanceof openid.ResponseBodyError) {
+    if (error.status >= 500) return fail('unavailable', 'The provider failed.');
+    return MISCONFIGURED.includes(error.error)
+      ? fail('misconfigured', 'The provider refused the client.')
+      : fail('rejected', 'The provider refused the code.');
+  }
+  if (
+    error instanceof openid.ClientError &&
+    error.code !== undefined &&
+    !/TIMEOUT|NOT_CONFORM|NOT_JSON/.test(error.code)
+  ) {
+    return fail('rejected', 'The response of the provider is not valid.');
+  }
+  return fail('unavailable', 'The provider did not respond as expected.');
+}

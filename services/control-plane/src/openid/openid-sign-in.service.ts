@@ -1,0 +1,73 @@
+import type { SealingKeys } from '@framelane/contracts/sealing';
+import type { ConsolePeopleService } from '../console-people/console-people.service.ts';
+import { normaliseEmail } from '../console-people/email.ts';
+import type { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
+import type { OpenIdProvider } from './openid-provider.ts';
+import { openAttempt, sealAttempt } from './sign-in-attempt.ts';
+import { signInFailure } from './sign-in-failure.ts';
+
+/** Signs people in by OpenID Connect (ADR 47). */
+export class OpenIdSignInService {
+  readonly #provider: OpenIdProvider;
+  readonly #sealingKeys: SealingKeys;
+  readonly #people: ConsolePeopleService;
+  readonly #sessions: ConsoleSessionsService;
+
+  constructor(deps: {
+    provider: OpenIdProvider;
+    sealingKeys: SealingKeys;
+    people: ConsolePeopleService;
+    sessions: ConsoleSessionsService;
+  }) {
+    this.#provider = deps.provider;
+    this.#sealingKeys = deps.sealingKeys;
+    this.#people = deps.people;
+    this.#sessions = deps.sessions;
+  }
+
+  /** Begins a sign-in: where the browser goes, and the sealed attempt that it keeps until it comes back. */
+  async begin(): Promise<{ url: string; attempt: string }> {
+    const { attempt, url } = await this.#provider.begin();
+    return { url: url.href, attempt: await sealAttempt(this.#sealingKeys, attempt) };
+  }
+
+  /**
+   * Completes a sign-in with the query that the provider added to the address, and the sealed attempt of the browser. Resolves with the token of the
+   * new session. Throws a failure with its reason.
+   */
+  async complete(query: string, sealed: string, userAgent: string | undefined): Promise<string> {
+    const attempt = await openAttempt(this.#sealingKeys, sealed);
+    if (attempt === undefined) throw signInFailure('expired', 'The sign-in has expired.');
+    const identity = await this.#provider.complete(query, attempt);
+    const email = normaliseEmail(identity.email);
+    if (email === undefined) throw signInFailure('unverified', 'The provider sent no email address.');
+    if (!identity.isEmailVerified) {
+      throw signInFailure('unverified', `The provider has not verified the email address ${email}.`);
+    }
+    const person = { email, name: displayName(identity.name) ?? email };
+    const token = await this.#sessions.signInPerson(
+      person,
+      (trx) => this.#people.grantsIn(trx, email),
+      userAgent,
+    );
+    if (token === undefined) {
+      throw signInFailure(
+        'not_added',
+        `Nobody has added ${email}: admin console-person add --email ${email}`,
+      );
+    }
+    return token;
+  }
+}
+
+/** Characters that make a text look like another one, and those that cannot be shown. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
+
+/** The longest name that is stored. */
+const NAME_LENGTH = 100;
+
+/** A name of the provider as the list of sessions shows it; undefined without one. */
+function displayName(name: string | undefined): string | undefined {
+  const printable = [...(name ?? '').replace(UNPRINTABLE, '').trim()].slice(0, NAME_LENGTH).join('');
+  return printable === '' ? undefined : printable;
+}

@@ -1,0 +1,62 @@
+import type { Logger } from '@framelane/service-kit/logger';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { SessionCookie } from '../auth/session-cookie.ts';
+import { clientNetwork } from '../rate-limits/client-network.ts';
+import type { FailureLimit } from '../rate-limits/failure-limit.ts';
+import { AttemptCookie } from './attempt-cookie.ts';
+import type { OpenIdSignInService } from './openid-sign-in.service.ts';
+import { reasonOf } from './sign-in-failure.ts';
+
+/**
+ * The routes below `/console/sign-in`, for the browser's address bar: to the provider, and back. They are no operations of the API: each
+ * response is a redirect to the provider or to the console.
+ */
+export function openIdRoutes(deps: {
+  signIn: OpenIdSignInService;
+  cookie: SessionCookie;
+  failures: FailureLimit;
+  logger: Logger;
+  publicUrl: string;
+}): Router {
+  const { signIn, cookie, failures, logger, publicUrl } = deps;
+  const attempts = new AttemptCookie(publicUrl);
+  const consoleUrl = `${publicUrl}/console/`;
+
+  /** Shows the reason on the sign-in page. It is in the fragment, which reaches no log, and the page has the words. */
+  const orFail =
+    (handle: (req: Request, res: Response) => Promise<string>): RequestHandler =>
+    async (req, res) => {
+      res.set('Cache-Control', 'no-store');
+      try {
+        res.redirect(303, await handle(req, res));
+      } catch (error) {
+        const reason = reasonOf(error);
+        logger.warn('console_sign_in.failed', { requestId: req.id, reason, error });
+        const fragment = new URLSearchParams({ failure: reason, request: req.id });
+        res.redirect(303, `${consoleUrl}#${fragment}`);
+      }
+    };
+
+  return Router()
+    .get(
+      '/start',
+      orFail(async (_req, res) => {
+        const { url, attempt } = await signIn.begin();
+        attempts.set(res, attempt);
+        return url;
+      }),
+    )
+    .get(
+      '/callback',
+      orFail(async (req, res) => {
+        attempts.clear(res);
+        const query = new URL(req.originalUrl, consoleUrl).search;
+        const attempt = attempts.valueOf(req) ?? '';
+        const token = await failures.guard(clientNetwork(req), { kind: 'code', secret: query }, () =>
+          signIn.complete(query, attempt, req.get('user-agent')),
+        );
+        cookie.set(res, token);
+        return consoleUrl;
+      }),
+    );
+}

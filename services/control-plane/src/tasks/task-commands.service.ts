@@ -1,0 +1,69 @@
+import { createMessage } from '@framelane/contracts/messages';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import type { Logger } from '@framelane/service-kit/logger';
+import type { DueWork } from '../background/due-loop.ts';
+import type { Database } from '../db/database.ts';
+import type { Backlog } from '../db/due-rows.ts';
+import {
+  claimDueTaskCommands,
+  type DueTaskCommand,
+  findTaskCommandBacklog,
+  hasUnclaimed,
+  makeAllTaskCommandsDue,
+  makeUnclaimedDue,
+  recordTaskPublished,
+} from './task-commands.store.ts';
+
+/** Longer than the message bus waits for a confirm. */
+const CLAIM_SECONDS = 30;
+
+/** How long a command can be on its way to an idle engine. With an empty queue, an older one is lost. */
+const IN_TRANSIT_SECONDS = 30;
+
+/** A command is published again after this time in any case: one more does no harm (ADR 52). */
+const LONGEST_WAIT_SECONDS = 15 * 60;
+
+/** The outbox of the commands for tasks: publishes those that are due, and makes lost ones due again. */
+export class TaskCommands implements DueWork<DueTaskCommand> {
+  readonly name = 'task-commands';
+  readonly pollMs = 1000;
+  readonly concurrency = 10;
+  readonly #db: Database;
+  readonly #bus: MessageBus;
+  readonly #logger: Logger;
+
+  constructor(deps: { db: Database; bus: MessageBus; logger: Logger }) {
+    this.#db = deps.db;
+    this.#bus = deps.bus;
+    this.#logger = deps.logger;
+  }
+
+  claim(limit: number): Promise<DueTaskCommand[]> {
+    return claimDueTaskCommands(this.#db, limit, CLAIM_SECONDS);
+  }
+
+  /** Publishes a command. Without a confirm the command stays due and is published again. */
+  async perform(command: DueTaskCommand): Promise<void> {
+    const { videoId, workspaceId, sourceBytes } = command;
+    await this.#bus.publish(createMessage('task', { videoId, workspaceId, sourceBytes }));
+    await recordTaskPublished(this.#db, command);
+  }
+
+  /** Publishes lost commands again. Safe on several instances. */
+  async reissueLost(): Promise<void> {
+    if (!(await hasUnclaimed(this.#db, IN_TRANSIT_SECONDS))) return;
+    const isEmpty = (await this.#bus.countWaiting('engine.tasks')) === 0;
+    const count = await makeUnclaimedDue(this.#db, isEmpty ? IN_TRANSIT_SECONDS : LONGEST_WAIT_SECONDS);
+    if (count > 0) this.#logger.warn('task.commands_reissued', { count });
+  }
+
+  /** Publishes all commands again. Call it only while the queue is empty. */
+  restart(): Promise<void> {
+    return makeAllTaskCommandsDue(this.#db);
+  }
+
+  /** The commands that are due and not published. */
+  backlog(): Promise<Backlog> {
+    return findTaskCommandBacklog(this.#db);
+  }
+}

@@ -1,0 +1,279 @@
+import { openContentKey } from '@framelane/contracts/content-key';
+import { ENGINE_STOPPED } from '@framelane/contracts/failures';
+import type {
+  ClaimTaskRequest,
+  ClaimTaskResponse,
+  PlanAttemptRequest,
+} from '@framelane/contracts/internal-api';
+import { joinManifest } from '@framelane/contracts/joined-manifest';
+import type { Manifest } from '@framelane/contracts/manifest';
+import type { MessageData, TaskTry } from '@framelane/contracts/messages';
+import type { SealingKeys } from '@framelane/contracts/sealing';
+import { taskFolder } from '@framelane/object-store/object-keys';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
+import type { Logger } from '@framelane/service-kit/logger';
+import { Problem } from '@framelane/service-kit/problem';
+import { type AttemptsService, ENGINE_LOST, type Failure } from '../attempts/attempts.service.ts';
+import type { LeaseGrace } from '../background/lease-grace.ts';
+import type { Database } from '../db/database.ts';
+import type { Backlog } from '../db/due-rows.ts';
+import type { VideoRow } from '../db/schema.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { AttemptOutput } from '../playback/playback.service.ts';
+import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
+import { moveAfterFailure } from '../videos/video-moves.ts';
+import {
+  claimTask,
+  findFailedTries,
+  findPlan,
+  findProgress,
+  findResults,
+  findSilentTries,
+  findTaskBacklog,
+  findTries,
+  insertPlan,
+  isTryCurrent,
+  makeCommandOfWorkspaceDue,
+  makeCommandsDue,
+  makeTaskDueAgain,
+  mayClaim,
+  renewTask,
+  storeTaskResult,
+} from './tasks.store.ts';
+
+type TaskSettings = {
+  leaseSeconds: number;
+  retryBackoffSeconds: number;
+  tasksAtOnce: number | undefined;
+  contentKeys: SealingKeys;
+};
+
+/** Tries ended in one run of `endSilent`. */
+const BATCH = 100;
+
+/** Commands of one video that wait in the queue. With few of them, the tasks of other videos come between them. */
+const COMMANDS_AT_ONCE = 2;
+
+/** Plans attempts, assigns their tasks, and applies the results. (attempt, task, try) fences off late results. */
+export class TasksService {
+  readonly #db: Database;
+  readonly #lifecycle: VideoLifecycle;
+  readonly #attempts: AttemptsService;
+  readonly #logger: Logger;
+  readonly #metrics: Metrics;
+  readonly #leaseGrace: LeaseGrace;
+  readonly #settings: TaskSettings;
+
+  constructor(deps: {
+    db: Database;
+    lifecycle: VideoLifecycle;
+    attempts: AttemptsService;
+    logger: Logger;
+    metrics: Metrics;
+    leaseGrace: LeaseGrace;
+    settings: TaskSettings;
+  }) {
+    this.#db = deps.db;
+    this.#lifecycle = deps.lifecycle;
+    this.#attempts = deps.attempts;
+    this.#logger = deps.logger;
+    this.#metrics = deps.metrics;
+    this.#leaseGrace = deps.leaseGrace;
+    this.#settings = deps.settings;
+  }
+
+  /** Stores the plan of an open attempt. Idempotent. Throws 409 `attempt_not_current` if the attempt has ended. */
+  async plan({ videoId, attempt, plan, sourceSha256 }: PlanAttemptRequest): Promise<void> {
+    const isCurrent = await this.#lifecycle.transaction(async (trx) => {
+      await this.#lifecycle.lock(trx, videoId);
+      if ((await findPlan(trx, { videoId, attempt })) !== undefined) return true;
+      const video = await this.#attempts.lockForResult(trx, videoId, attempt, { withTasks: false });
+      if (video === undefined) return false;
+      await insertPlan(trx, { videoId, attempt }, { plan, sourceSha256 });
+      await makeCommandsDue(trx, { videoId, attempt }, COMMANDS_AT_ONCE);
+      return true;
+    });
+    if (!isCurrent) {
+      throw new Problem('attempt_not_current', `Attempt ${attempt} at video ${videoId} has ended.`);
+    }
+    this.#logger.info('attempt.planned', { videoId, attempt, tasks: plan.tasks.length });
+  }
+
+  /** Starts the next try of a task of the video. Throws 409 `task_not_claimable` if none waits. */
+  async claim({ videoId, planVersion }: ClaimTaskRequest): Promise<ClaimTaskResponse> {
+    const { leaseSeconds, contentKeys, tasksAtOnce } = this.#settings;
+    const claimed = await this.#lifecycle.transaction(async (trx) => {
+      const video = await this.#lifecycle.lock(trx, videoId);
+      if (video?.status !== 'processing') return undefined;
+      const { content_key: sealedKey, source_key: sourceKey, size: sourceBytes } = video;
+      if (sealedKey === null || sourceKey === null || sourceBytes === null) return undefined;
+      // The end of a task makes a command due for the next one.
+      if (tasksAtOnce !== undefined && !(await mayClaim(trx, video.workspace_id, tasksAtOnce)))
+        return undefined;
+      const task = await claimTask(trx, { videoId, planVersion, leaseSeconds });
+      if (task === undefined) return undefined;
+      await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
+      return { ...task, sourceKey, sourceBytes, sealedKey };
+    });
+    if (claimed === undefined) {
+      throw new Problem('task_not_claimable', `No task of video ${videoId} waits for an engine.`);
+    }
+    const { sealedKey, ...task } = claimed;
+    const contentKey = (await openContentKey(sealedKey, contentKeys)).toString('base64');
+    return { ...task, contentKey, leaseSeconds };
+  }
+
+  /** Whether an engine works on this try, and its video is not deleted. */
+  isCurrent(taskTry: TaskTry): Promise<boolean> {
+    return isTryCurrent(this.#db, taskTry);
+  }
+
+  /** Renews the lease of a current try, and raises the progress of its video. */
+  async progress({ fraction, ...taskTry }: MessageData<'task.progress'>): Promise<void> {
+    const { leaseSeconds } = this.#settings;
+    const isCurrent = await renewTask(this.#db, taskTry, { leaseSeconds, fraction });
+    if (isCurrent) await this.#raiseProgress(taskTry);
+  }
+
+  /** Stores the result of a current try; any other changes nothing. The last one makes the video ready. */
+  async complete({ result, ...taskTry }: MessageData<'task.completed'>): Promise<void> {
+    const outcome = await this.#lifecycle.transaction(async (trx) => {
+      const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt, {
+        withTasks: true,
+      });
+      if (video === undefined) return undefined;
+      const stored = await storeTaskResult(trx, taskTry, result);
+      if (stored === undefined) return this.#ignore(trx, taskTry);
+      await this.#makeNextDue(trx, video);
+      return { ...stored, report: stored.left === 0 ? await this.#finish(trx, video) : undefined };
+    });
+    if (outcome === undefined) return;
+    const { kind, left, report } = outcome;
+    this.#logger.info('task.completed', { ...taskTry, kind, left });
+    this.#metrics.taskEnded(kind, 'completed');
+    if (left > 0) await this.#raiseProgress(taskTry);
+    report?.();
+  }
+
+  /**
+   * Applies the failure of a current try. A transient one has another try. After any other one the video is made in one run, which
+   * finds another plan, or says what is wrong with the file.
+   */
+  async failed({ code, message, retryable, ...taskTry }: MessageData<'task.failed'>): Promise<void> {
+    if (code === ENGINE_STOPPED) {
+      await this.#end(taskTry, { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' });
+    } else {
+      const kind = retryable ? 'transient' : 'permanent';
+      await this.#end(taskTry, { kind, outcome: 'failed', code, message });
+    }
+  }
+
+  /** The tasks that wait for an engine, and those that engines work on. */
+  backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
+    return findTaskBacklog(this.#db);
+  }
+
+  /** Ends tries whose lease has expired. Safe on several instances. */
+  async endSilent(): Promise<void> {
+    if (!this.#leaseGrace.hasPassed(this.#settings.leaseSeconds)) return;
+    await forEachSettled(await findSilentTries(this.#db, BATCH), (taskTry) =>
+      this.#end(taskTry, ENGINE_LOST),
+    );
+  }
+
+  /** Ends every try. Call it only while no engine runs. */
+  async restart(): Promise<void> {
+    for (const taskTry of await findTries(this.#db)) {
+      await this.#end(taskTry, { ...ENGINE_LOST, kind: 'handed_back' });
+    }
+  }
+
+  async #raiseProgress({ videoId, attempt }: TaskTry): Promise<void> {
+    await this.#lifecycle.progress(videoId, await findProgress(this.#db, { videoId, attempt }));
+  }
+
+  /** Joins the results of all tasks. If they do not fit together, the video is made in one run. */
+  async #finish(trx: Database, video: VideoRow): Promise<() => void> {
+    const attempt = { videoId: video.id, attempt: video.attempt };
+    const planned = await findPlan(trx, attempt);
+    if (planned === undefined) throw new Error(`Attempt ${video.attempt} at ${video.id} has no plan`);
+    const results = await findResults(trx, attempt);
+    let manifest: Manifest;
+    try {
+      manifest = joinManifest(
+        planned.plan,
+        results.map(({ result }) => result),
+      );
+    } catch (error) {
+      this.#logger.error('attempt.tasks_do_not_fit', { ...attempt, error });
+      return this.#makeInOneRun(trx, video, { ...ENGINE_LOST, outcome: 'failed' });
+    }
+    const output = outputOf(results);
+    return this.#attempts.completeAttempt(trx, video, {
+      ...{ manifest, output, sourceSha256: planned.sourceSha256 },
+    });
+  }
+
+  async #makeInOneRun(trx: Database, video: VideoRow, failure: Failure): Promise<() => void> {
+    await this.#lifecycle.makeInOneRun(trx, video.id);
+    return this.#attempts.failAttempt(trx, video, { ...failure, kind: 'handed_back' });
+  }
+
+  async #end(taskTry: TaskTry, failure: Failure): Promise<void> {
+    const ended = await this.#lifecycle.transaction(async (trx) => {
+      const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt, {
+        withTasks: true,
+      });
+      if (video === undefined) return undefined;
+      const task = await findFailedTries(trx, taskTry);
+      if (task === undefined) return this.#ignore(trx, taskTry);
+      const report = await this.#nextTry(trx, video, taskTry, task.failedTries, failure);
+      await this.#makeNextDue(trx, video);
+      return { kind: task.kind, report };
+    });
+    if (ended === undefined) return;
+    const { outcome, code } = failure;
+    const reason = failure.kind === 'handed_back' ? {} : { code };
+    this.#logger.info('task.ended', { ...taskTry, kind: ended.kind, outcome, ...reason });
+    this.#metrics.taskEnded(ended.kind, outcome);
+    ended.report?.();
+  }
+
+  async #nextTry(
+    trx: Database,
+    video: VideoRow,
+    taskTry: TaskTry,
+    failedBefore: number,
+    failure: Failure,
+  ): Promise<(() => void) | undefined> {
+    if (failure.kind === 'permanent') return this.#makeInOneRun(trx, video, failure);
+    const next = moveAfterFailure(failure.kind, failedBefore, this.#settings.retryBackoffSeconds);
+    // Another attempt would make everything again that the other tasks have made.
+    if (next.move === 'fail') {
+      return this.#attempts.failAttempt(trx, video, { ...failure, kind: 'permanent' });
+    }
+    const { delaySeconds, failedAttempts: failedTries } = next;
+    await makeTaskDueAgain(trx, taskTry, { delaySeconds, failedTries });
+    return undefined;
+  }
+
+  /** Commands of a workspace that has as many tasks as it may have were dropped. */
+  async #makeNextDue(trx: Database, { workspace_id }: VideoRow): Promise<void> {
+    if (this.#settings.tasksAtOnce !== undefined) await makeCommandOfWorkspaceDue(trx, workspace_id);
+  }
+
+  /** What the try has stored is purged. */
+  async #ignore(trx: Database, taskTry: TaskTry): Promise<undefined> {
+    this.#logger.info('task.result_ignored', taskTry);
+    await this.#lifecycle.discard(trx, taskTry.videoId);
+  }
+}
+
+/** Where the segments and images of the tasks are. */
+function outputOf(results: Awaited<ReturnType<typeof findResults>>): AttemptOutput {
+  const parts = results.flatMap(({ task, try: tryNumber, result }) =>
+    result.renditions.map(({ name, first }) => ({ name, start: first, folder: taskFolder(task, tryNumber) })),
+  );
+  const images = results.find(({ result }) => result.images !== undefined);
+  return { parts, imageFolder: images ? taskFolder(images.task, images.try) : '' };
+}

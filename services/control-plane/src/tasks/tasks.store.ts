@@ -1,0 +1,288 @@
+import type { TaskTry } from '@framelane/contracts/messages';
+import type { Task, TaskPlan, TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
+
+/** An attempt whose video is made in tasks. */
+type Attempt = { videoId: string; attempt: number };
+
+/** A try of a task that an engine has claimed. */
+export type ClaimedTask = { attempt: number; task: number; try: number; plan: TaskPlan; work: Task };
+
+/** Stores the plan of an open attempt, and one row for each of its tasks. */
+export async function insertPlan(
+  trx: Database,
+  { videoId, attempt }: Attempt,
+  { plan, sourceSha256 }: { plan: TranscodePlan; sourceSha256: string | undefined },
+): Promise<void> {
+  await trx
+    .updateTable('attempts')
+    .set({
+      plan: JSON.stringify(plan),
+      source_sha256: sourceSha256 ?? null,
+      lease_expires_at: sql`'infinity'`,
+    })
+    .where('video_id', '=', videoId)
+    .where('number', '=', attempt)
+    .execute();
+  const rows = plan.tasks.map((task, number) => ({
+    ...{ video_id: videoId, attempt, number, kind: task.kind },
+    frames: framesOf(task, plan),
+  }));
+  await trx.insertInto('tasks').values(rows).execute();
+}
+
+/** A task that encodes no video does about a fiftieth of the work of one that encodes all of it. */
+const SMALL_PART = 0.02;
+
+function framesOf(task: Task, { encode }: TranscodePlan): number {
+  return task.kind === 'piece' ? task.frames : Math.ceil(SMALL_PART * encode.frames);
+}
+
+/** The plan of an open attempt; undefined if the attempt has ended or has no plan. */
+export async function findPlan(
+  db: Database,
+  { videoId, attempt }: Attempt,
+): Promise<{ plan: TranscodePlan; sourceSha256: string | undefined } | undefined> {
+  const row = await plannedAttempts(db)
+    .select(['plan', 'source_sha256'])
+    .where('video_id', '=', videoId)
+    .where('number', '=', attempt)
+    .executeTakeFirst();
+  return row?.plan ? { plan: row.plan, sourceSha256: row.source_sha256 ?? undefined } : undefined;
+}
+
+/** Starts the next try of the first task of the video that waits; undefined if none waits. Call it with the video locked. */
+export async function claimTask(
+  trx: Database,
+  { videoId, planVersion, leaseSeconds }: { videoId: string; planVersion: number; leaseSeconds: number },
+): Promise<ClaimedTask | undefined> {
+  const { rows } = await sql<ClaimedTask & { hadCommand: boolean }>`
+    with next as (
+      select attempt, tasks.number, plan, command_published_at is not null as had_command
+      from tasks join attempts on attempts.video_id = tasks.video_id and attempts.number = attempt
+      where tasks.video_id = ${videoId} and plan ->> 'version' = ${String(planVersion)}
+        and result is null and tasks.lease_expires_at is null and due_at <= now()
+      order by tasks.number limit 1
+    )
+    update tasks set tries = tries + 1, progress = 0, started_at = now(), lease_expires_at = ${inSeconds(leaseSeconds)},
+      command_due_at = null, command_claimed_until = null, command_published_at = null
+    from next
+    where video_id = ${videoId} and tasks.attempt = next.attempt and tasks.number = next.number
+    returning tasks.attempt, tasks.number as task, tries as try,
+      plan - 'facts' - 'tasks' as plan, plan -> 'tasks' -> tasks.number as work, had_command as "hadCommand"`.execute(
+    trx,
+  );
+  if (rows[0] === undefined) return undefined;
+  const { hadCommand, ...claimed } = rows[0];
+  // The engine got the command of another task, which waits for a new one now.
+  if (!hadCommand) await renewCommand(trx, { videoId, attempt: claimed.attempt });
+  return claimed;
+}
+
+/** Makes the command of the first waiting task due again whose command was published. */
+async function renewCommand(trx: Database, { videoId, attempt }: Attempt): Promise<void> {
+  await sql`
+    update tasks set command_due_at = now(), command_published_at = null
+    where video_id = ${videoId} and attempt = ${attempt} and number = (
+      select number from tasks
+      where video_id = ${videoId} and attempt = ${attempt} and command_published_at is not null
+      order by number limit 1
+    )`.execute(trx);
+}
+
+/**
+ * Whether engines work on fewer tasks of the workspace than the limit. Until the end of the transaction, no other one claims a task of
+ * the workspace.
+ */
+export async function mayClaim(trx: Database, workspaceId: string, limit: number): Promise<boolean> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`tasks of ${workspaceId}`}, 0))`.execute(trx);
+  const { running } = await trx
+    .selectFrom('tasks')
+    .innerJoin('videos', 'videos.id', 'tasks.video_id')
+    .select(sql<number>`count(*)`.as('running'))
+    .where('workspace_id', '=', workspaceId)
+    .where('lease_expires_at', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return Number(running) < limit;
+}
+
+/** Makes a command due for a waiting task of the workspace, the one with the lowest number. */
+export async function makeCommandOfWorkspaceDue(trx: Database, workspaceId: string): Promise<void> {
+  await sql`
+    update tasks set command_due_at = now(), command_published_at = null
+    where (video_id, attempt, number) in (
+      select tasks.video_id, tasks.attempt, number from tasks join videos on videos.id = tasks.video_id
+      where workspace_id = ${workspaceId} and result is null and lease_expires_at is null and due_at <= now()
+        and tasks.command_due_at is null
+      order by number limit 1
+      for update of tasks skip locked
+    )`.execute(trx);
+}
+
+/** Makes commands due for that many more waiting tasks, the first ones that have none. */
+export async function makeCommandsDue(
+  trx: Database,
+  { videoId, attempt }: Attempt,
+  count: number,
+): Promise<void> {
+  await sql`
+    update tasks set command_due_at = now() where video_id = ${videoId} and attempt = ${attempt} and number in (
+      select number from tasks
+      where video_id = ${videoId} and attempt = ${attempt} and result is null and lease_expires_at is null
+        and command_due_at is null and command_published_at is null
+      order by number limit ${count}
+    )`.execute(trx);
+}
+
+/** Renews the lease of a try, and stores its progress. Resolves with whether it is current. */
+export async function renewTask(
+  db: Database,
+  taskTry: TaskTry,
+  { leaseSeconds, fraction }: { leaseSeconds: number; fraction: number },
+): Promise<boolean> {
+  const result = await currentTry(
+    db.updateTable('tasks').set({
+      lease_expires_at: inSeconds(leaseSeconds),
+      progress: sql`greatest(progress, ${fraction}::real)`,
+    }),
+    taskTry,
+  ).executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** The part of the work of an attempt that is done, 0..1. */
+export async function findProgress(db: Database, { videoId, attempt }: Attempt): Promise<number> {
+  const row = await db
+    .selectFrom('tasks')
+    .select(
+      sql<number>`coalesce(sum(frames * case when result is null then progress else 1 end) / sum(frames), 0)::float8`.as(
+        'done',
+      ),
+    )
+    .where('video_id', '=', videoId)
+    .where('attempt', '=', attempt)
+    .executeTakeFirstOrThrow();
+  return row.done;
+}
+
+/** Whether an engine works on this try. */
+export async function isTryCurrent(db: Database, taskTry: TaskTry): Promise<boolean> {
+  const row = await currentTry(db.selectFrom('tasks').select('number'), taskTry).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Stores the result of a current try. Resolves with the number of tasks that are left; undefined if the try is not current. */
+export async function storeTaskResult(
+  trx: Database,
+  taskTry: TaskTry,
+  result: TaskResult,
+): Promise<{ kind: Task['kind']; left: number } | undefined> {
+  const update = trx
+    .updateTable('tasks')
+    .set({ result: JSON.stringify(result), lease_expires_at: null, progress: 1 })
+    .returning('kind');
+  const stored = await currentTry(update, taskTry).executeTakeFirst();
+  if (stored === undefined) return undefined;
+  const { left } = await trx
+    .selectFrom('tasks')
+    .select(sql<number>`count(*)`.as('left'))
+    .where('video_id', '=', taskTry.videoId)
+    .where('attempt', '=', taskTry.attempt)
+    .where('result', 'is', null)
+    .executeTakeFirstOrThrow();
+  return { kind: stored.kind, left: Number(left) };
+}
+
+/** The results of all tasks of an attempt, each with the try that stored it. */
+export async function findResults(
+  trx: Database,
+  { videoId, attempt }: Attempt,
+): Promise<{ task: number; try: number; result: TaskResult }[]> {
+  const rows = await trx
+    .selectFrom('tasks')
+    .select(['number as task', 'tries as try', 'result'])
+    .where('video_id', '=', videoId)
+    .where('attempt', '=', attempt)
+    .orderBy('number')
+    .execute();
+  return rows.map(({ result, ...row }) => {
+    if (result === null) throw new Error(`Task ${row.task} of ${videoId} is not done`);
+    return { ...row, result };
+  });
+}
+
+/** How often a task has failed; undefined if the try is not current. */
+export async function findFailedTries(
+  trx: Database,
+  taskTry: TaskTry,
+): Promise<{ kind: Task['kind']; failedTries: number } | undefined> {
+  const query = trx.selectFrom('tasks').select(['kind', 'failed_tries as failedTries']);
+  return currentTry(query, taskTry).executeTakeFirst();
+}
+
+/** Ends a current try. The next one is due after the delay, with a command of its own. */
+export async function makeTaskDueAgain(
+  trx: Database,
+  taskTry: TaskTry,
+  { failedTries, delaySeconds }: { failedTries: number; delaySeconds: number },
+): Promise<void> {
+  const due = inSeconds(delaySeconds);
+  await currentTry(
+    trx.updateTable('tasks').set({
+      ...{ lease_expires_at: null, progress: 0, failed_tries: failedTries, due_at: due },
+      ...{ command_due_at: due, command_claimed_until: null, command_published_at: null },
+    }),
+    taskTry,
+  ).execute();
+}
+
+/** Tries whose lease has expired. */
+export async function findSilentTries(db: Database, limit: number): Promise<TaskTry[]> {
+  return tries(db).where('lease_expires_at', '<=', sql<Date>`now()`).limit(limit).execute();
+}
+
+/** The tasks that wait for an engine, and those that engines work on. */
+export async function findTaskBacklog(db: Database): Promise<{ waiting: Backlog; running: Backlog }> {
+  const row = await db
+    .selectFrom('tasks')
+    .select([
+      sql<number>`count(*) filter (where lease_expires_at is null)`.as('waiting'),
+      sql<number>`count(*) filter (where lease_expires_at is not null)`.as('running'),
+      secondsSince(sql`min(due_at) filter (where lease_expires_at is null)`).as('waitingSeconds'),
+      secondsSince(sql`min(started_at) filter (where lease_expires_at is not null)`).as('runningSeconds'),
+    ])
+    .where('result', 'is', null)
+    .executeTakeFirstOrThrow();
+  return {
+    waiting: { count: row.waiting, oldestSeconds: row.waitingSeconds },
+    running: { count: row.running, oldestSeconds: row.runningSeconds },
+  };
+}
+
+/** Every try that an engine works on. */
+export async function findTries(db: Database): Promise<TaskTry[]> {
+  return tries(db).where('lease_expires_at', 'is not', null).execute();
+}
+
+function tries(db: Database) {
+  return db.selectFrom('tasks').select(['video_id as videoId', 'attempt', 'number as task', 'tries as try']);
+}
+
+/** Attempts that are open and planned. */
+function plannedAttempts(db: Database) {
+  return db.selectFrom('attempts').where('outcome', 'is', null).where('plan', 'is not', null);
+}
+
+type Filter<Q> = { where(column: string, operator: string, value: unknown): Q };
+
+/** Restricts a query to a try that an engine works on. The end of an attempt deletes its tasks. */
+function currentTry<Q extends Filter<Q>>(query: Q, { videoId, attempt, task, try: tryNumber }: TaskTry): Q {
+  return query
+    .where('video_id', '=', videoId)
+    .where('attempt', '=', attempt)
+    .where('number', '=', task)
+    .where('tries', '=', tryNumber)
+    .where('lease_expires_at', 'is not', null);
+}

@@ -1,0 +1,170 @@
+import { readOpenApiDocument } from '@framelane/openapi-tools/document';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+const get = (path: string, entityTag?: string) =>
+  request(plane.url)
+    .get(`/v1${path}`)
+    .set({ ...plane.credentials, ...(entityTag !== undefined && { 'if-none-match': entityTag }) });
+
+/** The response and its ETag, with which the same request gets 304. */
+async function current(path: string) {
+  const { body, headers } = await get(path);
+  const etag = String(headers.etag);
+  const again = await get(path, etag);
+  expect([again.status, again.text, again.headers.etag]).toEqual([304, '', etag]);
+  return { body, etag };
+}
+
+/** Checks that a client with the earlier ETag gets the new response. */
+async function expectNew(path: string, before: { body: unknown; etag: string }) {
+  const after = await get(path, before.etag);
+  expect(after.status).toBe(200);
+  expect(after.body).not.toEqual(before.body);
+  expect(after.headers.etag).not.toBe(before.etag);
+  return after.body;
+}
+
+const LISTS = ['/videos', '/videos?limit=2', '/videos?environment=live&order=asc'];
+
+/** Fields that never change. */
+const FIXED = ['id', 'workspaceId', 'environment', 'filename', 'embed', 'createdAt', 'hls'];
+
+/**
+ * For each other field, a statement that changes it and nothing else that a validator could depend on, such as `updated_at`. `?` is
+ * the video. The order matters: the video is ready first, then failed, then uploading.
+ */
+const CHANGES: Record<string, string> = {
+  title: `update videos set title = 'Other' where id = ?`,
+  playbackPolicy: `update videos set playback_policy = 'signed' where id = ?`,
+  allowedOrigins: `update videos set allowed_origins = '{https://example.com}' where id = ?`,
+  metadata: `update videos set metadata = '{"a":"b"}' where id = ?`,
+  tags: `update videos set tags = '{a}' where id = ?`,
+  passthrough: `update videos set passthrough = 'a' where id = ?`,
+  variants: `update videos set variants = '{360p}' where id = ?`,
+  audioTracks: `update renditions set label = 'Other' where video_id = ? and name = 'audio'`,
+  thumbnail: `update videos set poster_bytes = null where id = ?`,
+  storyboard: `update videos set storyboard = null where id = ?`,
+  duration: `update videos set duration = 1 where id = ?`,
+  width: `update videos set width = 2 where id = ?`,
+  height: `update videos set height = 4 where id = ?`,
+  aspectRatio: `update videos set width = 4 where id = ?`,
+  frameRate: `update videos set frame_rate = 1 where id = ?`,
+  size: `update videos set size = 1 where id = ?`,
+  storageBytes: `update videos set storage_bytes = 1 where id = ?`,
+  progress: `update videos set progress = 1 where id = ?`,
+  inputIssues: `update videos set input_issues = '[]' where id = ?`,
+  captions: `insert into captions (video_id, language, label, is_default, origin, revision, bytes, cue_count, cue_starts,
+    cue_ends, cues) values (?, 'en', 'English', false, 'api', 1, 1, 1, '{0}', '{1}', '{A}')`,
+  'captions of the same language': `update captions set label = 'Other' where video_id = ?`,
+  'no captions': `delete from captions where video_id = ?`,
+  source: `update videos set sha256 = repeat('c', 64) where id = ?`,
+  keepSource: `update videos set keep_source_days = 1 where id = ?`,
+  sourceFile: `update videos set delete_source_at = '2030-01-01' where id = ?`,
+  updatedAt: `update videos set updated_at = '2030-01-01' where id = ?`,
+  uploadedAt: `update videos set uploaded_at = '2030-01-01' where id = ?`,
+  readyAt: `update videos set ready_at = '2030-01-01' where id = ?`,
+  error: `update videos set status = 'failed', content_key = null, error_code = 'internal_error' where id = ?`,
+  retryable: `update videos set source_deleted_at = '2030-01-01' where id = ?`,
+  status: `update videos set status = 'uploading', error_code = null where id = ?`,
+  expiresAt: `update upload_tickets set expires_at = '2030-01-01' where video_id = ?`,
+  import: `insert into imports (video_id, shown_url, deadline) values (?, 'https://example.com/', '2031-01-01')`,
+  'progress of an import': `update imports set bytes = bytes + 1 where video_id = ?`,
+  'deadline of an import': `update imports set deadline = '2032-01-01' where video_id = ?`,
+};
+
+test('each field of a video changes the ETag of its record and of each list that shows it', async () => {
+  const { components } = readOpenApiDocument() as {
+    components: { schemas: { Video: { properties: object } } };
+  };
+  const fields = Object.keys(components.schemas.Video.properties);
+  expect(fields.filter((field) => !FIXED.includes(field) && !(field in CHANGES))).toEqual([]);
+
+  const { videoId } = await plane.readyVideo();
+  await plane.ticket();
+  const record = `/videos/${videoId}`;
+  for (const [field, statement] of Object.entries(CHANGES)) {
+    const before = await current(record);
+    const lists = await Promise.all(LISTS.map(async (path) => ({ path, before: await current(path) })));
+    await sql.raw(statement.replace('?', `'${videoId}'`)).execute(plane.db);
+    const after = await expectNew(record, before);
+    if (field in before.body) expect({ [field]: after[field] }).not.toEqual({ [field]: before.body[field] });
+    for (const list of lists) await expectNew(list.path, list.before);
+  }
+});
+
+describe('the ETag of a list', () => {
+  test('changes with the videos on the page, and with the video after it', async () => {
+    const tag = 'page';
+    const path = `/videos?tag=${tag}&limit=1`;
+    let before = await current(path);
+    expect(before.body.data).toEqual([]);
+    for (const filename of ['a.mp4', 'b.mp4', 'c.mp4']) {
+      await plane.ticket({ filename, tags: [tag] });
+      await expectNew(path, before);
+      before = await current(path);
+    }
+    const [{ id }] = before.body.data;
+    await request(plane.url).delete(`/v1/videos/${id}`).set(plane.credentials).expect(204);
+    await expectNew(path, before);
+  });
+
+  test('stays when a video changes that is not on the page', async () => {
+    const { videoId } = await plane.ticket();
+    await plane.ticket({ filename: 'a.mp4', tags: ['rest'] });
+    const { etag } = await current('/videos?tag=rest');
+    await sql`update videos set title = 'Other' where id = ${videoId}`.execute(plane.db);
+    expect((await get('/videos?tag=rest', etag)).status).toBe(304);
+  });
+
+  test('changes when a video leaves the filter or enters it', async () => {
+    const { videoId } = await plane.ticket();
+    const [uploading, tagged] = ['/videos?status=uploading', '/videos?tag=entered'];
+    const before = [await current(uploading), await current(tagged)] as const;
+    await sql`update videos set tags = '{entered}', status = 'processing' where id = ${videoId}`.execute(
+      plane.db,
+    );
+    await expectNew(uploading, before[0]);
+    await expectNew(tagged, before[1]);
+  });
+
+  test('changes when transactions end in another order than they began', async () => {
+    const [first, second] = [await plane.ticket(), await plane.ticket()];
+    const rename = (videoId: string) =>
+      sql`update videos set title = 'Renamed', updated_at = now() where id = ${videoId}`;
+    let before = await current('/videos');
+    await plane.db.transaction().execute(async (trx) => {
+      // The time of this transaction is older than that of the next one, which ends first.
+      await rename(first.videoId).execute(trx);
+      await rename(second.videoId).execute(plane.db);
+      await expectNew('/videos', before);
+      before = await current('/videos');
+    });
+    await expectNew('/videos', before);
+  });
+
+  test('differs between installations with other addresses', async () => {
+    const { etag } = await current('/videos');
+    const other = await plane.startAnother({ publicUrl: 'http://other.framelane.test' });
+    const response = await request(other.url)
+      .get('/v1/videos')
+      .set({ ...plane.credentials, 'if-none-match': etag });
+    expect(response.status).toBe(200);
+  });
+});
+
+test('only the client with the credentials can keep the response, and it has to ask each time', async () => {
+  const { headers } = await get('/videos');
+  expect(headers['cache-control']).toBe('private, no-cache');
+  expect(headers.etag).toMatch(/^W\/"[\w-]{27}"$/);
+  const unauthorized = await request(plane.url).get('/v1/videos').set('if-none-match', String(headers.etag));
+  expect([unauthorized.status, unauthorized.headers['cache-control']]).toEqual([401, 'no-store']);
+});

@@ -1,0 +1,450 @@
+import { ENGINE_STOPPED, type TranscodeFailureCode } from '@framelane/contracts/failures';
+import { type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import type { Message } from '@framelane/contracts/messages';
+import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from './support/plan.ts';
+
+/** Longer than any step of these tests, but short: no lease expires within the lease grace, which lasts as long. */
+const LEASE_SECONDS = 20;
+const TASKS = [AUDIO, IMAGES, ...PIECES];
+const commands: Message[] = [];
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane((config) => ({
+    ...config,
+    maintenanceSeconds: 1,
+    attempts: { ...config.attempts, leaseSeconds: LEASE_SECONDS },
+  }));
+  for (const queue of ['engine.commands', 'engine.tasks'] as const)
+    await plane.bus.consume(queue, { prefetch: 10 }, async (message) => void commands.push(message));
+});
+afterAll(() => plane.stop());
+
+/** A video whose first attempt has a plan. */
+async function plannedVideo(plan: TranscodePlan = samplePlan()): Promise<string> {
+  const { videoId, uploadToken } = await plane.ticket({ filename: 'long.mkv', playbackPolicy: 'public' });
+  await plane.engine.upload(uploadToken);
+  await plane.engine.claim(videoId);
+  expect(await store(videoId, 1, plan)).toBe(204);
+  return videoId;
+}
+
+async function store(videoId: string, attempt: number, plan = samplePlan()): Promise<number> {
+  return (await plane.engine.request(INTERNAL_PATHS.planAttempt, { videoId, attempt, plan })).status;
+}
+
+async function video(videoId: string) {
+  return (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
+}
+
+const tryClaim = (videoId: string, planVersion = PLAN_VERSION) =>
+  plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion });
+
+async function claim(videoId: string): Promise<ClaimTaskResponse> {
+  const { status, body } = await tryClaim(videoId);
+  expect([status, body.code]).toEqual([200, undefined]);
+  return body as ClaimTaskResponse;
+}
+
+type Try = Pick<ClaimTaskResponse, 'attempt' | 'task' | 'try'>;
+
+/** A try as messages have it. */
+const tryOf = (videoId: string, { attempt, task, try: tryNumber }: Try) => ({
+  ...{ videoId, attempt, task, try: tryNumber },
+});
+
+const complete = (videoId: string, claimed: Try) =>
+  plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result: resultOf(claimed.task) });
+
+const fail = (
+  videoId: string,
+  claimed: Try,
+  code: TranscodeFailureCode | typeof ENGINE_STOPPED,
+  retryable = true,
+) =>
+  plane.engine.report('task.failed', {
+    ...{ ...tryOf(videoId, claimed), code, retryable, message: 'What went wrong.' },
+  });
+
+const isCurrent = async (videoId: string, claimed: Try) =>
+  (await plane.engine.request(INTERNAL_PATHS.checkTask, tryOf(videoId, claimed))).body.current;
+
+async function claimAll(videoId: string): Promise<ClaimTaskResponse[]> {
+  const claimed: ClaimTaskResponse[] = [];
+  for (const _ of TASKS) claimed.push(await claim(videoId));
+  return claimed;
+}
+
+const expireLease = (videoId: string, { task }: Try) =>
+  plane.db
+    .updateTable('tasks')
+    .set({ lease_expires_at: new Date(Date.now() - 1000) })
+    .where('video_id', '=', videoId)
+    .where('number', '=', task)
+    .execute();
+
+function commandsFor(videoId: string, type: 'task' | 'transcode' = 'task'): Message[] {
+  return commands.filter((command) => command.type === type && command.data.videoId === videoId);
+}
+
+const untilCommands = (videoId: string, count: number) =>
+  until(() => commandsFor(videoId).length >= count, { what: `${count} commands` });
+
+describe('the plan of an attempt', () => {
+  test('sends two commands; each claim sends another one', async () => {
+    const videoId = await plannedVideo();
+    await untilCommands(videoId, 2);
+    expect(commandsFor(videoId)[0]?.data).toEqual({
+      ...{ videoId, workspaceId: plane.workspaceId, sourceBytes: 1_000_000 },
+    });
+    await claim(videoId);
+    await untilCommands(videoId, 3);
+    expect(commandsFor(videoId)).toHaveLength(3);
+  });
+
+  test('is stored once, and refused after the end of the attempt', async () => {
+    const videoId = await plannedVideo();
+    expect(await store(videoId, 1)).toBe(204);
+    const rows = await plane.db
+      .selectFrom('tasks')
+      .select('number')
+      .where('video_id', '=', videoId)
+      .execute();
+    expect(rows).toHaveLength(TASKS.length);
+    expect(await store(videoId, 2)).toBe(409);
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect(await store(videoId, 1)).toBe(409);
+  });
+
+  test('outlasts the lease of its attempt', async () => {
+    const videoId = await plannedVideo();
+    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.9 });
+    expect((await video(videoId)).progress).toBe(0);
+    const attempts = plane.db.selectFrom('attempts').select('lease_expires_at');
+    const { lease_expires_at } = await attempts.where('video_id', '=', videoId).executeTakeFirstOrThrow();
+    expect(lease_expires_at).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('is not undone by the engine that made it and does not know that it is stored', async () => {
+    const videoId = await plannedVideo();
+    const code = ENGINE_STOPPED;
+    await plane.engine.report('transcode.failed', {
+      ...{ videoId, attempt: 1, code, message: 'Stopped.', retryable: true },
+    });
+    await plane.engine.complete(videoId, 1);
+    expect((await video(videoId)).status).toBe('processing');
+    expect(await claim(videoId)).toMatchObject({ attempt: 1, try: 1 });
+  });
+
+  test('that is invalid is refused', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    await plane.engine.upload(uploadToken);
+    await plane.engine.claim(videoId);
+    expect(await store(videoId, 1, { ...samplePlan(), version: 2 } as never)).toBe(400);
+  });
+});
+
+describe('tasks', () => {
+  test('are handed out in order, each once, with what the engine needs', async () => {
+    const videoId = await plannedVideo();
+    const claimed = await claimAll(videoId);
+    expect(claimed.map(({ task }) => task)).toEqual(TASKS);
+    expect(await tryClaim(videoId)).toMatchObject({ status: 409, body: { code: 'task_not_claimable' } });
+    const { facts: _, tasks, ...plan } = samplePlan();
+    expect(claimed[2]).toMatchObject({
+      attempt: 1,
+      try: 1,
+      plan,
+      work: tasks[2],
+      leaseSeconds: LEASE_SECONDS,
+    });
+    expect(Object.keys(claimed[2]?.plan ?? {}).sort()).toEqual(Object.keys(plan).sort());
+    expect(Buffer.from(claimed[2]?.contentKey ?? '', 'base64')).toHaveLength(16);
+    expect(await isCurrent(videoId, claimed[2] as Try)).toBe(true);
+  });
+
+  test('of another version of plans are left to other engines', async () => {
+    const videoId = await plannedVideo();
+    expect(await tryClaim(videoId, PLAN_VERSION + 1)).toMatchObject({ status: 409 });
+    expect(await claim(videoId)).toMatchObject({ task: AUDIO, try: 1 });
+  });
+
+  test('show their progress together, and it never falls', async () => {
+    const videoId = await plannedVideo();
+    const [audio, , first] = await claimAll(videoId);
+    const report = (claimed: Try | undefined, fraction: number) =>
+      plane.engine.report('task.progress', { ...tryOf(videoId, claimed as Try), fraction });
+    await report(first, 0.5);
+    const half = (await video(videoId)).progress;
+    // A piece is about a third of the work.
+    expect(half).toBeGreaterThan(13);
+    expect(half).toBeLessThan(17);
+    await complete(videoId, audio as Try);
+    const more = (await video(videoId)).progress;
+    expect(more).toBeGreaterThan(half);
+    await fail(videoId, first as Try, 'storage_failed');
+    await report(await claim(videoId), 0);
+    expect((await video(videoId)).progress).toBe(more);
+  });
+
+  test('make the video ready, whatever their order, and players get the segments of each try', async () => {
+    const videoId = await plannedVideo();
+    const claimed = await claimAll(videoId);
+    const lost = claimed[3] as Try;
+    await fail(videoId, lost, ENGINE_STOPPED);
+    const again = await claim(videoId);
+    expect(again).toMatchObject({ task: lost.task, try: 2 });
+    const output = `hls/${plane.workspaceId}/${videoId}/a1/`;
+    const bytesOf = (sequence: number) => 1000 + 16 * sequence;
+    const folders = ['t2.1', 't2.1', 't3.2', 't3.2', 't4.1', 't4.1'];
+    for (const [sequence, folder] of folders.entries()) {
+      const body = Buffer.alloc(bytesOf(sequence), folder);
+      await plane.objects.put(`${output}${folder}/360p/${sequence}.ts`, body, 'video/mp2t');
+    }
+    await plane.objects.put(`${output}t1.1/poster.jpg`, Buffer.alloc(300, 'poster'), 'image/jpeg');
+    const straggler = `${output}t3.1/360p/2.ts`;
+    await plane.objects.put(straggler, Buffer.alloc(10), 'video/mp2t');
+
+    for (const done of [again, ...claimed.filter((one) => one !== lost).toReversed()]) {
+      expect((await video(videoId)).status).toBe('processing');
+      await complete(videoId, done);
+    }
+    expect(await video(videoId)).toMatchObject({ status: 'ready', progress: 100, duration: 36 });
+    const hls = `/v1/hls/${plane.workspaceId}/${videoId}`;
+    for (const [sequence, folder] of folders.entries()) {
+      const segment = await request(plane.url).get(`${hls}/360p/${sequence}.ts`).buffer().expect(200);
+      expect(segment.body).toEqual(Buffer.alloc(bytesOf(sequence), folder));
+    }
+    expect((await request(plane.url).get(`${hls}/poster.jpg`).expect(200)).body).toHaveLength(300);
+    // What the lost try has stored is purged, and nothing else.
+    await until(async () => (await plane.objects.head(straggler)) === null);
+    expect(await plane.objects.head(`${output}t3.2/360p/2.ts`)).not.toBeNull();
+    expect(
+      await plane.db.selectFrom('tasks').select('number').where('video_id', '=', videoId).execute(),
+    ).toEqual([]);
+  });
+
+  test('take no results of tries that have ended', async () => {
+    const videoId = await plannedVideo();
+    const first = await claim(videoId);
+    await fail(videoId, first, 'storage_failed');
+    expect(await isCurrent(videoId, first)).toBe(false);
+    const second = await claim(videoId);
+    expect(second).toMatchObject({ task: first.task, try: 2 });
+    await complete(videoId, first);
+    await fail(videoId, first, 'transcode_failed', false);
+    expect(await isCurrent(videoId, second)).toBe(true);
+    await complete(videoId, second);
+    await complete(videoId, second);
+    expect((await video(videoId)).status).toBe('processing');
+  });
+
+  test('that fail three times for a transient reason fail the video', async () => {
+    const videoId = await plannedVideo();
+    let [claimed] = await claimAll(videoId);
+    for (const number of [1, 2, 3]) {
+      expect(claimed).toMatchObject({ task: AUDIO, try: number });
+      expect((await video(videoId)).status).toBe('processing');
+      await fail(videoId, claimed as Try, 'storage_failed');
+      if (number < 3) {
+        claimed = await until(async () => {
+          const { status, body } = await tryClaim(videoId);
+          return status === 200 && (body as ClaimTaskResponse);
+        });
+      }
+    }
+    expect(await video(videoId)).toMatchObject({ status: 'failed', error: { code: 'storage_failed' } });
+  });
+
+  test('that an engine hands back do not count as failed', async () => {
+    const videoId = await plannedVideo();
+    for (const number of [1, 2, 3, 4]) {
+      const claimed = await claim(videoId);
+      expect(claimed).toMatchObject({ task: AUDIO, try: number });
+      await fail(videoId, claimed, ENGINE_STOPPED);
+    }
+    expect((await video(videoId)).status).toBe('processing');
+  });
+
+  test('are due again when the lease of their engine expires; what others have made is kept', async () => {
+    const videoId = await plannedVideo();
+    const [audio, images, ...pieces] = await claimAll(videoId);
+    await complete(videoId, audio as Try);
+    const published = commandsFor(videoId).length;
+    await expireLease(videoId, pieces[1] as Try);
+    await untilCommands(videoId, published + 1);
+    const again = await claim(videoId);
+    expect(again).toMatchObject({ task: pieces[1]?.task, try: 2 });
+    // A zombie finishes its piece after its successor began.
+    await complete(videoId, pieces[1] as Try);
+    for (const done of [again, images, pieces[0], pieces[2]]) await complete(videoId, done as Try);
+    expect((await video(videoId)).status).toBe('ready');
+  });
+
+  test('keep their lease while progress is reported', async () => {
+    const videoId = await plannedVideo();
+    const claimed = await claim(videoId);
+    const leaseEnd = async () => {
+      const tasks = plane.db.selectFrom('tasks').select('lease_expires_at').where('video_id', '=', videoId);
+      return (await tasks.where('number', '=', claimed.task).executeTakeFirst())?.lease_expires_at;
+    };
+    const before = await leaseEnd();
+    await plane.engine.report('task.progress', { ...tryOf(videoId, claimed), fraction: 0 });
+    expect(Number(await leaseEnd())).toBeGreaterThan(Number(before));
+  });
+
+  test('end when the video is deleted, and what a late one has stored is purged', async () => {
+    const videoId = await plannedVideo();
+    const claimed = await claim(videoId);
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect(await isCurrent(videoId, claimed)).toBe(false);
+    expect((await tryClaim(videoId)).status).toBe(409);
+    const late = `hls/${plane.workspaceId}/${videoId}/a1/t0.1/audio/0.ts`;
+    await plane.objects.put(late, Buffer.from('x'), 'video/mp2t');
+    await complete(videoId, claimed);
+    await until(async () => (await plane.objects.head(late)) === null);
+  });
+});
+
+test('a workspace has at most as many tasks at once as it may have; the end of one begins the next', async () => {
+  const limited = await startControlPlane((config) => ({
+    ...config,
+    attempts: { ...config.attempts, tasksAtOnce: 2 },
+  }));
+  try {
+    const sent: string[] = [];
+    await limited.bus.consume(
+      'engine.tasks',
+      { prefetch: 10 },
+      async ({ data }) => void sent.push(data.videoId),
+    );
+    const planned = async () => {
+      const { videoId, uploadToken } = await limited.ticket();
+      await limited.engine.upload(uploadToken);
+      await limited.engine.claim(videoId);
+      const plan = { videoId, attempt: 1, plan: samplePlan() };
+      await limited.engine.request(INTERNAL_PATHS.planAttempt, plan);
+      return videoId;
+    };
+    const [first, second] = [await planned(), await planned()];
+    const claimOf = (videoId: string) =>
+      limited.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion: PLAN_VERSION });
+    // At the same time, from two videos: the limit holds for both together.
+    const claims = await Promise.all([first, second, first, second].map(claimOf));
+    expect(claims.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409]);
+    const [granted] = claims.flatMap(({ status, body }, at) =>
+      status === 200 ? [tryOf(at % 2 === 0 ? first : second, body as ClaimTaskResponse)] : [],
+    );
+    if (granted === undefined) throw new Error('No task was claimed');
+    await until(() => sent.length >= 4);
+    const before = sent.length;
+    await limited.engine.report('task.completed', { ...granted, result: resultOf(granted.task) });
+    await until(() => sent.length > before);
+    const next = sent.at(-1) as string;
+    expect((await claimOf(next)).status).toBe(200);
+    expect((await claimOf(first)).status).toBe(409);
+  } finally {
+    await limited.stop();
+  }
+});
+
+describe('a video whose tasks cannot be done as planned is made in one run', () => {
+  const claimNext = async (videoId: string) => {
+    await until(() => commandsFor(videoId, 'transcode').length === 2);
+    return plane.engine.claim(videoId);
+  };
+
+  test('after a failure that another try cannot avoid', async () => {
+    const videoId = await plannedVideo();
+    const [first, second] = await claimAll(videoId);
+    await fail(videoId, first as Try, 'transcode_failed', false);
+    expect(await isCurrent(videoId, second as Try)).toBe(false);
+    const next = await claimNext(videoId);
+    expect(next).toMatchObject({ attempt: 2 });
+    expect(next.taskSeconds).toBeUndefined();
+    await plane.engine.complete(videoId, 2);
+    expect((await video(videoId)).status).toBe('ready');
+  });
+
+  test('after results that do not fit together', async () => {
+    const videoId = await plannedVideo();
+    for (const claimed of await claimAll(videoId)) {
+      const result = claimed.task === PIECES[1] ? resultOf(PIECES[0] as number) : resultOf(claimed.task);
+      await plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result });
+    }
+    expect((await claimNext(videoId)).taskSeconds).toBeUndefined();
+  });
+});
+
+test('a command that serves an earlier task than its own is replaced', async () => {
+  const videoId = await plannedVideo();
+  await untilCommands(videoId, 2);
+  const taken = await claim(videoId);
+  await untilCommands(videoId, 3);
+  const markers = () =>
+    plane.db
+      .selectFrom('tasks')
+      .select(['number', 'command_published_at as published'])
+      .where('video_id', '=', videoId)
+      .where('command_published_at', 'is not', null)
+      .orderBy('number')
+      .execute();
+  await until(async () => (await markers()).length === 2);
+  // As if the command of the task that is handed back were not published yet.
+  await fail(videoId, taken, ENGINE_STOPPED);
+  await plane.db
+    .updateTable('tasks')
+    .set({ command_due_at: new Date(Date.now() + 3_600_000), command_published_at: null })
+    .where('video_id', '=', videoId)
+    .where('number', '=', taken.task)
+    .execute();
+  const before = commandsFor(videoId).length;
+  expect(await claim(videoId)).toMatchObject({ task: taken.task, try: 2 });
+  // One for the task whose command was used, and the one that each claim makes due.
+  await untilCommands(videoId, before + 2);
+});
+
+describe('commands', () => {
+  const publishedLongAgo = (videoId: string, seconds: number) =>
+    plane.db
+      .updateTable('tasks')
+      .set({ command_published_at: new Date(Date.now() - seconds * 1000) })
+      .where('video_id', '=', videoId)
+      .where('command_published_at', 'is not', null)
+      .executeTakeFirst();
+
+  let videoId: string;
+  beforeEach(async () => {
+    videoId = await plannedVideo();
+    await untilCommands(videoId, 2);
+    const recorded = plane.db.selectFrom('tasks').select('number').where('video_id', '=', videoId);
+    await until(
+      async () => (await recorded.where('command_published_at', 'is not', null).execute()).length === 2,
+    );
+  });
+
+  test('that an idle fleet has not claimed are published again', async () => {
+    await publishedLongAgo(videoId, 60);
+    await untilCommands(videoId, 4);
+  });
+
+  test('for a video that is deleted meanwhile are not', async () => {
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect((await publishedLongAgo(videoId, 60)).numUpdatedRows).toBe(0n);
+  });
+
+  test('are published again by a control plane that starts alone, which keeps what is done', async () => {
+    const [audio, images] = [await claim(videoId), await claim(videoId)];
+    await complete(videoId, audio);
+    const published = commandsFor(videoId).length;
+    await plane.startAnotherAlone();
+    await untilCommands(videoId, published + 2);
+    expect(await isCurrent(videoId, images)).toBe(false);
+    expect(await claim(videoId)).toMatchObject({ attempt: 1, task: IMAGES, try: 2 });
+  });
+});

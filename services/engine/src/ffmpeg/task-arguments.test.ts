@@ -1,0 +1,103 @@
+import type { EncodePlan, PieceTask } from '@framelane/contracts/transcode-plan';
+import { describe, expect, test } from '@jest/globals';
+import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
+import { planLadder } from '../plan/ladder.ts';
+import { DEFAULT_TRANSCODE_LIMITS } from '../transcode-settings.ts';
+import { audioArguments, imagesArguments, passthroughArguments, pieceArguments } from './task-arguments.ts';
+
+const SETTINGS = { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS };
+const optionValue = (options: readonly string[], name: string) => options[options.indexOf(name) + 1];
+
+/** Seconds 60 to 72.04 of a video at 25 frames a second, with half the rate below 720p if it has 50. */
+const PIECE: PieceTask = {
+  ...{ kind: 'piece', firstSegment: 10, firstFrame: 1500, frames: 301, firstIFrame: 30, iFrames: 6 },
+  ...{ segmentStarts: [1500, 1650], keyFrames: [1500, 1550, 1600, 1650, 1700, 1750], seek: 55.9999 },
+};
+
+function pieceLine(changes: Partial<EncodePlan> = {}, piece: Partial<PieceTask> = {}) {
+  const encoder = { preset: 'faster', threads: 3 };
+  return pieceArguments(encodePlan(changes), { ...PIECE, ...piece }, { encoder, threads: 2 });
+}
+
+describe('the arguments of a piece', () => {
+  test('read from the entry point, with the times of the file', () => {
+    expect(pieceLine().inputOptions.join(' ')).toMatch(
+      /-threads 2 .* -copyts -start_at_zero -ss 55\.999900$/,
+    );
+    expect(pieceLine({}, { seek: null }).inputOptions).not.toContain('-ss');
+  });
+
+  test('encode its frames, with the settings of the plan', () => {
+    const { outputs } = pieceLine();
+    expect(outputs.map(({ path }) => path)).toEqual(['output/360p-%d.ts', 'output/480p-%d.ts']);
+    const [first, second] = outputs.map(({ options }) => options);
+    const graph = optionValue(first ?? [], '-filter_complex');
+    expect(graph).toMatch(
+      /^\[0:1\]scale=854:480:interl=-1,fps=25\/1:start_time=59,tpad=stop_mode=clone:stop=-1,trim=start_frame=25:end_frame=326,/,
+    );
+    expect(graph).toMatch(/split=2\[480p\]\[to-360p\];\[to-360p\][^;]*null\[360p\]$/);
+    expect(optionValue(first ?? [], '-filter_complex_threads')).toBe('3');
+    expect(second).not.toContain('-filter_complex');
+    for (const options of [first ?? [], second ?? []]) {
+      expect(optionValue(options, '-preset:v:0')).toBe('faster');
+      expect(optionValue(options, '-threads:v:0')).toBe('3');
+      expect(optionValue(options, '-x264-params:v:0')).toMatch(/(^|:)sync-lookahead=0$/);
+      expect(optionValue(options, '-force_key_frames:v:0')).toBe(
+        '60.000000,62.000000,64.000000,66.000000,68.000000,70.000000',
+      );
+    }
+  });
+
+  test('cut segments by frames, with their numbers in the video', () => {
+    const rungs = planLadder({ width: 1280, height: 720 }, 50);
+    const { outputs } = pieceLine({ rungs, frameRate: { numerator: 50, denominator: 1 } });
+    expect(outputs.map(({ options }) => optionValue(options, '-segment_frames'))).toEqual([
+      '75,151',
+      '75,151',
+      '150,301',
+    ]);
+    for (const { options } of outputs) {
+      expect(optionValue(options, '-segment_start_number')).toBe('10');
+      expect(optionValue(options, '-individual_header_trailer')).toBe('0');
+      expect(optionValue(options, '-output_ts_offset')).toBe('10');
+    }
+  });
+
+  test.each([
+    [{ numerator: 30_000, denominator: 1001 }, 1000, 'start_time=0,', 'start_frame=1000:end_frame=1301'],
+    [{ numerator: 30_000, denominator: 1001 }, 31_000, 'start_time=1001,', 'start_frame=1000:end_frame=1301'],
+    [{ numerator: 30, denominator: 1 }, 45, 'start_time=0,', 'start_frame=45:end_frame=346'],
+    [{ numerator: 25, denominator: 2 }, 500, 'start_time=38,', 'start_frame=25:end_frame=326'],
+  ])('start at a whole second with a frame: %j, frame %d', (frameRate, firstFrame, start, trim) => {
+    const { outputs } = pieceLine({ frameRate }, { firstFrame });
+    const graph = optionValue(outputs[0]?.options ?? [], '-filter_complex');
+    expect(graph).toContain(start);
+    expect(graph).toContain(`,trim=${trim},`);
+  });
+});
+
+test('the passthrough and the audio are runs of their own', () => {
+  const plan = encodePlan({ videoPassthrough: true, audio: [audioPlan()] });
+  const [video] = passthroughArguments(plan, SETTINGS).outputs;
+  expect(video?.options.join(' ')).toMatch(
+    / -map 0:1 .*-c:v:0 copy .*-var_stream_map v:0,agroup:audio,name:480p /,
+  );
+  expect(video?.options).not.toContain('-filter_complex');
+  const [audio] = audioArguments(plan, SETTINGS).outputs;
+  expect(audio?.options.join(' ')).toMatch(
+    / -map \[audio\] .*-c:a aac .*-var_stream_map a:0,agroup:audio,name:audio /,
+  );
+  expect(audio?.options).not.toContain('0:1');
+});
+
+test('images are made from key frames or from all frames', () => {
+  const { inputOptions, outputs } = imagesArguments(encodePlan(), { keyFramesOnly: true }, SETTINGS);
+  expect(inputOptions.join(' ')).toMatch(/ -skip_frame nokey$/);
+  expect(outputs.map(({ path }) => path)).toEqual(['-', 'output/poster.jpg', 'output/storyboard.jpg']);
+  expect(optionValue(outputs[0]?.options ?? [], '-filter_complex')).toMatch(
+    /\[to-storyboard\]fps=1\/1:start_time=0:round=near,tpad=stop_mode=clone:stop=-1,trim=end_frame=2,scale=160:90,/,
+  );
+  expect(imagesArguments(encodePlan(), { keyFramesOnly: false }, SETTINGS).inputOptions).not.toContain(
+    '-skip_frame',
+  );
+});

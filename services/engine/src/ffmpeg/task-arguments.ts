@@ -1,0 +1,118 @@
+import type { EncodePlan, PieceTask, Rung, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { encodedRungs } from '../plan/encode-plan.ts';
+import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
+import type { TranscodeSettings } from '../transcode-settings.ts';
+import {
+  type ArgumentSettings,
+  imageOptions,
+  inputOptions,
+  MAX_THREADS,
+  streamOptions,
+  TIMESTAMP_OFFSET_SECONDS,
+  WITHOUT_METADATA,
+} from './arguments.ts';
+import { pieceEncoderOptions } from './encoder-options.ts';
+import { audioGraphs, CANDIDATES, IMAGES, imagesGraph, pieceGraph } from './filter-graph.ts';
+import type { FfmpegCommandLine } from './run-ffmpeg.ts';
+
+/** The run that copies the video of the source as the top rendition, all of it. */
+export function passthroughArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
+  return partArguments({ ...plan, rungs: plan.rungs.slice(-1), audio: [] }, [], settings);
+}
+
+/** The run that makes all audio renditions. */
+export function audioArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
+  const part = { ...plan, rungs: [], videoPassthrough: false };
+  return partArguments(part, audioGraphs(part), settings);
+}
+
+function partArguments(
+  part: EncodePlan,
+  graphs: readonly string[],
+  settings: ArgumentSettings,
+): FfmpegCommandLine {
+  const threads = Math.min(settings.threads, MAX_THREADS);
+  const options = streamOptions(part, graphs, { ...settings, threads });
+  return {
+    inputOptions: inputOptions(part, threads),
+    input: SOURCE_INPUT,
+    outputs: [{ options, path: `${OUTPUT_FOLDER}/%v.m3u8` }],
+  };
+}
+
+/** The run that makes the images. Its first output, which is not written, shows the progress. */
+export function imagesArguments(
+  plan: EncodePlan,
+  { keyFramesOnly }: { keyFramesOnly: boolean },
+  settings: Pick<TranscodeSettings, 'threads'>,
+): FfmpegCommandLine {
+  const threads = Math.min(settings.threads, MAX_THREADS);
+  const graph = ['-filter_complex_threads', String(threads), '-filter_complex', imagesGraph(plan)];
+  return {
+    inputOptions: [
+      ...inputOptions({ ...plan, audio: [] }, threads),
+      ...(keyFramesOnly ? ['-skip_frame', 'nokey'] : []),
+    ],
+    input: SOURCE_INPUT,
+    outputs: [
+      { options: [...graph, '-map', `[${CANDIDATES}]`, '-f', 'null'], path: '-' },
+      ...IMAGES.map((name) => ({ options: imageOptions(name), path: `${OUTPUT_FOLDER}/${name}.jpg` })),
+    ],
+  };
+}
+
+/** Keeps the times of the file, as one run from its beginning has them. */
+const TIMES_OF_THE_FILE = ['-copyts', '-start_at_zero'];
+
+/**
+ * The run that makes a piece: its frames in all encoded renditions. Key frames and segments are where the plan has them, and
+ * timestamps and numbers of segments are those of the whole video. ffmpeg writes segments under their final names: a segment is
+ * complete when the next one has begun, or ffmpeg has ended.
+ *
+ * @param settings the encoder settings of the plan. `threads`, a setting of the engine, is that of the decoder
+ */
+export function pieceArguments(
+  plan: EncodePlan,
+  piece: PieceTask,
+  settings: { encoder: TranscodePlan['encoder']; threads: number },
+): FfmpegCommandLine {
+  const encoder = { ...settings.encoder, threads: Math.min(settings.encoder.threads, MAX_THREADS) };
+  const threads = String(encoder.threads);
+  const { seek } = piece;
+  const graph = ['-filter_complex_threads', threads, '-filter_complex', pieceGraph(plan, piece)];
+  return {
+    inputOptions: [
+      ...inputOptions({ ...plan, audio: [] }, Math.min(settings.threads, MAX_THREADS)),
+      ...TIMES_OF_THE_FILE,
+      ...(seek === null ? [] : ['-ss', seek.toFixed(6)]),
+    ],
+    input: SOURCE_INPUT,
+    outputs: encodedRungs(plan).map((rung, at) => ({
+      options: [
+        ...(at === 0 ? graph : []),
+        ...['-map', `[${rung.name}]`, ...WITHOUT_METADATA],
+        ...pieceEncoderOptions(rung, { plan, piece, settings: encoder }),
+        ...segmentOptions(rung, piece),
+      ],
+      path: `${OUTPUT_FOLDER}/${rung.name}-%d.ts`,
+    })),
+  };
+}
+
+/** More than any video lasts. In a segment, the tables precede each key frame; ffmpeg can repeat them more often. */
+const TABLES_SECONDS = 1_000_000;
+
+/** The frames that begin segments, unlike times, are exact. One muxer writes all segments, so that they continue each other. */
+function segmentOptions({ frameStep }: Rung, piece: PieceTask): string[] {
+  const { firstSegment, firstFrame, frames, segmentStarts } = piece;
+  // The end of the piece begins no segment, but ffmpeg needs a frame in the list.
+  const starts = [...segmentStarts.slice(1), firstFrame + frames];
+  const inRendition = starts.map((frame) => Math.ceil((frame - firstFrame) / frameStep));
+  const tables = `pat_period=${TABLES_SECONDS}:sdt_period=${TABLES_SECONDS}`;
+  return [
+    ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
+    ...['-f', 'segment', '-segment_format', 'mpegts', '-segment_format_options', tables],
+    ...['-individual_header_trailer', '0', '-segment_start_number', String(firstSegment)],
+    ...['-segment_frames', inRendition.join(',')],
+  ];
+}

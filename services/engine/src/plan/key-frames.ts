@@ -1,0 +1,41 @@
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { toNumber } from '../source/frame-rate.ts';
+import type { Gop } from '../source/gop-scan.ts';
+import { segmentStarts } from './passthrough.ts';
+
+/** Seconds between key frames, unless the source sets them (HLS authoring specification 1.10). */
+export const KEY_FRAME_SECONDS = 2;
+
+/** Frames of the top rendition, counted from the first one of the video. All renditions have the frames listed here. */
+export type KeyFrames = {
+  /** All key frames. */
+  all: readonly number[];
+  /** Those that begin a segment. */
+  segmentStarts: readonly number[];
+};
+
+/** The key frames of a video: those of the source with passthrough, else one every two seconds. */
+export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[]): KeyFrames {
+  if (!plan.videoPassthrough) return regularKeyFrames(plan);
+  const rate = toNumber(plan.frameRate);
+  const toFrame = (seconds: number) => Math.round(seconds * rate);
+  return {
+    all: gops.map(({ start }) => toFrame(start)),
+    segmentStarts: segmentStarts(gops, plan.segmentSeconds).map(toFrame),
+  };
+}
+
+/** At or after each multiple of two seconds: the first frame that all renditions have. In whole numbers, so that none is rounded. */
+function regularKeyFrames({ frameRate, frames, rungs, segmentSeconds }: EncodePlan): KeyFrames {
+  const step = Math.max(...rungs.map((rung) => rung.frameStep));
+  const { numerator, denominator } = frameRate;
+  const all: number[] = [];
+  for (;;) {
+    const due = Math.ceil((all.length * KEY_FRAME_SECONDS * numerator) / denominator);
+    const next = step * Math.ceil(due / step);
+    if (next >= frames) break;
+    all.push(next);
+  }
+  const perSegment = segmentSeconds / KEY_FRAME_SECONDS;
+  return { all, segmentStarts: all.filter((_, at) => at % perSegment === 0) };
+}

@@ -1,0 +1,142 @@
+import type { EncodePlan, PieceTask } from '@framelane/contracts/transcode-plan';
+import { describe, expect, test } from '@jest/globals';
+import { audioPlan, encodePlan, videoTrack } from '../../tests/support/tracks.ts';
+import { planLadder } from './ladder.ts';
+import { planTasks } from './tasks.ts';
+
+const TASK_SECONDS = 60;
+
+/** A plan of a duration at 25 frames a second, unless `changes` say otherwise. */
+function planOf(seconds: number, changes: Partial<EncodePlan> = {}): EncodePlan {
+  const { numerator, denominator } = changes.frameRate ?? { numerator: 25, denominator: 1 };
+  const frames = Math.round((seconds * numerator) / denominator);
+  return encodePlan({ audio: [], duration: seconds, frames, ...changes });
+}
+
+/** A source with an entry point every `distance` seconds. */
+function sourceOf(seconds: number, distance: number, container = 'mp4') {
+  const count = Math.ceil(seconds / distance);
+  return {
+    ...{ container, gops: 'open_gop' as const, video: videoTrack() },
+    entryPoints: Array.from({ length: count }, (_, at) => at * distance),
+    timeline: { frames: 25 * seconds, start: 0, duration: seconds, averageRate: 25, grid: null },
+  };
+}
+
+function piecesOf(source: Parameters<typeof planTasks>[0], plan: EncodePlan): PieceTask[] {
+  const { tasks = [] } = planTasks(source, plan, TASK_SECONDS) ?? {};
+  return tasks.filter((task) => task.kind === 'piece');
+}
+
+describe('the tasks of a video', () => {
+  test('are none up to two pieces', () => {
+    expect(planTasks(sourceOf(120, 2), planOf(120), TASK_SECONDS)).toBeNull();
+    expect(planTasks(sourceOf(121, 2), planOf(121), TASK_SECONDS)).not.toBeNull();
+  });
+
+  test('are none if the source must be read from its beginning', () => {
+    expect(planTasks(sourceOf(600, 2, 'avi'), planOf(600), TASK_SECONDS)).toBeNull();
+    expect(planTasks({ ...sourceOf(600, 2), entryPoints: null }, planOf(600), TASK_SECONDS)).toBeNull();
+  });
+
+  test('have each kind that the plan needs', () => {
+    const audio = [audioPlan()];
+    const gops = Array.from({ length: 300 }, (_, at) => ({ start: 2 * at, duration: 2, bytes: 1000 }));
+    const source = { ...sourceOf(600, 2), gops };
+    const kinds = (plan: EncodePlan) => [
+      ...new Set(planTasks(source, plan, TASK_SECONDS)?.tasks.map(({ kind }) => kind)),
+    ];
+    expect(kinds(planOf(600))).toEqual(['images', 'piece']);
+    expect(kinds(planOf(600, { audio }))).toEqual(['audio', 'images', 'piece']);
+    const videoPassthrough = true;
+    expect(kinds(planOf(600, { audio, videoPassthrough }))).toEqual([
+      'passthrough',
+      'audio',
+      'images',
+      'piece',
+    ]);
+    const rungs = planLadder({ width: 640, height: 360 }, 25);
+    expect(kinds(planOf(600, { videoPassthrough, rungs }))).toEqual(['passthrough', 'images']);
+  });
+
+  test.each([
+    [2, true],
+    [12, true],
+    [13, false],
+  ])('take images from key frames that are %d seconds apart: %p', (distance, keyFramesOnly) => {
+    const { tasks } = planTasks(sourceOf(600, distance), planOf(600), TASK_SECONDS) ?? {};
+    expect(tasks).toContainEqual({ kind: 'images', keyFramesOnly });
+  });
+
+  test('take images of interlaced video from all frames', () => {
+    const source = { ...sourceOf(600, 2), video: videoTrack({ interlaced: true }) };
+    expect(planTasks(source, planOf(600), TASK_SECONDS)?.tasks).toContainEqual({
+      kind: 'images',
+      keyFramesOnly: false,
+    });
+  });
+});
+
+describe('the pieces of a video', () => {
+  test('are whole segments of about the same number, and hold every frame once', () => {
+    const pieces = piecesOf(sourceOf(200, 2), planOf(200));
+    expect(pieces.map(({ firstSegment, segmentStarts }) => [firstSegment, segmentStarts.length])).toEqual([
+      [0, 11],
+      [11, 12],
+      [23, 11],
+    ]);
+    expect(pieces.map(({ firstFrame, frames }) => [firstFrame, firstFrame + frames])).toEqual([
+      [0, 1650],
+      [1650, 3450],
+      [3450, 5000],
+    ]);
+    expect(pieces.map(({ seek }) => seek)).toEqual([null, 61.9999, 133.9999]);
+    expect(pieces.map(({ firstIFrame, iFrames }) => [firstIFrame, iFrames])).toEqual([
+      [0, 33],
+      [33, 36],
+      [69, 31],
+    ]);
+  });
+
+  test('have key frames at the frames that all renditions have', () => {
+    const frameRate = { numerator: 60_000, denominator: 1001 };
+    const rungs = planLadder({ width: 1280, height: 720 }, 59.94);
+    const pieces = piecesOf(sourceOf(3000, 2), planOf(3000, { frameRate, rungs }));
+    const keyFrames = pieces.flatMap((piece) => piece.keyFrames);
+    expect(keyFrames.slice(0, 4)).toEqual([0, 120, 240, 360]);
+    // A whole number of frames lasts 1001 × 2 seconds.
+    expect(keyFrames[1001]).toBe(120_000);
+    expect(keyFrames.every((frame, at) => frame % 2 === 0 && frame / (60_000 / 1001) >= 2 * at - 1e-9)).toBe(
+      true,
+    );
+    expect(pieces.flatMap((piece) => piece.segmentStarts)).toEqual(keyFrames.filter((_, at) => at % 3 === 0));
+  });
+
+  test('follow the key frames of a passthrough, of which those near to each other are no I-frames', () => {
+    const durations = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 0.6 : 2.4));
+    let start = 0;
+    const gops = durations.map((duration) => {
+      start += duration;
+      return { start: start - duration, duration, bytes: 1000 };
+    });
+    const source = { ...sourceOf(600, 3), gops };
+    const pieces = piecesOf(source, planOf(600, { videoPassthrough: true }));
+    expect(pieces.map((piece) => piece.keyFrames.length)).toEqual(Array(10).fill(40));
+    expect(pieces[0]?.keyFrames.slice(0, 5)).toEqual([0, 15, 75, 90, 150]);
+    expect(pieces[0]?.segmentStarts.slice(0, 3)).toEqual([0, 150, 300]);
+    expect(pieces.map((piece) => piece.iFrames)).toEqual(Array(10).fill(20));
+  });
+
+  test('begin to read before the second key frame before them, and earlier in a transport stream', () => {
+    const lead = 0.04;
+    expect(piecesOf(sourceOf(180, 2), planOf(180, { lead }))[1]?.seek).toBeCloseTo(57.9999, 6);
+    expect(piecesOf(sourceOf(180, 2), planOf(180))[1]?.seek).toBeCloseTo(55.9999, 6);
+    expect(piecesOf(sourceOf(180, 2, 'mpegts'), planOf(180))[1]?.seek).toBeCloseTo(55, 6);
+  });
+
+  test('are longer where key frames are far apart', () => {
+    const pieces = piecesOf(sourceOf(600, 100), planOf(600));
+    expect(pieces.map(({ firstFrame }) => firstFrame / 25)).toEqual([0, 240, 420]);
+    expect(planTasks(sourceOf(600, 600), planOf(600), TASK_SECONDS)).toBeNull();
+  });
+});

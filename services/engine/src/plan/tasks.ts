@@ -1,0 +1,119 @@
+import type { EncodePlan, PieceTask, Task, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { containerTraits } from '../source/containers.ts';
+import { toNumber } from '../source/frame-rate.ts';
+import type { ProbedSource } from '../source/probe.ts';
+import { encodedRungs } from './encode-plan.ts';
+import { type KeyFrames, keyFramesOf } from './key-frames.ts';
+
+/** The least time between two I-frames of a segment that are stored as I-frames (HLS authoring specification 6.3). */
+export const MIN_I_FRAME_SECONDS = 1;
+/** Timestamps are rounded to milliseconds in many containers. */
+export const ROUNDING_SECONDS = 0.001;
+
+/** Seconds by which reading begins before a key frame. An index finds the key frame; a search may miss it. */
+const SEEK_MARGINS = { index: 0.0001, search: 1 };
+
+/**
+ * Cuts a video into tasks that engines can run in any order; null if it is made in one run, because it is short or cannot be cut.
+ *
+ * @param taskSeconds the duration of a piece. A video is long if it lasts more than two of them
+ */
+export function planTasks(
+  source: Pick<ProbedSource, 'container' | 'gops' | 'entryPoints' | 'timeline' | 'video'>,
+  plan: EncodePlan,
+  taskSeconds: number,
+): Pick<TranscodePlan, 'segmentStarts' | 'tasks'> | null {
+  if (plan.duration <= 2 * taskSeconds) return null;
+  const keyFrames = keyFramesOf(plan, typeof source.gops === 'string' ? [] : source.gops);
+  const pieces = encodedRungs(plan).length === 0 ? [] : planPieces(source, plan, { keyFrames, taskSeconds });
+  if (pieces === null) return null;
+  const others: Task[] = [
+    ...(plan.videoPassthrough ? [{ kind: 'passthrough' } as const] : []),
+    ...(plan.audio.length > 0 ? [{ kind: 'audio' } as const] : []),
+    { kind: 'images', keyFramesOnly: haveCloseKeyFrames(source) },
+  ];
+  return { segmentStarts: keyFrames.segmentStarts, tasks: [...others, ...pieces] };
+}
+
+/** The longest time between the key frames that images are taken from, in seconds. */
+const MAX_IMAGE_GAP_SECONDS = 12;
+
+/** Whether key frames are near enough to each other for images. Interlaced frames need the frames beside them. */
+function haveCloseKeyFrames({
+  entryPoints,
+  timeline,
+  video,
+}: Pick<ProbedSource, 'entryPoints' | 'timeline' | 'video'>): boolean {
+  if (entryPoints === null || video.interlaced) return false;
+  const ends = [...entryPoints.slice(1), timeline.duration];
+  return (
+    entryPoints.length > 0 && entryPoints.every((time, at) => (ends[at] ?? 0) - time <= MAX_IMAGE_GAP_SECONDS)
+  );
+}
+
+/** Pieces of whole segments, all of about the same duration. Null if there would be only one. */
+function planPieces(
+  { container, entryPoints }: Pick<ProbedSource, 'container' | 'entryPoints'>,
+  plan: EncodePlan,
+  { keyFrames, taskSeconds }: { keyFrames: KeyFrames; taskSeconds: number },
+): PieceTask[] | null {
+  const { seek } = containerTraits(container);
+  if (seek === null || entryPoints === null) return null;
+  const { segmentStarts } = keyFrames;
+  const perPiece = Math.max(1, Math.round(taskSeconds / plan.segmentSeconds));
+  const count = Math.max(1, Math.floor(segmentStarts.length / perPiece));
+  const rate = toNumber(plan.frameRate);
+  const secondOf = (segment: number) => (segmentStarts[segment] ?? 0) / rate + plan.lead;
+  const firsts: { segment: number; seek: number | null }[] = [{ segment: 0, seek: null }];
+  for (let at = 1; at < count; at += 1) {
+    const segment = Math.round((at * segmentStarts.length) / count);
+    const entry = entryPointFor(secondOf(segment), entryPoints) - SEEK_MARGINS[seek];
+    // Where key frames are far apart, each cut would decode the same frames again.
+    if (entry > secondOf(firsts.at(-1)?.segment ?? 0)) firsts.push({ segment, seek: entry });
+  }
+  if (firsts.length === 1) return null;
+  let iFrames = 0;
+  return firsts.map(({ segment, seek }, at): PieceTask => {
+    const next = firsts[at + 1]?.segment ?? segmentStarts.length;
+    const firstFrame = segmentStarts[segment] ?? 0;
+    const end = segmentStarts[next] ?? plan.frames;
+    const within = (frame: number) => frame >= firstFrame && frame < end;
+    const piece = {
+      kind: 'piece' as const,
+      firstSegment: segment,
+      firstFrame,
+      frames: end - firstFrame,
+      segmentStarts: segmentStarts.slice(segment, next),
+      keyFrames: keyFrames.all.filter(within),
+      seek,
+    };
+    const firstIFrame = iFrames;
+    iFrames += countIFrames(piece, rate);
+    return { ...piece, firstIFrame, iFrames: iFrames - firstIFrame };
+  });
+}
+
+/**
+ * The second key frame before a second of the source, or a time before the file. Frames before the first one may be missing, as
+ * with open groups of pictures, and deinterlacing needs frames before the piece.
+ */
+function entryPointFor(second: number, entryPoints: readonly number[]): number {
+  const after = entryPoints.findLastIndex((time) => time < second);
+  return entryPoints[after - 1] ?? Number.NEGATIVE_INFINITY;
+}
+
+/** The number of I-frames of the segments, without those that come too early after the previous one. */
+function countIFrames(
+  { segmentStarts, keyFrames }: Pick<PieceTask, 'segmentStarts' | 'keyFrames'>,
+  rate: number,
+) {
+  let count = 0;
+  let previous = Number.NEGATIVE_INFINITY;
+  for (const frame of keyFrames) {
+    if (segmentStarts.includes(frame)) previous = Number.NEGATIVE_INFINITY;
+    if ((frame - previous) / rate <= MIN_I_FRAME_SECONDS - ROUNDING_SECONDS) continue;
+    previous = frame;
+    count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,177 @@
+import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
+import { createMessage, type MessageData, type MessageOf } from '@framelane/contracts/messages';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { attemptPrefix } from '@framelane/object-store/object-keys';
+import { TranscodeFailure } from '../transcode-failure.ts';
+import type { Reservation } from './disk-reservations.ts';
+import { reportFailure } from './failure-report.ts';
+import { diskNeed } from './job-source.ts';
+import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
+import { runTranscodeJob, type TranscodeResult } from './transcode-job.ts';
+import { WorkLease, WorkObsoleteError } from './work-lease.ts';
+import type { WorkerParts } from './worker-parts.ts';
+
+type Command = MessageData<'transcode'>;
+
+/** Handles a command to transcode a video: claims an attempt, makes the video or plans its tasks, and publishes the result. */
+export async function handleAttempt(
+  command: Command,
+  { redelivered }: { redelivered: boolean },
+  worker: WorkerParts,
+): Promise<void> {
+  const reservation = await worker.disk.reserve(need(command, worker));
+  if (!reservation) {
+    await postpone(command, redelivered, worker);
+    return;
+  }
+  try {
+    const claim = await claimAttempt(command, worker);
+    if (claim) await runAttempt(command, claim, reservation, worker);
+  } finally {
+    reservation.release();
+  }
+}
+
+function need({ sourceBytes }: Command, { sources }: WorkerParts): number {
+  return diskNeed(sourceBytes, { sourceIsLink: sources.areLinks });
+}
+
+function claimAttempt({ videoId }: Command, { controlPlane, logger, stopping }: WorkerParts) {
+  return claimWhenAvailable(() => controlPlane.claimAttempt({ videoId }), {
+    ...{ videoId, logger, signal: stopping },
+  });
+}
+
+/**
+ * Handles a command whose source does not fit on the disk. The first time it is requeued, for an engine with a larger disk.
+ * The second time it is dropped; the control plane sends a new command later, as for every unclaimed attempt. A video that
+ * has waited too long fails, unless it fits when the running jobs of this engine have ended.
+ */
+async function postpone(command: Command, redelivered: boolean, worker: WorkerParts): Promise<void> {
+  const { videoId, sourceBytes, waitingSince } = command;
+  const waitedSeconds = (Date.now() - Date.parse(waitingSince)) / 1000;
+  worker.logger.warn('transcode.insufficient_disk_space', { videoId, sourceBytes, waitedSeconds });
+  if (!redelivered) throw new Error('Too little disk space for this source; the command is requeued');
+  if (waitedSeconds < worker.settings.limits.diskWaitSeconds) return;
+  if (await worker.disk.mayFitLater(need(command, worker))) return;
+  const claim = await claimAttempt(command, worker);
+  const message =
+    'No engine has enough disk space for a file of this size. Ask the operator to add disk space, then retry the video.';
+  if (claim) {
+    const failure = new TranscodeFailure('internal_error', message, { retryable: false });
+    await reportFailed({ videoId, attempt: claim.attempt }, failure, worker);
+  }
+}
+
+async function runAttempt(
+  command: Command,
+  claim: ClaimAttemptResponse,
+  disk: Reservation,
+  worker: WorkerParts,
+): Promise<void> {
+  const { logger, bus, controlPlane, metrics } = worker;
+  const facts = { videoId: command.videoId, attempt: claim.attempt };
+  const startedAt = Date.now();
+  const report = (fraction: number) =>
+    bus.publish(createMessage('transcode.progress', { ...facts, fraction }));
+  const isCurrent = () => controlPlane.isAttemptCurrent(facts);
+  const lease = new WorkLease({ leaseSeconds: claim.leaseSeconds, facts, report, isCurrent }, logger);
+  logger.info('transcode.started', { ...facts, bytes: claim.sourceBytes });
+  let completed: MessageOf<'transcode.completed'>;
+  try {
+    const result = await transcode(command, claim, lease, disk, worker);
+    if ('plan' in result) {
+      await storePlan(facts, result, lease, worker);
+      return;
+    }
+    completed = createMessage('transcode.completed', { ...facts, ...result });
+  } catch (error) {
+    lease.stop();
+    await removeStored(attemptPrefix(command.workspaceId, command.videoId, claim.attempt), facts, worker);
+    await reportFailed(facts, error, worker);
+    return;
+  }
+  lease.stop();
+  await publishResult(completed, worker);
+  const { manifest } = completed.data;
+  metrics.transcodeCompleted(manifest.duration);
+  logger.info('transcode.completed', {
+    ...facts,
+    seconds: (Date.now() - startedAt) / 1000,
+    duration: manifest.duration,
+    renditions: manifest.renditions.map(({ name }) => name),
+  });
+}
+
+function transcode(
+  { workspaceId, videoId }: Command,
+  claim: ClaimAttemptResponse,
+  lease: WorkLease,
+  disk: Reservation,
+  { stopping, ...worker }: WorkerParts,
+): Promise<TranscodeResult> {
+  const {
+    attempt,
+    sourceKey,
+    sourceBytes,
+    hashSource = false,
+    severalAudioTracks = false,
+    taskSeconds,
+  } = claim;
+  const contentKey = Buffer.from(claim.contentKey, 'base64');
+  return runTranscodeJob(
+    {
+      ...{ workspaceId, videoId, attempt, sourceKey, sourceBytes, hashSource, isShared: false },
+      ...{ severalAudioTracks, taskSeconds, contentKey },
+    },
+    {
+      ...worker,
+      disk,
+      signal: AbortSignal.any([stopping, lease.signal]),
+      onProgress: (fraction) => lease.progress(fraction),
+    },
+  );
+}
+
+/** Hands the plan of a long video to the control plane. From then on, the tasks have leases instead of the attempt. */
+async function storePlan(
+  facts: { videoId: string; attempt: number },
+  { plan, sourceSha256 }: { plan: TranscodePlan; sourceSha256?: string },
+  lease: WorkLease,
+  worker: WorkerParts,
+): Promise<void> {
+  const { controlPlane, logger, stopping } = worker;
+  const hash = sourceSha256 === undefined ? {} : { sourceSha256 };
+  const signal = AbortSignal.any([stopping, lease.signal]);
+  try {
+    const isPlanned = await claimWhenAvailable(() => controlPlane.planAttempt({ ...facts, plan, ...hash }), {
+      ...{ videoId: facts.videoId, logger, signal },
+    });
+    if (!isPlanned) throw new WorkObsoleteError('The attempt ended before its plan was stored');
+    logger.info('transcode.cut', { ...facts, tasks: plan.tasks.length });
+  } catch (error) {
+    // The plan may be stored, and other engines at work.
+    await reportFailed(facts, error, worker);
+  } finally {
+    lease.stop();
+  }
+}
+
+/** Publishes the failure, unless the attempt is obsolete. */
+async function reportFailed(
+  facts: { videoId: string; attempt: number },
+  error: unknown,
+  worker: WorkerParts,
+): Promise<void> {
+  const { logger, metrics } = worker;
+  if (error instanceof WorkObsoleteError) {
+    metrics.transcodeAbandoned();
+    logger.info('transcode.abandoned', facts);
+    return;
+  }
+  const report = reportFailure(error);
+  const { code, retryable } = report.outcome;
+  metrics.transcodeFailed(code);
+  logger.log(report.level, 'transcode.failed', { ...facts, code, retryable, ...report.facts });
+  await publishResult(createMessage('transcode.failed', { ...facts, ...report.outcome }), worker);
+}

@@ -1,0 +1,105 @@
+import { createHash, type Hash } from 'node:crypto';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { Logger } from '@framelane/service-kit/logger';
+import { explainToolError } from '../ffmpeg/errors.ts';
+import type { MediaTools } from '../ffmpeg/media-tools.ts';
+import { ToolError } from '../ffmpeg/run-tool.ts';
+import type { EngineMetrics } from '../metrics/engine-metrics.ts';
+import { withStorageRetries } from '../output/storage-retries.ts';
+import { grantFile, grantFolder, SOURCE_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { type ProbedSource, probe } from '../source/probe.ts';
+import type { TranscodeSettings } from '../transcode-settings.ts';
+import type { Reservation } from './disk-reservations.ts';
+import type { SourceCache } from './source-cache.ts';
+import { removeTree } from './work-directory.ts';
+
+/** The source of a job. */
+export type JobSource = {
+  videoId: string;
+  sourceKey: string;
+  sourceBytes: number;
+  /** Whether to compute the SHA-256 of the source. */
+  hashSource: boolean;
+  /** Whether the engine keeps the source for other jobs. It is not hashed then. */
+  isShared: boolean;
+};
+
+export type TranscodeJobContext = {
+  objects: ObjectStore;
+  sources: SourceCache;
+  tools: MediaTools;
+  settings: TranscodeSettings;
+  /** The job creates its directory here. */
+  jobsDir: string;
+  /** Its disk space (see `diskNeed`). */
+  disk: Reservation;
+  logger: Logger;
+  metrics: Pick<EngineMetrics, 'inStage'>;
+  signal: AbortSignal;
+  /** Called with the progress, 0 to 1. Never decreases. */
+  onProgress: (fraction: number) => void;
+};
+
+/** Disk space of segments that wait for the object store, relative to the source. */
+const OUTPUT_PER_SOURCE = 0.2;
+
+/** Bytes of disk that a job needs: for segments, and for its source unless that is a link to the stored object. */
+export function diskNeed(sourceBytes: number, { sourceIsLink }: { sourceIsLink: boolean }): number {
+  return sourceBytes * ((sourceIsLink ? 0 : 1) + OUTPUT_PER_SOURCE);
+}
+
+/** Fetches a source into a directory of its own for some work, and removes the directory. The hash is lower-case hex. */
+export async function withSource<T>(
+  job: JobSource,
+  context: TranscodeJobContext,
+  work: (directory: string, sha256: string | undefined) => Promise<T>,
+): Promise<T> {
+  const directory = await mkdtemp(join(context.jobsDir, 'job-'));
+  try {
+    await mkdir(join(directory, SOURCE_FOLDER));
+    await grantFolder(directory, 'pass', context.tools.account);
+    await grantFolder(join(directory, SOURCE_FOLDER), 'read', context.tools.account);
+    const hash = await context.metrics.inStage('fetch', () => fetchSource(job, directory, context));
+    context.disk.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
+    return await work(directory, hash?.digest('hex'));
+  } finally {
+    // A directory that cannot be removed does not fail the attempt. The next start of the engine removes it.
+    await removeTree(directory).catch((error: unknown) =>
+      context.logger.error('transcode.directory_not_removed', { videoId: job.videoId, directory, error }),
+    );
+  }
+}
+
+/** The store resumes an interrupted download; a failed one is retried from the beginning. Hashes the source on the way. */
+async function fetchSource(
+  job: JobSource,
+  directory: string,
+  { sources, tools, signal }: TranscodeJobContext,
+): Promise<Hash | undefined> {
+  const path = join(directory, SOURCE_PATH);
+  const hash = await withStorageRetries(async () => {
+    if (job.isShared) {
+      await sources.link(job, path, signal);
+      return undefined;
+    }
+    const attempt = job.hashSource ? createHash('sha256') : undefined;
+    await sources.fetch(job, path, signal, attempt);
+    return attempt;
+  }, signal);
+  await grantFile(path, tools.account);
+  return hash;
+}
+
+/** Probes the source in a directory. Throws a TranscodeFailure. */
+export async function probeSource(
+  directory: string,
+  { tools, settings, signal }: Pick<TranscodeJobContext, 'tools' | 'settings' | 'signal'>,
+): Promise<ProbedSource> {
+  try {
+    return await probe({ program: tools.ffprobe, cwd: directory, signal, limits: settings.limits });
+  } catch (error) {
+    throw error instanceof ToolError ? explainToolError(error, 'probe') : error;
+  }
+}

@@ -1,0 +1,33 @@
+import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { videoFacts } from '../output/manifest.ts';
+import { planTasks } from '../plan/tasks.ts';
+import type { TranscodeSettings } from '../transcode-settings.ts';
+import type { PlannedSource } from './next-plan.ts';
+import { type TextTrack, toCaptions } from './text-tracks.ts';
+
+/** x264 makes the same frames in every run with one thread only. An engine runs as many pieces at a time as it has processors. */
+const ENCODER_THREADS = 1;
+
+/**
+ * The plan of a video that is made in tasks; null if it is made in one run, because it is short or cannot be cut.
+ *
+ * @param taskSeconds the duration of a piece
+ */
+export function planVideo(
+  { source, plan }: PlannedSource,
+  texts: readonly TextTrack[],
+  { preset, iFrames }: Pick<TranscodeSettings, 'preset' | 'iFrames'>,
+  taskSeconds: number,
+): TranscodePlan | null {
+  const cut = planTasks(source, plan, taskSeconds);
+  if (cut === null) return null;
+  const { obstacles: _, ...encode } = plan;
+  return {
+    version: PLAN_VERSION,
+    encode,
+    encoder: { preset, threads: ENCODER_THREADS },
+    iFrames,
+    facts: videoFacts(source, plan, toCaptions(texts, plan)),
+    ...cut,
+  };
+}

@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Message } from '@framelane/contracts/messages';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { Logger } from '@framelane/service-kit/logger';
+import pTimeout from 'p-timeout';
+
+/** Delays between attempts to publish a result. Without it the work is lost. */
+const PUBLISH_RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
+/** Time limit for the removal of objects after a failure. The control plane purges those that remain. */
+const CLEANUP_TIMEOUT_MS = 5000;
+/** Delay before a failed claim is retried. */
+const CLAIM_RETRY_DELAY_MS = 2000;
+
+/**
+ * Claims work, or hands over a plan; null if there is nothing to claim. Retries until the control plane responds: a command that is requeued too often
+ * would end in the dead-letter queue.
+ */
+export async function claimWhenAvailable<T>(
+  claim: () => Promise<T | null>,
+  { videoId, logger, signal }: { videoId: string; logger: Logger; signal: AbortSignal },
+): Promise<T | null> {
+  for (;;) {
+    try {
+      const claimed = await claim();
+      if (claimed === null) logger.info('transcode.not_claimable', { videoId });
+      return claimed;
+    } catch (error) {
+      logger.warn('transcode.claim_failed', { videoId, error });
+      await delay(CLAIM_RETRY_DELAY_MS, undefined, { signal });
+    }
+  }
+}
+
+/** Publishes a result, with retries. Rejects if all attempts fail. */
+export async function publishResult(
+  result: Message,
+  { bus, logger }: { bus: MessageBus; logger: Logger },
+): Promise<void> {
+  for (let retries = 0; ; retries += 1) {
+    try {
+      await bus.publish(result);
+      return;
+    } catch (error) {
+      const delayMs = PUBLISH_RETRY_DELAYS_MS[retries];
+      if (delayMs === undefined) throw error;
+      logger.warn('transcode.publish_failed', { type: result.type, error });
+      await delay(delayMs);
+    }
+  }
+}
+
+/** Removes what failed work has stored below a prefix. Never rejects. */
+export async function removeStored(
+  prefix: string,
+  facts: object,
+  { objects, logger }: { objects: ObjectStore; logger: Logger },
+): Promise<void> {
+  await pTimeout(objects.deletePrefix(prefix), { milliseconds: CLEANUP_TIMEOUT_MS }).catch(
+    (error: unknown) => {
+      logger.warn('transcode.cleanup_failed', { ...facts, error });
+    },
+  );
+}

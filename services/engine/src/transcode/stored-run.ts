@@ -1,0 +1,103 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RenditionName } from '@framelane/contracts/renditions';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { explainToolError } from '../ffmpeg/errors.ts';
+import type { ProgressKey } from '../ffmpeg/progress.ts';
+import { type FfmpegCommandLine, runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
+import { ToolError } from '../ffmpeg/run-tool.ts';
+import {
+  SegmentUploads,
+  type SegmentUploadsOptions,
+  type StoredSegments,
+} from '../output/segment-uploads.ts';
+import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
+import { BUFFER_SECONDS } from '../plan/passthrough.ts';
+import { grantFolder, OUTPUT_FOLDER } from '../sandbox/job-folder.ts';
+import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
+import type { TranscodeJobContext } from './job-source.ts';
+
+/** A run of ffmpeg whose output is stored. */
+export type StoredRun<T> = {
+  /** For the log. */
+  facts: { videoId: string; attempt: number };
+  commandLine: FfmpegCommandLine;
+  /** Seconds of video that the run makes. */
+  seconds: number;
+  /** What shows the progress of the run, and its value at the end. */
+  progress: { key: ProgressKey; end: number };
+  segments: Pick<SegmentUploadsOptions, 'renditions' | 'iFramesOf' | 'maxSegments' | 'piece'>;
+  contentKey: Uint8Array;
+  /** Object key of a segment. */
+  keyOf: (rendition: RenditionName, sequence: number) => string;
+  /** Stores what else ffmpeg wrote, after it has ended. */
+  storeOthers: (output: ToolOutput, signal: AbortSignal) => Promise<T>;
+};
+
+const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
+
+/** Runs ffmpeg, and stores segments while it runs and other files afterwards. Throws a TranscodeFailure or an InvalidSegmentError. */
+export async function runAndStore<T>(
+  run: StoredRun<T>,
+  plan: EncodePlan,
+  directory: string,
+  context: TranscodeJobContext,
+): Promise<{ stored: StoredSegments; others: T }> {
+  const { encodeSeconds, stallSeconds, memoryBytes } = context.settings.limits;
+  const folder = join(directory, OUTPUT_FOLDER);
+  await mkdir(folder);
+  await grantFolder(folder, 'write', context.tools.account);
+  const output = await ToolOutput.open(folder);
+  const failure = new AbortController();
+  const signal = AbortSignal.any([context.signal, failure.signal]);
+  const uploads = new SegmentUploads({
+    ...run.segments,
+    output,
+    objects: context.objects,
+    contentKey: run.contentKey,
+    keyOf: run.keyOf,
+    maxBytes: maxSegmentBytes(plan),
+    signal,
+    onFailure: (reason) => failure.abort(reason),
+  });
+  try {
+    await runFfmpeg(run.commandLine, {
+      program: context.tools.ffmpeg,
+      cwd: directory,
+      signal,
+      limitSeconds: Math.min(
+        encodeSeconds.fixed + encodeSeconds.perSecondOfVideo * run.seconds,
+        encodeSeconds.max,
+      ),
+      stallSeconds,
+      memoryBytes,
+      progressKey: run.progress.key,
+      onProgress: (value) => {
+        context.onProgress(Math.min(1, value / run.progress.end));
+        void uploads.collect();
+      },
+      mustPause: () => uploads.isBehind,
+    });
+    context.logger.info('transcode.encoded', run.facts);
+    const storing = [uploads.finish(), run.storeOthers(output, signal)] as const;
+    // Waits for both, also after a failure: else an image could be stored after the caller has removed the attempt's objects.
+    await Promise.allSettled(storing);
+    const [stored, others] = await Promise.all(storing);
+    return { stored, others };
+  } catch (error) {
+    if (error instanceof ToolOutputError) throw hostileOutput(error);
+    throw error instanceof ToolError ? explainToolError(error, 'encode') : error;
+  } finally {
+    // Otherwise an upload could store a segment after the caller has removed the attempt's objects.
+    failure.abort();
+    await uploads.settle();
+    await output.close();
+  }
+}
+
+/** Size limit of a segment: twice the bytes that the highest maximum bit rate and its buffer allow, plus packet overhead. */
+function maxSegmentBytes({ rungs, segmentSeconds }: EncodePlan): number {
+  const highest = Math.max(0, ...rungs.map(({ maxRate }) => maxRate));
+  const seconds = segmentSeconds + MAX_GOP_SECONDS + BUFFER_SECONDS;
+  return SEGMENT_OVERHEAD_BYTES + 2 * (highest / 8) * seconds;
+}

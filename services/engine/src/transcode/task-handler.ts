@@ -1,0 +1,126 @@
+import type { ClaimTaskResponse } from '@framelane/contracts/internal-api';
+import { createMessage, type MessageData } from '@framelane/contracts/messages';
+import { PLAN_VERSION, type TaskResult } from '@framelane/contracts/transcode-plan';
+import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
+import { InvalidSegmentError } from '../output/segment-info.ts';
+import { toNumber } from '../source/frame-rate.ts';
+import type { Reservation } from './disk-reservations.ts';
+import { reportFailure } from './failure-report.ts';
+import { diskNeed, withSource } from './job-source.ts';
+import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
+import { runTask } from './task-job.ts';
+import { WorkLease, WorkObsoleteError } from './work-lease.ts';
+import type { WorkerParts } from './worker-parts.ts';
+
+type Command = MessageData<'task'>;
+
+/** Handles a command for a long video: claims one of its tasks, runs it, and publishes the result. */
+export async function handleTask(
+  command: Command,
+  { redelivered }: { redelivered: boolean },
+  worker: WorkerParts,
+): Promise<void> {
+  const { videoId, sourceBytes } = command;
+  const { controlPlane, disk, sources, logger, stopping } = worker;
+  const need = diskNeed(sourceBytes, { sourceIsLink: sources.has(videoId) });
+  const reservation = await disk.reserve(need);
+  if (!reservation) {
+    logger.warn('task.insufficient_disk_space', { videoId, sourceBytes });
+    // An engine with a larger disk gets it. The control plane sends a command that is dropped again.
+    if (!redelivered) throw new Error('Too little disk space for this source; the command is requeued');
+    return;
+  }
+  try {
+    const claim = await claimWhenAvailable(
+      () => controlPlane.claimTask({ videoId, planVersion: PLAN_VERSION }),
+      {
+        ...{ videoId, logger, signal: stopping },
+      },
+    );
+    if (claim) await worker.metrics.inTask(() => runTry(command, claim, reservation, worker));
+  } finally {
+    reservation.release();
+  }
+}
+
+async function runTry(
+  command: Command,
+  claim: ClaimTaskResponse,
+  disk: Reservation,
+  worker: WorkerParts,
+): Promise<void> {
+  const { logger, bus, controlPlane } = worker;
+  const { attempt, task, try: tryNumber, work } = claim;
+  const taskTry = { videoId: command.videoId, attempt, task, try: tryNumber };
+  const facts = { ...taskTry, kind: work.kind };
+  const startedAt = Date.now();
+  const report = (fraction: number) => bus.publish(createMessage('task.progress', { ...taskTry, fraction }));
+  const isCurrent = () => controlPlane.isTaskCurrent(taskTry);
+  const lease = new WorkLease({ leaseSeconds: claim.leaseSeconds, facts, report, isCurrent }, logger);
+  const output = { ...command, attempt, folder: taskFolder(task, tryNumber) };
+  logger.info('task.started', facts);
+  let result: TaskResult;
+  try {
+    result = await run(claim, command.videoId, outputPrefix(output), lease, disk, worker);
+  } catch (error) {
+    lease.stop();
+    await removeStored(outputPrefix(output), facts, worker);
+    await fail(taskTry, error, worker);
+    return;
+  }
+  lease.stop();
+  await publishResult(createMessage('task.completed', { ...taskTry, result }), worker);
+  worker.metrics.taskCompleted(mediaSeconds(claim));
+  logger.info('task.encoded', { ...facts, seconds: (Date.now() - startedAt) / 1000 });
+}
+
+/** Seconds of video that a task makes. Of several renditions, pieces are those that take time. */
+function mediaSeconds({ work, plan: { encode } }: ClaimTaskResponse): number {
+  if (work.kind === 'piece') return work.frames / toNumber(encode.frameRate);
+  return work.kind === 'passthrough' && encode.rungs.length === 1 ? encode.duration : 0;
+}
+
+function run(
+  claim: ClaimTaskResponse,
+  videoId: string,
+  prefix: string,
+  lease: WorkLease,
+  disk: Reservation,
+  { stopping, ...worker }: WorkerParts,
+): Promise<TaskResult> {
+  const { sourceKey, sourceBytes, attempt, task, try: tryNumber, plan, work } = claim;
+  const facts = { videoId, attempt, task, try: tryNumber };
+  const contentKey = Buffer.from(claim.contentKey, 'base64');
+  const context = {
+    ...worker,
+    disk,
+    signal: AbortSignal.any([stopping, lease.signal]),
+    onProgress: (fraction: number) => lease.progress(fraction),
+  };
+  const source = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true };
+  return withSource(source, context, (directory) =>
+    worker.metrics.inStage('encode', () =>
+      runTask({ facts, plan, work, contentKey, prefix }, directory, context),
+    ),
+  );
+}
+
+/** Publishes the failure of a try, unless it is obsolete. */
+async function fail(
+  taskTry: Omit<MessageData<'task.progress'>, 'fraction'>,
+  error: unknown,
+  worker: WorkerParts,
+): Promise<void> {
+  const { logger } = worker;
+  if (error instanceof WorkObsoleteError) {
+    logger.info('task.abandoned', taskTry);
+    await worker.sources.remove(taskTry.videoId);
+    return;
+  }
+  const { outcome, level, facts } = reportFailure(error);
+  const { code, message } = outcome;
+  // Another try would make the same segments, which do not fit the plan.
+  const retryable = outcome.retryable && !(error instanceof InvalidSegmentError);
+  logger.log(level, 'task.failed', { ...taskTry, code, retryable, ...facts });
+  await publishResult(createMessage('task.failed', { ...taskTry, code, message, retryable }), worker);
+}

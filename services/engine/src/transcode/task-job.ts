@@ -1,0 +1,187 @@
+import type { RenditionName } from '@framelane/contracts/renditions';
+import type { EncodePlan, PieceTask, Task, TaskPlan, TaskResult } from '@framelane/contracts/transcode-plan';
+import type { ImageName } from '@framelane/object-store/object-keys';
+import {
+  audioArguments,
+  imagesArguments,
+  passthroughArguments,
+  pieceArguments,
+} from '../ffmpeg/task-arguments.ts';
+import { storeImages } from '../output/image-uploads.ts';
+import { describeStored } from '../output/manifest.ts';
+import { InvalidSegmentError } from '../output/segment-info.ts';
+import type { StoredSegments } from '../output/segment-uploads.ts';
+import { encodedRungs } from '../plan/encode-plan.ts';
+import { toNumber } from '../source/frame-rate.ts';
+import type { TranscodeJobContext } from './job-source.ts';
+import { runAndStore } from './stored-run.ts';
+
+/** One try of a task. */
+export type TaskJob = {
+  /** For the log. */
+  facts: { videoId: string; attempt: number; task: number; try: number };
+  plan: TaskPlan;
+  work: Task;
+  contentKey: Uint8Array;
+  /** What the keys of all its objects begin with. */
+  prefix: string;
+};
+
+const MICROSECONDS = 1_000_000;
+
+/**
+ * Runs one task in a directory with the source, and stores what it makes. Throws a TranscodeFailure, an InvalidSegmentError, or the
+ * signal's reason when aborted. After a failure, stored objects remain; the caller removes them.
+ */
+export async function runTask(
+  job: TaskJob,
+  directory: string,
+  context: TranscodeJobContext,
+): Promise<TaskResult> {
+  const { work } = job;
+  switch (work.kind) {
+    case 'piece':
+      return runPiece(job, work, directory, context);
+    case 'images':
+      return runImages(job, work, directory, context);
+    default:
+      return runTracks(job, work.kind, directory, context);
+  }
+}
+
+async function runPiece(
+  job: TaskJob,
+  piece: PieceTask,
+  directory: string,
+  context: TranscodeJobContext,
+): Promise<TaskResult> {
+  const { encode, encoder, iFrames, segmentStarts } = job.plan;
+  const rungs = encodedRungs(encode);
+  const { firstSegment, firstIFrame, frames } = piece;
+  const count = piece.segmentStarts.length;
+  const { stored } = await runAndStore(
+    {
+      ...common(job),
+      commandLine: pieceArguments(encode, piece, { encoder, threads: context.settings.threads }),
+      seconds: frames / toNumber(encode.frameRate),
+      progress: { key: 'frame', end: Math.ceil(frames / (rungs[0]?.frameStep ?? 1)) },
+      segments: {
+        renditions: namesOf(rungs),
+        iFramesOf: iFrames ? (rungs[0]?.name ?? null) : null,
+        maxSegments: count,
+        piece: { firstSegment, firstIFrame, isFollowed: firstSegment + count < segmentStarts.length },
+      },
+    },
+    encode,
+    directory,
+    context,
+  );
+  // Only the encoded renditions: a gap in them is no property of the source.
+  const encoded = { ...encode, rungs, audio: [], videoPassthrough: false };
+  assertPlanned(stored, { ...job.plan, encode: encoded }, piece);
+  return { renditions: describeStored(encoded, stored, piece, piece) };
+}
+
+/** The longest time between the planned and the measured start of a segment. */
+const TIME_TOLERANCE_SECONDS = 0.001;
+
+/**
+ * Throws if the segments of a piece are not the planned ones: the decoder or the encoder made other frames, so that other pieces
+ * would not fit.
+ */
+function assertPlanned(
+  stored: StoredSegments,
+  { encode, iFrames }: Pick<TaskPlan, 'encode' | 'iFrames'>,
+  piece: PieceTask,
+): void {
+  const { firstSegment, firstFrame, segmentStarts } = piece;
+  const rate = toNumber(encode.frameRate);
+  for (const { name } of encode.rungs) {
+    const segments = stored.get(name)?.slice(firstSegment) ?? [];
+    if (segments.length !== segmentStarts.length) {
+      throw new InvalidSegmentError(`${name} has ${segments.length} segments, not ${segmentStarts.length}`);
+    }
+    const zero = segments[0]?.start ?? Number.NaN;
+    const moved = segments.findIndex(({ start }, at) => {
+      const planned = ((segmentStarts[at] ?? Number.NaN) - firstFrame) / rate;
+      return !(Math.abs(start - zero - planned) <= TIME_TOLERANCE_SECONDS);
+    });
+    if (moved !== -1) {
+      throw new InvalidSegmentError(
+        `Segment ${firstSegment + moved} of ${name} starts at another time than planned`,
+      );
+    }
+  }
+  const found = stored.get('iframes')?.length ?? 0;
+  if (iFrames && found !== piece.iFrames) {
+    throw new InvalidSegmentError(`A piece has ${found} I-frames, not ${piece.iFrames}`);
+  }
+}
+
+async function runTracks(
+  job: TaskJob,
+  kind: 'passthrough' | 'audio',
+  directory: string,
+  context: TranscodeJobContext,
+): Promise<TaskResult> {
+  const { encode, encoder } = job.plan;
+  const settings = { ...context.settings, ...encoder };
+  const part: EncodePlan =
+    kind === 'audio' ? { ...encode, rungs: [] } : { ...encode, rungs: encode.rungs.slice(-1), audio: [] };
+  const commandLine = (kind === 'audio' ? audioArguments : passthroughArguments)(encode, settings);
+  const { stored } = await runAndStore(
+    {
+      ...common(job),
+      commandLine,
+      seconds: encode.duration,
+      progress: { key: 'out_time_us', end: encode.duration * MICROSECONDS },
+      segments: {
+        renditions: namesOf([...part.rungs, ...part.audio]),
+        iFramesOf: null,
+        maxSegments: Math.ceil(encode.duration / encode.segmentSeconds) + 1,
+      },
+    },
+    encode,
+    directory,
+    context,
+  );
+  return { renditions: describeStored(part, stored, { firstFrame: 0, frames: encode.frames }) };
+}
+
+async function runImages(
+  job: TaskJob,
+  task: { keyFramesOnly: boolean },
+  directory: string,
+  context: TranscodeJobContext,
+): Promise<TaskResult> {
+  const { encode } = job.plan;
+  const keyOf = (name: ImageName) => `${job.prefix}${name}`;
+  const { others } = await runAndStore(
+    {
+      ...common(job),
+      commandLine: imagesArguments(encode, task, job.plan.encoder),
+      seconds: encode.duration,
+      progress: { key: 'out_time_us', end: encode.duration * MICROSECONDS },
+      segments: { renditions: new Set(), iFramesOf: null, maxSegments: 0 },
+      storeOthers: (output, signal) =>
+        storeImages(output, encode.images, { objects: context.objects, keyOf, signal }),
+    },
+    encode,
+    directory,
+    context,
+  );
+  return { renditions: [], images: others };
+}
+
+function common({ facts, contentKey, prefix }: TaskJob) {
+  return {
+    facts,
+    contentKey,
+    keyOf: (rendition: RenditionName, sequence: number) => `${prefix}${rendition}/${sequence}.ts`,
+    storeOthers: async () => undefined,
+  };
+}
+
+function namesOf(renditions: readonly { name: RenditionName }[]): Set<RenditionName> {
+  return new Set(renditions.map(({ name }) => name));
+}

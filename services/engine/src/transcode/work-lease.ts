@@ -1,0 +1,92 @@
+import type { Logger } from '@framelane/service-kit/logger';
+
+/** The attempt or task is no longer current: the video was deleted, or the lease expired. */
+export class WorkObsoleteError extends Error {
+  override name = 'WorkObsoleteError';
+}
+
+/** An attempt, or a try of a task. */
+type LeasedWork = {
+  leaseSeconds: number;
+  /** Its numbers, for the log. */
+  facts: { videoId: string; attempt: number };
+  /** Reports the progress, 0 to 1, which renews the lease. */
+  report: (fraction: number) => Promise<void>;
+  /** Asks the control plane. */
+  isCurrent: () => Promise<boolean>;
+};
+
+const REPORT_INTERVAL_MS = 2000;
+const CHECK_INTERVAL_MS = 5000;
+/** Less progress than this is reported only when the lease must be renewed. */
+const MIN_STEP = 0.001;
+
+/**
+ * Renews the lease of an attempt or a task by reporting its progress. Aborts `signal` with a WorkObsoleteError when the control
+ * plane says that it is no longer current. A failed heartbeat is retried at the next interval: only the control plane
+ * decides whether a lease has expired.
+ */
+export class WorkLease {
+  readonly signal: AbortSignal;
+  readonly #work: LeasedWork;
+  readonly #logger: Logger;
+  readonly #obsolete = new AbortController();
+  readonly #timers: NodeJS.Timeout[];
+  #fraction = 0;
+  #reported = { fraction: 0, at: Date.now() };
+  #running = new Set<string>();
+
+  constructor(work: LeasedWork, logger: Logger) {
+    this.#work = work;
+    this.#logger = logger;
+    this.signal = this.#obsolete.signal;
+    this.#timers = [
+      setInterval(
+        () => this.#once('report', () => this.#report()),
+        Math.min(REPORT_INTERVAL_MS, this.#maxSilenceMs),
+      ),
+      setInterval(() => this.#once('check', () => this.#checkCurrent()), CHECK_INTERVAL_MS),
+    ];
+  }
+
+  /** Sets the progress, 0 to 1. A smaller value than before is ignored. */
+  progress(fraction: number): void {
+    this.#fraction = Math.max(this.#fraction, fraction);
+  }
+
+  /** Stops the heartbeats. Call it before the result is published. */
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** The longest time between two reports: a quarter of the lease. */
+  get #maxSilenceMs(): number {
+    return this.#work.leaseSeconds * 250;
+  }
+
+  /** Skips a heartbeat while the previous one is still running. */
+  #once(name: string, heartbeat: () => Promise<void>): void {
+    if (this.#running.has(name)) return;
+    this.#running.add(name);
+    heartbeat()
+      .catch((error: unknown) =>
+        this.#logger.warn('attempt.heartbeat_failed', { ...this.#work.facts, heartbeat: name, error }),
+      )
+      .finally(() => this.#running.delete(name));
+  }
+
+  async #report(): Promise<void> {
+    const { fraction, at } = this.#reported;
+    const hasProgressed = this.#fraction - fraction >= MIN_STEP;
+    const isDue = Date.now() - at >= this.#maxSilenceMs - REPORT_INTERVAL_MS / 2;
+    if (!hasProgressed && !isDue) return;
+    const now = { fraction: this.#fraction, at: Date.now() };
+    await this.#work.report(now.fraction);
+    this.#reported = now;
+  }
+
+  async #checkCurrent(): Promise<void> {
+    if (await this.#work.isCurrent()) return;
+    this.#obsolete.abort(new WorkObsoleteError('The video was deleted, or the lease expired'));
+  }
+}

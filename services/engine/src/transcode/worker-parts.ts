@@ -1,0 +1,30 @@
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { Logger } from '@framelane/service-kit/logger';
+import type { MediaTools } from '../ffmpeg/media-tools.ts';
+import type { EngineMetrics } from '../metrics/engine-metrics.ts';
+import type { TranscodeSettings } from '../transcode-settings.ts';
+import type { AttemptClient } from './attempt-client.ts';
+import type { DiskReservations } from './disk-reservations.ts';
+import type { SourceCache } from './source-cache.ts';
+
+/** What a worker is given. */
+export type WorkerDependencies = {
+  bus: MessageBus;
+  objects: ObjectStore;
+  controlPlane: AttemptClient;
+  logger: Logger;
+  metrics: EngineMetrics;
+  settings: TranscodeSettings;
+};
+
+/** What the handlers of a started worker share. */
+export type WorkerParts = WorkerDependencies & {
+  tools: MediaTools;
+  /** Each job creates its directory here. */
+  jobsDir: string;
+  disk: DiskReservations;
+  sources: SourceCache;
+  /** Aborted with an EngineStoppedError when the worker stops. */
+  stopping: AbortSignal;
+};

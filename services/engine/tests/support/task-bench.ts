@@ -1,0 +1,178 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newContentKey } from '@framelane/contracts/content-key';
+import { newId } from '@framelane/contracts/ids';
+import { joinManifest } from '@framelane/contracts/joined-manifest';
+import type { Manifest } from '@framelane/contracts/manifest';
+import {
+  type Task,
+  type TaskResult,
+  type TranscodePlan,
+  transcodePlanSchema,
+} from '@framelane/contracts/transcode-plan';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
+import { createLogger } from '@framelane/service-kit/logger';
+import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
+import { planEncoding } from '../../src/plan/encode-plan.ts';
+import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
+import { probeSource, type TranscodeJobContext, withSource } from '../../src/transcode/job-source.ts';
+import type { PlannedSource } from '../../src/transcode/next-plan.ts';
+import { planVideo } from '../../src/transcode/plan-job.ts';
+import { SourceCache } from '../../src/transcode/source-cache.ts';
+import { runTask } from '../../src/transcode/task-job.ts';
+import { readTextTracks } from '../../src/transcode/text-tracks.ts';
+import { DEFAULT_TRANSCODE_LIMITS, type TranscodeSettings } from '../../src/transcode-settings.ts';
+import type { StoredVideos } from './worker-bench.ts';
+
+const WORKSPACE = newId('ws');
+
+/** A source that a bench has stored. */
+export type TaskVideo = { videoId: string; sourceBytes: number };
+
+/** Plans videos and runs their tasks as engines do, each with a source and a directory of its own. */
+export class TaskBench implements StoredVideos {
+  readonly directory: string;
+  readonly objects: FileObjectStore;
+  readonly contentKey = newContentKey();
+  readonly videoPassthrough = new Set<string>();
+  readonly #settings: TranscodeSettings;
+  readonly #logger = createLogger({ service: 'test' });
+  readonly #tools: MediaTools;
+  /** Object keys by video, rendition and number. */
+  readonly #keys = new Map<string, string>();
+
+  private constructor(directory: string, settings: TranscodeSettings, tools: MediaTools) {
+    this.directory = directory;
+    this.objects = new FileObjectStore(join(directory, 'objects'));
+    this.#settings = settings;
+    this.#tools = tools;
+    this.#logger.silent = process.env.SHOW_LOGS === undefined;
+  }
+
+  static async start(changes: Partial<TranscodeSettings> = {}): Promise<TaskBench> {
+    const directory = await mkdtemp(join(tmpdir(), 'tasks-'));
+    const workDir = join(directory, 'work');
+    await mkdir(workDir);
+    const settings: TranscodeSettings = {
+      ...{ slots: 1, workDir, sandbox: 'auto', preset: 'veryfast', maxRates: DEFAULT_MAX_RATES },
+      ...{ surround: false, iFrames: true, threads: 2 },
+      limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0 },
+      ...changes,
+    };
+    const logger = createLogger({ service: 'test' });
+    logger.silent = true;
+    return new TaskBench(directory, settings, await prepareMediaTools(settings, logger));
+  }
+
+  async stop(): Promise<void> {
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  /** Stores a file as the source of a new video. */
+  async store(path: string): Promise<TaskVideo> {
+    const videoId = newId('vid');
+    const body = createReadStream(path);
+    const { bytes } = await this.objects.putStream(sourceOf(videoId), body, { contentType: 'video/mp4' });
+    return { videoId, sourceBytes: bytes };
+  }
+
+  /** Plans a video: as it would be made in one run, and in tasks if it can be cut. */
+  async plan(
+    video: TaskVideo,
+    taskSeconds: number,
+    allowPassthrough = true,
+  ): Promise<PlannedSource & { tasks: TranscodePlan | null }> {
+    const context = this.#context();
+    return this.withSource(video, async (directory) => {
+      const { source, texts } = await readTextTracks(
+        await probeSource(directory, context),
+        directory,
+        context,
+      );
+      const planned = { source, plan: planEncoding(source, allowPassthrough, this.#settings) };
+      return { ...planned, tasks: planVideo(planned, texts, this.#settings, taskSeconds) };
+    });
+  }
+
+  /** The plan of the tasks of a video, as an engine receives it. */
+  async taskPlan(...args: Parameters<TaskBench['plan']>): Promise<TranscodePlan> {
+    const { tasks } = await this.plan(...args);
+    if (tasks === null) throw new Error('The video is made in one run');
+    return transcodePlanSchema.parse(JSON.parse(JSON.stringify(tasks)));
+  }
+
+  /** Runs work in a directory with the source of a video. */
+  async withSource<T>(video: TaskVideo, work: (directory: string) => Promise<T>): Promise<T> {
+    const job = { ...video, sourceKey: sourceOf(video.videoId), hashSource: false, isShared: false };
+    return withSource(job, this.#context(), work);
+  }
+
+  /** Runs a task of a video, as the first try of the first attempt. */
+  async runTask({
+    video,
+    plan,
+    task,
+    tryNumber = 1,
+  }: {
+    video: TaskVideo;
+    plan: TranscodePlan;
+    task: number;
+    tryNumber?: number;
+  }): Promise<TaskResult> {
+    const attempt = { workspaceId: WORKSPACE, videoId: video.videoId, attempt: 1 };
+    const prefix = outputPrefix({ ...attempt, folder: taskFolder(task, tryNumber) });
+    const work = plan.tasks[task] as Task;
+    const facts = { ...attempt, task, try: tryNumber };
+    const job = { facts, plan, work, contentKey: this.contentKey, prefix };
+    const result = await this.withSource(video, (directory) => runTask(job, directory, this.#context()));
+    for await (const { key } of this.objects.list(prefix)) {
+      const [rendition, file] = key.split('/').slice(-2);
+      this.#keys.set(`${video.videoId}/${rendition}/${file}`, key);
+    }
+    return result;
+  }
+
+  /** Plans a video and runs all its tasks, the last one first: no task depends on another. */
+  async transcode(
+    path: string,
+    taskSeconds: number,
+    allowPassthrough = true,
+  ): Promise<{ video: TaskVideo; plan: TranscodePlan; manifest: Manifest }> {
+    const video = await this.store(path);
+    const plan = await this.taskPlan(video, taskSeconds, allowPassthrough);
+    if (plan.encode.videoPassthrough) this.videoPassthrough.add(video.videoId);
+    const results: TaskResult[] = [];
+    for (const task of [...plan.tasks.keys()].toReversed())
+      results.push(await this.runTask({ video, plan, task }));
+    return { video, plan, manifest: joinManifest(plan, results) };
+  }
+
+  segmentKey(videoId: string, rendition: string, sequence: number): string {
+    return this.#keys.get(`${videoId}/${rendition}/${sequence}.ts`) ?? 'missing';
+  }
+
+  async stored(videoId: string): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const { key } of this.objects.list(hlsPrefix(WORKSPACE, videoId))) keys.push(key);
+    return keys.sort();
+  }
+
+  #context(): TranscodeJobContext {
+    return {
+      sources: new SourceCache({ folder: this.#settings.workDir, objects: this.objects, areLinks: false }),
+      ...{ objects: this.objects, tools: this.#tools, settings: this.#settings, logger: this.#logger },
+      jobsDir: this.#settings.workDir,
+      disk: { reduceTo: () => {}, release: () => {} },
+      metrics: { inStage: async (_stage, work) => work() },
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    };
+  }
+}
+
+function sourceOf(videoId: string): string {
+  return sourceKey(WORKSPACE, videoId, 'xfr_1');
+}

@@ -1,0 +1,381 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Manifest } from '@framelane/contracts/manifest';
+import type { PieceTask } from '@framelane/contracts/transcode-plan';
+import { makeClip } from '@framelane/test-kit/clips';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type EncoderFrame, framesOfPiece, framesOfWhole, videosOfWhole } from '../support/encoder-frames.ts';
+import { decrypted, hlsViolations } from '../support/hls-rules.ts';
+import { ffmpeg, ffmpegReport, ffmpegWarnings } from '../support/media.ts';
+import { renditionFile } from '../support/rendition-file.ts';
+import { TaskBench } from '../support/task-bench.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
+
+let bench: TaskBench;
+let reference: WorkerBench;
+beforeAll(async () => {
+  bench = await TaskBench.start();
+  reference = await WorkerBench.start({ preset: 'veryfast' });
+});
+afterAll(async () => {
+  await bench.stop();
+  await reference.stop();
+});
+
+const H264 = ['-c:v', 'libx264', '-preset', 'veryfast', '-g', '60', '-bf', '3'];
+const OPEN_GOP = [...H264, '-x264-params', 'open-gop=1'];
+const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params'];
+const INTERLACED = ['-flags', '+ildct+ilme', '-top', '1'];
+const TIMES_AS_MADE = ['-vsync', 'passthrough', '-enc_time_base', '1:90000'];
+const SECONDS = 20;
+const motion = (rate: string, size = '192x108') => `testsrc2=s=${size}:r=${rate}:d=${SECONDS}`;
+const JITTER = `${motion('30')},settb=1/90000,setpts=PTS+(random(0)-0.5)*0.02/TB`;
+/** Between 10 and 20 frames a second, and a pause of two seconds. */
+const VARIABLE = `${motion('30')},select='not(mod(n,3))+not(mod(n,7))',select='not(between(t,11,13))'`;
+const TELEVISION = `${motion('50')},interlace=scan=tff:lowpass=off`;
+const HDR_TAGS = 'colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc';
+
+type Source = {
+  file: string;
+  video: string;
+  audio?: string;
+  options: string[];
+  /** Options of a stream copy that changes the file. */
+  copied?: { before?: string[]; options?: string[] };
+};
+
+/** Each source lasts long enough for several pieces of six seconds. */
+const SOURCES: Record<string, Source> = {
+  'MP4 with B-frames': { file: 'b.mp4', video: motion('30000/1001'), options: H264 },
+  'MP4 at 23.976 frames a second': { file: 'film.mp4', video: motion('24000/1001'), options: H264 },
+  'MP4 with open GOPs': { file: 'open.mp4', video: motion('25'), options: OPEN_GOP },
+  'MP4 with rare key frames': { file: 'rare.mp4', video: motion('25'), options: [...H264, '-g', '190'] },
+  'MP4 in fragments': {
+    file: 'fragments.mp4',
+    video: motion('25'),
+    options: [...H264, '-movflags', '+frag_keyframe+empty_moov'],
+  },
+  'MP4 whose first frames are hidden': {
+    file: 'cut.mp4',
+    video: motion('25'),
+    options: H264,
+    copied: { before: ['-ss', '1.3'] },
+  },
+  'MP4 with jittering times': {
+    file: 'jitter.mp4',
+    video: JITTER,
+    options: [...H264, ...TIMES_AS_MADE, '-video_track_timescale', '90000'],
+  },
+  'MP4 with a variable frame rate': { file: 'vfr.mp4', video: VARIABLE, options: [...H264, '-vsync', 'vfr'] },
+  'MP4 that is rotated': {
+    file: 'rotated.mp4',
+    video: motion('25'),
+    options: H264,
+    copied: { options: ['-metadata:s:v:0', 'rotate=90'] },
+  },
+  'MP4 with interlaced H.264': {
+    file: 'interlaced.mp4',
+    video: TELEVISION,
+    options: [...H264, ...INTERLACED],
+  },
+  'MP4 with HDR': {
+    file: 'hdr.mp4',
+    video: motion('25'),
+    options: [...HEVC, `log-level=none:keyint=75:${HDR_TAGS}`, '-pix_fmt', 'yuv420p10le'],
+  },
+  'MP4 of which lower renditions have half the frames': {
+    file: 'fast.mp4',
+    video: motion('60000/1001', '480x480'),
+    options: H264,
+  },
+  'MOV with ProRes': {
+    file: 'prores.mov',
+    video: motion('25'),
+    options: ['-c:v', 'prores_ks', '-profile:v', '0'],
+  },
+  Matroska: { file: 'm.mkv', video: motion('30'), options: OPEN_GOP },
+  'Matroska at 29.97 frames a second': { file: 'n.mkv', video: motion('30000/1001'), options: H264 },
+  'Matroska with a variable frame rate': {
+    file: 'vfr.mkv',
+    video: VARIABLE,
+    options: [...H264, '-vsync', 'vfr'],
+  },
+  'WebM without an index': {
+    file: 'live.webm',
+    video: JITTER,
+    options: ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '8', ...TIMES_AS_MADE, '-live', '1'],
+  },
+  'WebM with hidden frames': {
+    file: 'vp9.webm',
+    video: motion('25'),
+    options: [
+      '-c:v',
+      'libvpx-vp9',
+      '-deadline',
+      'good',
+      '-cpu-used',
+      '8',
+      '-auto-alt-ref',
+      '1',
+      '-lag-in-frames',
+      '16',
+    ],
+  },
+  'MPEG-TS': { file: 'ts.ts', video: motion('25'), options: H264 },
+  'MPEG-TS whose clock wraps': {
+    file: 'wraps.ts',
+    video: motion('25'),
+    options: [...OPEN_GOP, '-output_ts_offset', '95435'],
+  },
+  'MPEG-TS with audio': {
+    file: 'sound.ts',
+    video: motion('25'),
+    audio: `sine=d=${SECONDS}`,
+    options: [...OPEN_GOP, '-b:v', '4M', '-output_ts_offset', '700'],
+  },
+  'MPEG-TS with open GOPs': { file: 'open.ts', video: motion('25'), options: OPEN_GOP },
+  'MPEG-TS with HEVC and open GOPs': {
+    file: 'hevc.ts',
+    video: motion('25'),
+    options: [...HEVC, 'log-level=none:open-gop=1:keyint=50:bframes=4'],
+  },
+  'MPEG-TS with interlaced MPEG-2': {
+    file: 'mpeg2.ts',
+    video: TELEVISION,
+    options: ['-c:v', 'mpeg2video', '-q:v', '3', '-bf', '2', '-g', '12', ...INTERLACED],
+  },
+  'MPEG-TS with interlaced H.264': {
+    file: 'interlaced.ts',
+    video: TELEVISION,
+    options: [...OPEN_GOP, ...INTERLACED],
+  },
+  'MPEG-TS with a variable frame rate': {
+    file: 'vfr.ts',
+    video: VARIABLE,
+    options: [...H264, '-vsync', 'vfr'],
+  },
+};
+
+/** Makes the file of a source. */
+async function makeSource({ file, copied, ...clip }: Source): Promise<string> {
+  const path = await makeClip(join(bench.directory, file), clip);
+  if (!copied) return path;
+  const changed = join(bench.directory, `changed-${file}`);
+  await ffmpeg(...(copied.before ?? []), '-i', path, '-c', 'copy', ...(copied.options ?? []), changed);
+  return changed;
+}
+
+describe('the frames that enter the encoders of all pieces are those of one run', () => {
+  test.each(Object.entries(SOURCES))('%s', async (_, source) => {
+    const stored = await bench.store(await makeSource(source));
+    const { encode, tasks } = await bench.taskPlan(stored, 6, false);
+    await bench.withSource(stored, async (directory) => {
+      const whole = await framesOfWhole(directory, encode);
+      const joined = new Map<string, EncoderFrame[]>();
+      const pieces = tasks.filter((task): task is PieceTask => task.kind === 'piece');
+      expect(pieces.length).toBeGreaterThan(1);
+      for (const piece of pieces) {
+        for (const [name, frames] of await framesOfPiece(directory, encode, piece))
+          joined.set(name, [...(joined.get(name) ?? []), ...frames]);
+      }
+      for (const [name, frames] of whole) {
+        const own = joined.get(name) ?? [];
+        expect(own.length).toBe(frames.length);
+        const wrong = frames.flatMap((frame, at) =>
+          own[at]?.number === frame.number && own[at].checksum === frame.checksum ? [] : [at],
+        );
+        expect(wrong).toEqual([]);
+        expect(new Set(frames.map(({ checksum }) => checksum)).size).toBeGreaterThan(frames.length / 3);
+      }
+    });
+  });
+});
+
+/** A manifest without what differs between two encodings. */
+function comparable({ renditions, iFrames, poster, storyboard, ...rest }: Manifest) {
+  const durations = (rendition: Manifest['renditions'][number]) => ({
+    ...rendition,
+    segments: rendition.segments.map(({ duration }) => duration),
+  });
+  return {
+    ...rest,
+    renditions: renditions.map(durations),
+    iFrames: iFrames && durations(iFrames),
+    poster: poster !== null,
+    storyboard: storyboard && { ...storyboard, bytes: 0 },
+  };
+}
+
+const bytesOf = ({ segments }: Manifest['renditions'][number]) =>
+  segments.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** How similar the frames of two files are, from 0 to 1 (SSIM). */
+async function similarity(file: string, other: string): Promise<number> {
+  const report = await ffmpegReport(
+    '-i',
+    file,
+    '-i',
+    other,
+    '-lavfi',
+    '[0:v]settb=1/25,setpts=N[a];[1:v]settb=1/25,setpts=N[b];[a][b]ssim',
+  );
+  return Number(/All:([\d.]+)/.exec(report)?.[1]);
+}
+
+/** Sources of whole videos, and the kinds of their tasks. */
+const VIDEOS: [string, Source, string[]][] = [
+  [
+    'MP4 with audio that is encoded',
+    {
+      file: 'sound.mp4',
+      video: motion('25'),
+      audio: `sine=d=${SECONDS}`,
+      options: [...OPEN_GOP, '-c:a', 'ac3'],
+    },
+    ['audio', 'images', 'piece', 'piece'],
+  ],
+  [
+    'MP4 with passthrough of video and audio',
+    {
+      file: 'kept.mp4',
+      video: motion('30000/1001', '480x480'),
+      audio: `anoisesrc=d=${SECONDS}:a=0.1`,
+      options: [...H264, '-c:a', 'aac', '-ac', '2'],
+    },
+    ['passthrough', 'audio', 'images', 'piece', 'piece'],
+  ],
+  [
+    'MP4 of which lower renditions have half the frames',
+    { file: 'half.mp4', video: motion('60000/1001', '480x480'), options: OPEN_GOP },
+    ['images', 'piece', 'piece'],
+  ],
+  ['interlaced MPEG-TS', SOURCES['MPEG-TS with interlaced MPEG-2'] as Source, ['images', 'piece', 'piece']],
+  [
+    'Matroska with a variable frame rate',
+    SOURCES['Matroska with a variable frame rate'] as Source,
+    ['images', 'piece', 'piece'],
+  ],
+];
+
+describe('a video of pieces equals that of one run', () => {
+  test.each(VIDEOS)('%s', async (_, source, kinds) => {
+    const path = await makeSource(source);
+    const whole = await reference.transcode(path);
+    const { video, plan, manifest } = await bench.transcode(path, 9);
+    expect(plan.tasks.map(({ kind }) => kind)).toEqual(kinds);
+    expect(comparable(manifest)).toEqual(comparable(whole.manifest));
+    expect(await hlsViolations(bench, video.videoId, manifest)).toEqual([]);
+    const videos = new Map<string, string[]>();
+    for (const [at, rendition] of manifest.renditions.entries()) {
+      const ofWhole = whole.manifest.renditions[at] as typeof rendition;
+      const file = await renditionFile(bench, video.videoId, rendition);
+      expect(await ffmpegWarnings('-i', file)).toBe('');
+      if (rendition.width === null) {
+        expect(await decrypted(bench, video.videoId, rendition)).toEqual(
+          await decrypted(reference, whole.videoId, ofWhole),
+        );
+        continue;
+      }
+      const other = await renditionFile(reference, whole.videoId, ofWhole);
+      expect(Math.abs(bytesOf(rendition) / bytesOf(ofWhole) - 1)).toBeLessThan(0.03);
+      videos.set(rendition.name, [file, other]);
+    }
+    await bench.withSource(video, async (directory) => {
+      for (const [name, original] of await videosOfWhole(directory, plan.encode)) {
+        const [own = 0, ofWhole = 1] = await Promise.all(
+          (videos.get(name) ?? []).map((file) => similarity(file, original)),
+        );
+        expect(Math.abs(own - ofWhole)).toBeLessThan(0.002);
+      }
+    });
+  });
+});
+
+describe('a task', () => {
+  const OTHER_SETTINGS = { threads: 1, preset: 'ultrafast', iFrames: false };
+
+  test('has the same segments on an engine with other settings', async () => {
+    const other = await TaskBench.start(OTHER_SETTINGS);
+    try {
+      const path = await makeSource(SOURCES['MP4 with open GOPs'] as Source);
+      const { video, plan, manifest } = await bench.transcode(path, 6, false);
+      const second = await other.store(path);
+      const task = plan.tasks.length - 1;
+      const result = await other.runTask({ video: second, plan, task });
+      const piece = plan.tasks[task] as PieceTask;
+      expect(result.renditions.map(({ name, first }) => [name, first])).toEqual([
+        ['360p', piece.firstSegment],
+        ['iframes', piece.firstIFrame],
+      ]);
+      for (const { name, first, segments } of result.renditions) {
+        const numbers = [...segments.keys()].map((at) => first + at);
+        const rendition = { ...manifest.renditions[0], name } as Manifest['renditions'][number];
+        expect(await decrypted(other, second.videoId, rendition, numbers)).toEqual(
+          await decrypted(bench, video.videoId, rendition, numbers),
+        );
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test('stores its objects below the prefix of its try', async () => {
+    const video = await bench.store(await makeSource(SOURCES['MP4 with open GOPs'] as Source));
+    const plan = await bench.taskPlan(video, 6, false);
+    const task = plan.tasks.length - 1;
+    const { firstSegment } = plan.tasks[task] as PieceTask;
+    await bench.runTask({ video, plan, task, tryNumber: 2 });
+    const keys = (await bench.stored(video.videoId)).map((key) => key.split('/').slice(3).join('/'));
+    expect(keys).toContain(`a1/t${task}.2/360p/${firstSegment}.ts`);
+    expect(keys.filter((key) => !key.startsWith(`a1/t${task}.2/`))).toEqual([]);
+  });
+
+  test('fails if its segments are not those of the plan', async () => {
+    const video = await bench.store(await makeSource(SOURCES['MP4 with open GOPs'] as Source));
+    const plan = await bench.taskPlan(video, 9, false);
+    const task = plan.tasks.length - 1;
+    const piece = plan.tasks[task] as PieceTask;
+    const keyFrames = piece.keyFrames.filter((frame) => frame !== piece.segmentStarts[1]);
+    const runWith = (changes: Partial<PieceTask>) =>
+      bench.runTask({
+        video,
+        plan: { ...plan, tasks: plan.tasks.with(task, { ...piece, ...changes }) },
+        task,
+      });
+    await expect(runWith({ keyFrames })).rejects.toThrow('at another time');
+    await expect(runWith({ iFrames: 5 })).rejects.toThrow('4 I-frames, not 5');
+  });
+});
+
+describe('a video is made in one run', () => {
+  const expectOneRun = async (path: string) => {
+    expect((await bench.plan(await bench.store(path), 6)).tasks).toBeNull();
+  };
+
+  test('if it lasts two pieces at most', async () => {
+    await expectOneRun(
+      await makeClip(join(bench.directory, 'short.mp4'), { video: 'testsrc2=s=64x64:r=25:d=12' }),
+    );
+  });
+
+  test('if ffmpeg cannot begin to read in the middle of its container', async () => {
+    await expectOneRun(
+      await makeClip(join(bench.directory, 'old.avi'), { video: `testsrc2=s=64x64:r=25:d=${SECONDS}` }),
+    );
+  });
+
+  test('if its timestamps restart', async () => {
+    const part = await makeClip(join(bench.directory, 'part.ts'), {
+      video: `testsrc2=s=64x64:r=25:d=${SECONDS}`,
+    });
+    const recording = join(bench.directory, 'recording.ts');
+    await writeFile(recording, Buffer.concat([await readFile(part), await readFile(part)]));
+    await expectOneRun(recording);
+  });
+
+  test('if its key frames are too far apart', async () => {
+    const options = ['-g', '9999', '-sc_threshold', '0'];
+    const video = `testsrc2=s=64x64:r=25:d=${SECONDS}`;
+    await expectOneRun(await makeClip(join(bench.directory, 'one-key-frame.mp4'), { video, options }));
+  });
+});
