@@ -128,7 +128,10 @@ test('the engine that planned a video dies with its source; the other one fetche
   healStorage('stores segments');
   await ready(videoId);
   const { size } = await stat(clips.pieces);
-  expect(cluster.storage.bytesSent - before).toBe(2 * size);
+  // Each engine fetched all of it. What broken connections lost is sent again.
+  const fetched = (cluster.storage.bytesSent - before) / size;
+  expect(fetched).toBeGreaterThanOrEqual(2);
+  expect(fetched).toBeLessThan(2.5);
   await engine.start();
   expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
   expect(await violationsAtRest(cluster)).toEqual([]);
