@@ -87,6 +87,11 @@ export class EngineMetrics {
     help: 'Duration of all transcoded videos',
     registers: this.#registers,
   });
+  readonly #sourceBytes = new Counter({
+    name: 'framelane_engine_source_bytes_total',
+    help: 'Bytes of sources copied from the object store',
+    registers: this.#registers,
+  });
   readonly #slotsBusy = new Gauge({
     name: 'framelane_engine_slots_busy',
     help: 'Transcode slots in use',
@@ -180,6 +185,11 @@ export class EngineMetrics {
     } finally {
       this.#tasksActive.dec();
     }
+  }
+
+  /** Counts bytes of sources that were copied from the object store. */
+  sourceFetched(bytes: number): void {
+    this.#sourceBytes.inc(bytes);
   }
 
   /** Runs a stage of a transcode and measures its duration if it succeeds. */

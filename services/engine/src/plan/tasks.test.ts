@@ -18,6 +18,7 @@ function sourceOf(seconds: number, distance: number, container = 'mp4') {
   const count = Math.ceil(seconds / distance);
   return {
     ...{ container, gops: 'open_gop' as const, video: videoTrack() },
+    layout: null,
     entryPoints: Array.from({ length: count }, (_, at) => at * distance),
     timeline: { frames: 25 * seconds, start: 0, duration: seconds, averageRate: 25, grid: null },
   };

@@ -23,7 +23,7 @@ export async function handleAttempt(
   const releaseSource = worker.sources.hold(command.videoId);
   let reservation: Reservation | null = null;
   try {
-    reservation = await worker.disk.reserve(need(command, worker));
+    reservation = await worker.disk.reserve(diskNeed(command, worker.sources));
     if (!reservation) {
       await postpone(command, redelivered, worker);
       return;
@@ -34,10 +34,6 @@ export async function handleAttempt(
     reservation?.release();
     releaseSource();
   }
-}
-
-function need({ videoId, sourceBytes }: Command, { sources }: WorkerParts): number {
-  return diskNeed(sourceBytes, { sourceIsLink: sources.has(videoId) });
 }
 
 function claimAttempt({ videoId }: Command, { controlPlane, logger, stopping }: WorkerParts) {
@@ -57,7 +53,7 @@ async function postpone(command: Command, redelivered: boolean, worker: WorkerPa
   worker.logger.warn('transcode.insufficient_disk_space', { videoId, sourceBytes, waitedSeconds });
   if (!redelivered) throw new Error('Too little disk space for this source; the command is requeued');
   if (waitedSeconds < worker.settings.limits.diskWaitSeconds) return;
-  if (await worker.disk.mayFitLater(need(command, worker))) return;
+  if (await worker.disk.mayFitLater(diskNeed(command, worker.sources))) return;
   const claim = await claimAttempt(command, worker);
   const message =
     'No engine has enough disk space for a file of this size. Ask the operator to add disk space, then retry the video.';

@@ -31,8 +31,8 @@ export async function handleTask(
 async function reserveAndRun(command: Command, redelivered: boolean, worker: WorkerParts): Promise<void> {
   const { videoId, sourceBytes } = command;
   const { controlPlane, disk, sources, logger, stopping } = worker;
-  const need = diskNeed(sourceBytes, { sourceIsLink: sources.has(videoId) });
-  const reservation = await disk.reserve(need);
+  // Of the whole source: the claim says which part the task needs.
+  const reservation = await disk.reserve(diskNeed(command, sources));
   if (!reservation) {
     logger.warn('task.insufficient_disk_space', { videoId, sourceBytes });
     // An engine with a larger disk gets it. The control plane sends a command that is dropped again.
@@ -106,7 +106,8 @@ function run(
     signal: AbortSignal.any([stopping, lease.signal]),
     onProgress: (fraction: number) => lease.progress(fraction),
   };
-  const source = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true };
+  const parts = work.kind === 'piece' ? work.bytes : undefined;
+  const source = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true, parts };
   return withSource(source, context, (directory) =>
     worker.metrics.inStage('encode', () =>
       runTask({ facts, plan, work, contentKey, prefix }, directory, context),
