@@ -6,6 +6,7 @@ import { InvalidSegmentError } from '../output/segment-info.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { reportFailure } from './failure-report.ts';
+import { leaveToOthers } from './insufficient-disk-space.ts';
 import { diskNeed, withSource } from './job-source.ts';
 import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
 import { runTask } from './task-job.ts';
@@ -35,8 +36,7 @@ async function reserveAndRun(command: Command, redelivered: boolean, worker: Wor
   const reservation = await disk.reserve(diskNeed(command, sources));
   if (!reservation) {
     logger.warn('task.insufficient_disk_space', { videoId, sourceBytes });
-    // An engine with a larger disk gets it. The control plane sends a command that is dropped again.
-    if (!redelivered) throw new Error('Too little disk space for this source; the command is requeued');
+    leaveToOthers('task', redelivered, worker);
     return;
   }
   try {

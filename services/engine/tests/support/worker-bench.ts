@@ -37,6 +37,7 @@ export class WorkerBench {
   readonly objects: FileObjectStore;
   readonly worker: TranscodeWorker;
   readonly logger: Logger;
+  readonly metrics: EngineMetrics;
   readonly events: Message[] = [];
   readonly contentKey = newContentKey();
   /** Videos whose highest rendition is passthrough. */
@@ -84,6 +85,7 @@ export class WorkerBench {
       return info(event, facts);
     }) as unknown as Logger['info'];
     this.directory = directory;
+    this.metrics = new EngineMetrics(['transcode'], { slots: settings.slots ?? 1, workDir: directory });
     this.logger = logger;
     this.objects = new FileObjectStore(join(directory, 'objects'));
     const fetchToFile = this.objects.fetchToFile.bind(this.objects);
@@ -137,7 +139,7 @@ export class WorkerBench {
         },
       },
       logger,
-      metrics: new EngineMetrics(['transcode'], { slots: settings.slots ?? 1, workDir: directory }),
+      metrics: this.metrics,
       settings: {
         slots: 1,
         workDir: this.workDir,
