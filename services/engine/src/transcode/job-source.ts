@@ -72,7 +72,7 @@ export async function withSource<T>(
     await mkdir(join(directory, SOURCE_FOLDER));
     await grantFolder(directory, 'pass', context.tools.account);
     await grantFolder(join(directory, SOURCE_FOLDER), 'read', context.tools.account);
-    context.disk.reduceTo(diskNeed(job, context.sources));
+    if (job.parts) context.disk.reduceTo(diskNeed(job, context.sources));
     const hash = await context.metrics.inStage('fetch', () => fetchSource(job, directory, context));
     context.disk.reduceTo(outputNeed(job));
     return await work(directory, hash?.digest('hex'));
