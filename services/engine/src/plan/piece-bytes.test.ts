@@ -57,6 +57,11 @@ describe('the bytes of a piece', () => {
     const layout = layoutOf({ seconds: 20 });
     expect(bytesOfPiece(layout, { seek: null, end: 12 })).toBeDefined();
     expect(bytesOfPiece(layout, { seek: null, end: 15 })).toBeUndefined();
+    const scattered = (count: number) =>
+      Array.from({ length: count }, (_, at) => [20_000 + 2 * at, 20_001 + 2 * at] as const);
+    // The beginning and the piece are one range.
+    expect(bytesOfPiece({ ...layout, index: scattered(63) }, { seek: null, end: 1 })).toHaveLength(64);
+    expect(bytesOfPiece({ ...layout, index: scattered(64) }, { seek: null, end: 1 })).toBeUndefined();
     expect(bytesOfPiece({ ...layout, bytes: layout.bytes - 1 }, { seek: 18, end: 20 })).toBeUndefined();
   });
 });

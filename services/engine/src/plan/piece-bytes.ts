@@ -1,3 +1,4 @@
+import { MAX_RANGES } from '@framelane/contracts/transcode-plan';
 import { type ByteRanges, lengthOf, union } from '../source/byte-ranges.ts';
 import type { MediaLayout } from '../source/media-layout.ts';
 import type { PacketRun } from '../source/packet-runs.ts';
@@ -13,7 +14,7 @@ const LARGEST_PART = 0.8;
 
 /**
  * The bytes of a source that the run of a piece reads: the index, the beginning, and the packets of the video from the key frame at which reading
- * begins. Undefined if these are most of the source.
+ * begins. Undefined if these are most of the source, or many ranges.
  *
  * @param seek the second of the source at which reading begins; null for its beginning
  * @param end the second of the source at which the piece ends
@@ -28,7 +29,8 @@ export function bytesOfPiece(
   const read = runs.slice(Math.max(0, first), withExtra(runs, last + 1));
   const ranges = union([...index, ...extent(runs.slice(0, withExtra(runs, 0))), ...extent(read)]);
   const isInFile = ranges.every(([start, rangeEnd]) => start >= 0 && rangeEnd <= bytes);
-  return isInFile && lengthOf(ranges) <= LARGEST_PART * bytes ? ranges : undefined;
+  const isWorthwhile = ranges.length <= MAX_RANGES && lengthOf(ranges) <= LARGEST_PART * bytes;
+  return isInFile && isWorthwhile ? ranges : undefined;
 }
 
 /** The number of the run at which EXTRA_PACKETS from run `from` on end. */
