@@ -28,6 +28,16 @@ import {
 const HOSTILE = `"'><img src=x onerror="window.attacked=1"><script>window.attacked=1</script>`;
 const CAPTIONS = 'WEBVTT\n\n00:00.000 --> 00:02.000\nHello\n';
 
+/** Lets the console believe that each playback token ends now. They are valid for an hour. */
+const SOON_EXPIRED = `
+  const send = window.fetch;
+  window.fetch = async (...request) => {
+    const response = await send(...request);
+    if (!response.url.endsWith('/playback-tokens')) return response;
+    const token = { ...(await response.json()), expiresAt: new Date().toISOString() };
+    return new Response(JSON.stringify(token), response);
+  };`;
+
 useConsole();
 
 let directory: string;
@@ -206,8 +216,18 @@ testInBrowser(
     await inspect(reader, 'video-signed');
     await follow(reader.page, 'All videos');
 
-    const opened = await openVideo(video.id);
+    const opened = await signIn();
     const { page } = opened;
+    await page.evaluateOnNewDocument(SOON_EXPIRED);
+    await page.goto(`${publicUrl}/console/videos/${video.id}`);
+    const address = await page.waitForSelector('iframe').then((frame) => frame?.evaluate(({ src }) => src));
+    const first = new URL(address ?? '').searchParams.get('token');
+    // The player asks with a later token, and was not loaded again.
+    await page.waitForRequest((request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      return pathname.endsWith('/state') && (searchParams.get('token') ?? first) !== first;
+    });
+    expect(await page.$eval('iframe', ({ src }) => src)).toBe(address);
     const source = await page.evaluate(`fetch(document.querySelector('a[download]').href)
     .then(async (response) => [response.status, (await response.arrayBuffer()).byteLength])`);
     expect(source).toEqual([200, video.size]);

@@ -5,6 +5,7 @@ import { pollAfter } from '../api/live.ts';
 import { isGone } from '../api/problem.ts';
 import { useSession } from '../sign-in/session.ts';
 import { type ListAddress, toQuery } from './list-address.ts';
+import { renewAfter } from './token-renewal.ts';
 
 /** One page of videos, live. While the next page loads, the one before stays. */
 export function useVideoPage(address: ListAddress) {
@@ -27,13 +28,15 @@ export function useVideo(id: string) {
   });
 }
 
-/** A token for the player of a `signed` video; none for others. It is not renewed, because that would restart the player. */
+/** A token for the player of a `signed` video; none for others. A new one comes before it ends, also in a hidden tab, where a player goes on. */
 export function usePlaybackToken({ id, playbackPolicy, status }: Schemas['Video']) {
   return useQuery({
     queryKey: ['playback-token', id],
     queryFn: ({ signal }) => api.videos.createPlaybackToken(id, {}, { signal }),
     enabled: playbackPolicy === 'signed' && status === 'ready',
     staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ({ state }) => state.data !== undefined && renewAfter(state.data, Date.now()),
+    refetchIntervalInBackground: true,
     refetchOnWindowFocus: false,
     gcTime: 0,
   });
