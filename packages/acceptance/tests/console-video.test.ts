@@ -84,6 +84,10 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   const opened = await openVideo(video.id);
   const { page } = opened;
   await untilText(page, '640 × 360');
+  const current = await page.$$eval('header [aria-current]', (links) =>
+    links.map((link) => link.textContent),
+  );
+  expect(current).toEqual(['Videos']);
   await untilText(page, 'avc1.');
   await untilText(page, 'h264, aac');
   for (const step of ['Upload ticket created', 'Upload finished', 'Attempt 1 completed', 'Ready to play']) {
@@ -141,6 +145,8 @@ testInBrowser('the stage before the file, and the attempts of a video that fails
   await untilText(page, 'Attempt 1 failed');
   await click(page, 'Retry');
   await untilText(page, 'Attempt 2 failed');
+  const steps = await page.$$eval('.timeline li', (items) => items.map(({ dataset }) => dataset.type));
+  expect(steps).toEqual(['created', 'uploaded', 'failed', 'retried', 'failed', 'failed']);
   await inspect(opened, 'video-failed');
 });
 
