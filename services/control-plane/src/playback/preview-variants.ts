@@ -1,0 +1,72 @@
+import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+import type { BegunRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
+
+/** The state of a task. */
+export type TaskProgress = {
+  /** 0..1 */
+  progress: number;
+  isDone: boolean;
+  /** Seconds since an engine began it; null if none works on it. */
+  runningSeconds: number | null;
+  begun: BegunRenditions;
+};
+
+/** Encoding has to be faster than playback by this factor, so that a viewer does not wait if it becomes slower. */
+const HEADROOM = 1.3;
+
+/**
+ * The video renditions that a viewer can play now without overtaking the engines; empty if there is no such preview. Copying the
+ * source and encoding audio are many times faster than playback.
+ *
+ * @param tasks the states of the tasks, by their numbers
+ */
+export function previewVariants(
+  { encode, tasks: planned }: Pick<TranscodePlan, 'encode' | 'tasks'>,
+  tasks: readonly TaskProgress[],
+): VideoRendition[] {
+  const begun: BegunRenditions = Object.assign({}, ...tasks.map((task) => task.begun));
+  if (encode.audio.some(({ name }) => begun[name] === undefined)) return [];
+  const copied = encode.videoPassthrough ? encode.rungs.at(-1)?.name : undefined;
+  const rate = encode.frameRate.numerator / encode.frameRate.denominator;
+  const pieces = planned.flatMap((task, at) =>
+    task.kind === 'piece' ? [{ ...(tasks[at] as TaskProgress), seconds: task.frames / rate }] : [],
+  );
+  const isAhead = keepsAhead(pieces);
+  return VIDEO_RENDITIONS.filter(
+    (name) =>
+      encode.rungs.some((rung) => rung.name === name) &&
+      begun[name] !== undefined &&
+      (name === copied || isAhead),
+  );
+}
+
+type Piece = Omit<TaskProgress, 'begun'> & { seconds: number };
+
+/**
+ * Whether a viewer who begins now gets every piece in time, if engines go on as fast as so far, less the headroom: as many pieces at
+ * once, each at the average speed. Pieces are begun in order.
+ */
+function keepsAhead(pieces: readonly Piece[]): boolean {
+  const running = pieces.filter(({ runningSeconds }) => runningSeconds !== null);
+  const elapsed = running.reduce((sum, { runningSeconds }) => sum + (runningSeconds ?? 0), 0);
+  const made = running.reduce((sum, { progress, seconds }) => sum + progress * seconds, 0);
+  if (made === 0) return pieces.every(({ isDone }) => isDone);
+  const speed = made / elapsed / HEADROOM;
+  /** When each of the pieces at work will be finished, in seconds from now. */
+  const ends = running.map(({ progress, seconds }) => ((1 - progress) * seconds) / speed);
+  let position = 0;
+  for (const piece of pieces) {
+    const { seconds, isDone, runningSeconds, progress } = piece;
+    let end = 0;
+    if (runningSeconds !== null) end = ((1 - progress) * seconds) / speed;
+    else if (!isDone) {
+      const begin = Math.min(...ends);
+      end = begin + seconds / speed;
+      ends[ends.indexOf(begin)] = end;
+      if (begin > position) return false;
+    }
+    if (end > position + seconds) return false;
+    position += seconds;
+  }
+  return true;
+}
