@@ -1,70 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
-import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
-import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
-import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { Metrics } from '../src/metrics/metrics.ts';
 import { PreviewsService } from '../src/playback/previews.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from './support/plan.ts';
-
-const BEGUN = { audio: { audio: 'mp4a.40.2' }, piece: { '360p': 'avc1.64001e' } } as const;
+import { BEGUN, type Claimed, LongVideos, tryOf } from './support/long-videos.ts';
+import { IMAGES } from './support/plan.ts';
 
 let plane: TestControlPlane;
+let videos: LongVideos;
 beforeAll(async () => {
   plane = await startControlPlane();
+  videos = new LongVideos(plane);
 });
 afterAll(() => plane.stop());
-
-/** A video in its first attempt, whose audio and first piece are at work. */
-async function plannedVideo(playbackPolicy: 'public' | 'signed' = 'public') {
-  const { videoId, uploadToken } = await plane.ticket({ filename: 'long.mkv', playbackPolicy });
-  await plane.engine.upload(uploadToken);
-  await plane.engine.claim(videoId);
-  await plane.engine.request(INTERNAL_PATHS.planAttempt, { videoId, attempt: 1, plan: samplePlan() });
-  const claimed = await claimAll(videoId, 1 + 1 + 1);
-  return { videoId, audio: claimed[AUDIO] as Claimed, piece: claimed[PIECES[0] as number] as Claimed };
-}
-
-type Claimed = Pick<ClaimTaskResponse, 'attempt' | 'task' | 'try'>;
-
-async function claimAll(videoId: string, count: number): Promise<Claimed[]> {
-  const claimed: Claimed[] = [];
-  for (let at = 0; at < count; at += 1) {
-    const { body } = await plane.engine.request(INTERNAL_PATHS.claimTask, {
-      videoId,
-      planVersion: PLAN_VERSION,
-    });
-    claimed.push(body as Claimed);
-  }
-  return claimed;
-}
-
-const tryOf = (videoId: string, { attempt, task, try: number }: Claimed) => ({
-  videoId,
-  attempt,
-  task,
-  try: number,
-});
-
-const progress = (videoId: string, claimed: Claimed, fraction: number, begun: object) =>
-  plane.engine.report('task.progress', { ...tryOf(videoId, claimed), fraction, begun });
-
-const complete = (videoId: string, claimed: Claimed) =>
-  plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result: resultOf(claimed.task) });
-
-/** A video that can be played while it is made. */
-async function previewedVideo(policy?: 'public' | 'signed') {
-  const made = await plannedVideo(policy);
-  await progress(made.videoId, made.audio, 0.1, BEGUN.audio);
-  // Made within a moment, so that encoding is much faster than playback.
-  await progress(made.videoId, made.piece, 0.9, BEGUN.piece);
-  await until(async () => (await video(made.videoId)).preview !== null);
-  return made;
-}
 
 async function video(videoId: string) {
   return (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
@@ -79,20 +29,14 @@ async function text(videoId: string, path: string): Promise<string> {
   return body.toString();
 }
 
-function store(videoId: string, claimed: Claimed, rendition: string, sequence: number, bytes: Buffer) {
-  const folder = taskFolder(claimed.task, claimed.try);
-  const output = { workspaceId: plane.workspaceId, videoId, attempt: claimed.attempt, folder };
-  return plane.objects.put(segmentKey(output, rendition, sequence), bytes, 'video/mp2t');
-}
-
 describe('the preview of a long video', () => {
   test('is offered when its first segments are stored and engines keep ahead, and ends when it is ready', async () => {
-    const { videoId, audio, piece } = await plannedVideo();
-    await progress(videoId, piece, 0.9, BEGUN.piece);
+    const { videoId, audio, piece } = await videos.planned();
+    await videos.progress(videoId, piece, 0.9, BEGUN.piece);
     expect(await video(videoId)).toMatchObject({ status: 'processing', preview: null });
     expect((await get(videoId, 'master.m3u8')).status).toBe(404);
     expect((await get(videoId, 'key')).status).toBe(404);
-    await progress(videoId, audio, 0.1, BEGUN.audio);
+    await videos.progress(videoId, audio, 0.1, BEGUN.audio);
     const hls = expect.stringMatching(`/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8$`);
     expect(await video(videoId)).toMatchObject({
       status: 'processing',
@@ -100,23 +44,22 @@ describe('the preview of a long video', () => {
     });
     expect((await video(videoId)).hls).toBeUndefined();
     // Two pieces are still to be claimed.
-    const others = await claimAll(videoId, 2);
-    for (const claimed of [audio, { ...audio, task: IMAGES }, piece, ...others])
-      await complete(videoId, claimed);
+    const others = await videos.claim(videoId, 2);
+    await videos.complete(videoId, [audio, { ...audio, task: IMAGES }, piece, ...others]);
     expect(await video(videoId)).toMatchObject({ status: 'ready', preview: null, hls });
   });
 
   test('changes the version of the record', async () => {
-    const { videoId, audio, piece } = await plannedVideo();
-    await progress(videoId, piece, 0.9, BEGUN.piece);
+    const { videoId, audio, piece } = await videos.planned();
+    await videos.progress(videoId, piece, 0.9, BEGUN.piece);
     const read = () => request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
     const { etag } = (await read()).headers;
-    await progress(videoId, audio, 0, BEGUN.audio);
+    await videos.progress(videoId, audio, 0, BEGUN.audio);
     expect((await read().set('if-none-match', String(etag))).status).toBe(200);
   });
 
   test('has complete playlists that are not cached, and its key', async () => {
-    const { videoId } = await previewedVideo();
+    const { videoId } = await videos.previewed();
     const master = await get(videoId, 'master.m3u8');
     expect(master.headers['cache-control']).toBe('private, no-store');
     const lines = master.body.toString();
@@ -137,23 +80,23 @@ describe('the preview of a long video', () => {
   });
 
   test('has the segments that are stored, and waits for those that are not', async () => {
-    const { videoId, piece } = await previewedVideo();
+    const { videoId, piece } = await videos.previewed();
     const bytes = randomBytes(2000);
-    await store(videoId, piece, '360p', 0, bytes);
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: bytes });
     const stored = await get(videoId, '360p/0.ts');
     expect([stored.status, stored.headers['cache-control']]).toEqual([200, 'no-store']);
     expect(bytes.equals(stored.body)).toBe(true);
     // Two viewers wait for one segment.
     const waiting = [get(videoId, '360p/1.ts'), get(videoId, '360p/1.ts')].map((response) => response.then());
     await get(videoId, '360p/0.ts');
-    await store(videoId, piece, '360p', 1, bytes);
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 1, bytes: bytes });
     for (const { status, body } of await Promise.all(waiting)) {
       expect([status, bytes.equals(body)]).toEqual([200, true]);
     }
   });
 
   test('answers 503 for a segment that is not stored in time, or if too many wait, and 404 for one that is not planned', async () => {
-    const { videoId } = await previewedVideo();
+    const { videoId } = await videos.previewed();
     expect((await get(videoId, '360p/6.ts')).status).toBe(404);
     const { db, objects, workspaceId } = plane;
     const [logger, metrics] = [createLogger({ service: 'test', level: 'silent' }), new Metrics()];
@@ -166,21 +109,20 @@ describe('the preview of a long video', () => {
   });
 
   test('serves a waiting request from the video that is ready meanwhile', async () => {
-    const { videoId, audio, piece } = await previewedVideo();
+    const { videoId, audio, piece } = await videos.previewed();
     const waiting = get(videoId, '360p/2.ts').then();
-    const others = await claimAll(videoId, 2);
+    const others = await videos.claim(videoId, 2);
     const bytes = randomBytes(1032);
-    await store(videoId, others[0] as Claimed, '360p', 2, bytes);
-    for (const claimed of [audio, { ...audio, task: IMAGES }, piece, ...others])
-      await complete(videoId, claimed);
+    await videos.store(videoId, others[0] as Claimed, { rendition: '360p', sequence: 2, bytes: bytes });
+    await videos.complete(videoId, [audio, { ...audio, task: IMAGES }, piece, ...others]);
     const { status, body } = await waiting;
     expect([status, bytes.equals(body)]).toEqual([200, true]);
     expect((await get(videoId, '360p/2.ts')).headers['cache-control']).toContain('immutable');
   });
 
   test.each(['fails', 'is deleted'])('ends when the attempt or the video %s', async (how) => {
-    const { videoId, piece } = await previewedVideo();
-    await store(videoId, piece, '360p', 0, randomBytes(16));
+    const { videoId, piece } = await videos.previewed();
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: randomBytes(16) });
     const waiting = get(videoId, '360p/5.ts').then();
     if (how === 'fails') {
       const [code, message] = ['malformed_media', 'What went wrong.'] as const;
@@ -194,7 +136,7 @@ describe('the preview of a long video', () => {
   });
 
   test('of a signed video needs its token', async () => {
-    const { videoId } = await previewedVideo('signed');
+    const { videoId } = await videos.previewed('signed');
     expect((await get(videoId, 'master.m3u8')).status).toBe(401);
     expect((await get(videoId, 'key')).status).toBe(401);
     const { body } = await request(plane.url)
@@ -207,7 +149,7 @@ describe('the preview of a long video', () => {
   });
 
   test('is shown by the player page', async () => {
-    const { videoId } = await previewedVideo();
+    const { videoId } = await videos.previewed();
     const { body } = await request(plane.url).get(`/v1/embed/${plane.workspaceId}/${videoId}/state`);
     const hls = `/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`;
     expect(body).toMatchObject({ status: 'preparing', hls });

@@ -46,14 +46,14 @@ describe('the tasks of a video', () => {
     const kinds = (plan: EncodePlan) => [
       ...new Set(planTasks(source, plan, TASK_SECONDS)?.tasks.map(({ kind }) => kind)),
     ];
-    expect(kinds(planOf(600))).toEqual(['images', 'piece']);
-    expect(kinds(planOf(600, { audio }))).toEqual(['audio', 'images', 'piece']);
+    expect(kinds(planOf(600))).toEqual(['piece', 'images']);
+    expect(kinds(planOf(600, { audio }))).toEqual(['audio', 'piece', 'images']);
     const videoPassthrough = true;
     expect(kinds(planOf(600, { audio, videoPassthrough }))).toEqual([
       'passthrough',
       'audio',
-      'images',
       'piece',
+      'images',
     ]);
     const rungs = planLadder({ width: 640, height: 360 }, 25);
     expect(kinds(planOf(600, { videoPassthrough, rungs }))).toEqual(['passthrough', 'images']);

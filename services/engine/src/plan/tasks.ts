@@ -27,13 +27,18 @@ export function planTasks(
   const keyFrames = keyFramesOf(plan, typeof source.gops === 'string' ? [] : source.gops);
   const pieces = encodedRungs(plan).length === 0 ? [] : planPieces(source, plan, { keyFrames, taskSeconds });
   if (pieces === null) return null;
-  const others: Task[] = [
+  const tasks: Task[] = [
     ...(plan.videoPassthrough ? [{ kind: 'passthrough' } as const] : []),
     ...(plan.audio.length > 0 ? [{ kind: 'audio' } as const] : []),
+    ...pieces.slice(0, PIECES_BEFORE_IMAGES),
     { kind: 'images', keyFramesOnly: haveCloseKeyFrames(source) },
+    ...pieces.slice(PIECES_BEFORE_IMAGES),
   ];
-  return { segmentStarts: keyFrames.segmentStarts, tasks: [...others, ...pieces] };
+  return { segmentStarts: keyFrames.segmentStarts, tasks };
 }
+
+/** Viewers wait for the first pieces. At the end, the images of a very long video could take longer than the last pieces. */
+const PIECES_BEFORE_IMAGES = 2;
 
 /** The longest time between the key frames that images are taken from, in seconds. */
 const MAX_IMAGE_GAP_SECONDS = 12;

@@ -232,7 +232,7 @@ const VIDEOS: [string, Source, string[]][] = [
       audio: `sine=d=${SECONDS}`,
       options: [...OPEN_GOP, '-c:a', 'ac3'],
     },
-    ['audio', 'images', 'piece', 'piece'],
+    ['audio', 'piece', 'piece', 'images'],
   ],
   [
     'MP4 with passthrough of video and audio',
@@ -242,18 +242,18 @@ const VIDEOS: [string, Source, string[]][] = [
       audio: `anoisesrc=d=${SECONDS}:a=0.1`,
       options: [...H264, '-c:a', 'aac', '-ac', '2'],
     },
-    ['passthrough', 'audio', 'images', 'piece', 'piece'],
+    ['passthrough', 'audio', 'piece', 'piece', 'images'],
   ],
   [
     'MP4 of which lower renditions have half the frames',
     { file: 'half.mp4', video: motion('60000/1001', '480x480'), options: OPEN_GOP },
-    ['images', 'piece', 'piece'],
+    ['piece', 'piece', 'images'],
   ],
-  ['interlaced MPEG-TS', SOURCES['MPEG-TS with interlaced MPEG-2'] as Source, ['images', 'piece', 'piece']],
+  ['interlaced MPEG-TS', SOURCES['MPEG-TS with interlaced MPEG-2'] as Source, ['piece', 'piece', 'images']],
   [
     'Matroska with a variable frame rate',
     SOURCES['Matroska with a variable frame rate'] as Source,
-    ['images', 'piece', 'piece'],
+    ['piece', 'piece', 'images'],
   ],
 ];
 
