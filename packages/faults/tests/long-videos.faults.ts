@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
@@ -69,6 +69,23 @@ async function tasksOf(videoId: string): Promise<number> {
   return row?.count ?? 0;
 }
 
+/** Uploads a long video. Its source cannot be fetched until `heal`. Resolves with it and the engine that has begun to plan it. */
+async function engineAtFetch(): Promise<{ videoId: string; engine: ServiceProcess }> {
+  cluster.storage.inject('GetObject', 'hang');
+  const videoId = await cluster.api.send(clips.pieces);
+  const engine = await until(() =>
+    cluster.engines.find((each) => hasLogged([each], 'transcode.started', videoId)),
+  );
+  return { videoId, engine };
+}
+
+/** Ends the faults of the object store. Those that hang get `next` instead, at once. */
+function healStorage(next: 'stores segments' | 'stores no segments'): void {
+  cluster.storage.heal();
+  if (next === 'stores no segments') cluster.storage.inject('PutObject', 'hang');
+  cluster.storage.hangUp();
+}
+
 test('a killed engine loses the pieces it was at; no finished piece is made again', async () => {
   const videoId = await cluster.api.send(clips.pieces);
   const engine = await engineAtPiece(videoId);
@@ -93,6 +110,75 @@ test('an engine whose lease expired finishes its piece after its successor', asy
   await ready(videoId);
   for (const proxy of Object.values(cluster.proxiesOf(engine))) proxy.heal();
   await engine.signalPrograms('SIGCONT');
+  expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
+
+test('an engine is killed when it has made a plan that is not stored', async () => {
+  const { videoId, engine } = await engineAtFetch();
+  cluster.proxiesOf(engine).internal.cut();
+  healStorage('stores segments');
+  await until(() => hasLogged([engine], 'transcode.claim_failed', videoId));
+  await engine.end('SIGKILL');
+  cluster.proxiesOf(engine).internal.heal();
+  await ready(videoId);
+  await engine.start();
+  expect(await outcomesOf(cluster, videoId)).toEqual(['lease_expired', 'completed']);
+  expect(new Set(linesOf('task.started', videoId).map(({ attempt }) => attempt))).toEqual(new Set([2]));
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
+
+test('the engine that planned a video dies with its source; the other one fetches the source once', async () => {
+  const { videoId, engine } = await engineAtFetch();
+  const before = cluster.storage.bytesSent;
+  healStorage('stores no segments');
+  await until(() => hasLogged(cluster.controlPlanes, 'attempt.planned', videoId));
+  await engine.end('SIGKILL');
+  healStorage('stores segments');
+  await ready(videoId);
+  const { size } = await stat(clips.pieces);
+  // Each engine fetched all of it. What broken connections lost is sent again.
+  const fetched = (cluster.storage.bytesSent - before) / size;
+  expect(fetched).toBeGreaterThanOrEqual(2);
+  expect(fetched).toBeLessThan(2.5);
+  await engine.start();
+  expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
+
+test('an engine is killed between the last segment and its report', async () => {
+  const { videoId } = await engineAtFetch();
+  healStorage('stores no segments');
+  const count = await until(() => tasksOf(videoId));
+  // The last task waits until all others are complete.
+  const setLastDue = (due: string) =>
+    query<{ number: number }>(
+      cluster,
+      `update tasks set due_at = $2, command_due_at = $2, command_claimed_until = null, command_published_at = null
+       where video_id = $1 and number = $3 and lease_expires_at is null returning number`,
+      [videoId, due, count - 1],
+    );
+  expect(await setLastDue('infinity')).toHaveLength(1);
+  healStorage('stores segments');
+  await until(() => completedTasks(videoId).length === count - 1);
+
+  cluster.storage.inject('PutObject', 'hang');
+  expect(await setLastDue('now')).toHaveLength(1);
+  const isLast = (line: Record<string, unknown>) => line.videoId === videoId && line.task === count - 1;
+  const engine = await until(() =>
+    cluster.engines.find((each) => logged([each], 'transcode.encoded').some(isLast)),
+  );
+  cluster.proxiesOf(engine).broker.cut();
+  healStorage('stores segments');
+  await until(() =>
+    logged([engine], 'transcode.publish_failed').some(({ type }) => type === 'task.completed'),
+  );
+  await engine.end('SIGKILL');
+  await ready(videoId);
+  cluster.heal();
+  await engine.start();
+  expect(linesOf('task.started', videoId)).toHaveLength(count + 1);
+  expect(completedTasks(videoId)).toEqual(Array.from({ length: count }, (_, number) => number));
   expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });

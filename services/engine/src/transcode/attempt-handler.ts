@@ -19,21 +19,25 @@ export async function handleAttempt(
   { redelivered }: { redelivered: boolean },
   worker: WorkerParts,
 ): Promise<void> {
-  const reservation = await worker.disk.reserve(need(command, worker));
-  if (!reservation) {
-    await postpone(command, redelivered, worker);
-    return;
-  }
+  // The engine has it if it has already made tasks of the video.
+  const releaseSource = worker.sources.hold(command.videoId);
+  let reservation: Reservation | null = null;
   try {
+    reservation = await worker.disk.reserve(need(command, worker));
+    if (!reservation) {
+      await postpone(command, redelivered, worker);
+      return;
+    }
     const claim = await claimAttempt(command, worker);
     if (claim) await runAttempt(command, claim, reservation, worker);
   } finally {
-    reservation.release();
+    reservation?.release();
+    releaseSource();
   }
 }
 
-function need({ sourceBytes }: Command, { sources }: WorkerParts): number {
-  return diskNeed(sourceBytes, { sourceIsLink: sources.areLinks });
+function need({ videoId, sourceBytes }: Command, { sources }: WorkerParts): number {
+  return diskNeed(sourceBytes, { sourceIsLink: sources.has(videoId) });
 }
 
 function claimAttempt({ videoId }: Command, { controlPlane, logger, stopping }: WorkerParts) {
@@ -166,6 +170,7 @@ async function reportFailed(
   const { logger, metrics } = worker;
   if (error instanceof WorkObsoleteError) {
     metrics.transcodeAbandoned();
+    await worker.sources.remove(facts.videoId);
     logger.info('transcode.abandoned', facts);
     return;
   }

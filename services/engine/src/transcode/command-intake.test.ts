@@ -197,3 +197,29 @@ test('pause and resumption of all slots are logged once', async () => {
   for (const spy of [...spies, consume]) spy.mockRestore();
   expect(events).toEqual(['transcode.paused', 'transcode.resumed']);
 });
+
+test('a halt while an intake checks the disk is not lost', async () => {
+  const busy = { now: false };
+  const checks: (() => void)[] = [];
+  const check = () => new Promise<boolean>((resolve) => checks.push(() => resolve(true)));
+  const stopConsumer = jest.fn(async () => {});
+  const consume = jest.spyOn(bus, 'consume').mockResolvedValue({ stop: stopConsumer });
+  const intake = new CommandIntake({
+    ...{ bus, queue: 'engine.tasks', slots: 1, logger, waitCheckMs: 1 },
+    ...{ hasDiskSpace: check, mustWait: () => busy.now, handle: async () => {} },
+  });
+  await intake.start();
+  intake.halt();
+  await until(() => checks[0]);
+  busy.now = true;
+  intake.halt();
+  checks[0]?.();
+  await until(() => checks[1]);
+  expect(consume).toHaveBeenCalledTimes(1);
+  busy.now = false;
+  checks[1]?.();
+  await until(() => consume.mock.calls.length === 2);
+  expect(stopConsumer).toHaveBeenCalledTimes(1);
+  consume.mockRestore();
+  await intake.stop();
+});

@@ -117,7 +117,8 @@ export class CommandIntake {
       await delay(this.#isPaused ? diskCheckMs : waitCheckMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return undefined;
       try {
-        if (mustWait() || !(await hasDiskSpace())) continue;
+        // No `await` between the last check and `#consume`: a halt in between would go unnoticed.
+        if (!(await hasDiskSpace()) || mustWait()) continue;
         const consuming = await this.#consume(slot);
         if (this.#isPaused) logger.info('transcode.resumed', { queue });
         this.#isPaused = false;

@@ -17,6 +17,25 @@ test('a reservation counts until its bytes are written', async () => {
   expect(await space.reserve(30)).not.toBeNull();
 });
 
+test('files that no job needs give way one by one, until there is room', async () => {
+  const disk = { freeBytes: 10 };
+  const unneeded = [20, 30, 40];
+  const makeRoom = async () => {
+    const bytes = unneeded.shift();
+    disk.freeBytes += bytes ?? 0;
+    return bytes !== undefined;
+  };
+  const space = new DiskReservations(async () => disk.freeBytes, makeRoom);
+  expect(await space.reserve(60)).not.toBeNull();
+  expect(unneeded).toEqual([40]);
+  expect(await space.reserve(41)).toBeNull();
+  expect(await space.reserve(40)).not.toBeNull();
+  disk.freeBytes = -10;
+  unneeded.push(5, 5, 5);
+  expect(await space.hasDiskSpace()).toBe(true);
+  expect(unneeded).toEqual([5]);
+});
+
 test('a full disk prevents small jobs, a reservation does not', async () => {
   const { disk, space } = diskWith(100);
   await space.reserve(70);

@@ -8,16 +8,16 @@ export type Reservation = {
 /** Reservations of the disk that jobs write to. */
 export class DiskReservations {
   readonly #free: () => Promise<number>;
-  readonly #makeRoom: () => Promise<void>;
+  readonly #makeRoom: () => Promise<boolean>;
   #reserved = 0;
   /** Bytes that running jobs reserved at their start. They are free again when the jobs end. */
   #held = 0;
 
   /**
    * @param free bytes that jobs may still write; below zero if the reserve of the disk is in use
-   * @param makeRoom deletes what no job needs
+   * @param makeRoom deletes a file that no job needs, and resolves with whether there was one
    */
-  constructor(free: () => Promise<number>, makeRoom: () => Promise<void> = async () => {}) {
+  constructor(free: () => Promise<number>, makeRoom: () => Promise<boolean> = async () => false) {
     this.#free = free;
     this.#makeRoom = makeRoom;
   }
@@ -27,16 +27,14 @@ export class DiskReservations {
    * would count twice.
    */
   async hasDiskSpace(): Promise<boolean> {
-    if ((await this.#free()) >= 0) return true;
-    await this.#makeRoom();
-    return (await this.#free()) >= 0;
+    while ((await this.#free()) < 0) if (!(await this.#makeRoom())) return false;
+    return true;
   }
 
   /** Reserves bytes for a job; null if there are not enough. */
   async reserve(bytes: number): Promise<Reservation | null> {
-    if ((await this.#free()) - this.#reserved < bytes) await this.#makeRoom();
     // No `await` between check and reservation: they must not be interleaved with those of another job.
-    if ((await this.#free()) - this.#reserved < bytes) return null;
+    while ((await this.#free()) - this.#reserved < bytes) if (!(await this.#makeRoom())) return null;
     let left = bytes;
     let held = bytes;
     this.#reserved += left;

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectStore } from '@framelane/object-store/object-store';
@@ -22,7 +23,7 @@ export type JobSource = {
   sourceBytes: number;
   /** Whether to compute the SHA-256 of the source. */
   hashSource: boolean;
-  /** Whether the engine keeps the source for other jobs. It is not hashed then. */
+  /** Whether the engine keeps the source for other jobs. */
   isShared: boolean;
 };
 
@@ -80,12 +81,13 @@ async function fetchSource(
 ): Promise<Hash | undefined> {
   const path = join(directory, SOURCE_PATH);
   const hash = await withStorageRetries(async () => {
-    if (job.isShared) {
-      await sources.link(job, path, signal);
-      return undefined;
-    }
     const attempt = job.hashSource ? createHash('sha256') : undefined;
-    await sources.fetch(job, path, signal, attempt);
+    if (!job.isShared && !sources.has(job.videoId)) {
+      await sources.fetch(job, path, signal, attempt);
+      return attempt;
+    }
+    await sources.link(job, path, signal);
+    if (attempt) for await (const chunk of createReadStream(path, { signal })) attempt.update(chunk);
     return attempt;
   }, signal);
   await grantFile(path, tools.account);

@@ -14,7 +14,7 @@ const CLAIM_RETRY_DELAY_MS = 2000;
 
 /**
  * Claims work, or hands over a plan; null if there is nothing to claim. Retries until the control plane responds: a command that is requeued too often
- * would end in the dead-letter queue.
+ * would end in the dead-letter queue. Rejects with the reason of the signal.
  */
 export async function claimWhenAvailable<T>(
   claim: () => Promise<T | null>,
@@ -27,7 +27,7 @@ export async function claimWhenAvailable<T>(
       return claimed;
     } catch (error) {
       logger.warn('transcode.claim_failed', { videoId, error });
-      await delay(CLAIM_RETRY_DELAY_MS, undefined, { signal });
+      await delay(CLAIM_RETRY_DELAY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { SourceCache } from './source-cache.ts';
 
@@ -61,26 +62,56 @@ test('a job that is aborted while another one downloads does not wait for ever',
   await expect(second).rejects.toThrow('stopped');
 });
 
-test('what is kept gives way, and jobs keep theirs', async () => {
+test('the source that was used least recently gives way, unless a job holds it', async () => {
   const { cache, fetchToFile, link } = cacheOf();
   await writeFile(join(directory, 'planned'), 'source');
-  await cache.keep(SOURCE.videoId, join(directory, 'planned'));
+  for (const videoId of [SOURCE.videoId, 'vid_2', 'vid_3']) {
+    await cache.keep(videoId, join(directory, 'planned'));
+  }
+  const kept = () => [SOURCE.videoId, 'vid_2', 'vid_3'].filter((videoId) => cache.has(videoId));
+  const release = cache.hold(SOURCE.videoId);
+  const releaseAgain = cache.hold(SOURCE.videoId);
+  expect(await cache.removeOldest()).toBe(true);
+  expect(kept()).toEqual([SOURCE.videoId, 'vid_3']);
+  releaseAgain();
+  await cache.removeOldest();
+  expect(kept()).toEqual([SOURCE.videoId]);
+  expect(await cache.removeOldest()).toBe(false);
   await link('a');
   expect(fetchToFile).not.toHaveBeenCalled();
-  await cache.clear();
+  release();
+  expect(await cache.removeOldest()).toBe(true);
   expect(await readdir(join(directory, 'kept'))).toEqual([]);
   expect(await contentOf('a')).toBe('source');
-  await link('b');
-  expect(fetchToFile).toHaveBeenCalledTimes(1);
+});
+
+test('the source of a video that was deleted is removed once no job holds it', async () => {
+  const { cache, link } = cacheOf();
+  const release = cache.hold(SOURCE.videoId);
+  const releaseOther = cache.hold(SOURCE.videoId);
+  await link('a');
+  await cache.remove(SOURCE.videoId);
+  release();
+  expect(cache.has(SOURCE.videoId)).toBe(true);
+  releaseOther();
+  expect(cache.has(SOURCE.videoId)).toBe(false);
+  await until(async () => (await readdir(join(directory, 'kept'))).length === 0);
 });
 
 test('an idle source is removed', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
   try {
     const { cache, link } = cacheOf();
-    await link('a');
+    const use = async (name: string) => {
+      const release = cache.hold(SOURCE.videoId);
+      await link(name);
+      return release;
+    };
+    (await use('a'))();
     jest.advanceTimersByTime(9 * 60_000);
-    await link('b');
+    const release = await use('b');
+    jest.advanceTimersByTime(11 * 60_000);
+    release();
     jest.advanceTimersByTime(9 * 60_000);
     expect(cache.has(SOURCE.videoId)).toBe(true);
     jest.advanceTimersByTime(60_000);

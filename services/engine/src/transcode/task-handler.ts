@@ -21,6 +21,15 @@ export async function handleTask(
   { redelivered }: { redelivered: boolean },
   worker: WorkerParts,
 ): Promise<void> {
+  const release = worker.sources.hold(command.videoId);
+  try {
+    await reserveAndRun(command, redelivered, worker);
+  } finally {
+    release();
+  }
+}
+
+async function reserveAndRun(command: Command, redelivered: boolean, worker: WorkerParts): Promise<void> {
   const { videoId, sourceBytes } = command;
   const { controlPlane, disk, sources, logger, stopping } = worker;
   const need = diskNeed(sourceBytes, { sourceIsLink: sources.has(videoId) });

@@ -52,7 +52,7 @@ export class TranscodeWorker {
     const sources = new SourceCache({ folder: sourcesDir, objects, areLinks });
     const disk = new DiskReservations(
       () => this.#freeBytes(jobsDir, sources),
-      () => sources.clear(),
+      () => sources.removeOldest(),
     );
     const parts = {
       ...this.#deps,

@@ -23,7 +23,11 @@ import {
 
 type Result = Extract<Message, { type: 'transcode.completed' | 'transcode.failed' }>;
 
-type BenchSettings = Partial<Omit<TranscodeSettings, 'limits'>> & { limits?: Partial<TranscodeLimits> };
+type BenchSettings = Partial<Omit<TranscodeSettings, 'limits'>> & {
+  limits?: Partial<TranscodeLimits>;
+  /** Whether the engine copies sources, as from an object store that is not on its disk. */
+  copies?: boolean;
+};
 
 const WORKSPACE = newId('ws');
 
@@ -43,6 +47,8 @@ export class WorkerBench {
   severalAudioTracks: boolean | undefined = true;
   /** The duration of pieces; undefined if all videos are made in one run. */
   taskSeconds: number | undefined;
+  /** Whether to compute the SHA-256 of sources. */
+  hashSource = false;
   /** The plans of long videos. */
   readonly plans = new Map<string, TranscodePlan>();
   /** The tasks that were claimed, by video. */
@@ -57,6 +63,8 @@ export class WorkerBench {
   refuseSegments = false;
   /** How many of the next downloads of sources fail. */
   brokenFetches = 0;
+  /** The downloads of sources. */
+  fetches = 0;
   /** The object store waits for this promise before it stores a segment. */
   segmentGate: Promise<void> = Promise.resolve();
   readonly #bus: InProcessBus;
@@ -64,7 +72,7 @@ export class WorkerBench {
   readonly #bytes = new Map<string, number>();
   #waiting: (() => void)[] = [];
 
-  private constructor(directory: string, { limits, ...settings }: BenchSettings) {
+  private constructor(directory: string, { limits, copies = false, ...settings }: BenchSettings) {
     const logger = createLogger({ service: 'test' });
     logger.silent = process.env.SHOW_LOGS === undefined;
     const info = logger.info.bind(logger);
@@ -77,8 +85,10 @@ export class WorkerBench {
     this.logger = logger;
     this.objects = new FileObjectStore(join(directory, 'objects'));
     const fetchToFile = this.objects.fetchToFile.bind(this.objects);
-    this.objects.fetchToFile = async (key, path, signal) => {
-      if (this.brokenFetches === 0) return fetchToFile(key, path, signal);
+    if (copies) this.objects.fetchesAsLinks = async () => false;
+    this.objects.fetchToFile = async (key, path, signal, hash) => {
+      this.fetches += 1;
+      if (this.brokenFetches === 0) return fetchToFile(key, path, signal, hash);
       this.brokenFetches -= 1;
       throw new Error('The connection was reset');
     };
@@ -104,6 +114,7 @@ export class WorkerBench {
             sourceBytes,
             ...(this.severalAudioTracks && { severalAudioTracks: true }),
             ...(this.taskSeconds && { taskSeconds: this.taskSeconds }),
+            hashSource: this.hashSource,
             leaseSeconds: 4,
           };
         },
@@ -183,6 +194,12 @@ export class WorkerBench {
     const waitingSince = this.waitingSince.toISOString();
     const data = { videoId, workspaceId: WORKSPACE, sourceBytes, waitingSince };
     await this.#bus.publish(createMessage('transcode', data));
+  }
+
+  /** Lets the worker claim another attempt at a video, and sends a transcode command. */
+  async reclaim(videoId: string): Promise<void> {
+    this.#claimable.set(videoId, this.#bytes.get(videoId) ?? 1);
+    await this.command(videoId);
   }
 
   /** Sends a command for the tasks of a long video. */

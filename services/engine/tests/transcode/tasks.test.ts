@@ -1,11 +1,12 @@
-import { readdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { MessageOf } from '@framelane/contracts/messages';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { makeClip } from '@framelane/test-kit/clips';
 import { until } from '@framelane/test-kit/until';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 type Completed = MessageOf<'task.completed'>;
@@ -128,4 +129,40 @@ test('an attempt that ended while it was planned leaves nothing', async () => {
   await until(async () => (await readdir(join(bench.workDir, 'jobs'))).length === 0);
   expect(bench.results(videoId)).toEqual([]);
   expect(await bench.stored(videoId)).toEqual([]);
+});
+
+describe('an engine whose sources are copies', () => {
+  beforeEach(async () => {
+    await bench.stop();
+    bench = await WorkerBench.start({ copies: true });
+    bench.taskSeconds = 6;
+  });
+
+  test('fetches the source of a long video once', async () => {
+    const { videoId, plan } = await plannedVideo();
+    for (const _ of plan.tasks) await bench.commandTask(videoId);
+    await until(() => eventsOf('task.completed', videoId).length === plan.tasks.length);
+    // A task that fails ends the attempt, and the next one makes the video in one run.
+    bench.taskSeconds = undefined;
+    bench.hashSource = true;
+    await bench.reclaim(videoId);
+    const source = await readFile(join(bench.directory, 'long.mp4'));
+    expect((await bench.result(videoId)).data).toMatchObject({
+      sourceSha256: createHash('sha256').update(source).digest('hex'),
+    });
+    expect(bench.fetches).toBe(1);
+    expect(await readdir(join(bench.workDir, 'sources'))).toHaveLength(1);
+  });
+
+  test('removes the source of a video that was deleted', async () => {
+    const { videoId } = await plannedVideo();
+    await until(async () => (await readdir(join(bench.workDir, 'sources'))).length === 1);
+    const gate = Promise.withResolvers<void>();
+    bench.segmentGate = gate.promise;
+    bench.isCurrent = false;
+    await bench.commandTask(videoId);
+    await until(() => bench.taskChecks > 0);
+    gate.resolve();
+    await until(async () => (await readdir(join(bench.workDir, 'sources'))).length === 0);
+  });
 });
