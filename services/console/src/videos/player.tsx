@@ -1,13 +1,13 @@
 import type { Video } from '@framelane/client';
 import { ErrorAlert } from '../ui/error-alert.tsx';
-import { usePlaybackToken } from './queries.ts';
+import { isPlayable, usePlaybackToken } from './queries.ts';
 
-/** The player page in a frame. Until the video is ready, it shows the progress and starts by itself. */
+/** The player page in a frame. Until the video can be played, it shows the progress and starts by itself. */
 export function Player({ video }: { video: Video }) {
   const { data: token, error, refetch } = usePlaybackToken(video);
   const isSigned = video.playbackPolicy === 'signed';
   if (error !== null) return <ErrorAlert error={error} retry={() => void refetch()} />;
-  if (isSigned && video.status !== 'ready') return null;
+  if (isSigned && !isPlayable(video)) return null;
   if (isSigned && token === undefined) return <div className="player" />;
   const query = isSigned && token !== undefined ? `?${new URLSearchParams({ token: token.token })}` : '';
   return (
