@@ -11,8 +11,8 @@ export type TaskProgress = {
   begun: BegunRenditions;
 };
 
-/** Encoding has to be faster than playback by this factor, so that a viewer does not wait if it becomes slower. */
-const HEADROOM = 1.3;
+/** How much slower engines may become before a viewer who began at once has to wait. */
+const HEADROOM = 1.05;
 
 /**
  * The video renditions that a viewer can play now without overtaking the engines; empty if there is no such preview. Copying the
@@ -31,7 +31,8 @@ export function previewVariants(
   const pieces = planned.flatMap((task, at) =>
     task.kind === 'piece' ? [{ ...(tasks[at] as TaskProgress), seconds: task.frames / rate }] : [],
   );
-  const isAhead = keepsAhead(pieces);
+  const others = tasks.filter((_, at) => planned[at]?.kind !== 'piece').flatMap(secondsLeft);
+  const isAhead = keepsAhead(pieces, others);
   return VIDEO_RENDITIONS.filter(
     (name) =>
       encode.rungs.some((rung) => rung.name === name) &&
@@ -42,18 +43,26 @@ export function previewVariants(
 
 type Piece = Omit<TaskProgress, 'begun'> & { seconds: number };
 
+/** How long a task that is at work will take, at its speed so far. */
+function secondsLeft({ progress, runningSeconds }: TaskProgress): number[] {
+  if (runningSeconds === null) return [];
+  return [progress > 0 ? (runningSeconds * (1 - progress)) / progress : runningSeconds];
+}
+
 /**
- * Whether a viewer who begins now gets every piece in time, if engines go on as fast as so far, less the headroom: as many pieces at
- * once, each at the average speed. Pieces are begun in order.
+ * Whether a viewer who begins now gets every piece in time, if engines go on as fast as so far, less the headroom: as many tasks at
+ * once, each piece at the average speed. Pieces are begun in order.
+ *
+ * @param others when the other tasks that are at work will end, in seconds from now
  */
-function keepsAhead(pieces: readonly Piece[]): boolean {
+function keepsAhead(pieces: readonly Piece[], others: readonly number[]): boolean {
   const running = pieces.filter(({ runningSeconds }) => runningSeconds !== null);
   const elapsed = running.reduce((sum, { runningSeconds }) => sum + (runningSeconds ?? 0), 0);
   const made = running.reduce((sum, { progress, seconds }) => sum + progress * seconds, 0);
   if (made === 0) return pieces.every(({ isDone }) => isDone);
   const speed = made / elapsed / HEADROOM;
-  /** When each of the pieces at work will be finished, in seconds from now. */
-  const ends = running.map(({ progress, seconds }) => ((1 - progress) * seconds) / speed);
+  /** When each of the tasks at work will end. Then the next piece begins. */
+  const ends = [...running.map(({ progress, seconds }) => ((1 - progress) * seconds) / speed), ...others];
   let position = 0;
   for (const piece of pieces) {
     const { seconds, isDone, runningSeconds, progress } = piece;

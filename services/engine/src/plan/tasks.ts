@@ -64,7 +64,8 @@ function cutsOf(segments: number, perPiece: number): number[] {
   const cuts: number[] = [];
   let begin = 0;
   for (const size of FIRST_PIECES) {
-    if (size >= perPiece || begin + size + perPiece > segments) break;
+    // Each piece costs bits: its rate control begins anew.
+    if (2 * size >= perPiece || begin + size + perPiece > segments) break;
     begin += size;
     cuts.push(begin);
   }

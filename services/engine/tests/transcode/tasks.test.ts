@@ -42,7 +42,7 @@ async function firstFailure(videoId: string): Promise<Failed['data']> {
 
 test('an attempt at a long video ends with its plan, and each command runs one task', async () => {
   const { videoId, plan } = await plannedVideo();
-  expect(plan.tasks.map(({ kind }) => kind)).toEqual(['audio', 'piece', 'piece', 'piece', 'piece', 'images']);
+  expect(plan.tasks.map(({ kind }) => kind)).toEqual(['audio', 'piece', 'piece', 'images', 'piece', 'piece']);
   expect(bench.results(videoId)).toEqual([]);
   for (const _ of plan.tasks) await bench.commandTask(videoId);
   // One more than there are tasks.
