@@ -146,11 +146,14 @@ const videoFacts = z.object({
 });
 export type VideoFacts = z.infer<typeof videoFacts>;
 
+/** A source of the usual structure has four at most. */
+export const MAX_RANGES = 64;
+
 const frameNumber = z.int().nonnegative();
 
 /**
  * A piece: some segments of all encoded video renditions. Frames are counted in the top rendition, from the first frame of
- * the video. Everything but `seek` follows from the renditions, so that the pieces of all tasks make one video.
+ * the video. Everything but `seek` and `bytes` follows from the renditions, so that the pieces of all tasks make one video.
  */
 const pieceTask = z.object({
   kind: z.literal('piece'),
@@ -166,6 +169,12 @@ const pieceTask = z.object({
   iFrames: z.int().nonnegative(),
   /** The second of the source at which reading begins, from the earliest timestamp of the file; null for its beginning. */
   seek: z.number().nonnegative().nullable(),
+  /** The bytes of the source that the piece needs: first byte and the byte after the last one, ascending. Absent if it needs all. */
+  bytes: z
+    .array(z.tuple([z.int().nonnegative(), z.int().positive()]).readonly())
+    .max(MAX_RANGES)
+    .readonly()
+    .optional(),
 });
 export type PieceTask = z.infer<typeof pieceTask>;
 

@@ -17,7 +17,7 @@ import {
   type ResumableWriter,
   type StoredObject,
 } from './object-store.ts';
-import { writeNewFile } from './write-new-file.ts';
+import { writeInto, writeNewFile } from './write-new-file.ts';
 
 /** Folder of unfinished objects. No key starts with a dot. */
 const TEMPORARY = '.tmp';
@@ -128,6 +128,21 @@ export class FileObjectStore implements ObjectStore {
       await writeNewFile(body, path, { signal });
     }
     if (hash) for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
+  }
+
+  async fetchRange(
+    key: string,
+    range: ByteRange,
+    path: string,
+    { signal, onWritten }: { signal: AbortSignal; onWritten: (position: number) => void },
+  ): Promise<void> {
+    signal.throwIfAborted();
+    const { body, bytes } = await this.get(key, range);
+    if (range.end >= bytes) {
+      body.destroy();
+      throw new RangeError(`${key} ends before byte ${range.end}`);
+    }
+    await writeInto(body, path, { start: range.start, signal, onWritten });
   }
 
   async fetchesAsLinks(folder: string): Promise<boolean> {

@@ -129,6 +129,16 @@ export interface ObjectStore {
    * ObjectNotFoundError. Adds the bytes to `hash`.
    */
   fetchToFile(key: string, path: string, signal: AbortSignal, hash?: Hash): Promise<void>;
+  /**
+   * Copies a range of an object to the same place in a local file, which exists. Reports the position up to which it has been
+   * written. Throws ObjectNotFoundError, and fails if the object ends before the range does.
+   */
+  fetchRange(
+    key: string,
+    range: ByteRange,
+    path: string,
+    options: { signal: AbortSignal; onWritten: (position: number) => void },
+  ): Promise<void>;
   /** Whether `fetchToFile` into a folder takes no disk space, because it makes hard links. Absent where it never does. */
   fetchesAsLinks?(folder: string): Promise<boolean>;
   /** Lists the keys below a prefix, which ends with a slash. The order is undefined. */

@@ -1,27 +1,30 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StoredObject } from './object-store.ts';
+import type { ByteRange, StoredObject } from './object-store.ts';
 import { DOWNLOAD_RETRIES } from './s3-retries.ts';
 
 /**
- * Reads an open object to its end. When the connection breaks, `reopen` continues from the first missing byte; it must
+ * Reads a range of an object, which `first` has open. When the connection breaks, `reopen` continues from the first missing byte; it must
  * reject if the object has changed. DOWNLOAD_RETRIES limits that. It fails when it ends with the wrong length.
  */
 export function readContinuously(
   first: StoredObject,
   reopen: (start: number) => Promise<StoredObject>,
+  range: ByteRange,
   signal: AbortSignal,
 ): Readable {
-  return Readable.from(pieces(first, reopen, signal), { objectMode: false });
+  return Readable.from(pieces(first, reopen, range, signal), { objectMode: false });
 }
 
 async function* pieces(
   first: StoredObject,
   reopen: (start: number) => Promise<StoredObject>,
+  range: ByteRange,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const { failuresInARow, progressBytes, delayMs } = DOWNLOAD_RETRIES;
-  let read = 0;
+  const bytes = range.end + 1;
+  let read = range.start;
   let failures = 0;
   let open = async () => first;
   for (;;) {
@@ -32,12 +35,12 @@ async function* pieces(
         read += piece.byteLength;
         yield piece;
       }
-      if (read === first.bytes) return;
-      throw new Error(`The connection ended after ${read} of ${first.bytes} bytes`);
+      if (read === bytes) return;
+      throw new Error(`The connection ended after ${read} of ${bytes} bytes`);
     } catch (error) {
       signal.throwIfAborted();
       failures = read - start < progressBytes ? failures + 1 : 0;
-      if (failures >= failuresInARow || read >= first.bytes || isChanged(error)) throw error;
+      if (failures >= failuresInARow || read >= bytes || isChanged(error)) throw error;
       await delay(delayMs, undefined, { signal });
       open = () => reopen(read);
     }

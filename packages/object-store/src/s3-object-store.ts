@@ -33,7 +33,7 @@ import { type OpenedObject, S3Reads } from './s3-reads.ts';
 import { discardResumable, type ResumableDeps, S3ResumableWriter } from './s3-resumable.ts';
 import { REQUEST_ATTEMPTS, S3Retries } from './s3-retries.ts';
 import { beginMultipartUpload, S3Upload } from './s3-upload.ts';
-import { writeNewFile } from './write-new-file.ts';
+import { writeInto, writeNewFile } from './write-new-file.ts';
 
 export type S3Options = {
   /** Base address of the server; unset for AWS itself. */
@@ -200,10 +200,9 @@ export class S3ObjectStore implements ObjectStore {
 
   async fetchToFile(key: string, path: string, signal: AbortSignal, hash?: Hash): Promise<void> {
     const first = await this.#open(key, { signal });
-    const reopen = (start: number) =>
-      this.#open(key, { range: { start, end: first.bytes - 1 }, etag: first.etag, signal });
+    const range = { start: 0, end: first.bytes - 1 };
     try {
-      const body = readContinuously(first, reopen, signal);
+      const body = this.#readOn(key, first, range, signal);
       await writeNewFile(hash ? hashing(body, hash) : body, path, { signal });
     } catch (error) {
       // The signal also aborts the connection. That error may come first.
@@ -212,6 +211,31 @@ export class S3ObjectStore implements ObjectStore {
     } finally {
       first.body.destroy();
     }
+  }
+
+  async fetchRange(
+    key: string,
+    range: ByteRange,
+    path: string,
+    { signal, onWritten }: { signal: AbortSignal; onWritten: (position: number) => void },
+  ): Promise<void> {
+    const first = await this.#open(key, { range, signal });
+    try {
+      const body = this.#readOn(key, first, range, signal);
+      await writeInto(body, path, { start: range.start, signal, onWritten });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      first.body.destroy();
+    }
+  }
+
+  /** Reads an open range, also after its connection breaks. */
+  #readOn(key: string, first: StoredObject, range: ByteRange, signal: AbortSignal): Readable {
+    const reopen = (start: number) =>
+      this.#open(key, { range: { start, end: range.end }, etag: first.etag, signal });
+    return readContinuously(first, reopen, range, signal);
   }
 
   async *list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }> {

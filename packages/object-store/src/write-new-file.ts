@@ -1,7 +1,34 @@
 import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+
+/** Writes a stream into an existing file, and reports each position up to which it has been written. Destroys `body`. */
+export async function writeInto(
+  body: Readable,
+  path: string,
+  { start, signal, onWritten }: { start: number; signal: AbortSignal; onWritten: (position: number) => void },
+): Promise<void> {
+  body.once('error', () => {});
+  try {
+    const file = await open(path, 'r+');
+    try {
+      let position = start;
+      for await (const chunk of addAbortSignal(signal, body) as AsyncIterable<Buffer>) {
+        for (let done = 0; done < chunk.byteLength; ) {
+          const { bytesWritten } = await file.write(chunk, done, null, position);
+          done += bytesWritten;
+          position += bytesWritten;
+        }
+        onWritten(position);
+      }
+    } finally {
+      await file.close();
+    }
+  } finally {
+    body.destroy();
+  }
+}
 
 /**
  * Writes a stream to a file that must not exist, and creates its folder where needed. With `flush` it waits until the

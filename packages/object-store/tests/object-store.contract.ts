@@ -494,6 +494,33 @@ export function objectStoreContract(
         expect((await readFile(join(folder, 'source'))).equals(content)).toBe(true);
       });
 
+      test('copies a range to its place in a file', async () => {
+        const content = randomBytes(3 * MIB);
+        await store.put('a/b', content, 'video/mp4');
+        const path = join(folder, 'source');
+        await writeFile(path, 'begin');
+        const positions: number[] = [];
+        const onWritten = (position: number) => positions.push(position);
+        await store.fetchRange('a/b', { start: MIB, end: 2 * MIB }, path, { signal: never, onWritten });
+        const expected = Buffer.concat([Buffer.alloc(MIB), content.subarray(MIB, 2 * MIB + 1)]);
+        expected.write('begin');
+        expect((await readFile(path)).equals(expected)).toBe(true);
+        expect(positions.at(-1)).toBe(2 * MIB + 1);
+        expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+        for (const range of [
+          { start: 3 * MIB, end: 3 * MIB },
+          { start: 0, end: 3 * MIB },
+        ]) {
+          await expect(
+            store.fetchRange('a/b', range, path, { signal: never, onWritten: () => {} }),
+          ).rejects.toThrow();
+        }
+        const aborted = { signal: AbortSignal.abort(), onWritten: () => {} };
+        await expect(store.fetchRange('a/b', { start: 0, end: 9 }, path, aborted)).rejects.toThrow(
+          expect.objectContaining({ name: 'AbortError' }),
+        );
+      });
+
       test('does not change an existing file', async () => {
         await put('a/b', 'object');
         await writeFile(join(folder, 'source'), 'precious');

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -310,6 +310,24 @@ describe('S3ObjectStore with a failing server', () => {
       // One half, one quarter and the rest.
       expect(fake.log.filter((operation) => operation === 'GetObject')).toHaveLength(3);
       expect(fake.bytesSent).toBeLessThan(1.5 * content.byteLength);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test('continues a broken fetch of a range', async () => {
+    const content = randomBytes(8 * MIB);
+    await store.put('a/b', content, 'video/mp4');
+    fake.inject('GetObject', 'cut-halfway', 2);
+    const folder = await mkdtemp(join(tmpdir(), 's3-store-'));
+    try {
+      const path = join(folder, 'source');
+      await writeFile(path, '');
+      const range = { start: MIB, end: 5 * MIB - 1 };
+      await store.fetchRange('a/b', range, path, { signal: never, onWritten: () => {} });
+      expect((await readFile(path)).subarray(MIB).equals(content.subarray(MIB, 5 * MIB))).toBe(true);
+      expect(fake.log.filter((operation) => operation === 'GetObject')).toHaveLength(3);
+      expect(fake.bytesSent).toBeLessThan(1.5 * 4 * MIB);
     } finally {
       await rm(folder, { recursive: true });
     }

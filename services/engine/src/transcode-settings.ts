@@ -28,8 +28,6 @@ export type TranscodeLimits = {
   fileBytes: number;
   /** Disk that must stay free beside the reservations of jobs. Does not apply if jobs share the disk of the objects. */
   reservedDiskBytes: number;
-  /** A video that no engine has disk space for fails after this time. */
-  diskWaitSeconds: number;
 };
 
 export type TranscodeSettings = {
@@ -63,5 +61,4 @@ export const DEFAULT_TRANSCODE_LIMITS: TranscodeLimits = {
   cpuSeconds: 7 * 24 * 3600,
   fileBytes: 512 * 1024 ** 2,
   reservedDiskBytes: 1024 ** 3,
-  diskWaitSeconds: 24 * 3600,
 };

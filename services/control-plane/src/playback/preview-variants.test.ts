@@ -6,7 +6,7 @@ import { previewVariants, type TaskProgress } from './preview-variants.ts';
 const RATE = 25;
 const WAITING: TaskProgress = { progress: 0, isDone: false, runningSeconds: null, begun: {} };
 const DONE: TaskProgress = { ...WAITING, progress: 1, isDone: true };
-const AUDIO: TaskProgress = { ...WAITING, runningSeconds: 1, begun: { audio: 'mp4a.40.2' } };
+const AUDIO: TaskProgress = { ...DONE, begun: { audio: 'mp4a.40.2' } };
 const ENCODED = { '360p': 'avc1.64001e', '720p': 'avc1.64001f' };
 
 /** A piece that has made some seconds of video in a number of seconds. */
@@ -86,10 +86,9 @@ describe('an encoded source', () => {
     const images = { progress: 0.5, isDone: false, runningSeconds: 4, begun: {} };
     const plan = planOf([60, 60, 60]);
     const withImages = { ...plan, tasks: [...plan.tasks, { kind: 'images', keyFramesOnly: true } as const] };
-    const pieces = [running(40, 40), WAITING, WAITING];
-    const audio = { ...DONE, begun: AUDIO.begun };
-    expect(previewVariants(withImages, [audio, ...pieces, WAITING])).toEqual([]);
-    expect(previewVariants(withImages, [audio, ...pieces, images])).toEqual(['360p', '720p']);
+    const pieces = [running(24, 30), WAITING, WAITING];
+    expect(previewVariants(withImages, [AUDIO, ...pieces, WAITING])).toEqual([]);
+    expect(previewVariants(withImages, [AUDIO, ...pieces, images])).toEqual(['360p', '720p']);
   });
 
   test('cannot be played while a later piece would come too late', () => {

@@ -87,6 +87,17 @@ export class EngineMetrics {
     help: 'Duration of all transcoded videos',
     registers: this.#registers,
   });
+  readonly #sourceBytes = new Counter({
+    name: 'framelane_engine_source_bytes_total',
+    help: 'Bytes of sources copied from the object store',
+    registers: this.#registers,
+  });
+  readonly #sourcesThatDoNotFit = new Counter({
+    name: 'framelane_engine_disk_refusals_total',
+    help: 'Commands left to other engines because the source does not fit on the disk, for attempts and for tasks of long videos',
+    labelNames: ['work'],
+    registers: this.#registers,
+  });
   readonly #slotsBusy = new Gauge({
     name: 'framelane_engine_slots_busy',
     help: 'Transcode slots in use',
@@ -113,6 +124,7 @@ export class EngineMetrics {
     this.#transcodes.inc({ outcome: 'abandoned', code: '' }, 0);
     for (const code of [...TRANSCODE_FAILURE_CODES, ENGINE_STOPPED])
       this.#transcodes.inc({ outcome: 'failed', code }, 0);
+    for (const work of ['attempt', 'task']) this.#sourcesThatDoNotFit.inc({ work }, 0);
     for (const stage of STAGES) this.#stageDurations.zero({ stage });
     this.#measureMachine(slots, workDir);
   }
@@ -180,6 +192,16 @@ export class EngineMetrics {
     } finally {
       this.#tasksActive.dec();
     }
+  }
+
+  /** Counts bytes of sources that were copied from the object store. */
+  sourceFetched(bytes: number): void {
+    this.#sourceBytes.inc(bytes);
+  }
+
+  /** Counts a command that is left to other engines because of the disk. */
+  sourceDidNotFit(work: 'attempt' | 'task'): void {
+    this.#sourcesThatDoNotFit.inc({ work });
   }
 
   /** Runs a stage of a transcode and measures its duration if it succeeds. */

@@ -42,6 +42,7 @@ const plan = (
       declaredDuration: declared ?? null,
       gops,
       entryPoints: null,
+      layout: null,
     },
     allowPassthrough,
   );

@@ -27,7 +27,7 @@ function issues(
         end: 10,
         declaredDuration: null,
       },
-      ...{ gops: 'irregular', entryPoints: null },
+      ...{ gops: 'irregular', entryPoints: null, layout: null },
       ...source,
       video: videoTrack(video),
       timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...timeline },

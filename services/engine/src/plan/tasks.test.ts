@@ -18,6 +18,7 @@ function sourceOf(seconds: number, distance: number, container = 'mp4') {
   const count = Math.ceil(seconds / distance);
   return {
     ...{ container, gops: 'open_gop' as const, video: videoTrack() },
+    layout: null,
     entryPoints: Array.from({ length: count }, (_, at) => at * distance),
     timeline: { frames: 25 * seconds, start: 0, duration: seconds, averageRate: 25, grid: null },
   };
@@ -109,7 +110,7 @@ describe('the pieces of a video', () => {
   test.each([
     [126, 60, [1, 1, 2, 2, 4, 11]],
     [180, 60, [1, 1, 2, 2, 4, 4, 8, 8]],
-    [900, 60, [1, 1, 2, 2, 4, 4, 10, 9, 10, 10, 9, 10, 10, 9, 10, 10, 10, 9, 10, 10]],
+    [900, 60, [1, 1, 2, 2, 4, 4, 10, 9, 10, 10, 10, 9, 10, 10, 9, 10, 10, 10, 9, 10]],
     [66, 30, [1, 1, 2, 2, 5]],
     [60, 12, [2, 2, 2, 2, 2]],
     [30, 6, [1, 1, 1, 1, 1]],

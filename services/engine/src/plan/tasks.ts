@@ -4,6 +4,7 @@ import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { encodedRungs } from './encode-plan.ts';
 import { type KeyFrames, keyFramesOf } from './key-frames.ts';
+import { bytesOfPiece } from './piece-bytes.ts';
 
 /** The least time between two I-frames of a segment that are stored as I-frames (HLS authoring specification 6.3). */
 export const MIN_I_FRAME_SECONDS = 1;
@@ -19,7 +20,7 @@ const SEEK_MARGINS = { index: 0.0001, search: 1 };
  * @param taskSeconds the duration of a piece. A video is long if it lasts more than two of them
  */
 export function planTasks(
-  source: Pick<ProbedSource, 'container' | 'gops' | 'entryPoints' | 'timeline' | 'video'>,
+  source: Pick<ProbedSource, 'container' | 'gops' | 'entryPoints' | 'layout' | 'timeline' | 'video'>,
   plan: EncodePlan,
   taskSeconds: number,
 ): Pick<TranscodePlan, 'segmentStarts' | 'tasks'> | null {
@@ -76,7 +77,7 @@ function cutsOf(segments: number, perPiece: number): number[] {
 
 /** Pieces of whole segments. Null if there would be only one. */
 function planPieces(
-  { container, entryPoints }: Pick<ProbedSource, 'container' | 'entryPoints'>,
+  { container, entryPoints, layout }: Pick<ProbedSource, 'container' | 'entryPoints' | 'layout'>,
   plan: EncodePlan,
   { keyFrames, taskSeconds }: { keyFrames: KeyFrames; taskSeconds: number },
 ): PieceTask[] | null {
@@ -98,6 +99,7 @@ function planPieces(
     const next = firsts[at + 1]?.segment ?? segmentStarts.length;
     const firstFrame = segmentStarts[segment] ?? 0;
     const end = segmentStarts[next] ?? plan.frames;
+    const bytes = layout ? bytesOfPiece(layout, { seek, end: end / rate + plan.lead }) : undefined;
     const within = (frame: number) => frame >= firstFrame && frame < end;
     const piece = {
       kind: 'piece' as const,
@@ -107,6 +109,7 @@ function planPieces(
       segmentStarts: segmentStarts.slice(segment, next),
       keyFrames: keyFrames.all.filter(within),
       seek,
+      ...(bytes && { bytes }),
     };
     const firstIFrame = iFrames;
     iFrames += countIFrames(piece, rate);

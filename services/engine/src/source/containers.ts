@@ -23,6 +23,8 @@ export type ContainerTraits = {
    * Null: no run begins in the middle.
    */
   seek: 'index' | 'search' | null;
+  /** Whether a run in the middle reads only the index, the beginning of the media data, and the packets that it needs. */
+  allowsParts: boolean;
 };
 
 const USUAL = {
@@ -31,12 +33,22 @@ const USUAL = {
   scanTypeMayChange: false,
   allowsPassthrough: false,
   seek: null,
+  allowsParts: false,
 } as const;
+
+const MP4: ContainerTraits = {
+  ...USUAL,
+  demuxers: ['mov'],
+  duration: 'index',
+  allowsPassthrough: true,
+  seek: 'index',
+  allowsParts: true,
+};
 
 /** The accepted containers. They contain their media. Formats that only refer to other files are not accepted. */
 const CONTAINERS: Record<string, ContainerTraits> = {
-  mp4: { ...USUAL, demuxers: ['mov'], duration: 'index', allowsPassthrough: true, seek: 'index' },
-  mov: { ...USUAL, demuxers: ['mov'], duration: 'index', allowsPassthrough: true, seek: 'index' },
+  mp4: MP4,
+  mov: MP4,
   matroska: {
     ...USUAL,
     demuxers: ['matroska', 'webm'],

@@ -10,6 +10,7 @@ import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
 import { KeyFrameScan } from './key-frame-scan.ts';
+import { indexOf, type MediaLayout } from './media-layout.ts';
 import {
   type AudioTrack,
   type MediaSource,
@@ -19,6 +20,7 @@ import {
   type VideoTrack,
 } from './media-source.ts';
 import { PacketBudget } from './packet-budget.ts';
+import { type PacketRun, PacketRuns } from './packet-runs.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
 import {
   type ChosenTracks,
@@ -49,6 +51,8 @@ export type ProbedSource = {
    * timestamp of the file. Null if runs must begin with the file.
    */
   entryPoints: readonly number[] | null;
+  /** Where a run finds what it reads. Null if every run needs the whole file. */
+  layout: MediaLayout | null;
 };
 
 export type ProbedAudio = AudioTrack & {
@@ -60,6 +64,7 @@ export type ProbedAudio = AudioTrack & {
 
 /** Measurements of the packets. */
 type PacketFacts = Pick<ProbedSource, 'end' | 'gops' | 'audio' | 'entryPoints'> & {
+  runs: readonly PacketRun[] | null;
   timeline: Timeline | null;
 };
 
@@ -84,7 +89,7 @@ const MAX_FRAME_CHARS = 2 ** 22;
 const SCAN_TYPE_FRAMES = 10;
 
 const PACKET_ENTRIES =
-  'packet=stream_index,pts_time,dts_time,duration_time,size,flags:packet_side_data=side_data_type';
+  'packet=stream_index,pts_time,dts_time,duration_time,size,pos,flags:packet_side_data=side_data_type';
 /** ffprobe's name of the side data that MP4's common encryption adds to each packet. */
 const ENCRYPTION_INFO = 'Encryption info';
 
@@ -92,7 +97,7 @@ const ENCRYPTION_INFO = 'Encryption info';
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const source = readSource(await describe(options));
   const tracks = chooseTracks(source);
-  const { timeline, ...packets } = await readPackets(source, tracks, options);
+  const { timeline, runs, ...packets } = await readPackets(source, tracks, options);
   const audio = await withoutUndecodable(packets.audio, options);
   checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
@@ -100,9 +105,21 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const used = [video, ...audio].map(({ index }) => index);
   const leftOut = source.tracks.filter(({ index }) => !used.includes(index));
   return {
-    ...{ container, declaredDuration, ...packets },
+    ...{ container, declaredDuration, ...packets, layout: await layoutOf(source, runs, options) },
     ...{ video, audio, leftOut, timeline: pairFields(timeline, video) },
   };
+}
+
+/** ffmpeg may begin at a key frame of another video track, if there is one. */
+async function layoutOf(
+  { tracks }: MediaSource,
+  runs: readonly PacketRun[] | null,
+  { cwd }: ProbeOptions,
+): Promise<MediaLayout | null> {
+  const isOnlyVideo = tracks.filter(({ kind }) => kind === 'video').length === 1;
+  if (runs === null || !isOnlyVideo) return null;
+  const file = await indexOf(join(cwd, SOURCE_PATH));
+  return file && { ...file, runs };
 }
 
 /** The beginning of the audio that is decoded to find out whether it can be decoded, in seconds. */
@@ -182,9 +199,10 @@ async function readPackets(
   { video, audio }: ChosenTracks,
   { program, cwd, signal, limits }: ProbeOptions,
 ): Promise<PacketFacts> {
-  const { clockMayRestart, seek } = containerTraits(container);
+  const { clockMayRestart, seek, allowsParts } = containerTraits(container);
   const timeline = new PacketTimeline(startTime, clockMayRestart);
   const keyFrames = new KeyFrameScan(startTime);
+  const runs = allowsParts ? new PacketRuns(startTime) : null;
   const rate = video.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
   const gops = rate <= MAX_FRAME_RATE ? new GopScan(startTime, rate) : null;
   const audioScans = new Map(
@@ -203,7 +221,7 @@ async function readPackets(
     limitOutput: MAX_PACKET_CHARS,
     onLine: (line) => {
       // ffprobe has its own order of columns. `N/A` becomes NaN.
-      const [stream, pts, dts, duration, size, flags, ...sideData] = line.split(',');
+      const [stream, pts, dts, duration, size, at, flags, ...sideData] = line.split(',');
       budget.spend(Number(size));
       if (flags === undefined) return;
       const index = Number(stream);
@@ -216,6 +234,7 @@ async function readPackets(
       videoBudget.check(timeline.frames, timeline.end);
       const isKey = flags.includes('K');
       if (isKey) keyFrames.add(times.pts);
+      runs?.add({ ...times, at: Number(at), bytes: Number(size), isKey });
       gops?.add({
         ...times,
         bytes: Number(size),
@@ -230,6 +249,7 @@ async function readPackets(
     end,
     timeline: timeline.result(),
     gops: gops?.result() ?? 'irregular',
+    runs: runs?.result() ?? null,
     entryPoints: seek === null || timeline.clockHasRestarted ? null : keyFrames.times,
     audio: audio.flatMap((track) => {
       const scan = audioScans.get(track.index);

@@ -2,9 +2,9 @@ import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import { createMessage, type MessageData, type MessageOf } from '@framelane/contracts/messages';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { attemptPrefix } from '@framelane/object-store/object-keys';
-import { TranscodeFailure } from '../transcode-failure.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { reportFailure } from './failure-report.ts';
+import { leaveToOthers } from './insufficient-disk-space.ts';
 import { diskNeed } from './job-source.ts';
 import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
 import { runTranscodeJob, type TranscodeResult } from './transcode-job.ts';
@@ -23,9 +23,12 @@ export async function handleAttempt(
   const releaseSource = worker.sources.hold(command.videoId);
   let reservation: Reservation | null = null;
   try {
-    reservation = await worker.disk.reserve(need(command, worker));
+    reservation = await worker.disk.reserve(diskNeed(command, worker.sources));
     if (!reservation) {
-      await postpone(command, redelivered, worker);
+      const { videoId, sourceBytes, waitingSince } = command;
+      const waitedSeconds = (Date.now() - Date.parse(waitingSince)) / 1000;
+      worker.logger.warn('transcode.insufficient_disk_space', { videoId, sourceBytes, waitedSeconds });
+      leaveToOthers('attempt', redelivered, worker);
       return;
     }
     const claim = await claimAttempt(command, worker);
@@ -36,35 +39,10 @@ export async function handleAttempt(
   }
 }
 
-function need({ videoId, sourceBytes }: Command, { sources }: WorkerParts): number {
-  return diskNeed(sourceBytes, { sourceIsLink: sources.has(videoId) });
-}
-
 function claimAttempt({ videoId }: Command, { controlPlane, logger, stopping }: WorkerParts) {
   return claimWhenAvailable(() => controlPlane.claimAttempt({ videoId }), {
     ...{ videoId, logger, signal: stopping },
   });
-}
-
-/**
- * Handles a command whose source does not fit on the disk. The first time it is requeued, for an engine with a larger disk.
- * The second time it is dropped; the control plane sends a new command later, as for every unclaimed attempt. A video that
- * has waited too long fails, unless it fits when the running jobs of this engine have ended.
- */
-async function postpone(command: Command, redelivered: boolean, worker: WorkerParts): Promise<void> {
-  const { videoId, sourceBytes, waitingSince } = command;
-  const waitedSeconds = (Date.now() - Date.parse(waitingSince)) / 1000;
-  worker.logger.warn('transcode.insufficient_disk_space', { videoId, sourceBytes, waitedSeconds });
-  if (!redelivered) throw new Error('Too little disk space for this source; the command is requeued');
-  if (waitedSeconds < worker.settings.limits.diskWaitSeconds) return;
-  if (await worker.disk.mayFitLater(need(command, worker))) return;
-  const claim = await claimAttempt(command, worker);
-  const message =
-    'No engine has enough disk space for a file of this size. Ask the operator to add disk space, then retry the video.';
-  if (claim) {
-    const failure = new TranscodeFailure('internal_error', message, { retryable: false });
-    await reportFailed({ videoId, attempt: claim.attempt }, failure, worker);
-  }
 }
 
 async function runAttempt(

@@ -5,6 +5,7 @@ import { createLogger } from '@framelane/service-kit/logger';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { CommandIntake } from './command-intake.ts';
+import { InsufficientDiskSpaceError } from './insufficient-disk-space.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
@@ -222,4 +223,25 @@ test('a halt while an intake checks the disk is not lost', async () => {
   expect(stopConsumer).toHaveBeenCalledTimes(1);
   consume.mockRestore();
   await intake.stop();
+});
+
+test('an engine that leaves a command to others takes no command until one of them has it', async () => {
+  const intakeOf = (handle: MessageHandler, waitCheckMs: number) =>
+    new CommandIntake({
+      ...COMMANDS,
+      ...{ bus, slots: 1, hasDiskSpace: async () => true, logger, handle, waitCheckMs },
+    });
+  const refused: boolean[] = [];
+  const small = intakeOf(async (_, { redelivered }) => {
+    refused.push(redelivered);
+    throw new InsufficientDiskSpaceError();
+  }, 1_000_000);
+  await small.start();
+  const taken: string[] = [];
+  const large = intakeOf(async ({ data }) => void taken.push(data.videoId), 1);
+  await large.start();
+  for (const videoId of ['vid_1', 'vid_2', 'vid_3', 'vid_4']) await send(videoId);
+  await until(() => taken.length === 4);
+  expect(refused).toEqual([false]);
+  await Promise.all([small.stop(), large.stop()]);
 });

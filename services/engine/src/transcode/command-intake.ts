@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { QueueName } from '@framelane/contracts/topology';
 import type { Consumer, MessageBus, MessageHandler } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
+import { InsufficientDiskSpaceError } from './insufficient-disk-space.ts';
 
 const DEFAULT_DISK_CHECK_MS = 5000;
 const DEFAULT_WAIT_CHECK_MS = 500;
@@ -77,9 +78,17 @@ export class CommandIntake {
     const consumer = await bus.consume(queue, { prefetch: 1 }, (message, delivery) =>
       slot.run(async () => {
         this.#stopping.signal.throwIfAborted();
-        if (await hasDiskSpace()) return handle(message, delivery);
-        this.#pause();
-        throw new Error('Too little disk space for another job; the command is requeued');
+        if (!(await hasDiskSpace())) {
+          this.#pause();
+          throw new Error('Too little disk space for another job; the command is requeued');
+        }
+        try {
+          await handle(message, delivery);
+        } catch (error) {
+          // Another engine gets the command, which this one would take again at once.
+          if (error instanceof InsufficientDiskSpaceError) this.halt();
+          throw error;
+        }
       }),
     );
     return { consumer, halted };

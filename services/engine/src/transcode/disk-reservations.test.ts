@@ -47,16 +47,13 @@ test('a full disk prevents small jobs, a reservation does not', async () => {
   expect(await space.hasDiskSpace()).toBe(false);
 });
 
-test('a job that only running jobs prevent may fit later', async () => {
-  const { disk, space } = diskWith(100);
+test('a reservation is released once', async () => {
+  const { space } = diskWith(100);
   const job = await space.reserve(70);
-  disk.freeBytes = 40;
   job?.reduceTo(10);
-  expect(await space.reserve(90)).toBeNull();
-  expect(await space.mayFitLater(110)).toBe(true);
-  expect(await space.mayFitLater(111)).toBe(false);
+  expect(await space.reserve(91)).toBeNull();
   job?.release();
   job?.release();
-  expect(await space.mayFitLater(41)).toBe(false);
-  expect(await space.reserve(40)).not.toBeNull();
+  expect(await space.reserve(101)).toBeNull();
+  expect(await space.reserve(100)).not.toBeNull();
 });

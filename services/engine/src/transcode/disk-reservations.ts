@@ -10,8 +10,6 @@ export class DiskReservations {
   readonly #free: () => Promise<number>;
   readonly #makeRoom: () => Promise<boolean>;
   #reserved = 0;
-  /** Bytes that running jobs reserved at their start. They are free again when the jobs end. */
-  #held = 0;
 
   /**
    * @param free bytes that jobs may still write; below zero if the reserve of the disk is in use
@@ -36,23 +34,11 @@ export class DiskReservations {
     // No `await` between check and reservation: they must not be interleaved with those of another job.
     while ((await this.#free()) - this.#reserved < bytes) if (!(await this.#makeRoom())) return null;
     let left = bytes;
-    let held = bytes;
     this.#reserved += left;
-    this.#held += held;
     const reduceTo = (next: number) => {
       this.#reserved -= left - next;
       left = next;
     };
-    const release = () => {
-      reduceTo(0);
-      this.#held -= held;
-      held = 0;
-    };
-    return { reduceTo, release };
-  }
-
-  /** Whether there may be enough disk space when the running jobs have ended. */
-  async mayFitLater(bytes: number): Promise<boolean> {
-    return (await this.#free()) + this.#held >= bytes;
+    return { reduceTo, release: () => reduceTo(0) };
   }
 }

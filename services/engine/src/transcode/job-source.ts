@@ -10,6 +10,7 @@ import { ToolError } from '../ffmpeg/run-tool.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { withStorageRetries } from '../output/storage-retries.ts';
 import { grantFile, grantFolder, SOURCE_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { type ByteRanges, lengthOf } from '../source/byte-ranges.ts';
 import { type ProbedSource, probe } from '../source/probe.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { Reservation } from './disk-reservations.ts';
@@ -25,6 +26,8 @@ export type JobSource = {
   hashSource: boolean;
   /** Whether the engine keeps the source for other jobs. */
   isShared: boolean;
+  /** The parts of the source that the job needs; all if undefined. */
+  parts?: ByteRanges | undefined;
 };
 
 export type TranscodeJobContext = {
@@ -46,9 +49,16 @@ export type TranscodeJobContext = {
 /** Disk space of segments that wait for the object store, relative to the source. */
 const OUTPUT_PER_SOURCE = 0.2;
 
-/** Bytes of disk that a job needs: for segments, and for its source unless that is a link to the stored object. */
-export function diskNeed(sourceBytes: number, { sourceIsLink }: { sourceIsLink: boolean }): number {
-  return sourceBytes * ((sourceIsLink ? 0 : 1) + OUTPUT_PER_SOURCE);
+/** Bytes of disk that a job needs: for segments, and for what it has to fetch of its source, which it holds. */
+export function diskNeed(
+  source: Pick<JobSource, 'videoId' | 'sourceBytes' | 'parts'>,
+  sources: SourceCache,
+): number {
+  return sources.missingBytes(source, source.parts) + outputNeed(source);
+}
+
+function outputNeed({ sourceBytes, parts }: Pick<JobSource, 'sourceBytes' | 'parts'>): number {
+  return OUTPUT_PER_SOURCE * (parts ? lengthOf(parts) : sourceBytes);
 }
 
 /** Fetches a source into a directory of its own for some work, and removes the directory. The hash is lower-case hex. */
@@ -62,8 +72,9 @@ export async function withSource<T>(
     await mkdir(join(directory, SOURCE_FOLDER));
     await grantFolder(directory, 'pass', context.tools.account);
     await grantFolder(join(directory, SOURCE_FOLDER), 'read', context.tools.account);
+    if (job.parts) context.disk.reduceTo(diskNeed(job, context.sources));
     const hash = await context.metrics.inStage('fetch', () => fetchSource(job, directory, context));
-    context.disk.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
+    context.disk.reduceTo(outputNeed(job));
     return await work(directory, hash?.digest('hex'));
   } finally {
     // A directory that cannot be removed does not fail the attempt. The next start of the engine removes it.
@@ -86,7 +97,7 @@ async function fetchSource(
       await sources.fetch(job, path, signal, attempt);
       return attempt;
     }
-    await sources.link(job, path, signal);
+    await sources.link(job, path, signal, job.parts);
     if (attempt) for await (const chunk of createReadStream(path, { signal })) attempt.update(chunk);
     return attempt;
   }, signal);

@@ -1,12 +1,18 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import type { ByteRanges } from '../source/byte-ranges.ts';
 import { SourceCache } from './source-cache.ts';
 
-const SOURCE = { videoId: 'vid_1', sourceKey: 'sources/ws/vid_1/xfr_1/original' };
+const CONTENT = Buffer.from('0123456789');
+const SOURCE = {
+  videoId: 'vid_1',
+  sourceKey: 'sources/ws/vid_1/xfr_1/original',
+  sourceBytes: CONTENT.byteLength,
+};
 
 let directory: string;
 beforeEach(async () => {
@@ -15,59 +21,104 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
+type FetchRange = ObjectStore['fetchRange'];
+
+/** Writes a range of the source. */
+const writeRange: FetchRange = async (_key, { start, end }, path, { onWritten }) => {
+  const file = await open(path, 'r+');
+  await file.write(CONTENT, start, end + 1 - start, start);
+  await file.close();
+  onWritten(end + 1);
+};
+
 /** A cache, and the downloads of its store, which `fetch` replaces. */
-function cacheOf({ areLinks = false, fetch = (path: string) => writeFile(path, 'source') } = {}) {
-  const fetchToFile = jest.fn((_key: string, path: string) => fetch(path));
-  const objects = { fetchToFile } as Partial<ObjectStore> as ObjectStore;
+function cacheOf({ areLinks = false, fetch = writeRange } = {}) {
+  const fetchRange = jest.fn<FetchRange>(fetch);
+  const fetchToFile = jest.fn((_key: string, path: string) => writeFile(path, CONTENT));
+  const objects = { fetchRange, fetchToFile } as Partial<ObjectStore> as ObjectStore;
   const cache = new SourceCache({ folder: join(directory, 'kept'), objects, areLinks });
-  const link = (name: string, signal = new AbortController().signal) =>
-    cache.link(SOURCE, join(directory, name), signal);
-  return { cache, fetchToFile, link };
+  const link = (name: string, parts?: ByteRanges, signal = new AbortController().signal) =>
+    cache.link(SOURCE, join(directory, name), signal, parts);
+  const ranges = () => fetchRange.mock.calls.map(([, { start, end }]) => [start, end]);
+  const keep = async (videoId: string) => {
+    const path = join(directory, `source-of-${videoId}`);
+    await writeFile(path, CONTENT);
+    await cache.keep({ ...SOURCE, videoId }, path);
+  };
+  return { cache, fetchToFile, fetchRange, link, ranges, keep };
 }
 
-const contentOf = (name: string) => readFile(join(directory, name), 'utf8');
+const contentOf = (name: string) => readFile(join(directory, name), 'latin1');
+const WHOLE = String(CONTENT);
 
 test('fetches a source once for jobs at the same time and later ones', async () => {
-  const { cache, fetchToFile, link } = cacheOf();
+  const { cache, ranges, link } = cacheOf();
   expect(cache.has(SOURCE.videoId)).toBe(false);
   await Promise.all([link('a'), link('b')]);
   await link('c');
-  expect(fetchToFile).toHaveBeenCalledTimes(1);
-  expect(await Promise.all(['a', 'b', 'c'].map(contentOf))).toEqual(Array(3).fill('source'));
+  expect(ranges()).toEqual([[0, 9]]);
+  expect(await Promise.all(['a', 'b', 'c'].map(contentOf))).toEqual(Array(3).fill(WHOLE));
   expect((await stat(join(directory, 'a'))).nlink).toBe(4);
   expect(cache.has(SOURCE.videoId)).toBe(true);
 });
 
-test('a failed download fails its job only; the next job downloads again, over what is there', async () => {
-  const results = [() => Promise.reject(new Error('reset')), (path: string) => writeFile(path, 'source')];
-  const { fetchToFile, link } = cacheOf({ fetch: (path) => results.shift()?.(path) ?? Promise.reject() });
+test('fetches each part once, and nothing else', async () => {
+  const { cache, ranges, link } = cacheOf();
+  const parts: ByteRanges = [
+    [0, 2],
+    [5, 7],
+  ];
+  expect(cache.missingBytes(SOURCE, parts)).toBe(4);
+  await link('a', parts);
+  expect(await contentOf('a')).toBe('01\0\0\x0056\0\0\0');
+  await Promise.all([link('b', parts), link('c', [[1, 6]]), link('d', [[0, 1]])]);
+  expect(await contentOf('c')).toBe('0123456\0\0\0');
+  expect(cache.missingBytes(SOURCE)).toBe(3);
+  await link('e');
+  expect(await contentOf('e')).toBe(WHOLE);
+  expect(ranges()).toEqual([
+    [0, 1],
+    [5, 6],
+    [2, 4],
+    [7, 9],
+  ]);
+  expect(cache.missingBytes(SOURCE)).toBe(0);
+});
+
+test('a failed download fails its job only; the next job continues it', async () => {
+  const fetch: FetchRange = async (key, range, path, options) => {
+    if (range.start > 0) return writeRange(key, range, path, options);
+    await writeRange(key, { start: 0, end: 3 }, path, options);
+    throw new Error('reset');
+  };
+  const { ranges, link } = cacheOf({ fetch });
   const [first, second] = [link('a'), link('b')];
   await expect(first).rejects.toThrow('reset');
   await second;
-  await writeFile(join(directory, 'c'), 'a part');
-  await link('c');
-  expect(fetchToFile).toHaveBeenCalledTimes(2);
-  expect(await contentOf('c')).toBe('source');
+  await link('a');
+  expect(ranges()).toEqual([
+    [0, 9],
+    [4, 9],
+  ]);
+  expect(await Promise.all(['a', 'b'].map(contentOf))).toEqual([WHOLE, WHOLE]);
 });
 
 test('a job that is aborted while another one downloads does not wait for ever', async () => {
   const { promise: fetched, reject } = Promise.withResolvers<void>();
-  const { link } = cacheOf({ fetch: () => fetched });
+  const { fetchRange, link } = cacheOf({ fetch: () => fetched });
   const aborted = new AbortController();
   const first = link('a');
-  const second = link('b', aborted.signal);
+  const second = link('b', undefined, aborted.signal);
   aborted.abort(new Error('stopped'));
+  await until(() => fetchRange.mock.calls[0]);
   reject(new Error('reset'));
   await expect(first).rejects.toThrow('reset');
   await expect(second).rejects.toThrow('stopped');
 });
 
 test('the source that was used least recently gives way, unless a job holds it', async () => {
-  const { cache, fetchToFile, link } = cacheOf();
-  await writeFile(join(directory, 'planned'), 'source');
-  for (const videoId of [SOURCE.videoId, 'vid_2', 'vid_3']) {
-    await cache.keep(videoId, join(directory, 'planned'));
-  }
+  const { cache, fetchRange, link, keep } = cacheOf();
+  for (const videoId of [SOURCE.videoId, 'vid_2', 'vid_3']) await keep(videoId);
   const kept = () => [SOURCE.videoId, 'vid_2', 'vid_3'].filter((videoId) => cache.has(videoId));
   const release = cache.hold(SOURCE.videoId);
   const releaseAgain = cache.hold(SOURCE.videoId);
@@ -78,11 +129,11 @@ test('the source that was used least recently gives way, unless a job holds it',
   expect(kept()).toEqual([SOURCE.videoId]);
   expect(await cache.removeOldest()).toBe(false);
   await link('a');
-  expect(fetchToFile).not.toHaveBeenCalled();
+  expect(fetchRange).not.toHaveBeenCalled();
   release();
   expect(await cache.removeOldest()).toBe(true);
   expect(await readdir(join(directory, 'kept'))).toEqual([]);
-  expect(await contentOf('a')).toBe('source');
+  expect(await contentOf('a')).toBe(WHOLE);
 });
 
 test('the source of a video that was deleted is removed once no job holds it', async () => {
@@ -122,11 +173,12 @@ test('an idle source is removed', async () => {
 });
 
 test('keeps nothing if downloads are links to stored objects', async () => {
-  const { cache, fetchToFile, link } = cacheOf({ areLinks: true });
-  expect(cache.has(SOURCE.videoId)).toBe(true);
-  await link('a');
-  await cache.keep(SOURCE.videoId, join(directory, 'a'));
+  const { cache, fetchToFile, fetchRange, link, keep } = cacheOf({ areLinks: true });
+  expect(cache.missingBytes(SOURCE)).toBe(0);
+  await link('a', [[0, 2]]);
+  await keep(SOURCE.videoId);
   await link('b');
   expect(fetchToFile).toHaveBeenCalledTimes(2);
+  expect(fetchRange).not.toHaveBeenCalled();
   expect(await readdir(join(directory, 'kept'))).toEqual([]);
 });

@@ -1,25 +1,27 @@
 import type { Hash } from 'node:crypto';
-import { link, rm } from 'node:fs/promises';
+import { link, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { type ByteRanges, lengthOf, union, without } from '../source/byte-ranges.ts';
 
 /** A source that no task has needed for this time is removed. */
 const IDLE_MS = 10 * 60 * 1000;
 
-type Source = { videoId: string; sourceKey: string };
+type Source = { videoId: string; sourceKey: string; sourceBytes: number };
 
-/** A kept file, and what removes it once it is idle. */
-type Kept = { path: string; idle: NodeJS.Timeout };
+/** A file of the size of a source, the parts that have been fetched, and what removes it once it is idle. */
+type Kept = { path: string; fetched: ByteRanges; idle: NodeJS.Timeout };
 
 /**
- * The sources of long videos, so that an engine fetches each of them once. Jobs get hard links. If fetched objects are links to
- * stored ones, nothing is kept.
+ * The sources of long videos, or the parts of them that jobs needed, so that an engine fetches no byte twice. Jobs get hard links. If
+ * fetched objects are links to stored ones, nothing is kept.
  */
 export class SourceCache {
   /** Whether fetched objects are links to stored ones. */
   readonly areLinks: boolean;
   readonly #folder: string;
   readonly #objects: ObjectStore;
+  readonly #onFetched: (bytes: number) => void;
   /** By video, those that were used last at the end. */
   readonly #kept = new Map<string, Kept>();
   /** How many jobs hold the source of a video. */
@@ -29,16 +31,33 @@ export class SourceCache {
   readonly #fetching = new Map<string, Promise<void>>();
   #files = 0;
 
-  /** @param folder is empty, and on the disk of the jobs */
-  constructor(options: { folder: string; objects: ObjectStore; areLinks: boolean }) {
+  /**
+   * @param folder is empty, and on the disk of the jobs
+   * @param onFetched is called with the number of bytes that were copied from the object store
+   */
+  constructor(options: {
+    folder: string;
+    objects: ObjectStore;
+    areLinks: boolean;
+    onFetched?: (bytes: number) => void;
+  }) {
+    this.#onFetched = options.onFetched ?? (() => {});
     this.#folder = options.folder;
     this.#objects = options.objects;
     this.areLinks = options.areLinks;
   }
 
-  /** Whether a job needs no disk space for the source of a video, which it holds. */
+  /** Whether some of the source of a video is kept. */
   has(videoId: string): boolean {
-    return this.areLinks || this.#kept.has(videoId);
+    return this.#kept.has(videoId);
+  }
+
+  /** The number of bytes to fetch for a job that holds the source and needs these parts of it. */
+  missingBytes(
+    { videoId, sourceBytes }: Omit<Source, 'sourceKey'>,
+    parts: ByteRanges = [[0, sourceBytes]],
+  ): number {
+    return this.areLinks ? 0 : lengthOf(without(parts, this.#kept.get(videoId)?.fetched ?? []));
   }
 
   /**
@@ -57,34 +76,77 @@ export class SourceCache {
   }
 
   /** Keeps the file at `path` as the source of a video. */
-  async keep(videoId: string, path: string): Promise<void> {
-    if (this.has(videoId)) return;
-    this.#files += 1;
-    const keptPath = join(this.#folder, `${videoId}.${this.#files}`);
+  async keep({ videoId, sourceBytes }: Omit<Source, 'sourceKey'>, path: string): Promise<void> {
+    if (this.areLinks || this.has(videoId)) return;
+    const keptPath = this.#newPath(videoId);
     await link(path, keptPath);
-    this.#kept.set(videoId, { path: keptPath, idle: this.#whenIdle(videoId) });
+    this.#kept.set(videoId, { path: keptPath, fetched: [[0, sourceBytes]], idle: this.#whenIdle(videoId) });
   }
 
   /** Fetches a source to `path`, and hashes it on the way. It is not kept. */
-  async fetch({ sourceKey }: Source, path: string, signal: AbortSignal, hash?: Hash): Promise<void> {
+  async fetch(
+    { sourceKey, sourceBytes }: Source,
+    path: string,
+    signal: AbortSignal,
+    hash?: Hash,
+  ): Promise<void> {
     await this.#objects.fetchToFile(sourceKey, path, signal, hash);
+    if (!this.areLinks) this.#onFetched(sourceBytes);
   }
 
-  /** Links the source of a video, which the job holds, to `path`. Fetches and keeps it before, if no other job does. */
-  async link(source: Source, path: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Links the source of a video, which the job holds, to `path`. It has at least the given parts; the others may be zeros. Fetches those
+   * that are missing, one job at a time.
+   */
+  async link(source: Source, path: string, signal: AbortSignal, parts?: ByteRanges): Promise<void> {
     const { videoId } = source;
     if (this.areLinks) return this.fetch(source, path, signal);
-    while (this.#fetching.has(videoId)) await this.#fetching.get(videoId)?.catch(() => {});
-    signal.throwIfAborted();
-    const kept = this.#kept.get(videoId);
-    if (kept) {
-      // An interrupted download may have left a part of the file.
-      await rm(path, { force: true });
-      return link(kept.path, path);
+    while (this.missingBytes(source, parts) > 0) {
+      const other = this.#fetching.get(videoId);
+      if (other) {
+        await other.catch(() => {});
+        signal.throwIfAborted();
+        continue;
+      }
+      const fetching = this.#fetchMissing(source, parts, signal);
+      this.#fetching.set(videoId, fetching);
+      await fetching.finally(() => this.#fetching.delete(videoId));
     }
-    const fetching = this.fetch(source, path, signal).then(() => this.keep(videoId, path));
-    this.#fetching.set(videoId, fetching);
-    await fetching.finally(() => this.#fetching.delete(videoId));
+    const kept = this.#kept.get(videoId);
+    if (kept === undefined) throw new Error(`The source of ${videoId} was removed while a job held it`);
+    // An earlier attempt may have made it.
+    await rm(path, { force: true });
+    await link(kept.path, path);
+  }
+
+  /** What was fetched before a failure stays. */
+  async #fetchMissing(source: Source, parts: ByteRanges | undefined, signal: AbortSignal): Promise<void> {
+    const { videoId, sourceKey, sourceBytes } = source;
+    const kept = this.#kept.get(videoId) ?? (await this.#create(source));
+    for (const [start, end] of without(parts ?? [[0, sourceBytes]], kept.fetched)) {
+      let written = start;
+      const onWritten = (position: number) => {
+        this.#onFetched(position - written);
+        written = position;
+        kept.fetched = union([...kept.fetched, [start, position]]);
+      };
+      await this.#objects.fetchRange(sourceKey, { start, end: end - 1 }, kept.path, { signal, onWritten });
+    }
+  }
+
+  /** Keeps a file of the size of the source that takes no disk space yet. */
+  async #create({ videoId, sourceBytes }: Source): Promise<Kept> {
+    const path = this.#newPath(videoId);
+    await writeFile(path, '', { flag: 'wx' });
+    await truncate(path, sourceBytes);
+    const kept = { path, fetched: [], idle: this.#whenIdle(videoId) };
+    this.#kept.set(videoId, kept);
+    return kept;
+  }
+
+  #newPath(videoId: string): string {
+    this.#files += 1;
+    return join(this.#folder, `${videoId}.${this.#files}`);
   }
 
   /** Removes the source that no job holds and that was used least recently, to make room. Resolves with whether there was one. */
@@ -118,7 +180,8 @@ export class SourceCache {
     if (kept === undefined) return;
     clearTimeout(kept.idle);
     this.#kept.delete(videoId);
-    this.#kept.set(videoId, { ...kept, idle: this.#whenIdle(videoId) });
+    kept.idle = this.#whenIdle(videoId);
+    this.#kept.set(videoId, kept);
   }
 
   #whenIdle(videoId: string): NodeJS.Timeout {

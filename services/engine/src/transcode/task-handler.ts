@@ -7,6 +7,7 @@ import { InvalidSegmentError } from '../output/segment-info.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { reportFailure } from './failure-report.ts';
+import { leaveToOthers } from './insufficient-disk-space.ts';
 import { diskNeed, withSource } from './job-source.ts';
 import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
 import { runTask, type TaskJob } from './task-job.ts';
@@ -32,12 +33,11 @@ export async function handleTask(
 async function reserveAndRun(command: Command, redelivered: boolean, worker: WorkerParts): Promise<void> {
   const { videoId, sourceBytes } = command;
   const { controlPlane, disk, sources, logger, stopping } = worker;
-  const need = diskNeed(sourceBytes, { sourceIsLink: sources.has(videoId) });
-  const reservation = await disk.reserve(need);
+  // Of the whole source: the claim says which part the task needs.
+  const reservation = await disk.reserve(diskNeed(command, sources));
   if (!reservation) {
     logger.warn('task.insufficient_disk_space', { videoId, sourceBytes });
-    // An engine with a larger disk gets it. The control plane sends a command that is dropped again.
-    if (!redelivered) throw new Error('Too little disk space for this source; the command is requeued');
+    leaveToOthers('task', redelivered, worker);
     return;
   }
   try {
@@ -114,7 +114,8 @@ function run(
     signal: AbortSignal.any([stopping, lease.signal]),
     onProgress: (fraction: number) => lease.progress(fraction),
   };
-  const source = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true };
+  const parts = work.kind === 'piece' ? work.bytes : undefined;
+  const source = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true, parts };
   return withSource(source, context, (directory) =>
     worker.metrics.inStage('encode', () =>
       runTask({ facts, plan, work, contentKey, ...output }, directory, context),

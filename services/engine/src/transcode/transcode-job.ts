@@ -52,7 +52,7 @@ export async function runTranscodeJob(
     const { taskSeconds } = job;
     const plan = taskSeconds === undefined ? null : planVideo(planned, texts, settings, taskSeconds);
     if (plan !== null) {
-      await sources.keep(job.videoId, join(directory, SOURCE_PATH));
+      await sources.keep(job, join(directory, SOURCE_PATH));
       return { plan, ...hash };
     }
     const manifest = await metrics.inStage('encode', () =>

@@ -36,7 +36,7 @@ export class TranscodeWorker {
 
   /** Removes files of an earlier run, checks ffmpeg, and starts to consume commands. */
   async start(): Promise<void> {
-    const { logger, objects, bus } = this.#deps;
+    const { logger, objects, bus, metrics } = this.#deps;
     const { workDir, slots, threads } = this.#settings;
     const jobsDir = join(workDir, 'jobs');
     const sourcesDir = join(workDir, 'sources');
@@ -49,7 +49,10 @@ export class TranscodeWorker {
       await preparePrivateFolder(folder);
     }
     const areLinks = (await objects.fetchesAsLinks?.(jobsDir)) ?? false;
-    const sources = new SourceCache({ folder: sourcesDir, objects, areLinks });
+    const sources = new SourceCache({
+      ...{ folder: sourcesDir, objects, areLinks },
+      onFetched: (bytes) => metrics.sourceFetched(bytes),
+    });
     const disk = new DiskReservations(
       () => this.#freeBytes(jobsDir, sources),
       () => sources.removeOldest(),

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, mkdtempSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { newId } from '@framelane/contracts/ids';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
 import {
+  type PieceTask,
   type Task,
   type TaskResult,
   type TranscodePlan,
@@ -104,9 +105,14 @@ export class TaskBench implements StoredVideos {
     return transcodePlanSchema.parse(JSON.parse(JSON.stringify(tasks)));
   }
 
-  /** Runs work in a directory with the source of a video. */
-  async withSource<T>(video: TaskVideo, work: (directory: string) => Promise<T>): Promise<T> {
-    const job = { ...video, sourceKey: sourceOf(video.videoId), hashSource: false, isShared: false };
+  /** Runs work in a directory with the source of a video, or with parts of it alone. */
+  async withSource<T>(
+    video: TaskVideo,
+    work: (directory: string) => Promise<T>,
+    parts?: PieceTask['bytes'],
+  ): Promise<T> {
+    const isShared = parts !== undefined;
+    const job = { ...video, sourceKey: sourceOf(video.videoId), hashSource: false, isShared, parts };
     return withSource(job, this.#context(), work);
   }
 
@@ -127,7 +133,12 @@ export class TaskBench implements StoredVideos {
     const work = plan.tasks[task] as Task;
     const facts = { ...attempt, task, try: tryNumber };
     const job = { facts, plan, work, contentKey: this.contentKey, prefix };
-    const result = await this.withSource(video, (directory) => runTask(job, directory, this.#context()));
+    const parts = work.kind === 'piece' ? work.bytes : undefined;
+    const result = await this.withSource(
+      video,
+      (directory) => runTask(job, directory, this.#context()),
+      parts,
+    );
     for await (const { key } of this.objects.list(prefix)) {
       const [rendition, file] = key.split('/').slice(-2);
       this.#keys.set(`${video.videoId}/${rendition}/${file}`, key);
@@ -162,7 +173,11 @@ export class TaskBench implements StoredVideos {
 
   #context(): TranscodeJobContext {
     return {
-      sources: new SourceCache({ folder: this.#settings.workDir, objects: this.objects, areLinks: false }),
+      sources: new SourceCache({
+        folder: mkdtempSync(join(this.directory, 'sources-')),
+        objects: this.objects,
+        areLinks: false,
+      }),
       ...{ objects: this.objects, tools: this.#tools, settings: this.#settings, logger: this.#logger },
       jobsDir: this.#settings.workDir,
       disk: { reduceTo: () => {}, release: () => {} },

@@ -37,6 +37,7 @@ export class WorkerBench {
   readonly objects: FileObjectStore;
   readonly worker: TranscodeWorker;
   readonly logger: Logger;
+  readonly metrics: EngineMetrics;
   readonly events: Message[] = [];
   readonly contentKey = newContentKey();
   /** Videos whose highest rendition is passthrough. */
@@ -63,8 +64,10 @@ export class WorkerBench {
   refuseSegments = false;
   /** How many of the next downloads of sources fail. */
   brokenFetches = 0;
-  /** The downloads of sources. */
+  /** The downloads of whole sources. */
   fetches = 0;
+  /** The downloads of parts of sources: first and last byte. */
+  readonly partsFetched: [number, number][] = [];
   /** The object store waits for this promise before it stores a segment. */
   segmentGate: Promise<void> = Promise.resolve();
   readonly #bus: InProcessBus;
@@ -82,6 +85,7 @@ export class WorkerBench {
       return info(event, facts);
     }) as unknown as Logger['info'];
     this.directory = directory;
+    this.metrics = new EngineMetrics(['transcode'], { slots: settings.slots ?? 1, workDir: directory });
     this.logger = logger;
     this.objects = new FileObjectStore(join(directory, 'objects'));
     const fetchToFile = this.objects.fetchToFile.bind(this.objects);
@@ -91,6 +95,11 @@ export class WorkerBench {
       if (this.brokenFetches === 0) return fetchToFile(key, path, signal, hash);
       this.brokenFetches -= 1;
       throw new Error('The connection was reset');
+    };
+    const fetchRange = this.objects.fetchRange.bind(this.objects);
+    this.objects.fetchRange = async (key, range, ...rest) => {
+      this.partsFetched.push([range.start, range.end]);
+      return fetchRange(key, range, ...rest);
     };
     const putStream = this.objects.putStream.bind(this.objects);
     this.objects.putStream = async (key, body, options) => {
@@ -130,7 +139,7 @@ export class WorkerBench {
         },
       },
       logger,
-      metrics: new EngineMetrics(['transcode'], { slots: settings.slots ?? 1, workDir: directory }),
+      metrics: this.metrics,
       settings: {
         slots: 1,
         workDir: this.workDir,
@@ -255,6 +264,11 @@ export class WorkerBench {
     const outcome = await this.result(videoId);
     if (outcome.type !== 'transcode.failed') throw new Error('The attempt succeeded');
     return outcome.data;
+  }
+
+  /** Object key of the source of a video. */
+  sourceOf(videoId: string): string {
+    return sourceOf(videoId);
   }
 
   /** Object key of a segment. */

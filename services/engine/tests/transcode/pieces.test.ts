@@ -28,11 +28,14 @@ const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params'];
 const INTERLACED = ['-flags', '+ildct+ilme', '-top', '1'];
 const TIMES_AS_MADE = ['-vsync', 'passthrough', '-enc_time_base', '1:90000'];
 const SECONDS = 20;
-const motion = (rate: string, size = '192x108') => `testsrc2=s=${size}:r=${rate}:d=${SECONDS}`;
-const JITTER = `${motion('30')},settb=1/90000,setpts=PTS+(random(0)-0.5)*0.02/TB`;
+const motion = (rate: string, size = '192x108', seconds = SECONDS) =>
+  `testsrc2=s=${size}:r=${rate}:d=${seconds}`;
+const jitter = (seconds: number) =>
+  `${motion('30', undefined, seconds)},settb=1/90000,setpts=PTS+(random(0)-0.5)*0.02/TB`;
 /** Between 10 and 20 frames a second, and a pause of two seconds. */
-const VARIABLE = `${motion('30')},select='not(mod(n,3))+not(mod(n,7))',select='not(between(t,11,13))'`;
-const TELEVISION = `${motion('50')},interlace=scan=tff:lowpass=off`;
+const variable = (seconds: number) =>
+  `${motion('30', undefined, seconds)},select='not(mod(n,3))+not(mod(n,7))',select='not(between(t,11,13))'`;
+const television = (seconds: number) => `${motion('50', undefined, seconds)},interlace=scan=tff:lowpass=off`;
 const HDR_TAGS = 'colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc';
 
 type Source = {
@@ -40,15 +43,35 @@ type Source = {
   video: string;
   audio?: string;
   options: string[];
+  /** Whether most pieces need only parts of the file. */
+  inParts?: boolean;
   /** Options of a stream copy that changes the file. */
   copied?: { before?: string[]; options?: string[] };
 };
 
+/** For several pieces of six seconds that need less than most of the file. */
+const LONGER = 40;
+
 /** Each source lasts long enough for several pieces of six seconds. */
 const SOURCES: Record<string, Source> = {
-  'MP4 with B-frames': { file: 'b.mp4', video: motion('30000/1001'), options: H264 },
-  'MP4 at 23.976 frames a second': { file: 'film.mp4', video: motion('24000/1001'), options: H264 },
-  'MP4 with open GOPs': { file: 'open.mp4', video: motion('25'), options: OPEN_GOP },
+  'MP4 with B-frames': {
+    file: 'b.mp4',
+    inParts: true,
+    video: motion('30000/1001', undefined, LONGER),
+    options: H264,
+  },
+  'MP4 at 23.976 frames a second': {
+    file: 'film.mp4',
+    inParts: true,
+    video: motion('24000/1001', undefined, LONGER),
+    options: H264,
+  },
+  'MP4 with open GOPs': {
+    file: 'open.mp4',
+    inParts: true,
+    video: motion('25', undefined, LONGER),
+    options: OPEN_GOP,
+  },
   'MP4 with rare key frames': { file: 'rare.mp4', video: motion('25'), options: [...H264, '-g', '190'] },
   'MP4 in fragments': {
     file: 'fragments.mp4',
@@ -57,52 +80,78 @@ const SOURCES: Record<string, Source> = {
   },
   'MP4 whose first frames are hidden': {
     file: 'cut.mp4',
-    video: motion('25'),
+    inParts: true,
+    video: motion('25', undefined, LONGER),
     options: H264,
     copied: { before: ['-ss', '1.3'] },
   },
   'MP4 with jittering times': {
     file: 'jitter.mp4',
-    video: JITTER,
+    inParts: true,
+    video: jitter(LONGER),
     options: [...H264, ...TIMES_AS_MADE, '-video_track_timescale', '90000'],
   },
-  'MP4 with a variable frame rate': { file: 'vfr.mp4', video: VARIABLE, options: [...H264, '-vsync', 'vfr'] },
+  'MP4 with a variable frame rate': {
+    file: 'vfr.mp4',
+    inParts: true,
+    video: variable(LONGER),
+    options: [...H264, '-vsync', 'vfr'],
+  },
   'MP4 that is rotated': {
     file: 'rotated.mp4',
-    video: motion('25'),
+    inParts: true,
+    video: motion('25', undefined, LONGER),
     options: H264,
     copied: { options: ['-metadata:s:v:0', 'rotate=90'] },
   },
   'MP4 with interlaced H.264': {
     file: 'interlaced.mp4',
-    video: TELEVISION,
+    inParts: true,
+    video: television(LONGER),
     options: [...H264, ...INTERLACED],
   },
   'MP4 with HDR': {
     file: 'hdr.mp4',
-    video: motion('25'),
+    inParts: true,
+    video: motion('25', undefined, LONGER),
     options: [...HEVC, `log-level=none:keyint=75:${HDR_TAGS}`, '-pix_fmt', 'yuv420p10le'],
   },
   'MP4 of which lower renditions have half the frames': {
     file: 'fast.mp4',
+    inParts: true,
     video: motion('60000/1001', '480x480'),
     options: H264,
   },
+  'MP4 with audio and its index first': {
+    file: 'index-first.mp4',
+    inParts: true,
+    video: motion('25', undefined, LONGER),
+    audio: `sine=d=${LONGER}`,
+    options: [...OPEN_GOP, '-movflags', '+faststart'],
+  },
+  'MOV with audio and a timecode': {
+    file: 'timecode.mov',
+    inParts: true,
+    video: motion('25', undefined, LONGER),
+    audio: `sine=d=${LONGER}`,
+    options: [...H264, '-c:a', 'pcm_s16le', '-timecode', '01:00:00:00'],
+  },
   'MOV with ProRes': {
     file: 'prores.mov',
-    video: motion('25'),
+    inParts: true,
+    video: motion('25', undefined, LONGER),
     options: ['-c:v', 'prores_ks', '-profile:v', '0'],
   },
   Matroska: { file: 'm.mkv', video: motion('30'), options: OPEN_GOP },
   'Matroska at 29.97 frames a second': { file: 'n.mkv', video: motion('30000/1001'), options: H264 },
   'Matroska with a variable frame rate': {
     file: 'vfr.mkv',
-    video: VARIABLE,
+    video: variable(SECONDS),
     options: [...H264, '-vsync', 'vfr'],
   },
   'WebM without an index': {
     file: 'live.webm',
-    video: JITTER,
+    video: jitter(SECONDS),
     options: ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '8', ...TIMES_AS_MADE, '-live', '1'],
   },
   'WebM with hidden frames': {
@@ -141,17 +190,17 @@ const SOURCES: Record<string, Source> = {
   },
   'MPEG-TS with interlaced MPEG-2': {
     file: 'mpeg2.ts',
-    video: TELEVISION,
+    video: television(SECONDS),
     options: ['-c:v', 'mpeg2video', '-q:v', '3', '-bf', '2', '-g', '12', ...INTERLACED],
   },
   'MPEG-TS with interlaced H.264': {
     file: 'interlaced.ts',
-    video: TELEVISION,
+    video: television(SECONDS),
     options: [...OPEN_GOP, ...INTERLACED],
   },
   'MPEG-TS with a variable frame rate': {
     file: 'vfr.ts',
-    video: VARIABLE,
+    video: variable(SECONDS),
     options: [...H264, '-vsync', 'vfr'],
   },
 };
@@ -174,8 +223,15 @@ describe('the frames that enter the encoders of all pieces are those of one run'
       const joined = new Map<string, EncoderFrame[]>();
       const pieces = tasks.filter((task): task is PieceTask => task.kind === 'piece');
       expect(pieces.length).toBeGreaterThan(1);
+      const fromParts = pieces.filter(({ bytes }) => bytes !== undefined).length;
+      if (source.inParts) expect(fromParts).toBeGreaterThanOrEqual(pieces.length / 2);
+      else expect(fromParts).toBe(0);
       for (const piece of pieces) {
-        for (const [name, frames] of await framesOfPiece(directory, encode, piece))
+        const framesOf = () =>
+          piece.bytes === undefined
+            ? framesOfPiece(directory, encode, piece)
+            : bench.withSource(stored, (parts) => framesOfPiece(parts, encode, piece), piece.bytes);
+        for (const [name, frames] of await framesOf())
           joined.set(name, [...(joined.get(name) ?? []), ...frames]);
       }
       for (const [name, frames] of whole) {
@@ -322,7 +378,7 @@ describe('a task', () => {
   test('stores its objects below the prefix of its try', async () => {
     const video = await bench.store(await makeSource(SOURCES['MP4 with open GOPs'] as Source));
     const plan = await bench.taskPlan(video, 6, false);
-    const task = plan.tasks.length - 1;
+    const task = plan.tasks.findLastIndex(({ kind }) => kind === 'piece');
     const { firstSegment } = plan.tasks[task] as PieceTask;
     await bench.runTask({ video, plan, task, tryNumber: 2 });
     const keys = (await bench.stored(video.videoId)).map((key) => key.split('/').slice(3).join('/'));
@@ -333,7 +389,7 @@ describe('a task', () => {
   test('fails if its segments are not those of the plan', async () => {
     const video = await bench.store(await makeSource(SOURCES['MP4 with open GOPs'] as Source));
     const plan = await bench.taskPlan(video, 9, false);
-    const task = plan.tasks.length - 1;
+    const task = plan.tasks.findLastIndex(({ kind }) => kind === 'piece');
     const piece = plan.tasks[task] as PieceTask;
     const keyFrames = piece.keyFrames.filter((frame) => frame !== piece.segmentStarts[1]);
     const runWith = (changes: Partial<PieceTask>) =>
@@ -343,7 +399,10 @@ describe('a task', () => {
         task,
       });
     await expect(runWith({ keyFrames })).rejects.toThrow('at another time');
-    await expect(runWith({ iFrames: 5 })).rejects.toThrow('4 I-frames, not 5');
+    const { iFrames } = piece;
+    await expect(runWith({ iFrames: iFrames + 1 })).rejects.toThrow(
+      `${iFrames} I-frames, not ${iFrames + 1}`,
+    );
   });
 });
 

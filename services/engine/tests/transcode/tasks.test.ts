@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { MessageOf } from '@framelane/contracts/messages';
-import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { PieceTask, Task, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { makeClip } from '@framelane/test-kit/clips';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { lengthOf, union } from '../../src/source/byte-ranges.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 type Completed = MessageOf<'task.completed'>;
@@ -20,10 +21,10 @@ beforeEach(async () => {
 afterEach(() => bench.stop());
 
 /** A video that the worker has planned. */
-async function plannedVideo(): Promise<{ videoId: string; plan: TranscodePlan }> {
+async function plannedVideo(seconds = 20): Promise<{ videoId: string; plan: TranscodePlan }> {
   const clip = await makeClip(join(bench.directory, 'long.mp4'), {
-    video: 'testsrc2=s=320x240:r=25:d=20',
-    audio: 'sine=d=20',
+    video: `testsrc2=s=320x240:r=25:d=${seconds}`,
+    audio: `sine=d=${seconds}`,
     options: ['-c:v', 'mpeg4', '-g', '25', '-c:a', 'aac'],
   });
   const videoId = await bench.submit(clip);
@@ -73,6 +74,27 @@ test('an attempt at a long video ends with its plan, and each command runs one t
   expect([...folders].sort()).toEqual(['t0.1', 't1.1', 't2.1', 't3.1', 't4.1', 't5.1']);
   expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
   expect(eventsOf('task.failed', videoId)).toEqual([]);
+});
+
+test('jobs read the stored source where they can link to it: nothing is copied or kept', async () => {
+  const { videoId, plan } = await plannedVideo();
+  const gate = Promise.withResolvers<void>();
+  bench.segmentGate = gate.promise;
+  await bench.commandTask(videoId);
+  await until(() => bench.claimedTasks.get(videoId));
+  const jobs = join(bench.workDir, 'jobs');
+  const source = await until(async () => {
+    const names = await readdir(jobs, { recursive: true });
+    const name = names.find((path) => path.endsWith('source/file'));
+    return name !== undefined && stat(join(jobs, name));
+  });
+  const stored = await stat(join(bench.directory, 'objects', bench.sourceOf(videoId)));
+  expect([source.dev, source.ino]).toEqual([stored.dev, stored.ino]);
+  gate.resolve();
+  for (const _ of plan.tasks) await bench.commandTask(videoId);
+  await until(() => eventsOf('task.completed', videoId).length === plan.tasks.length);
+  expect(bench.partsFetched).toEqual([]);
+  expect(await readdir(join(bench.workDir, 'sources'))).toEqual([]);
 });
 
 test('a task whose segments cannot be stored fails for now, and leaves nothing', async () => {
@@ -152,6 +174,30 @@ describe('an engine whose sources are copies', () => {
     });
     expect(bench.fetches).toBe(1);
     expect(await readdir(join(bench.workDir, 'sources'))).toHaveLength(1);
+  });
+
+  test('fetches what a piece needs, and then only what the next one needs in addition', async () => {
+    const path = join(bench.directory, 'long.mp4');
+    const { plan } = await plannedVideo(60);
+    const [first, second] = plan.tasks.filter((task) => task.kind === 'piece').slice(3);
+    const other = await WorkerBench.start({ copies: true });
+    try {
+      const videoId = await other.store(path);
+      other.plans.set(videoId, { ...plan, tasks: [first as Task, second as Task] });
+      const fetched = async (pieces: number) => {
+        await other.commandTask(videoId);
+        await until(() => other.events.filter(({ type }) => type === 'task.completed').length === pieces);
+        return lengthOf(other.partsFetched.map(([from, to]) => [from, to + 1]));
+      };
+      const [ofFirst, ofSecond] = [first, second].map((task) => (task as PieceTask).bytes ?? []);
+      const { size } = await stat(path);
+      expect(await fetched(1)).toBe(lengthOf(ofFirst ?? []));
+      expect(lengthOf(ofFirst ?? [])).toBeLessThan(0.5 * size);
+      expect(await fetched(2)).toBe(lengthOf(union([...(ofFirst ?? []), ...(ofSecond ?? [])])));
+      expect(other.fetches).toBe(0);
+    } finally {
+      await other.stop();
+    }
   });
 
   test('removes the source of a video that was deleted', async () => {

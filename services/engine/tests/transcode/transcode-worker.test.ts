@@ -2,6 +2,7 @@ import { chmod, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
 import { isStopped, processesUsing } from '@framelane/test-kit/processes';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
@@ -199,7 +200,7 @@ describe('a running attempt', () => {
   });
 });
 
-test('a source that does not fit on the disk costs no attempt, and its video fails after a time limit', async () => {
+test('a source that does not fit on the disk costs no attempt, and its video waits until it fits', async () => {
   const bench = await WorkerBench.start();
   const warn = jest.spyOn(bench.logger, 'warn');
   const refusals = () =>
@@ -218,8 +219,16 @@ test('a source that does not fit on the disk costs no attempt, and its video fai
     bench.commandedBytes = Number.MAX_SAFE_INTEGER;
     bench.waitingSince = new Date(Date.now() - 25 * 3_600_000);
     await bench.command(videoId);
-    const message = expect.stringContaining('disk space');
-    expect(await bench.failure(videoId)).toMatchObject({ code: 'internal_error', retryable: false, message });
+    await until(async () => refusals() === 4);
+    const [event, facts] = warn.mock.lastCall as unknown as [string, { waitedSeconds: number }];
+    expect(event).toBe('transcode.insufficient_disk_space');
+    expect(facts.waitedSeconds).toBeGreaterThanOrEqual(25 * 3600);
+    const { series } = PrometheusText.parse(await bench.metrics.registry.metrics());
+    expect(series.get('framelane_engine_disk_refusals_total{work="attempt"}')).toBe(4);
+    expect(bench.results(videoId)).toEqual([]);
+    bench.commandedBytes = undefined;
+    await bench.command(videoId);
+    await bench.manifest(videoId);
   } finally {
     warn.mockRestore();
     await bench.stop();
@@ -242,8 +251,6 @@ test('two slots do not reserve the same disk space', async () => {
     // The source is a link: only segments take disk, a fifth of it.
     bench.commandedBytes = Math.floor((0.6 * bavail * bsize) / 0.2);
     const warn = jest.spyOn(bench.logger, 'warn');
-    // The video has waited long, as after a backlog. It must not fail while only the other slot prevents it.
-    bench.waitingSince = new Date(Date.now() - 25 * 3_600_000);
     const [first, second] = [await bench.submit(clip), await bench.submit(clip)];
     const refusals = () =>
       warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.insufficient_disk_space').length;
@@ -252,10 +259,7 @@ test('two slots do not reserve the same disk space', async () => {
     open();
     await Promise.race([bench.manifest(first), bench.manifest(second)]);
     warn.mockRestore();
-    const failed = [...bench.results(first), ...bench.results(second)].filter(
-      ({ type }) => type === 'transcode.failed',
-    );
-    expect(failed).toEqual([]);
+    expect([...bench.results(first), ...bench.results(second)]).toHaveLength(1);
   } finally {
     await bench.stop();
   }

@@ -1,0 +1,49 @@
+import { MAX_RANGES } from '@framelane/contracts/transcode-plan';
+import { type ByteRanges, lengthOf, union } from '../source/byte-ranges.ts';
+import type { MediaLayout } from '../source/media-layout.ts';
+import type { PacketRun } from '../source/packet-runs.ts';
+
+/** More packets than ffmpeg reads when it opens a file, and more than decoder, threads and filters need after the last frame. */
+const EXTRA_PACKETS = 64;
+
+/** ffmpeg may search for a time that is a little earlier, because it allows for the delay of presentation. */
+const SEEK_TOLERANCE_SECONDS = 0.2;
+
+/** If a piece needs a larger part of the source, engines fetch all of it. */
+const LARGEST_PART = 0.8;
+
+/**
+ * The bytes of a source that the run of a piece reads: the index, the beginning, and the packets of the video from the key frame at which reading
+ * begins. Undefined if these are most of the source, or many ranges.
+ *
+ * @param seek the second of the source at which reading begins; null for its beginning
+ * @param end the second of the source at which the piece ends
+ */
+export function bytesOfPiece(
+  { bytes, index, runs }: MediaLayout,
+  { seek, end }: { seek: number | null; end: number },
+): ByteRanges | undefined {
+  const limit = (seek ?? Number.NEGATIVE_INFINITY) - SEEK_TOLERANCE_SECONDS;
+  const first = runs.findLastIndex(({ keyTime }) => keyTime !== null && keyTime <= limit);
+  const last = runs.findLastIndex(({ earliest }) => earliest < end);
+  const read = runs.slice(Math.max(0, first), withExtra(runs, last + 1));
+  const ranges = union([...index, ...extent(runs.slice(0, withExtra(runs, 0))), ...extent(read)]);
+  const isInFile = ranges.every(([start, rangeEnd]) => start >= 0 && rangeEnd <= bytes);
+  const isWorthwhile = ranges.length <= MAX_RANGES && lengthOf(ranges) <= LARGEST_PART * bytes;
+  return isInFile && isWorthwhile ? ranges : undefined;
+}
+
+/** The number of the run at which EXTRA_PACKETS from run `from` on end. */
+function withExtra(runs: readonly PacketRun[], from: number): number {
+  let at = from;
+  for (let packets = 0; at < runs.length && packets < EXTRA_PACKETS; at += 1)
+    packets += runs[at]?.packets ?? 0;
+  return at;
+}
+
+/** One range: the packets of other tracks are between those of the video. */
+function extent(runs: readonly PacketRun[]): ByteRanges {
+  const start = runs.reduce((least, run) => Math.min(least, run.start), Number.POSITIVE_INFINITY);
+  const end = runs.reduce((most, run) => Math.max(most, run.end), 0);
+  return [[start, end]];
+}

@@ -1,0 +1,60 @@
+/** Consecutive packets of a track, in the order of decoding. Times are in seconds from the earliest timestamp of the file. */
+export type PacketRun = {
+  /** The later timestamp of the first packet, if that is a key frame. */
+  keyTime: number | null;
+  /** The earliest presentation timestamp. */
+  earliest: number;
+  packets: number;
+  /** The part of the file that contains them: first byte and the byte after the last one. */
+  start: number;
+  end: number;
+};
+
+/** A run begins with a key frame if the previous one has this many packets: files may consist of key frames only. */
+const MIN_PACKETS = 8;
+const MAX_PACKETS = 32;
+
+/** Collects where the packets of a track are. */
+export class PacketRuns {
+  readonly #startTime: number;
+  readonly #runs: PacketRun[] = [];
+  #isUsable = true;
+
+  /** @param startTime earliest timestamp of the file, in seconds */
+  constructor(startTime: number) {
+    this.#startTime = startTime;
+  }
+
+  /** Adds a packet. Times are in seconds; what is unknown is NaN. */
+  add({
+    pts,
+    dts,
+    at,
+    bytes,
+    isKey,
+  }: {
+    pts: number;
+    dts: number;
+    at: number;
+    bytes: number;
+    isKey: boolean;
+  }): void {
+    this.#isUsable &&= [pts, dts, at, bytes].every(Number.isFinite);
+    const time = pts - this.#startTime;
+    let run = this.#runs.at(-1);
+    if (run === undefined || run.packets >= MAX_PACKETS || (isKey && run.packets >= MIN_PACKETS)) {
+      const keyTime = isKey ? Math.max(pts, dts) - this.#startTime : null;
+      run = { keyTime, earliest: time, packets: 0, start: at, end: at };
+      this.#runs.push(run);
+    }
+    run.packets += 1;
+    run.earliest = Math.min(run.earliest, time);
+    run.start = Math.min(run.start, at);
+    run.end = Math.max(run.end, at + bytes);
+  }
+
+  /** Null if there are packets without a place in the file or without timestamps. */
+  result(): readonly PacketRun[] | null {
+    return this.#isUsable && this.#runs.length > 0 ? this.#runs : null;
+  }
+}
