@@ -315,7 +315,7 @@ export async function resetFailure(trx: Database, videoId: string): Promise<void
   });
 }
 
-/** Also clears the due command: it belongs to the previous status. */
+/** Also clears the due command and the preview: they belong to the previous status or attempt. */
 async function setStatus(
   trx: Database,
   videoId: string,
@@ -324,7 +324,10 @@ async function setStatus(
 ): Promise<void> {
   await trx
     .updateTable('videos')
-    .set({ ...values, status, command_due_at: null, command_claimed_until: null, updated_at: sql`now()` })
+    .set({
+      ...{ ...values, status, updated_at: sql`now()` },
+      ...{ command_due_at: null, command_claimed_until: null, preview_variants: null },
+    })
     .where('id', '=', videoId)
     .execute();
 }
