@@ -579,6 +579,10 @@ export interface paths {
          * @description An MPEG-2 transport stream, encrypted as a whole with AES-128 in CBC mode and PKCS #7 padding. The initialization
          *     vector is the media sequence number as a 16-byte big-endian integer. A segment never changes, so caches can store it
          *     forever. It needs no authentication whatever the playback policy, because it is useless without the key.
+         *
+         *     While a long video is `processing`, the playlists of its `preview` list segments that are not transcoded yet. A request for such a
+         *     segment waits for up to 15 seconds, then gets 503 with `Retry-After`. Caches must not store the segments of a preview: they may change
+         *     if an attempt fails.
          */
         get: operations["getSegment"];
         put?: never;
@@ -1797,6 +1801,17 @@ export interface components {
             /** @description Whether players begin with this track. */
             default: boolean;
         };
+        /** @description How to play a video that is not `ready` yet. */
+        VideoPreview: {
+            /**
+             * Format: uri
+             * @description The URL of the master playlist, which remains when the video is `ready`. The playlists have all segments of the video.
+             *     A `signed` video also needs a playback token.
+             */
+            hls: string;
+            /** @description The resolutions that can be played so far, lowest first. */
+            variants: components["schemas"]["Variant"][];
+        };
         /**
          * @description - `upload_expired`: the ticket expired before the file arrived
          *     - `import_address_refused`, `import_redirected`: the URL, or one that it redirects to, is not allowed
@@ -1981,6 +1996,11 @@ export interface components {
              * @description URL of a WebVTT file with thumbnails for previews in the seek bar; `null` until it exists.
              */
             storyboard: string | null;
+            /**
+             * @description How a long video can be played while it is `processing`; otherwise `null`. It is offered as soon as a viewer who begins at once
+             *     does not overtake the transcode. A failed attempt ends it.
+             */
+            preview: components["schemas"]["VideoPreview"] | null;
             /** @description Duration in seconds. */
             duration: number | null;
             /** @description Width of the uploaded video in pixels, as displayed: rotation is applied. */
@@ -2238,7 +2258,7 @@ export interface components {
             title: string;
             /** @description Progress of the transcode in percent. */
             progress: number;
-            /** @description The master playlist. Only when `ready`. */
+            /** @description The master playlist. When `ready`, and when `preparing` if the video can be played already. */
             hls?: string;
             /** @description The poster image, if there is one. Only when `ready`. */
             poster?: string | null;

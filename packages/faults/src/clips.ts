@@ -10,6 +10,8 @@ export type Clips = {
   long: string;
   /** Made in pieces. */
   pieces: string;
+  /** Made in pieces, but for its own video and audio, which are kept. */
+  kept: string;
 };
 
 export async function makeClips(): Promise<Clips> {
@@ -18,8 +20,30 @@ export async function makeClips(): Promise<Clips> {
     medium: await cachedAvi({ size: '854x480', seconds: 8 }),
     long: await cachedAvi({ size: '1280x720', seconds: 12 }),
     pieces: await cachedMp4({ size: '854x480', seconds: 30 }),
+    kept: await cachedClip('.mp4', {
+      video: 'testsrc2=size=1280x720:rate=48:duration=30',
+      audio: 'sine=frequency=440:duration=30',
+      options: [...KEPT_VIDEO, '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
+    }),
   };
 }
+
+const KEPT_VIDEO = [
+  '-c:v',
+  'libx264',
+  '-preset',
+  'ultrafast',
+  '-g',
+  '96',
+  '-pix_fmt',
+  'yuv420p',
+  '-b:v',
+  '2M',
+  '-maxrate',
+  '2M',
+  '-bufsize',
+  '2M',
+];
 
 type Clip = { size: string; seconds: number; quality?: number };
 

@@ -6,12 +6,6 @@ import type { Cluster } from './cluster.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Builds the console that control planes serve, unless its build exists. */
-export async function buildConsole(): Promise<void> {
-  const build = join(ROOT, 'packages/web-build/src/main.ts');
-  await runProgram(process.execPath, [build, join(ROOT, 'services/console')]);
-}
-
 /** A link that signs in to the console of a cluster. */
 export async function signInLink(cluster: Cluster): Promise<string> {
   const admin = join(ROOT, 'services/control-plane/src/admin/main.ts');

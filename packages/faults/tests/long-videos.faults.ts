@@ -1,18 +1,27 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
+import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { connect } from 'amqplib';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { buildFrontEnd } from '../src/front-ends.ts';
 import { hasLogged, logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 jest.setTimeout(300_000);
+
+const browserPath = findBrowser();
+const testInBrowser = requires(
+  'Chromium',
+  browserPath === undefined ? 'Chromium is not installed' : null,
+).test;
 
 let cluster: Cluster;
 let clips: Clips;
@@ -237,5 +246,36 @@ test('a short video does not wait for the pieces of two long ones', async () => 
   expect(running.map(({ status }) => status)).toEqual(['processing', 'processing']);
   expect(logged(cluster.engines, 'task.started').length - before).toBeLessThan(8);
   await Promise.all(long.map(ready));
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
+
+testInBrowser('a viewer plays a video while it is made, until its end', async () => {
+  await buildFrontEnd('player');
+  const browser = await startBrowser(browserPath ?? '');
+  try {
+    const videoId = await cluster.api.send(clips.kept);
+    const engine = await engineAtPiece(videoId);
+    const { status, preview, embed } = await until(async () => {
+      const video = await cluster.api.client.videos.get(videoId);
+      return video.preview && video;
+    });
+    expect([status, preview?.variants]).toEqual(['processing', expect.arrayContaining(['720p'])]);
+    const { page, problems } = await openPage(
+      browser,
+      `${embed}?autoplay=1&muted=1`,
+      { width: 960, height: 540 },
+      'load',
+    );
+    const playing = `document.querySelector('framelane-video')?.currentTime > 1`;
+    await page.waitForFunction(playing);
+    expect((await cluster.api.client.videos.get(videoId)).status).toBe('processing');
+    await engine.signalPrograms('SIGCONT');
+    await ready(videoId);
+    await page.evaluate(`document.querySelector('framelane-video').playbackRate = 4`);
+    await page.waitForFunction(`document.querySelector('framelane-video')?.ended`);
+    expect(problems).toEqual([]);
+  } finally {
+    await browser.close();
+  }
   expect(await violationsAtRest(cluster)).toEqual([]);
 });

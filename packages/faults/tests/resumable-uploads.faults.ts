@@ -12,7 +12,8 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import type { Ticket } from '../src/api.ts';
 import { cachedAvi, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
-import { buildConsole, dropFiles, signInLink } from '../src/console.ts';
+import { dropFiles, signInLink } from '../src/console.ts';
+import { buildFrontEnd } from '../src/front-ends.ts';
 import { logged } from '../src/logged.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
 import { Uploader } from '../src/uploader.ts';
@@ -259,7 +260,7 @@ inBrowser.test(
       // Players ignore what follows the last chunk. It tells the files apart.
       content: Buffer.concat([content, randomBytes(1024 ** 2)]),
     }));
-    await buildConsole();
+    await buildFrontEnd('console');
     const browser = await startBrowser(browserPath ?? '');
     try {
       const { page } = await openPage(

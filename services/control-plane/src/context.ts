@@ -36,6 +36,7 @@ import { OpenIdSignInService } from './openid/openid-sign-in.service.ts';
 import { CaptionsPlaybackService } from './playback/captions-playback.service.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
+import { PreviewsService } from './playback/previews.service.ts';
 import { QuotasService } from './quotas/quotas.service.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
@@ -151,7 +152,11 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     filesUrl: `${config.enginePublicUrl}/files`,
   });
   const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
-  const playback = new PlaybackService({ db, objects, reads, contentKeys, settings: config.playback });
+  const previews = new PreviewsService({ db, objects, logger, metrics });
+  const playback = new PlaybackService({
+    ...{ db, objects, reads, previews, contentKeys },
+    settings: config.playback,
+  });
   const captions = new CaptionsService({ db, lifecycle, playback, quotas, logger });
   const sources = new SourcesService({
     db,
@@ -191,6 +196,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     db,
     lifecycle,
     attempts,
+    previews,
     logger,
     metrics,
     leaseGrace,

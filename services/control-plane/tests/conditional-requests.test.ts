@@ -76,6 +76,7 @@ const CHANGES: Record<string, string> = {
   retryable: `update videos set source_deleted_at = '2030-01-01' where id = ?`,
   status: `update videos set status = 'uploading', error_code = null where id = ?`,
   expiresAt: `update upload_tickets set expires_at = '2030-01-01' where video_id = ?`,
+  preview: `update videos set preview_variants = '{360p}' where id = ?`,
   import: `insert into imports (video_id, shown_url, deadline) values (?, 'https://example.com/', '2031-01-01')`,
   'progress of an import': `update imports set bytes = bytes + 1 where video_id = ?`,
   'deadline of an import': `update imports set deadline = '2032-01-01' where video_id = ?`,

@@ -7,6 +7,7 @@ import request from 'supertest';
 import { readControlPlaneConfig } from '../src/config.ts';
 import { ControlPlane } from '../src/control-plane.ts';
 import { startControlPlane } from './support/control-plane.ts';
+import { LongVideos } from './support/long-videos.ts';
 
 test('segments are redirected to an object store that presigns URLs', async () => {
   const plane = await startControlPlane(
@@ -26,6 +27,17 @@ test('segments are redirected to an object store that presigns URLs', async () =
   const head = await request(plane.url).head(segment);
   expect([head.status, head.headers['content-length']]).toEqual([200, '160000']);
   expect((await request(plane.url).get(segment.replace('3.ts', '4.ts'))).status).toBe(404);
+
+  const videos = new LongVideos(plane);
+  const preview = await videos.previewed();
+  const { piece } = preview;
+  await videos.store(preview.videoId, piece, { rendition: '360p', sequence: 0, bytes: Buffer.alloc(16) });
+  const path = `hls/${plane.workspaceId}/${preview.videoId}`;
+  const redirect = await request(plane.url).get(`/v1/${path}/360p/0.ts`).redirects(0);
+  expect(redirect.headers).toMatchObject({
+    location: `https://objects.example/${path}/a1/t${piece.task}.1/360p/0.ts?seconds=3600`,
+    'cache-control': 'no-store',
+  });
   await plane.stop();
 });
 

@@ -29,6 +29,8 @@ afterAll(() => plane.stop());
 async function plannedVideo(plan: TranscodePlan = samplePlan()): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket({ filename: 'long.mkv', playbackPolicy: 'public' });
   await plane.engine.upload(uploadToken);
+  // A claim before its command is published would spare the command.
+  await until(() => commandsFor(videoId, 'transcode').length === 1);
   await plane.engine.claim(videoId);
   expect(await store(videoId, 1, plan)).toBe(204);
   return videoId;

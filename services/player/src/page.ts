@@ -2,7 +2,7 @@ import { readOptions } from './options.ts';
 import { type Failure, type Player, showPlayer } from './player.ts';
 import { PlayerJs } from './player-js.ts';
 import { waitBefore, waitForConnection } from './recovery.ts';
-import { fetchState, pollAfter, type State, wordsFor } from './state.ts';
+import { fetchState, pollAfter, type Source, type State, sourceOf, wordsFor } from './state.ts';
 
 const place = document.querySelector<HTMLElement>('#player');
 const message = document.querySelector<HTMLElement>('#message');
@@ -10,10 +10,11 @@ const given = document.querySelector('#state')?.textContent;
 if (!place || !message || !given) throw new Error('The page is incomplete');
 
 const initial: State = JSON.parse(given);
-const options = readOptions(location.search);
+let options = readOptions(location.search);
 if (options.color !== undefined) document.documentElement.style.setProperty('--accent', options.color);
 
 const OFFLINE: State = { status: 'offline' };
+const WAITING: State = { status: 'waiting' };
 
 /** The URL of the frame, as the page around it has written it. */
 const src: string = history.state?.src ?? location.href;
@@ -24,6 +25,10 @@ let player: Player | undefined;
 let playerJs: PlayerJs | undefined;
 /** Interruptions since the video last played. */
 let interruptions = 0;
+/** What the player plays. */
+let loaded: Source | undefined;
+/** Whether playback has stopped since the source was loaded. */
+let isInterrupted = false;
 /** Whether an interruption is being dealt with. */
 let recovering = false;
 /** Ends the wait for another state. */
@@ -66,7 +71,9 @@ function show(state: State): void {
   // A video that still has some buffer plays on.
   const words = state.status === 'offline' && isPlaying() ? '' : wordsFor(state);
   if (message && message.textContent !== words) message.textContent = words;
-  if (state.status === 'ready') play(state);
+  const source = sourceOf(state);
+  if (source !== undefined) play(source);
+  else if (state.status === 'preparing') close();
   if (state.status === 'refused') {
     playerJs?.failed(words);
     if (state.code === 'playback_token_expired')
@@ -88,10 +95,22 @@ addEventListener('online', () => {
   if (player !== undefined && message?.textContent === wordsFor(OFFLINE)) void recover();
 });
 
-function play(state: Extract<State, { status: 'ready' }>): void {
-  player?.load(state);
+/** What was played of a video that has to be prepared again has other segments and another key then. */
+function close(): void {
+  if (player === undefined) return;
+  const { currentTime, paused } = player.media;
+  options = { ...options, start: currentTime, autoplay: !paused };
+  player = undefined;
+  place?.replaceChildren();
+}
+
+function play(source: Source): void {
+  const isNew = JSON.stringify(source) !== JSON.stringify(loaded);
+  if (isNew || isInterrupted) player?.load(source);
+  loaded = source;
+  isInterrupted = false;
   if (player !== undefined || !place) return;
-  player = showPlayer(place, state, options, onFailure);
+  player = showPlayer(place, source, options, onFailure);
   player.media.addEventListener('playing', () => {
     interruptions = 0;
     if (message?.textContent === wordsFor(OFFLINE)) message.textContent = '';
@@ -102,6 +121,7 @@ function play(state: Extract<State, { status: 'ready' }>): void {
 
 function onFailure(failure: Failure): void {
   if (failure === 'interrupted') {
+    isInterrupted = true;
     void recover();
     return;
   }
@@ -110,14 +130,15 @@ function onFailure(failure: Failure): void {
   playerJs?.failed(words);
 }
 
-/** The state says why playback was interrupted. If the video is still ready, the page tries again, each time after a longer wait. */
+/** The state says why playback was interrupted. If the video can still be played, the page tries again, each time after a longer wait. */
 async function recover(): Promise<void> {
   if (recovering) return;
   recovering = true;
   const { signal } = waiting;
   const state = await fetchState(location, token);
-  if (state.status === 'ready') {
-    show(OFFLINE);
+  if (sourceOf(state) !== undefined) {
+    // A part of a video that is being prepared may not be ready yet.
+    show(state.status === 'ready' ? OFFLINE : WAITING);
     await waitForConnection(waitBefore(interruptions), signal);
     interruptions += 1;
   }

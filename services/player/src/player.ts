@@ -5,9 +5,7 @@ import { mendNames } from './accessible-names.ts';
 import type { StreamVideo } from './elements.ts';
 import { listenForKeys } from './keys.ts';
 import type { Options } from './options.ts';
-
-/** The addresses of a ready video. */
-export type Source = { hls: string; poster: string | null; storyboard: string | null };
+import type { Source } from './state.ts';
 
 /** The player in the page. */
 export type Player = {
@@ -35,7 +33,8 @@ const CONFIG: Partial<HlsConfig> = {
   // The policy of the page allows no workers.
   enableWorker: false,
   fragLoadPolicy: {
-    default: { maxTimeToFirstByteMs: 10_000, maxLoadTimeMs: 120_000, timeoutRetry: RETRY, errorRetry: RETRY },
+    // Requests for segments that are not made yet wait for 15 s.
+    default: { maxTimeToFirstByteMs: 20_000, maxLoadTimeMs: 120_000, timeoutRetry: RETRY, errorRetry: RETRY },
   },
 };
 

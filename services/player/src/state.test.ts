@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { PROBLEMS } from '../../../packages/contracts/src/problem-codes.ts';
-import { fetchState, pollAfter, type State, wordsFor } from './state.ts';
+import { fetchState, pollAfter, type State, sourceOf, wordsFor } from './state.ts';
 
 const READY: State = { status: 'ready', hls: '/v1/hls/a', poster: null, storyboard: null };
 const PAGE = { pathname: '/v1/embed/ws_a/vid_a/' };
@@ -13,6 +13,8 @@ function respond(status: number, body: string): void {
 
 test.each<[State, string]>([
   [{ status: 'preparing', progress: 40 }, 'This video is being prepared: 40 %. It starts by itself.'],
+  [{ status: 'preparing', progress: 40, hls: '/v1/hls/a' }, ''],
+  [{ status: 'waiting' }, 'This part of the video is being prepared. Playback goes on when it is ready.'],
   [{ status: 'failed' }, 'This video could not be prepared.'],
   [{ status: 'offline' }, 'No connection. Playback goes on when it is back.'],
   [{ status: 'refused', code: 'rate_limited' }, 'The video cannot be shown at the moment. Try again later.'],
@@ -64,4 +66,13 @@ test('polls while the video is being prepared, and ever less often while there i
     undefined,
     undefined,
   ]);
+});
+
+test('a video can be played when it is ready, or early without its images', () => {
+  expect(sourceOf(READY)).toEqual(READY);
+  const early = { hls: '/v1/hls/a', poster: null, storyboard: null };
+  expect(sourceOf({ status: 'preparing', progress: 4, hls: '/v1/hls/a' })).toEqual(early);
+  expect(
+    [{ status: 'preparing', progress: 4 } as const, { status: 'offline' } as const].map(sourceOf),
+  ).toEqual([undefined, undefined]);
 });

@@ -1,23 +1,30 @@
 import { waitBefore } from './recovery.ts';
 
+/** The addresses of a video that can be played. */
+export type Source = { hls: string; poster: string | null; storyboard: string | null };
+
 /** What a viewer may know of the video. See `EmbedState` of the contract; a problem has the `code` of the contract. */
 export type State =
-  | { status: 'preparing'; progress: number }
+  | { status: 'preparing'; progress: number; hls?: string }
   | { status: 'failed' }
-  | { status: 'ready'; hls: string; poster: string | null; storyboard: string | null }
+  | ({ status: 'ready' } & Source)
+  | { status: 'waiting' }
   | { status: 'refused'; code: string }
   | { status: 'offline' };
 
 /** Milliseconds between two requests while the video is being prepared. */
 const POLL_MS = 2000;
 
-/** What the page says in a state. A ready video needs no words. */
+/** What the page says in a state. A video that plays needs no words. */
 export function wordsFor(state: State): string {
   switch (state.status) {
     case 'preparing':
+      if (state.hls !== undefined) return '';
       return `This video is being prepared: ${state.progress} %. It starts by itself.`;
     case 'failed':
       return 'This video could not be prepared.';
+    case 'waiting':
+      return 'This part of the video is being prepared. Playback goes on when it is ready.';
     case 'offline':
       return 'No connection. Playback goes on when it is back.';
     case 'refused':
@@ -25,6 +32,13 @@ export function wordsFor(state: State): string {
     case 'ready':
       return '';
   }
+}
+
+/** Where a video is played from; undefined unless it can be played. One that is being prepared has no images yet. */
+export function sourceOf(state: State): Source | undefined {
+  if (state.status === 'ready') return state;
+  if (state.status !== 'preparing' || state.hls === undefined) return undefined;
+  return { hls: state.hls, poster: null, storyboard: null };
 }
 
 const REFUSALS: Record<string, string> = {

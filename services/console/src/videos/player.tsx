@@ -1,20 +1,20 @@
 import type { Video } from '@framelane/client';
 import { useEffect, useRef, useState } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
-import { usePlaybackToken } from './queries.ts';
+import { isPlayable, usePlaybackToken } from './queries.ts';
 
-/** The player page in a frame. Until the video is ready, it shows the progress and starts by itself. */
+/** The player page in a frame. Until the video can be played, it shows the progress and starts by itself. */
 export function Player({ video }: { video: Video }) {
   const { data: token, error, refetch } = usePlaybackToken(video);
   const isSigned = video.playbackPolicy === 'signed';
   // A failed renewal leaves a token that still plays.
   if (error !== null && token === undefined) return <ErrorAlert error={error} retry={() => void refetch()} />;
-  if (isSigned && video.status !== 'ready') return null;
+  if (isSigned && !isPlayable(video)) return null;
   if (isSigned && token === undefined) return <div className="player" />;
   return (
     <Frame
       // A player that is open does not get other captions.
-      key={video.captions.map(({ language, updatedAt }) => `${language} ${updatedAt}`).join()}
+      key={[video.id, ...video.captions.map(({ language, updatedAt }) => `${language} ${updatedAt}`)].join()}
       video={video}
       token={isSigned ? token?.token : undefined}
       onExpired={() => void refetch()}

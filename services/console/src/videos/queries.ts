@@ -28,12 +28,18 @@ export function useVideo(id: string) {
   });
 }
 
+/** Whether a video is ready, or can be played while it is made. */
+export function isPlayable({ status, preview }: Schemas['Video']): boolean {
+  return status === 'ready' || preview !== null;
+}
+
 /** A token for the player of a `signed` video; none for others. A new one comes before it ends, also in a hidden tab, where a player goes on. */
-export function usePlaybackToken({ id, playbackPolicy, status }: Schemas['Video']) {
+export function usePlaybackToken(video: Schemas['Video']) {
+  const { id, playbackPolicy } = video;
   return useQuery({
     queryKey: ['playback-token', id],
     queryFn: ({ signal }) => api.videos.createPlaybackToken(id, {}, { signal }),
-    enabled: playbackPolicy === 'signed' && status === 'ready',
+    enabled: playbackPolicy === 'signed' && isPlayable(video),
     staleTime: Number.POSITIVE_INFINITY,
     refetchInterval: ({ state }) => state.data !== undefined && renewAfter(state.data, Date.now()),
     refetchIntervalInBackground: true,

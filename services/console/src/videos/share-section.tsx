@@ -3,18 +3,22 @@ import { API_URL } from '../paths.ts';
 import { Copy } from '../ui/copy.tsx';
 import { Section } from '../ui/section.tsx';
 import { PlaybackLink } from './playback-link.tsx';
+import { isPlayable } from './queries.ts';
 import { playerHtml } from './share-text.ts';
 
 /** URLs and code for sites and programs. */
 export function ShareSection({ video }: { video: Video }) {
-  const { id, hls, embed, thumbnail, workspaceId, playbackPolicy, status } = video;
+  const { id, embed, thumbnail, workspaceId, playbackPolicy } = video;
+  const hls = video.hls ?? video.preview?.hls;
   const isSigned = playbackPolicy === 'signed';
   const command = `curl ${API_URL}/videos/${id} \\\n  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspaceId}'`;
   return (
     <Section title="Share">
-      {isSigned && status === 'ready' && <PlaybackLink video={video} />}
-      {isSigned && status !== 'ready' && (
-        <p className="hint">This video plays only with a link that expires. Create one when it is ready.</p>
+      {isSigned && isPlayable(video) && <PlaybackLink video={video} />}
+      {isSigned && !isPlayable(video) && (
+        <p className="hint">
+          This video plays only with a link that expires. Create one when it can be played.
+        </p>
       )}
       {!isSigned && (
         <>

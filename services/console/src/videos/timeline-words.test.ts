@@ -40,6 +40,10 @@ test('the stage says what happens, how far it is, and what comes next', () => {
     percent: 40,
     now: 'The video is transcoded: 40 %.',
   });
+  const preview = { hls: '', variants: ['720p', '1080p'] } as const;
+  expect(stageOf(video({ preview } as never), [attempt('running')]).next).toMatch(
+    /^It can be played already, in 720p, 1080p\./,
+  );
   expect(stageOf(video(), [attempt('running', 3)]).now).toMatch(/This is attempt 3\.$/);
   expect(stageOf(video(), [step('waiting')])).toMatchObject({
     percent: null,

@@ -57,7 +57,9 @@ export function stageOf(video: Video, timeline: readonly Entry[] | undefined): S
   if (video.status === 'uploading')
     return video.import === null ? uploadStage(video) : importStage(video.import);
   const latest = timeline?.at(-1);
-  const next = 'When the transcode is complete, the player starts by itself.';
+  const next = video.preview
+    ? `It can be played already, in ${video.preview.variants.join(', ')}. A part that is not made yet takes a moment.`
+    : 'When the video can be played, the player starts by itself.';
   if (latest?.type === 'waiting') return { now: 'The file waits for an engine.', next, percent: null };
   const again = (latest?.attempt?.number ?? 1) > 1 ? ` This is attempt ${latest?.attempt?.number}.` : '';
   return { now: `The video is transcoded: ${video.progress} %.${again}`, next, percent: video.progress };

@@ -2,7 +2,7 @@ import type { FailureCode } from '@framelane/contracts/failures';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
 import type { AudioRole, RenditionName, VideoRendition } from '@framelane/contracts/renditions';
-import type { Task, TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { BegunRenditions, Task, TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
@@ -161,6 +161,8 @@ type VideosTable = {
   frame_rate: number | null;
   /** Video renditions in the master playlist, lowest first; null until ready. */
   variants: VideoRendition[] | null;
+  /** Video renditions that can be played while the open attempt makes them; null without a preview. */
+  preview_variants: VideoRendition[] | null;
   /** EXT-X-TARGETDURATION of every rendition; null until ready. */
   target_duration: number | null;
   /** Bytes of the poster, and layout of the storyboard; null until ready, and for a video without images. */
@@ -315,6 +317,8 @@ type TasksTable = {
   /** Null while it waits and when it is done. */
   lease_expires_at: Date | null;
   started_at: Date | null;
+  /** The renditions whose first segment it has stored. */
+  begun: Generated<BegunRenditions>;
   /** Null until it is done. */
   result: JSONColumnType<TaskResult> | null;
 };

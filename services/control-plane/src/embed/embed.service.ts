@@ -102,11 +102,13 @@ export class EmbedService {
   async #stateOf(video: VideoRecord, token: unknown): Promise<EmbedState> {
     const isPublic = video.playbackPolicy === 'public';
     const valid = isPublic ? undefined : await this.#access.requireToken(token, video.id);
-    const { title, progress, hls } = video;
-    if (hls === undefined) {
-      return { status: video.status === 'failed' ? 'failed' : 'preparing', title, progress };
-    }
+    const { title, progress, hls, preview } = video;
     const address = (url: string | null) => url && withToken(new URL(url).pathname, valid);
+    if (video.status === 'failed') return { status: 'failed', title, progress };
+    if (hls === undefined) {
+      const early = preview && { hls: address(preview.hls) ?? '' };
+      return { status: 'preparing', title, progress, ...early };
+    }
     const poster = address(video.thumbnail);
     const storyboard = address(video.storyboard);
     return { status: 'ready', title, progress, hls: address(hls) ?? '', poster, storyboard };

@@ -40,6 +40,9 @@ const HLS_KINDS: readonly HlsKind[] = ['playlist', 'segment', 'key', 'image'];
 /** Upper bounds in seconds of the time from upload to `ready`. */
 const PROCESSING_TIMES = [5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10_800];
 
+/** Upper bounds in seconds of the time from upload to the first preview. */
+const PREVIEW_TIMES = [2, 5, 10, 15, 30, 60, 120, 300, 600, 1800];
+
 /**
  * Counters of this control plane. Domain code reports what happened after the commit; only this class knows names and
  * labels. Label values come from fixed lists, and every series exists from the start, with the value 0.
@@ -63,6 +66,12 @@ export class Metrics {
     name: 'framelane_video_processing_duration_seconds',
     help: 'Time from the completed upload to ready',
     buckets: PROCESSING_TIMES,
+    registers: this.#registers,
+  });
+  readonly #previewTimes = new Histogram({
+    name: 'framelane_video_preview_delay_seconds',
+    help: 'Time from the completed upload of a long video until it can be played',
+    buckets: PREVIEW_TIMES,
     registers: this.#registers,
   });
   readonly #attempts = new Counter({
@@ -144,6 +153,11 @@ export class Metrics {
   videoReady(seconds: number): void {
     this.#videos.inc({ outcome: 'ready', code: '' });
     this.#processingTimes.observe(seconds);
+  }
+
+  /** `seconds` since the upload was completed. */
+  previewOffered(seconds: number): void {
+    this.#previewTimes.observe(seconds);
   }
 
   videoFailed(code: FailureCode): void {

@@ -5,7 +5,7 @@ import { withToken } from './playback-token.ts';
  * The target duration of a video in whole seconds: the longest segment of all renditions, rounded (RFC 8216 §4.3.3.1). Its
  * media playlists share it.
  */
-export function targetDurationOf(renditions: readonly (readonly Segment[])[]): number {
+export function targetDurationOf(renditions: readonly (readonly Pick<Segment, 'duration'>[])[]): number {
   const longest = renditions.flat().reduce((most, { duration }) => Math.max(most, duration), 0);
   return Math.max(1, Math.round(longest));
 }

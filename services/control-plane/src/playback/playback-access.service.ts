@@ -19,7 +19,13 @@ export type Viewer = {
 export type IssuedToken = { token: string; url: string; expiresAt: Date };
 
 /** A viewer may play. `version` is that of the playlists. Their URLs need the token, if there is one. */
-export type Admission = { policy: PlaybackPolicy; version: number; token: string | undefined };
+export type Admission = {
+  policy: PlaybackPolicy;
+  version: number;
+  token: string | undefined;
+  /** Whether engines still make the video: nothing may be cached. */
+  isPreview: boolean;
+};
 
 /** Decides who may play a video, and issues tokens. */
 export class PlaybackAccessService {
@@ -47,7 +53,7 @@ export class PlaybackAccessService {
   }
 
   /**
-   * Admits a viewer to a ready video, or throws a Problem. Anybody may play a public video; a signed one needs a token, or an
+   * Admits a viewer to a ready video or a preview, or throws a Problem. Anybody may play a public video; a signed one needs a token, or an
    * API key or a session of its workspace.
    */
   async admit(workspaceId: string, videoId: string, viewer: Viewer): Promise<Admission> {

@@ -16,12 +16,17 @@ import type { Admission, IssuedToken, PlaybackAccessService, Viewer } from './pl
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const WEBVTT_TYPE = 'text/vtt';
-const SEGMENT_HEADERS = {
-  'Content-Type': 'video/mp2t',
-  'Cache-Control': 'public, max-age=31536000, immutable',
-};
-/** Redirects are cached for half of the time that their URLs are valid, so a cached URL is valid for at least the other half. */
-const REDIRECT_CACHING = `public, max-age=${PRESIGNED_SECONDS / 2}`;
+const SEGMENT_TYPE = { 'Content-Type': 'video/mp2t' };
+/**
+ * The headers of a segment, and the caching of redirects to it. Redirects are cached for half of the time that their URLs are valid, so a
+ * cached URL is valid for at least the other half.
+ */
+const CACHED_SEGMENT = [
+  { ...SEGMENT_TYPE, 'Cache-Control': 'public, max-age=31536000, immutable' },
+  `public, max-age=${PRESIGNED_SECONDS / 2}`,
+] as const;
+/** If the attempt fails, the next one makes other segments with the same URLs. */
+const UNCACHED_SEGMENT = [{ ...SEGMENT_TYPE, 'Cache-Control': 'no-store' }, 'no-store'] as const;
 
 /** The default of the contract. The validator does not set it in a request without a body. */
 const DEFAULT_TOKEN_SECONDS = 3600;
@@ -132,7 +137,9 @@ export function playbackRoutes(deps: {
     getSegment: async (req, res) => {
       const { tenant, video, rendition, sequence } = pathOf<RenditionPath & { sequence: number }>(req);
       const address = { workspaceId: tenant, videoId: video, rendition, sequence: Number(sequence) };
-      await sendStored(req, res, await playback.segment(address), SEGMENT_HEADERS, REDIRECT_CACHING);
+      const { file, isPreview } = await playback.segment(address);
+      const [headers, redirects] = isPreview ? UNCACHED_SEGMENT : CACHED_SEGMENT;
+      await sendStored(req, res, file, headers, redirects);
     },
 
     getCaptionsPlaylist: async (req, res) => {
@@ -193,16 +200,16 @@ function cachingOf(revision: string, current: { revision: number }): string {
   return Number(revision) === current.revision ? FOR_A_MINUTE : REVALIDATED;
 }
 
-/** Sends a body. The response for a signed video cannot be cached. */
+/** Sends a body. The response for a signed video or a preview cannot be cached. */
 function send(
   res: Response,
-  { policy }: Admission,
+  { policy, isPreview }: Admission,
   type: string,
   body: string | Buffer,
   caching = FOR_A_MINUTE,
 ): void {
   res
-    .set('Cache-Control', policy === 'public' ? caching : 'private, no-store')
+    .set('Cache-Control', policy === 'public' && !isPreview ? caching : 'private, no-store')
     .type(type)
     .send(body);
 }

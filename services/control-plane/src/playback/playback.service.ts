@@ -26,9 +26,11 @@ import {
   incrementPlaybackVersion,
   insertRenditions,
   type SegmentAddress,
+  type StoredSegment,
 } from './playback.store.ts';
 import { type Admission, notPlayable } from './playback-access.service.ts';
 import { PlaylistCache } from './playlist-cache.ts';
+import type { PreviewsService } from './previews.service.ts';
 import { renderStoryboard } from './storyboard.ts';
 
 /** How players get segments; see `ControlPlaneConfig`. */
@@ -42,10 +44,11 @@ export type AttemptOutput = {
 
 const ONE_FOLDER: AttemptOutput = { parts: [], imageFolder: '' };
 
-/** Serves ready videos: playlists from the database, segments and images from the object store, the content key. */
+/** Serves ready videos and previews: playlists from the database, segments and images from the object store, the content key. */
 export class PlaybackService {
   readonly #db: Database;
   readonly #reads: StoredReads;
+  readonly #previews: PreviewsService;
   readonly #contentKeys: SealingKeys;
   readonly #presign: ObjectStore['presign'];
   readonly #cdnUrl: string | undefined;
@@ -56,6 +59,7 @@ export class PlaybackService {
     db: Database;
     objects: ObjectStore;
     reads: StoredReads;
+    previews: PreviewsService;
     contentKeys: SealingKeys;
     settings: PlaybackSettings;
   }) {
@@ -67,6 +71,7 @@ export class PlaybackService {
     }
     this.#db = deps.db;
     this.#reads = deps.reads;
+    this.#previews = deps.previews;
     this.#contentKeys = deps.contentKeys;
     this.#presign = mode === 'redirect' ? deps.objects.presign?.bind(deps.objects) : undefined;
     this.#cdnUrl = cdnUrl;
@@ -111,8 +116,11 @@ export class PlaybackService {
     return incrementPlaybackVersion(trx, videoId);
   }
 
-  /** The master playlist, with the viewer's token in its URLs. Throws 404 unless the video is ready. */
-  masterPlaylist(workspaceId: string, videoId: string, { version, token }: Admission): Promise<string> {
+  /** The master playlist, with the viewer's token in its URLs. Throws 404 unless the video can be played. */
+  async masterPlaylist(workspaceId: string, videoId: string, admission: Admission): Promise<string> {
+    const { version, token, isPreview } = admission;
+    const planned = isPreview ? await this.#previews.renditions(workspaceId, videoId) : undefined;
+    if (planned !== undefined) return renderMasterPlaylist(planned, token);
     return this.#playlists.get({ videoId, version, name: 'master' }, token, async (anyToken) => {
       const rows = await findRenditions(this.#db, workspaceId, videoId);
       if (rows.length === 0) throw notPlayable();
@@ -137,28 +145,42 @@ export class PlaybackService {
   }
 
   /**
-   * The media playlist of one rendition, with the viewer's token in the key's URL. Throws 404 unless the video is ready and has the
+   * The media playlist of one rendition, with the viewer's token in the key's URL. Throws 404 unless the video can be played and has the
    * rendition.
    */
-  mediaPlaylist(
+  async mediaPlaylist(
     workspaceId: string,
     videoId: string,
     rendition: RenditionName,
-    { version, token }: Admission,
+    { version, token, isPreview }: Admission,
   ): Promise<string> {
+    const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
+    const planned = isPreview ? await this.#previews.segments(workspaceId, videoId, rendition) : undefined;
+    if (planned !== undefined) return renderMediaPlaylist(planned, { token, segmentsAt });
     return this.#playlists.get({ videoId, version, name: rendition }, token, async (anyToken) => {
       const found = await findSegments(this.#db, workspaceId, videoId, rendition);
       if (found === undefined) throw notPlayable();
-      const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
       const iFramesOnly = rendition === I_FRAME_RENDITION;
       return renderMediaPlaylist(found, { token: anyToken, segmentsAt, iFramesOnly });
     });
   }
 
-  /** One encrypted segment. Throws 404 unless the video is ready and has it. */
-  async segment(address: SegmentAddress): Promise<StoredFile> {
-    const segment = await findSegment(this.#db, address);
-    if (segment === undefined) throw notPlayable();
+  /**
+   * One encrypted segment, and whether it is of a preview. Throws 404 unless the video can be played and has it, and 503 if an engine
+   * has not stored it in time.
+   */
+  async segment(address: SegmentAddress): Promise<{ file: StoredFile; isPreview: boolean }> {
+    const ready = await findSegment(this.#db, address);
+    if (ready !== undefined) return { file: this.#segmentFile(address, ready), isPreview: false };
+    const preview = await this.#previews.segment(address);
+    if (preview !== undefined) return { file: this.#segmentFile(address, preview), isPreview: true };
+    // The video has become ready meanwhile.
+    const last = await findSegment(this.#db, address);
+    if (last === undefined) throw notPlayable();
+    return { file: this.#segmentFile(address, last), isPreview: false };
+  }
+
+  #segmentFile(address: SegmentAddress, segment: StoredSegment): StoredFile {
     const { attempt, folder, bytes } = segment;
     const key = segmentKey({ ...address, attempt, folder }, address.rendition, address.sequence);
     const object = this.#object(key, bytes, address);
@@ -195,7 +217,7 @@ export class PlaybackService {
     return urls.filter((url) => url !== undefined).map((url) => new URL(url).origin);
   }
 
-  /** The 16 bytes that decrypt the segments. Throws 404 unless the video is ready. */
+  /** The 16 bytes that decrypt the segments. Throws 404 unless the video can be played. */
   async contentKey(workspaceId: string, videoId: string): Promise<Buffer> {
     const sealed = await findContentKey(this.#db, workspaceId, videoId);
     if (sealed === undefined) throw notPlayable();

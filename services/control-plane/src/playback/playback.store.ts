@@ -86,11 +86,14 @@ export async function findSegments(
     : { durations: row.durations, targetDuration: row.targetDuration };
 }
 
-/** The size of one segment, the attempt that encoded it, and its folder; undefined when the video has no such segment. */
+/** The size of a stored segment, the attempt that encoded it, and its folder. */
+export type StoredSegment = { attempt: number; folder: string; bytes: number };
+
+/** One segment of a ready video; undefined when the video has no such segment. */
 export async function findSegment(
   db: Database,
   { workspaceId, videoId, rendition, sequence }: SegmentAddress,
-): Promise<{ attempt: number; folder: string; bytes: number } | undefined> {
+): Promise<StoredSegment | undefined> {
   // PostgreSQL counts array elements from 1, and returns null beyond the last one.
   const [row] = await segmentsAt(db, workspaceId, videoId, rendition, sequence + 1);
   return row?.bytes == null ? undefined : { attempt: row.attempt, folder: row.folder, bytes: row.bytes };
@@ -107,18 +110,22 @@ const segmentsAt = compileOnce(
       .where('name', '=', rendition),
 );
 
-/** The playback policy of a ready video and the version of its playlists; undefined when there is none. */
+/** The playback policy of a video that can be played, and the version of its playlists. A preview has playlists of its own. */
 export async function findPlayback(
   db: Database,
   workspaceId: string,
   videoId: string,
-): Promise<{ policy: PlaybackPolicy; version: number } | undefined> {
+): Promise<{ policy: PlaybackPolicy; version: number; isPreview: boolean } | undefined> {
   const [playback] = await playbacks(db, workspaceId, videoId);
   return playback;
 }
 
 const playbacks = compileOnce((db, workspaceId: string, videoId: string) =>
-  readyVideo(db, workspaceId, videoId).select(['playback_policy as policy', 'playback_version as version']),
+  playableVideo(db, workspaceId, videoId).select([
+    'playback_policy as policy',
+    'playback_version as version',
+    sql<boolean>`status <> 'ready'`.as('isPreview'),
+  ]),
 );
 
 /**
@@ -135,13 +142,13 @@ export async function incrementPlaybackVersion(trx: Database, videoId: string): 
   return playback_version;
 }
 
-/** The sealed content key of a ready video. */
+/** The sealed content key of a video that can be played. */
 export async function findContentKey(
   db: Database,
   workspaceId: string,
   videoId: string,
 ): Promise<string | undefined> {
-  const row = await readyVideo(db, workspaceId, videoId).select('content_key').executeTakeFirst();
+  const row = await playableVideo(db, workspaceId, videoId).select('content_key').executeTakeFirst();
   return row?.content_key ?? undefined;
 }
 
@@ -159,11 +166,21 @@ export async function findImages(
 }
 
 function readyVideo(db: Database, workspaceId: string, videoId: string) {
+  return livingVideo(db, workspaceId, videoId).where('videos.status', '=', 'ready');
+}
+
+/** A ready video, or one that can be played while engines make it. */
+function playableVideo(db: Database, workspaceId: string, videoId: string) {
+  return livingVideo(db, workspaceId, videoId).where((eb) =>
+    eb.or([eb('videos.status', '=', 'ready'), eb('preview_variants', 'is not', null)]),
+  );
+}
+
+function livingVideo(db: Database, workspaceId: string, videoId: string) {
   return db
     .selectFrom('videos')
     .where('videos.id', '=', videoId)
     .where('videos.workspace_id', '=', workspaceId)
-    .where('videos.status', '=', 'ready')
     .where('videos.deleted_at', 'is', null);
 }
 

@@ -20,6 +20,7 @@ import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { AttemptOutput } from '../playback/playback.service.ts';
+import type { PreviewsService } from '../playback/previews.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { moveAfterFailure } from '../videos/video-moves.ts';
 import {
@@ -59,6 +60,7 @@ export class TasksService {
   readonly #db: Database;
   readonly #lifecycle: VideoLifecycle;
   readonly #attempts: AttemptsService;
+  readonly #previews: PreviewsService;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #leaseGrace: LeaseGrace;
@@ -68,6 +70,7 @@ export class TasksService {
     db: Database;
     lifecycle: VideoLifecycle;
     attempts: AttemptsService;
+    previews: PreviewsService;
     logger: Logger;
     metrics: Metrics;
     leaseGrace: LeaseGrace;
@@ -76,6 +79,7 @@ export class TasksService {
     this.#db = deps.db;
     this.#lifecycle = deps.lifecycle;
     this.#attempts = deps.attempts;
+    this.#previews = deps.previews;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
     this.#leaseGrace = deps.leaseGrace;
@@ -129,9 +133,9 @@ export class TasksService {
   }
 
   /** Renews the lease of a current try, and raises the progress of its video. */
-  async progress({ fraction, ...taskTry }: MessageData<'task.progress'>): Promise<void> {
+  async progress({ fraction, begun = {}, ...taskTry }: MessageData<'task.progress'>): Promise<void> {
     const { leaseSeconds } = this.#settings;
-    const isCurrent = await renewTask(this.#db, taskTry, { leaseSeconds, fraction });
+    const isCurrent = await renewTask(this.#db, taskTry, { leaseSeconds, fraction, begun });
     if (isCurrent) await this.#raiseProgress(taskTry);
   }
 
@@ -190,6 +194,7 @@ export class TasksService {
 
   async #raiseProgress({ videoId, attempt }: TaskTry): Promise<void> {
     await this.#lifecycle.progress(videoId, await findProgress(this.#db, { videoId, attempt }));
+    await this.#previews.offer({ videoId, attempt });
   }
 
   /** Joins the results of all tasks. If they do not fit together, the video is made in one run. */

@@ -1,5 +1,11 @@
 import type { TaskTry } from '@framelane/contracts/messages';
-import type { Task, TaskPlan, TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type {
+  BegunRenditions,
+  Task,
+  TaskPlan,
+  TaskResult,
+  TranscodePlan,
+} from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
@@ -136,20 +142,26 @@ export async function makeCommandsDue(
     )`.execute(trx);
 }
 
-/** Renews the lease of a try, and stores its progress. Resolves with whether it is current. */
+/** Renews the lease of a try, and stores its progress and the renditions that it has begun. Resolves with whether it is current. */
 export async function renewTask(
   db: Database,
   taskTry: TaskTry,
-  { leaseSeconds, fraction }: { leaseSeconds: number; fraction: number },
+  { leaseSeconds, fraction, begun }: { leaseSeconds: number; fraction: number; begun: BegunRenditions },
 ): Promise<boolean> {
   const result = await currentTry(
     db.updateTable('tasks').set({
       lease_expires_at: inSeconds(leaseSeconds),
       progress: sql`greatest(progress, ${fraction}::real)`,
+      begun: withBegun(begun),
     }),
     taskTry,
   ).executeTakeFirst();
   return result.numUpdatedRows === 1n;
+}
+
+/** A later try makes the same renditions with the same codecs, so what an earlier one has begun remains. */
+function withBegun(begun: BegunRenditions) {
+  return sql<BegunRenditions>`begun || ${JSON.stringify(begun)}::jsonb`;
 }
 
 /** The part of the work of an attempt that is done, 0..1. */
@@ -181,7 +193,12 @@ export async function storeTaskResult(
 ): Promise<{ kind: Task['kind']; left: number } | undefined> {
   const update = trx
     .updateTable('tasks')
-    .set({ result: JSON.stringify(result), lease_expires_at: null, progress: 1 })
+    .set({
+      result: JSON.stringify(result),
+      lease_expires_at: null,
+      progress: 1,
+      begun: withBegun(begunIn(result)),
+    })
     .returning('kind');
   const stored = await currentTry(update, taskTry).executeTakeFirst();
   if (stored === undefined) return undefined;
@@ -193,6 +210,12 @@ export async function storeTaskResult(
     .where('result', 'is', null)
     .executeTakeFirstOrThrow();
   return { kind: stored.kind, left: Number(left) };
+}
+
+function begunIn({ renditions }: TaskResult): BegunRenditions {
+  return Object.fromEntries(
+    renditions.filter(({ first }) => first === 0).map(({ name, codecs }) => [name, codecs]),
+  );
 }
 
 /** The results of all tasks of an attempt, each with the try that stored it. */

@@ -22,7 +22,7 @@ export type VideoWithFile = VideoRow & {
   version: string;
 };
 
-/** The URL of the master playlist; it works once the video is ready. `baseUrl` ends in `/v1`. */
+/** The URL of the master playlist; it works once the video is ready or has a preview. `baseUrl` ends in `/v1`. */
 export function masterPlaylistUrl(video: { workspaceId: string; id: string }, baseUrl: string): string {
   return playbackUrl(video, baseUrl, 'master.m3u8');
 }
@@ -54,6 +54,7 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
       variants: row.variants ?? [],
       audioTracks: audioTracks(row.audio),
     }),
+    preview: previewOf(row, baseUrl),
     duration: row.duration,
     width: row.width,
     height: row.height,
@@ -74,6 +75,14 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     readyAt: row.ready_at?.toISOString() ?? null,
     expiresAt: (row.status === 'uploading' ? row.upload_expires_at : row.remove_at)?.toISOString() ?? null,
   };
+}
+
+function previewOf(
+  { workspace_id, id, preview_variants }: VideoRow,
+  baseUrl: string,
+): VideoRecord['preview'] {
+  if (preview_variants === null) return null;
+  return { hls: masterPlaylistUrl({ workspaceId: workspace_id, id }, baseUrl), variants: preview_variants };
 }
 
 /** The audio tracks, the default one first. Those of earlier versions have no label. */

@@ -319,7 +319,7 @@ export async function resetFailure(trx: Database, videoId: string): Promise<void
 /** Every retry is a request of a client, so their number has no other limit. */
 const STORED_RETRIES = 100;
 
-/** Also clears the due command: it belongs to the previous status. */
+/** Also clears the due command and the preview: they belong to the previous status or attempt. */
 async function setStatus(
   trx: Database,
   videoId: string,
@@ -328,7 +328,10 @@ async function setStatus(
 ): Promise<void> {
   await trx
     .updateTable('videos')
-    .set({ ...values, status, command_due_at: null, command_claimed_until: null, updated_at: sql`now()` })
+    .set({
+      ...{ ...values, status, updated_at: sql`now()` },
+      ...{ command_due_at: null, command_claimed_until: null, preview_variants: null },
+    })
     .where('id', '=', videoId)
     .execute();
 }

@@ -50,6 +50,8 @@ export type SegmentUploadsOptions = {
    * Called once, when a segment cannot be stored or is invalid. The caller stops the encode.
    */
   onFailure: (failure: TranscodeFailure | InvalidSegmentError) => void;
+  /** Called when the first segment of a rendition is stored. */
+  onBegun?: ((rendition: RenditionName, codecs: string) => void) | undefined;
 };
 
 const MAX_UPLOADS = 4;
@@ -161,6 +163,7 @@ export class SegmentUploads {
       const segments = this.#stored.get(file.rendition) ?? [];
       segments[file.sequence] = { ...head, bytes };
       this.#stored.set(file.rendition, segments);
+      if (file.sequence === 0) this.#options.onBegun?.(file.rendition, head.codecs);
     } finally {
       await segment.handle.close();
     }

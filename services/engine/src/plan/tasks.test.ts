@@ -24,8 +24,12 @@ function sourceOf(seconds: number, distance: number, container = 'mp4') {
   };
 }
 
-function piecesOf(source: Parameters<typeof planTasks>[0], plan: EncodePlan): PieceTask[] {
-  const { tasks = [] } = planTasks(source, plan, TASK_SECONDS) ?? {};
+function piecesOf(
+  source: Parameters<typeof planTasks>[0],
+  plan: EncodePlan,
+  taskSeconds = TASK_SECONDS,
+): PieceTask[] {
+  const { tasks = [] } = planTasks(source, plan, taskSeconds) ?? {};
   return tasks.filter((task) => task.kind === 'piece');
 }
 
@@ -47,14 +51,14 @@ describe('the tasks of a video', () => {
     const kinds = (plan: EncodePlan) => [
       ...new Set(planTasks(source, plan, TASK_SECONDS)?.tasks.map(({ kind }) => kind)),
     ];
-    expect(kinds(planOf(600))).toEqual(['images', 'piece']);
-    expect(kinds(planOf(600, { audio }))).toEqual(['audio', 'images', 'piece']);
+    expect(kinds(planOf(600))).toEqual(['piece', 'images']);
+    expect(kinds(planOf(600, { audio }))).toEqual(['audio', 'piece', 'images']);
     const videoPassthrough = true;
     expect(kinds(planOf(600, { audio, videoPassthrough }))).toEqual([
       'passthrough',
       'audio',
-      'images',
       'piece',
+      'images',
     ]);
     const rungs = planLadder({ width: 640, height: 360 }, 25);
     expect(kinds(planOf(600, { videoPassthrough, rungs }))).toEqual(['passthrough', 'images']);
@@ -79,25 +83,44 @@ describe('the tasks of a video', () => {
 });
 
 describe('the pieces of a video', () => {
-  test('are whole segments of about the same number, and hold every frame once', () => {
-    const pieces = piecesOf(sourceOf(200, 2), planOf(200));
-    expect(pieces.map(({ firstSegment, segmentStarts }) => [firstSegment, segmentStarts.length])).toEqual([
-      [0, 11],
-      [11, 12],
-      [23, 11],
+  test('are whole segments, and hold every frame once', () => {
+    const pieces = piecesOf(sourceOf(200, 1), planOf(200));
+    expect(
+      pieces.slice(0, 4).map(({ firstSegment, segmentStarts }) => [firstSegment, segmentStarts.length]),
+    ).toEqual([
+      [0, 1],
+      [1, 1],
+      [2, 2],
+      [4, 2],
     ]);
-    expect(pieces.map(({ firstFrame, frames }) => [firstFrame, firstFrame + frames])).toEqual([
-      [0, 1650],
-      [1650, 3450],
-      [3450, 5000],
+    expect(pieces.slice(0, 3).map(({ firstFrame, frames }) => [firstFrame, firstFrame + frames])).toEqual([
+      [0, 150],
+      [150, 300],
+      [300, 600],
     ]);
-    expect(pieces.map(({ seek }) => seek)).toEqual([null, 61.9999, 133.9999]);
-    expect(pieces.map(({ firstIFrame, iFrames }) => [firstIFrame, iFrames])).toEqual([
-      [0, 33],
-      [33, 36],
-      [69, 31],
+    expect(pieces.at(-1)).toMatchObject({ firstFrame: 3600, frames: 1400 });
+    expect(pieces.slice(0, 3).map(({ seek }) => seek)).toEqual([null, 3.9999, 9.9999]);
+    expect(pieces.slice(0, 3).map(({ firstIFrame, iFrames }) => [firstIFrame, iFrames])).toEqual([
+      [0, 3],
+      [3, 3],
+      [6, 6],
     ]);
   });
+
+  test.each([
+    [126, 60, [1, 1, 2, 2, 4, 11]],
+    [180, 60, [1, 1, 2, 2, 4, 4, 8, 8]],
+    [900, 60, [1, 1, 2, 2, 4, 4, 10, 9, 10, 10, 10, 9, 10, 10, 9, 10, 10, 10, 9, 10]],
+    [66, 30, [1, 1, 2, 2, 5]],
+    [60, 12, [2, 2, 2, 2, 2]],
+    [30, 6, [1, 1, 1, 1, 1]],
+  ])(
+    'of %d s grow from one segment to about %d s, and then have about the same duration',
+    (seconds, piece, sizes) => {
+      const pieces = piecesOf(sourceOf(seconds, 1), planOf(seconds), piece);
+      expect(pieces.map(({ segmentStarts }) => segmentStarts.length)).toEqual(sizes);
+    },
+  );
 
   test('have key frames at the frames that all renditions have', () => {
     const frameRate = { numerator: 60_000, denominator: 1001 };
@@ -122,22 +145,23 @@ describe('the pieces of a video', () => {
     });
     const source = { ...sourceOf(600, 3), gops };
     const pieces = piecesOf(source, planOf(600, { videoPassthrough: true }));
-    expect(pieces.map((piece) => piece.keyFrames.length)).toEqual(Array(10).fill(40));
-    expect(pieces[0]?.keyFrames.slice(0, 5)).toEqual([0, 15, 75, 90, 150]);
-    expect(pieces[0]?.segmentStarts.slice(0, 3)).toEqual([0, 150, 300]);
-    expect(pieces.map((piece) => piece.iFrames)).toEqual(Array(10).fill(20));
+    const segments = pieces.map((piece) => piece.segmentStarts.length);
+    expect(pieces.map((piece) => piece.keyFrames.length)).toEqual(segments.map((count) => 4 * count));
+    expect(pieces.flatMap((piece) => piece.keyFrames).slice(0, 5)).toEqual([0, 15, 75, 90, 150]);
+    expect(pieces.flatMap((piece) => piece.segmentStarts).slice(0, 3)).toEqual([0, 150, 300]);
+    expect(pieces.map((piece) => piece.iFrames)).toEqual(segments.map((count) => 2 * count));
   });
 
   test('begin to read before the second key frame before them, and earlier in a transport stream', () => {
     const lead = 0.04;
-    expect(piecesOf(sourceOf(180, 2), planOf(180, { lead }))[1]?.seek).toBeCloseTo(57.9999, 6);
-    expect(piecesOf(sourceOf(180, 2), planOf(180))[1]?.seek).toBeCloseTo(55.9999, 6);
-    expect(piecesOf(sourceOf(180, 2, 'mpegts'), planOf(180))[1]?.seek).toBeCloseTo(55, 6);
+    expect(piecesOf(sourceOf(180, 2), planOf(180, { lead })).at(-1)?.seek).toBeCloseTo(129.9999, 6);
+    expect(piecesOf(sourceOf(180, 2), planOf(180)).at(-1)?.seek).toBeCloseTo(127.9999, 6);
+    expect(piecesOf(sourceOf(180, 2, 'mpegts'), planOf(180)).at(-1)?.seek).toBeCloseTo(127, 6);
   });
 
   test('are longer where key frames are far apart', () => {
     const pieces = piecesOf(sourceOf(600, 100), planOf(600));
-    expect(pieces.map(({ firstFrame }) => firstFrame / 25)).toEqual([0, 240, 420]);
+    expect(pieces.map(({ firstFrame }) => firstFrame / 25)).toEqual([0, 258, 426]);
     expect(planTasks(sourceOf(600, 600), planOf(600), TASK_SECONDS)).toBeNull();
   });
 });

@@ -28,13 +28,18 @@ export function planTasks(
   const keyFrames = keyFramesOf(plan, typeof source.gops === 'string' ? [] : source.gops);
   const pieces = encodedRungs(plan).length === 0 ? [] : planPieces(source, plan, { keyFrames, taskSeconds });
   if (pieces === null) return null;
-  const others: Task[] = [
+  const tasks: Task[] = [
     ...(plan.videoPassthrough ? [{ kind: 'passthrough' } as const] : []),
     ...(plan.audio.length > 0 ? [{ kind: 'audio' } as const] : []),
+    ...pieces.slice(0, PIECES_BEFORE_IMAGES),
     { kind: 'images', keyFramesOnly: haveCloseKeyFrames(source) },
+    ...pieces.slice(PIECES_BEFORE_IMAGES),
   ];
-  return { segmentStarts: keyFrames.segmentStarts, tasks: [...others, ...pieces] };
+  return { segmentStarts: keyFrames.segmentStarts, tasks };
 }
+
+/** Viewers wait for the first pieces. At the end, the images of a very long video could take longer than the last pieces. */
+const PIECES_BEFORE_IMAGES = 2;
 
 /** The longest time between the key frames that images are taken from, in seconds. */
 const MAX_IMAGE_GAP_SECONDS = 12;
@@ -52,7 +57,25 @@ function haveCloseKeyFrames({
   );
 }
 
-/** Pieces of whole segments, all of about the same duration. Null if there would be only one. */
+/** The numbers of segments of the first pieces: a viewer who does not wait for the whole video soon has some, and then some more. */
+const FIRST_PIECES = [1, 1, 2, 2, 4, 4];
+
+/** The segments that begin pieces, but the first one. After the first pieces, all have about the same number of segments. */
+function cutsOf(segments: number, perPiece: number): number[] {
+  const cuts: number[] = [];
+  let begin = 0;
+  for (const size of FIRST_PIECES) {
+    // Each piece costs bits: its rate control begins anew.
+    if (2 * size >= perPiece || begin + size + perPiece > segments) break;
+    begin += size;
+    cuts.push(begin);
+  }
+  const count = Math.max(1, Math.round((segments - begin) / perPiece));
+  for (let at = 1; at < count; at += 1) cuts.push(begin + Math.round((at * (segments - begin)) / count));
+  return cuts;
+}
+
+/** Pieces of whole segments. Null if there would be only one. */
 function planPieces(
   { container, entryPoints, layout }: Pick<ProbedSource, 'container' | 'entryPoints' | 'layout'>,
   plan: EncodePlan,
@@ -62,12 +85,10 @@ function planPieces(
   if (seek === null || entryPoints === null) return null;
   const { segmentStarts } = keyFrames;
   const perPiece = Math.max(1, Math.round(taskSeconds / plan.segmentSeconds));
-  const count = Math.max(1, Math.floor(segmentStarts.length / perPiece));
   const rate = toNumber(plan.frameRate);
   const secondOf = (segment: number) => (segmentStarts[segment] ?? 0) / rate + plan.lead;
   const firsts: { segment: number; seek: number | null }[] = [{ segment: 0, seek: null }];
-  for (let at = 1; at < count; at += 1) {
-    const segment = Math.round((at * segmentStarts.length) / count);
+  for (const segment of cutsOf(segmentStarts.length, perPiece)) {
     const entry = entryPointFor(secondOf(segment), entryPoints) - SEEK_MARGINS[seek];
     // Where key frames are far apart, each cut would decode the same frames again.
     if (entry > secondOf(firsts.at(-1)?.segment ?? 0)) firsts.push({ segment, seek: entry });

@@ -26,7 +26,7 @@ export type StoredRun<T> = {
   seconds: number;
   /** What shows the progress of the run, and its value at the end. */
   progress: { key: ProgressKey; end: number };
-  segments: Pick<SegmentUploadsOptions, 'renditions' | 'iFramesOf' | 'maxSegments' | 'piece'>;
+  segments: Pick<SegmentUploadsOptions, 'renditions' | 'iFramesOf' | 'maxSegments' | 'piece' | 'onBegun'>;
   contentKey: Uint8Array;
   /** Object key of a segment. */
   keyOf: (rendition: RenditionName, sequence: number) => string;

@@ -1,6 +1,7 @@
 import type { ClaimTaskResponse } from '@framelane/contracts/internal-api';
 import { createMessage, type MessageData } from '@framelane/contracts/messages';
-import { PLAN_VERSION, type TaskResult } from '@framelane/contracts/transcode-plan';
+import type { RenditionName } from '@framelane/contracts/renditions';
+import { type BegunRenditions, PLAN_VERSION, type TaskResult } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import { InvalidSegmentError } from '../output/segment-info.ts';
 import { toNumber } from '../source/frame-rate.ts';
@@ -9,7 +10,7 @@ import { reportFailure } from './failure-report.ts';
 import { leaveToOthers } from './insufficient-disk-space.ts';
 import { diskNeed, withSource } from './job-source.ts';
 import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
-import { runTask } from './task-job.ts';
+import { runTask, type TaskJob } from './task-job.ts';
 import { WorkLease, WorkObsoleteError } from './work-lease.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
@@ -63,14 +64,21 @@ async function runTry(
   const taskTry = { videoId: command.videoId, attempt, task, try: tryNumber };
   const facts = { ...taskTry, kind: work.kind };
   const startedAt = Date.now();
-  const report = (fraction: number) => bus.publish(createMessage('task.progress', { ...taskTry, fraction }));
+  const begun: BegunRenditions = {};
+  const report = (fraction: number) =>
+    bus.publish(createMessage('task.progress', { ...taskTry, fraction, begun }));
   const isCurrent = () => controlPlane.isTaskCurrent(taskTry);
   const lease = new WorkLease({ leaseSeconds: claim.leaseSeconds, facts, report, isCurrent }, logger);
   const output = { ...command, attempt, folder: taskFolder(task, tryNumber) };
   logger.info('task.started', facts);
   let result: TaskResult;
   try {
-    result = await run(claim, command.videoId, outputPrefix(output), lease, disk, worker);
+    const prefix = outputPrefix(output);
+    const onBegun = (rendition: RenditionName, codecs: string) => {
+      begun[rendition] = codecs;
+      lease.reportSoon();
+    };
+    result = await run(claim, command.videoId, { prefix, onBegun }, lease, disk, worker);
   } catch (error) {
     lease.stop();
     await removeStored(outputPrefix(output), facts, worker);
@@ -92,7 +100,7 @@ function mediaSeconds({ work, plan: { encode } }: ClaimTaskResponse): number {
 function run(
   claim: ClaimTaskResponse,
   videoId: string,
-  prefix: string,
+  output: Pick<TaskJob, 'prefix' | 'onBegun'>,
   lease: WorkLease,
   disk: Reservation,
   { stopping, ...worker }: WorkerParts,
@@ -110,7 +118,7 @@ function run(
   const source = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true, parts };
   return withSource(source, context, (directory) =>
     worker.metrics.inStage('encode', () =>
-      runTask({ facts, plan, work, contentKey, prefix }, directory, context),
+      runTask({ facts, plan, work, contentKey, ...output }, directory, context),
     ),
   );
 }

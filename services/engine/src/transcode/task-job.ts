@@ -10,7 +10,7 @@ import {
 import { storeImages } from '../output/image-uploads.ts';
 import { describeStored } from '../output/manifest.ts';
 import { InvalidSegmentError } from '../output/segment-info.ts';
-import type { StoredSegments } from '../output/segment-uploads.ts';
+import type { SegmentUploadsOptions, StoredSegments } from '../output/segment-uploads.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { TranscodeJobContext } from './job-source.ts';
@@ -25,6 +25,8 @@ export type TaskJob = {
   contentKey: Uint8Array;
   /** What the keys of all its objects begin with. */
   prefix: string;
+  /** Called when the first segment of a rendition is stored. */
+  onBegun?: SegmentUploadsOptions['onBegun'];
 };
 
 const MICROSECONDS = 1_000_000;
@@ -69,6 +71,7 @@ async function runPiece(
         renditions: namesOf(rungs),
         iFramesOf: iFrames ? (rungs[0]?.name ?? null) : null,
         maxSegments: count,
+        onBegun: job.onBegun,
         piece: { firstSegment, firstIFrame, isFollowed: firstSegment + count < segmentStarts.length },
       },
     },
@@ -139,6 +142,7 @@ async function runTracks(
         renditions: namesOf([...part.rungs, ...part.audio]),
         iFramesOf: null,
         maxSegments: Math.ceil(encode.duration / encode.segmentSeconds) + 1,
+        onBegun: job.onBegun,
       },
     },
     encode,

@@ -49,6 +49,22 @@ describe('a lease', () => {
     lease.stop();
   });
 
+  test('is reported at once on request, and again if there is a request during the report', async () => {
+    const { lease, report, reported } = leaseOf(120);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    report.mockReturnValueOnce(promise);
+    lease.reportSoon();
+    lease.reportSoon();
+    lease.reportSoon();
+    expect(reported()).toEqual([0]);
+    resolve();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(reported()).toEqual([0, 0]);
+    await jest.advanceTimersByTimeAsync(4000);
+    expect(reported()).toEqual([0, 0]);
+    lease.stop();
+  });
+
   test('is renewed often enough if it is short', async () => {
     const { lease, reported } = leaseOf(4);
     await jest.advanceTimersByTimeAsync(3000);

@@ -34,6 +34,8 @@ export class WorkLease {
   readonly #timers: NodeJS.Timeout[];
   #fraction = 0;
   #reported = { fraction: 0, at: Date.now() };
+  /** Whether a report is due whatever the progress is. */
+  #isDue = false;
   #running = new Set<string>();
 
   constructor(work: LeasedWork, logger: Logger) {
@@ -52,6 +54,12 @@ export class WorkLease {
   /** Sets the progress, 0 to 1. A smaller value than before is ignored. */
   progress(fraction: number): void {
     this.#fraction = Math.max(this.#fraction, fraction);
+  }
+
+  /** Reports at once, or as soon as the report under way has ended. */
+  reportSoon(): void {
+    this.#isDue = true;
+    this.#once('report', () => this.#report());
   }
 
   /** Stops the heartbeats. Call it before the result is published. */
@@ -78,11 +86,13 @@ export class WorkLease {
   async #report(): Promise<void> {
     const { fraction, at } = this.#reported;
     const hasProgressed = this.#fraction - fraction >= MIN_STEP;
-    const isDue = Date.now() - at >= this.#maxSilenceMs - REPORT_INTERVAL_MS / 2;
-    if (!hasProgressed && !isDue) return;
+    const mustRenew = Date.now() - at >= this.#maxSilenceMs - REPORT_INTERVAL_MS / 2;
+    if (!hasProgressed && !mustRenew && !this.#isDue) return;
+    this.#isDue = false;
     const now = { fraction: this.#fraction, at: Date.now() };
     await this.#work.report(now.fraction);
     this.#reported = now;
+    if (this.#isDue) await this.#report();
   }
 
   async #checkCurrent(): Promise<void> {

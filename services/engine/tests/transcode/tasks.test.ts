@@ -43,7 +43,7 @@ async function firstFailure(videoId: string): Promise<Failed['data']> {
 
 test('an attempt at a long video ends with its plan, and each command runs one task', async () => {
   const { videoId, plan } = await plannedVideo();
-  expect(plan.tasks.map(({ kind }) => kind)).toEqual(['audio', 'images', 'piece', 'piece', 'piece', 'piece']);
+  expect(plan.tasks.map(({ kind }) => kind)).toEqual(['audio', 'piece', 'piece', 'images', 'piece', 'piece']);
   expect(bench.results(videoId)).toEqual([]);
   for (const _ of plan.tasks) await bench.commandTask(videoId);
   // One more than there are tasks.
@@ -63,6 +63,12 @@ test('an attempt at a long video ends with its plan, and each command runs one t
   const images = [manifest.poster, manifest.storyboard].filter((image) => image !== null);
   const stored = await bench.stored(videoId);
   expect(stored).toHaveLength(segments.length + images.length);
+  // Viewers can begin when the first segment of each rendition is stored.
+  const begun = Object.assign(
+    {},
+    ...bench.events.flatMap((event) => (event.type === 'task.progress' ? [event.data.begun] : [])),
+  );
+  expect(begun).toEqual(Object.fromEntries(manifest.renditions.map(({ name, codecs }) => [name, codecs])));
   // Each try has a folder, and the result says what is in it.
   const folders = new Set(stored.map((key) => key.split('/')[4]));
   expect([...folders].sort()).toEqual(['t0.1', 't1.1', 't2.1', 't3.1', 't4.1', 't5.1']);

@@ -3,7 +3,8 @@ import { type Kysely, sql } from 'kysely';
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table videos
     add column in_one_run boolean not null default false,
-    add column image_folder text not null default ''`.execute(db);
+    add column image_folder text not null default '',
+    add column preview_variants text[]`.execute(db);
   await sql`alter table attempts add column plan jsonb, add column source_sha256 text`.execute(db);
   await sql`alter table renditions
     add column part_starts integer[] not null default '{0}',
@@ -23,6 +24,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     command_published_at timestamptz(3),
     lease_expires_at timestamptz(3),
     started_at timestamptz(3),
+    begun jsonb not null default '{}',
     result jsonb,
     primary key (video_id, attempt, number),
     foreign key (video_id, attempt) references attempts (video_id, number) on delete cascade,
@@ -42,5 +44,6 @@ export async function down(db: Kysely<unknown>): Promise<void> {
   await sql`drop table tasks`.execute(db);
   await sql`alter table renditions drop column part_starts, drop column part_folders`.execute(db);
   await sql`alter table attempts drop column plan, drop column source_sha256`.execute(db);
-  await sql`alter table videos drop column in_one_run, drop column image_folder`.execute(db);
+  await sql`alter table videos drop column in_one_run, drop column image_folder,
+    drop column preview_variants`.execute(db);
 }

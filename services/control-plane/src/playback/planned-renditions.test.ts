@@ -1,0 +1,65 @@
+import { joinManifest } from '@framelane/contracts/joined-manifest';
+import { expect, test } from '@jest/globals';
+import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from '../../tests/support/plan.ts';
+import { plannedRenditions, plannedSegments, taskOf } from './planned-renditions.ts';
+
+const plan = samplePlan();
+const BEGUN = { '360p': 'avc1.64001e', audio: 'mp4a.40.2' };
+
+test('renditions have the facts of the video that is made of the plan, and are listed once they have begun', () => {
+  const results = [AUDIO, IMAGES, ...PIECES].map(resultOf);
+  const { renditions } = joinManifest(plan, results);
+  const planned = plannedRenditions(plan, BEGUN);
+  expect(planned).toMatchObject(
+    renditions.map(({ segments: _, ...facts }) => ({ label: null, role: null, ...facts })),
+  );
+  expect(planned.map(({ bandwidth }) => bandwidth)).toEqual([880_000, 211_200]);
+  expect(plannedRenditions(plan, { audio: 'mp4a.40.2' }).map(({ name }) => name)).toEqual(['audio']);
+});
+
+test('segments of video are where the plan has them', () => {
+  const durations = [6, 6, 6, 6, 6, 6];
+  expect(plannedSegments(plan, '360p')).toEqual({ durations, targetDuration: 6 });
+  const starts = [0, 125, 300, 450, 600, 810];
+  expect(plannedSegments({ ...plan, segmentStarts: starts }, '360p')).toEqual({
+    ...{ durations: [5, 7, 6, 6, 8.4, 3.6], targetDuration: 8 },
+  });
+  expect(plannedSegments(plan, '720p')).toBeUndefined();
+});
+
+test.each([
+  [36, [6, 6, 6, 6, 6, 6]],
+  // 0.1 s of audio may belong to the segment before.
+  [30.1, [6, 6, 6, 6, expect.closeTo(6.1)]],
+  [30.5, [6, 6, 6, 6, 6, 0.5]],
+  [0.1, [0.1]],
+])('audio of %d s has whole segments', (end, durations) => {
+  const audio = plan.encode.audio.map((rendition) => ({ ...rendition, end }));
+  const found = plannedSegments({ ...plan, encode: { ...plan.encode, audio } }, 'audio');
+  expect(found?.durations).toEqual(durations);
+});
+
+test('each segment belongs to one task', () => {
+  expect([0, 1, 2, 3, 4, 5, 6].map((sequence) => taskOf(plan, '360p', sequence))).toEqual([
+    2,
+    2,
+    3,
+    3,
+    4,
+    4,
+    undefined,
+  ]);
+  expect([taskOf(plan, 'audio', 0), taskOf(plan, 'audio', 5), taskOf(plan, 'audio', 6)]).toEqual([
+    0,
+    0,
+    undefined,
+  ]);
+  expect([taskOf(plan, '720p', 0), taskOf(plan, 'iframes', 0)]).toEqual([undefined, undefined]);
+  const [rung] = plan.encode.rungs;
+  const kept = {
+    ...plan,
+    encode: { ...plan.encode, videoPassthrough: true, rungs: [rung, { ...rung, name: '720p' }] },
+    tasks: [...plan.tasks, { kind: 'passthrough' }],
+  } as typeof plan;
+  expect([taskOf(kept, '360p', 2), taskOf(kept, '720p', 2)]).toEqual([3, 5]);
+});

@@ -1,0 +1,87 @@
+import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
+import type { BegunRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { RenditionFacts } from './master-playlist.ts';
+import { type SegmentDurations, targetDurationOf } from './media-playlist.ts';
+
+/** What playlists and the search for a segment need of a plan. */
+export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts' | 'tasks'>;
+
+/** Bytes of a transport stream for each 100 bytes of media, at most. */
+const BYTES_FOR_100 = 110;
+/** Bits a second of each channel, at most as the engine encodes it. */
+const CHANNEL_RATE = 96_000;
+/** A segment of audio that would be shorter may not exist: audio frames and priming samples move the ends of segments. */
+const SHORTEST_SEGMENT_SECONDS = 0.2;
+
+/** The renditions of a plan that have begun, as the master playlist describes them before they are measured: with the bit rate that they do not exceed. */
+export function plannedRenditions(
+  { encode, facts }: Pick<PlannedVideo, 'encode' | 'facts'>,
+  begun: BegunRenditions,
+): RenditionFacts[] {
+  const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
+  const video = encode.rungs.map(({ name, width, height, maxRate, frameStep }) => ({
+    ...{ name, width, height, frameRate: frameRate / frameStep, maxRate },
+    ...{ channels: null, language: null, label: null, role: null },
+  }));
+  const audio = encode.audio.map(({ name, index, channels }) => {
+    const {
+      language = null,
+      label = null,
+      role = null,
+    } = facts.audioTracks.find((track) => track.index === index) ?? {};
+    return {
+      ...{ name, width: null, height: null, frameRate: null, maxRate: channels * CHANNEL_RATE },
+      ...{ channels, language, label, role },
+    };
+  });
+  return [...video, ...audio].flatMap(({ maxRate, ...rendition }) => {
+    const codecs = begun[rendition.name];
+    const bandwidth = Math.ceil((maxRate * BYTES_FOR_100) / 100);
+    return codecs === undefined ? [] : [{ ...rendition, codecs, bandwidth, averageBandwidth: bandwidth }];
+  });
+}
+
+/** The segments of a rendition as its playlist lists them before they are stored; undefined if the plan does not have it. */
+export function plannedSegments(video: PlannedVideo, name: RenditionName): SegmentDurations | undefined {
+  const { encode } = video;
+  const durations = durationsOf(video, name);
+  if (durations === undefined) return undefined;
+  const all = [...encode.rungs, ...encode.audio].map((rendition) => durationsOf(video, rendition.name) ?? []);
+  return {
+    durations,
+    targetDuration: targetDurationOf(all.map((of) => of.map((duration) => ({ duration })))),
+  };
+}
+
+function durationsOf({ encode, segmentStarts }: PlannedVideo, name: RenditionName): number[] | undefined {
+  if (encode.rungs.some((rung) => rung.name === name)) {
+    const { numerator, denominator } = encode.frameRate;
+    return between(segmentStarts, encode.frames).map((frames) => (frames * denominator) / numerator);
+  }
+  const audio = encode.audio.find((rendition) => rendition.name === name);
+  if (audio === undefined) return undefined;
+  const { segmentSeconds } = encode;
+  const count = Math.max(1, Math.ceil((audio.end - SHORTEST_SEGMENT_SECONDS) / segmentSeconds));
+  return between(
+    Array.from({ length: count }, (_, at) => at * segmentSeconds),
+    audio.end,
+  );
+}
+
+function between(starts: readonly number[], end: number): number[] {
+  return starts.map((start, at) => (starts[at + 1] ?? end) - start);
+}
+
+/** The number of the task that makes a segment; undefined if the plan does not have the segment. */
+export function taskOf(video: PlannedVideo, name: RenditionName, sequence: number): number | undefined {
+  if (sequence >= (durationsOf(video, name)?.length ?? 0)) return undefined;
+  const { encode, tasks } = video;
+  const isCopied = encode.videoPassthrough && name === encode.rungs.at(-1)?.name;
+  const found = tasks.findIndex((task) => {
+    if (isAudioRendition(name)) return task.kind === 'audio';
+    if (isCopied || task.kind !== 'piece') return isCopied && task.kind === 'passthrough';
+    const within = sequence - task.firstSegment;
+    return within >= 0 && within < task.segmentStarts.length;
+  });
+  return found === -1 ? undefined : found;
+}

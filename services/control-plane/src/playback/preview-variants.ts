@@ -1,0 +1,81 @@
+import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+import type { BegunRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
+
+/** The state of a task. */
+export type TaskProgress = {
+  /** 0..1 */
+  progress: number;
+  isDone: boolean;
+  /** Seconds since an engine began it; null if none works on it. */
+  runningSeconds: number | null;
+  begun: BegunRenditions;
+};
+
+/** How much slower engines may become before a viewer who began at once has to wait. */
+const HEADROOM = 1.05;
+
+/**
+ * The video renditions that a viewer can play now without overtaking the engines; empty if there is no such preview. Copying the
+ * source and encoding audio are many times faster than playback.
+ *
+ * @param tasks the states of the tasks, by their numbers
+ */
+export function previewVariants(
+  { encode, tasks: planned }: Pick<TranscodePlan, 'encode' | 'tasks'>,
+  tasks: readonly TaskProgress[],
+): VideoRendition[] {
+  const begun: BegunRenditions = Object.assign({}, ...tasks.map((task) => task.begun));
+  if (encode.audio.some(({ name }) => begun[name] === undefined)) return [];
+  const copied = encode.videoPassthrough ? encode.rungs.at(-1)?.name : undefined;
+  const rate = encode.frameRate.numerator / encode.frameRate.denominator;
+  const pieces = planned.flatMap((task, at) =>
+    task.kind === 'piece' ? [{ ...(tasks[at] as TaskProgress), seconds: task.frames / rate }] : [],
+  );
+  const others = tasks.filter((_, at) => planned[at]?.kind !== 'piece').flatMap(secondsLeft);
+  const isAhead = keepsAhead(pieces, others);
+  return VIDEO_RENDITIONS.filter(
+    (name) =>
+      encode.rungs.some((rung) => rung.name === name) &&
+      begun[name] !== undefined &&
+      (name === copied || isAhead),
+  );
+}
+
+type Piece = Omit<TaskProgress, 'begun'> & { seconds: number };
+
+/** How long a task that is at work will take, at its speed so far. */
+function secondsLeft({ progress, runningSeconds }: TaskProgress): number[] {
+  if (runningSeconds === null) return [];
+  return [progress > 0 ? (runningSeconds * (1 - progress)) / progress : runningSeconds];
+}
+
+/**
+ * Whether a viewer who begins now gets every piece in time, if engines go on as fast as so far, less the headroom: as many tasks at
+ * once, each piece at the average speed. Pieces are begun in order.
+ *
+ * @param others when the other tasks that are at work will end, in seconds from now
+ */
+function keepsAhead(pieces: readonly Piece[], others: readonly number[]): boolean {
+  const running = pieces.filter(({ runningSeconds }) => runningSeconds !== null);
+  const elapsed = running.reduce((sum, { runningSeconds }) => sum + (runningSeconds ?? 0), 0);
+  const made = running.reduce((sum, { progress, seconds }) => sum + progress * seconds, 0);
+  if (made === 0) return pieces.every(({ isDone }) => isDone);
+  const speed = made / elapsed / HEADROOM;
+  /** When each of the tasks at work will end. Then the next piece begins. */
+  const ends = [...running.map(({ progress, seconds }) => ((1 - progress) * seconds) / speed), ...others];
+  let position = 0;
+  for (const piece of pieces) {
+    const { seconds, isDone, runningSeconds, progress } = piece;
+    let end = 0;
+    if (runningSeconds !== null) end = ((1 - progress) * seconds) / speed;
+    else if (!isDone) {
+      const begin = Math.min(...ends);
+      end = begin + seconds / speed;
+      ends[ends.indexOf(begin)] = end;
+      if (begin > position) return false;
+    }
+    if (end > position + seconds) return false;
+    position += seconds;
+  }
+  return true;
+}

@@ -1,0 +1,128 @@
+import type { VideoRendition } from '@framelane/contracts/renditions';
+import type { BegunRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { secondsSince } from '../db/due-rows.ts';
+import type { TaskProgress } from './preview-variants.ts';
+
+/** A video that can be played while it is made. */
+export type Preview = { attempt: number; variants: VideoRendition[]; begun: BegunRenditions };
+
+/** The preview of a video, if it has one. */
+export async function findPreview(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<Preview | undefined> {
+  const row = await previewedVideos(db)
+    .select([
+      'videos.attempt',
+      'preview_variants as variants',
+      sql<BegunRenditions>`(
+        select coalesce(jsonb_object_agg(name, codecs), '{}')
+        from tasks, jsonb_each_text(begun) as stored (name, codecs) where video_id = videos.id
+      )`.as('begun'),
+    ])
+    .where('videos.id', '=', videoId)
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst();
+  return row?.variants ? { ...row, variants: row.variants } : undefined;
+}
+
+/** The attempt that makes a video with a preview. */
+export async function findPreviewedAttempt(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<number | undefined> {
+  const row = await previewedVideos(db)
+    .select('videos.attempt')
+    .where('videos.id', '=', videoId)
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst();
+  return row?.attempt;
+}
+
+/** Deleted videos have no preview, and neither have videos whose attempt has ended. */
+function previewedVideos(db: Database) {
+  return db.selectFrom('videos').where('preview_variants', 'is not', null).where('deleted_at', 'is', null);
+}
+
+/** The plan of an open attempt; undefined if the attempt has ended. */
+export async function findPlan(
+  db: Database,
+  { videoId, attempt }: { videoId: string; attempt: number },
+): Promise<TranscodePlan | undefined> {
+  const row = await db
+    .selectFrom('attempts')
+    .select('plan')
+    .where('video_id', '=', videoId)
+    .where('number', '=', attempt)
+    .where('outcome', 'is', null)
+    .executeTakeFirst();
+  return row?.plan ?? undefined;
+}
+
+/** The latest try of a task; undefined if its attempt has ended. */
+export async function findLatestTry(
+  db: Database,
+  { videoId, attempt, task }: { videoId: string; attempt: number; task: number },
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('tasks')
+    .select('tries')
+    .where('video_id', '=', videoId)
+    .where('attempt', '=', attempt)
+    .where('number', '=', task)
+    .executeTakeFirst();
+  return row?.tries;
+}
+
+/** What is offered of a video so far, and the states of its tasks by their numbers; undefined if the attempt has ended. */
+export async function findProgressOfTasks(
+  db: Database,
+  { videoId, attempt }: { videoId: string; attempt: number },
+): Promise<{ offered: VideoRendition[] | null; uploadedAt: Date | null; tasks: TaskProgress[] } | undefined> {
+  const video = await db
+    .selectFrom('videos')
+    .select(['preview_variants as offered', 'uploaded_at as uploadedAt'])
+    .where('id', '=', videoId)
+    .where('attempt', '=', attempt)
+    .where('status', '=', 'processing')
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (video === undefined) return undefined;
+  const tasks = await db
+    .selectFrom('tasks')
+    .select([
+      'progress',
+      'begun',
+      sql<boolean>`result is not null`.as('isDone'),
+      sql<number | null>`case when lease_expires_at is not null then ${secondsSince(sql`started_at`)} end`.as(
+        'runningSeconds',
+      ),
+    ])
+    .where('video_id', '=', videoId)
+    .where('attempt', '=', attempt)
+    .orderBy('number')
+    .execute();
+  return { ...video, tasks };
+}
+
+/** Offers more of a video than before. Resolves with false if somebody else has, or the attempt has ended. */
+export async function storePreview(
+  db: Database,
+  { videoId, attempt }: { videoId: string; attempt: number },
+  { offered, variants }: { offered: VideoRendition[] | null; variants: VideoRendition[] },
+): Promise<boolean> {
+  const result = await db
+    .updateTable('videos')
+    .set({ preview_variants: variants, updated_at: sql`now()` })
+    .where('id', '=', videoId)
+    .where('attempt', '=', attempt)
+    .where('status', '=', 'processing')
+    .where('deleted_at', 'is', null)
+    .where(sql<boolean>`preview_variants is not distinct from ${offered}::text[]`)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { createLogger } from '@framelane/service-kit/logger';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { Metrics } from '../src/metrics/metrics.ts';
+import { PreviewsService } from '../src/playback/previews.service.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { BEGUN, type Claimed, LongVideos, tryOf } from './support/long-videos.ts';
+import { IMAGES } from './support/plan.ts';
+
+let plane: TestControlPlane;
+let videos: LongVideos;
+beforeAll(async () => {
+  plane = await startControlPlane();
+  videos = new LongVideos(plane);
+});
+afterAll(() => plane.stop());
+
+async function video(videoId: string) {
+  return (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
+}
+
+const get = (videoId: string, path: string) =>
+  request(plane.url).get(`/v1/hls/${plane.workspaceId}/${videoId}/${path}`).responseType('blob');
+
+async function text(videoId: string, path: string): Promise<string> {
+  const { status, body } = await get(videoId, path);
+  expect([path, status]).toEqual([path, 200]);
+  return body.toString();
+}
+
+describe('the preview of a long video', () => {
+  test('is offered when its first segments are stored and engines keep ahead, and ends when it is ready', async () => {
+    const { videoId, audio, piece } = await videos.planned();
+    await videos.progress(videoId, piece, 0.9, BEGUN.piece);
+    expect(await video(videoId)).toMatchObject({ status: 'processing', preview: null });
+    expect((await get(videoId, 'master.m3u8')).status).toBe(404);
+    expect((await get(videoId, 'key')).status).toBe(404);
+    await videos.progress(videoId, audio, 0.1, BEGUN.audio);
+    const hls = expect.stringMatching(`/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8$`);
+    expect(await video(videoId)).toMatchObject({
+      status: 'processing',
+      preview: { hls, variants: ['360p'] },
+    });
+    expect((await video(videoId)).hls).toBeUndefined();
+    // Two pieces are still to be claimed.
+    const others = await videos.claim(videoId, 2);
+    await videos.complete(videoId, [audio, { ...audio, task: IMAGES }, piece, ...others]);
+    expect(await video(videoId)).toMatchObject({ status: 'ready', preview: null, hls });
+  });
+
+  test('changes the version of the record', async () => {
+    const { videoId, audio, piece } = await videos.planned();
+    await videos.progress(videoId, piece, 0.9, BEGUN.piece);
+    const read = () => request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
+    const { etag } = (await read()).headers;
+    await videos.progress(videoId, audio, 0, BEGUN.audio);
+    expect((await read().set('if-none-match', String(etag))).status).toBe(200);
+  });
+
+  test('has complete playlists that are not cached, and its key', async () => {
+    const { videoId } = await videos.previewed();
+    const master = await get(videoId, 'master.m3u8');
+    expect(master.headers['cache-control']).toBe('private, no-store');
+    const lines = master.body.toString();
+    expect(lines).toContain(
+      'BANDWIDTH=1091200,AVERAGE-BANDWIDTH=1091200,CODECS="avc1.64001e,mp4a.40.2",RESOLUTION=640x360',
+    );
+    expect(lines).toContain('NAME="Deutsch",LANGUAGE="de"');
+    for (const rendition of ['360p', 'audio']) {
+      const playlist = await text(videoId, `${rendition}/index.m3u8`);
+      expect(playlist.match(/^\d\.ts$/gm)).toEqual(['0.ts', '1.ts', '2.ts', '3.ts', '4.ts', '5.ts']);
+      expect(playlist.match(/^#EXTINF:6\.000000,$/gm)).toHaveLength(6);
+      expect(playlist).toContain('#EXT-X-PLAYLIST-TYPE:VOD');
+      expect(playlist.trimEnd()).toMatch(/#EXT-X-ENDLIST$/);
+    }
+    expect((await get(videoId, 'key')).body).toHaveLength(16);
+    expect((await get(videoId, '720p/index.m3u8')).status).toBe(404);
+    expect((await get(videoId, 'poster.jpg')).status).toBe(404);
+  });
+
+  test('has the segments that are stored, and waits for those that are not', async () => {
+    const { videoId, piece } = await videos.previewed();
+    const bytes = randomBytes(2000);
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: bytes });
+    const stored = await get(videoId, '360p/0.ts');
+    expect([stored.status, stored.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(bytes.equals(stored.body)).toBe(true);
+    // Two viewers wait for one segment.
+    const waiting = [get(videoId, '360p/1.ts'), get(videoId, '360p/1.ts')].map((response) => response.then());
+    await get(videoId, '360p/0.ts');
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 1, bytes: bytes });
+    for (const { status, body } of await Promise.all(waiting)) {
+      expect([status, bytes.equals(body)]).toEqual([200, true]);
+    }
+  });
+
+  test('answers 503 for a segment that is not stored in time, or if too many wait, and 404 for one that is not planned', async () => {
+    const { videoId } = await videos.previewed();
+    expect((await get(videoId, '360p/6.ts')).status).toBe(404);
+    const { db, objects, workspaceId } = plane;
+    const [logger, metrics] = [createLogger({ service: 'test', level: 'silent' }), new Metrics()];
+    const previews = new PreviewsService({ db, objects, logger, metrics, waitMs: 500, maxWaits: 1 });
+    const address = { workspaceId, videoId, rendition: '360p', sequence: 5 } as const;
+    const waiting = previews.segment(address);
+    const notYet = { status: 503, options: { headers: { 'Retry-After': '5' } } };
+    expect(() => previews.segment({ ...address, sequence: 4 })).toThrow(expect.objectContaining(notYet));
+    await expect(waiting).rejects.toMatchObject(notYet);
+  });
+
+  test('serves a waiting request from the video that is ready meanwhile', async () => {
+    const { videoId, audio, piece } = await videos.previewed();
+    const waiting = get(videoId, '360p/2.ts').then();
+    const others = await videos.claim(videoId, 2);
+    const bytes = randomBytes(1032);
+    await videos.store(videoId, others[0] as Claimed, { rendition: '360p', sequence: 2, bytes: bytes });
+    await videos.complete(videoId, [audio, { ...audio, task: IMAGES }, piece, ...others]);
+    const { status, body } = await waiting;
+    expect([status, bytes.equals(body)]).toEqual([200, true]);
+    expect((await get(videoId, '360p/2.ts')).headers['cache-control']).toContain('immutable');
+  });
+
+  test.each(['fails', 'is deleted'])('ends when the attempt or the video %s', async (how) => {
+    const { videoId, piece } = await videos.previewed();
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: randomBytes(16) });
+    const waiting = get(videoId, '360p/5.ts').then();
+    if (how === 'fails') {
+      const [code, message] = ['malformed_media', 'What went wrong.'] as const;
+      await plane.engine.report('task.failed', { ...tryOf(videoId, piece), code, message, retryable: false });
+      expect((await video(videoId)).preview).toBeNull();
+    } else await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect((await waiting).status).toBe(404);
+    for (const path of ['master.m3u8', '360p/index.m3u8', '360p/0.ts', 'key']) {
+      expect([path, (await get(videoId, path)).status]).toEqual([path, 404]);
+    }
+  });
+
+  test('of a signed video needs its token', async () => {
+    const { videoId } = await videos.previewed('signed');
+    expect((await get(videoId, 'master.m3u8')).status).toBe(401);
+    expect((await get(videoId, 'key')).status).toBe(401);
+    const { body } = await request(plane.url)
+      .post(`/v1/videos/${videoId}/playback-tokens`)
+      .set(plane.credentials);
+    const token = `token=${body.token}`;
+    expect(await text(videoId, `master.m3u8?${token}`)).toContain(`360p/index.m3u8?${token}`);
+    expect(await text(videoId, `360p/index.m3u8?${token}`)).toContain(`URI="../key?${token}"`);
+    expect((await get(videoId, `key?${token}`)).status).toBe(200);
+  });
+
+  test('is shown by the player page', async () => {
+    const { videoId } = await videos.previewed();
+    const { body } = await request(plane.url).get(`/v1/embed/${plane.workspaceId}/${videoId}/state`);
+    const hls = `/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`;
+    expect(body).toMatchObject({ status: 'preparing', hls });
+  });
+});

@@ -1,0 +1,79 @@
+import { type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { type BegunRenditions, PLAN_VERSION } from '@framelane/contracts/transcode-plan';
+import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
+import type { TestControlPlane } from './control-plane.ts';
+import { AUDIO, PIECES, resultOf, samplePlan } from './plan.ts';
+
+/** A try of a task. */
+export type Claimed = Pick<ClaimTaskResponse, 'attempt' | 'task' | 'try'>;
+
+/** What engines report when they have stored the first segments of `samplePlan`. */
+export const BEGUN = { audio: { audio: 'mp4a.40.2' }, piece: { '360p': 'avc1.64001e' } } as const;
+
+/** Long videos of a control plane, and engines that make them. */
+export class LongVideos {
+  readonly #plane: TestControlPlane;
+
+  constructor(plane: TestControlPlane) {
+    this.#plane = plane;
+  }
+
+  /** A video in its first attempt, whose audio, images and first piece are at work. */
+  async planned(playbackPolicy: 'public' | 'signed' = 'public') {
+    const { engine } = this.#plane;
+    const { videoId, uploadToken } = await this.#plane.ticket({ filename: 'long.mkv', playbackPolicy });
+    await engine.upload(uploadToken);
+    await engine.claim(videoId);
+    await engine.request(INTERNAL_PATHS.planAttempt, { videoId, attempt: 1, plan: samplePlan() });
+    const claimed = await this.claim(videoId, (PIECES[0] as number) + 1);
+    return { videoId, audio: claimed[AUDIO] as Claimed, piece: claimed[PIECES[0] as number] as Claimed };
+  }
+
+  /** The same, and viewers can play it. */
+  async previewed(playbackPolicy?: 'public' | 'signed') {
+    const made = await this.planned(playbackPolicy);
+    await this.progress(made.videoId, made.audio, 0.1, BEGUN.audio);
+    // Made within a moment, so that encoding is much faster than playback.
+    await this.progress(made.videoId, made.piece, 0.9, BEGUN.piece);
+    return made;
+  }
+
+  async claim(videoId: string, count: number): Promise<Claimed[]> {
+    const claimed: Claimed[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const { body } = await this.#plane.engine.request(INTERNAL_PATHS.claimTask, {
+        ...{ videoId, planVersion: PLAN_VERSION },
+      });
+      claimed.push(body as Claimed);
+    }
+    return claimed;
+  }
+
+  progress(videoId: string, claimed: Claimed, fraction: number, begun: BegunRenditions): Promise<void> {
+    return this.#plane.engine.report('task.progress', { ...tryOf(videoId, claimed), fraction, begun });
+  }
+
+  async complete(videoId: string, tasks: readonly Claimed[]): Promise<void> {
+    for (const claimed of tasks) {
+      const result = resultOf(claimed.task);
+      await this.#plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result });
+    }
+  }
+
+  /** Stores a segment that a try has made. */
+  store(
+    videoId: string,
+    claimed: Claimed,
+    { rendition, sequence, bytes }: { rendition: string; sequence: number; bytes: Buffer },
+  ) {
+    const { objects, workspaceId } = this.#plane;
+    const folder = taskFolder(claimed.task, claimed.try);
+    const output = { workspaceId, videoId, attempt: claimed.attempt, folder };
+    return objects.put(segmentKey(output, rendition, sequence), bytes, 'video/mp2t');
+  }
+}
+
+/** A try as messages have it. */
+export function tryOf(videoId: string, { attempt, task, try: tryNumber }: Claimed) {
+  return { videoId, attempt, task, try: tryNumber };
+}
