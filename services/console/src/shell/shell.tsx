@@ -1,6 +1,6 @@
 import { Button, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { pagesFor, shortcutOf } from '../navigation.ts';
 import { signOut, useSession } from '../sign-in/session.ts';
@@ -65,11 +65,28 @@ function NavigationLink({ to, name }: { to: string; name: string }) {
   useShortcut(shortcutOf(to), `Open ${name}`, () => navigate(to));
   // Also for the page of one video or webhook.
   const isCurrent = path === to || path.startsWith(`${to}/`);
+  const link = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (isCurrent) scrollPagesTo(link.current);
+  }, [isCurrent]);
   return (
-    <Link href={to} className={isCurrent ? 'active' : ''} aria-current={isCurrent ? 'page' : undefined}>
+    <Link
+      ref={link}
+      href={to}
+      className={isCurrent ? 'active' : ''}
+      aria-current={isCurrent ? 'page' : undefined}
+    >
       {name}
     </Link>
   );
+}
+
+/** Shows a link of the navigation, which scrolls on a phone. The page keeps its place, which `scrollIntoView` would change. */
+function scrollPagesTo(link: HTMLElement | null): void {
+  const pages = link?.parentElement;
+  if (!link || !pages) return;
+  const [inner, outer] = [link.getBoundingClientRect(), pages.getBoundingClientRect()];
+  pages.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
 }
 
 /** Keyboard shortcuts, and their help. */
