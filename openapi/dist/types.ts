@@ -231,7 +231,7 @@ export interface paths {
         /**
          * Get the timeline of a video
          * @description Returns what has happened to a video, oldest first: its creation, the arrival of the file, each attempt to transcode it, and
-         *     the end. A retry begins with another attempt; the numbers go on. Of a failed attempt the timeline says how it ended, and
+         *     the end. After a retry the numbers of the attempts go on. Of a failed attempt the timeline says how it ended, and
          *     `error` of the record says why the video failed.
          */
         get: operations["getVideoTimeline"];
@@ -2136,13 +2136,14 @@ export interface components {
              * @description - `created`: the upload ticket or the import was created
              *     - `uploaded`: the file was complete, uploaded or imported
              *     - `attempt`: an engine began to transcode it
+             *     - `retried`: a client retried it after it had failed
              *     - `waiting`: it has been waiting for an engine since this time; a time in the future is when the next attempt is due
              *     - `ready`: it first could be played
              *     - `failed`: it failed; `error` of the record says why
              *     - `source_deleted`: the uploaded file was deleted
              * @enum {string}
              */
-            type: "created" | "uploaded" | "attempt" | "waiting" | "ready" | "failed" | "source_deleted";
+            type: "created" | "uploaded" | "attempt" | "retried" | "waiting" | "ready" | "failed" | "source_deleted";
             /**
              * Format: date-time
              * @description When it happened. Only that of `waiting` can be in the future.
@@ -2153,7 +2154,7 @@ export interface components {
         };
         /** @description What has happened to a video. */
         VideoTimeline: {
-            /** @description The entries, oldest first. Of the attempts there are the latest 100. */
+            /** @description The entries, oldest first. Of the attempts there are the latest 100, and of the retries as well. */
             data: components["schemas"]["TimelineEntry"][];
         };
         /** @description The captions of a video. */

@@ -28,6 +28,16 @@ import {
 const HOSTILE = `"'><img src=x onerror="window.attacked=1"><script>window.attacked=1</script>`;
 const CAPTIONS = 'WEBVTT\n\n00:00.000 --> 00:02.000\nHello\n';
 
+/** Lets the console believe that each playback token ends now. They are valid for an hour. */
+const SOON_EXPIRED = `
+  const send = window.fetch;
+  window.fetch = async (...request) => {
+    const response = await send(...request);
+    if (!response.url.endsWith('/playback-tokens')) return response;
+    const token = { ...(await response.json()), expiresAt: new Date().toISOString() };
+    return new Response(JSON.stringify(token), response);
+  };`;
+
 useConsole();
 
 let directory: string;
@@ -74,6 +84,10 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   const opened = await openVideo(video.id);
   const { page } = opened;
   await untilText(page, '640 × 360');
+  const current = await page.$$eval('header [aria-current]', (links) =>
+    links.map((link) => link.textContent),
+  );
+  expect(current).toEqual(['Videos']);
   await untilText(page, 'avc1.');
   await untilText(page, 'h264, aac');
   for (const step of ['Upload ticket created', 'Upload finished', 'Attempt 1 completed', 'Ready to play']) {
@@ -131,6 +145,8 @@ testInBrowser('the stage before the file, and the attempts of a video that fails
   await untilText(page, 'Attempt 1 failed');
   await click(page, 'Retry');
   await untilText(page, 'Attempt 2 failed');
+  const steps = await page.$$eval('.timeline li', (items) => items.map(({ dataset }) => dataset.type));
+  expect(steps).toEqual(['created', 'uploaded', 'failed', 'retried', 'failed', 'failed']);
   await inspect(opened, 'video-failed');
 });
 
@@ -206,8 +222,18 @@ testInBrowser(
     await inspect(reader, 'video-signed');
     await follow(reader.page, 'All videos');
 
-    const opened = await openVideo(video.id);
+    const opened = await signIn();
     const { page } = opened;
+    await page.evaluateOnNewDocument(SOON_EXPIRED);
+    await page.goto(`${publicUrl}/console/videos/${video.id}`);
+    const address = await page.waitForSelector('iframe').then((frame) => frame?.evaluate(({ src }) => src));
+    const first = new URL(address ?? '').searchParams.get('token');
+    // The player asks with a later token, and was not loaded again.
+    await page.waitForRequest((request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      return pathname.endsWith('/state') && (searchParams.get('token') ?? first) !== first;
+    });
+    expect(await page.$eval('iframe', ({ src }) => src)).toBe(address);
     const source = await page.evaluate(`fetch(document.querySelector('a[download]').href)
     .then(async (response) => [response.status, (await response.arrayBuffer()).byteLength])`);
     expect(source).toEqual([200, video.size]);

@@ -81,7 +81,10 @@ testInBrowser('a webhook is created, fails, and its event is delivered again', a
     'webhook.test',
   );
   await clickFirst(page, 'Details of webhook.test');
-  expect(JSON.parse(await textOf(page, 'Request'))).toMatchObject({ type: 'webhook.test' });
+  expect(JSON.parse(await textOf(page, 'Request body'))).toMatchObject({ type: 'webhook.test' });
+  expect(await textOf(page, 'Request headers of attempt 1')).toContain(
+    `webhook-id: ${received[0]?.headers.get('webhook-id')}`,
+  );
   expect(await textOf(page, 'Response to attempt 1')).toBe(HOSTILE);
   await page.select('select[aria-label="Status of the deliveries"]', 'succeeded');
   await untilText(page, 'No delivery of the last 30 days is succeeded.');
@@ -115,9 +118,15 @@ testInBrowser('a webhook is created, fails, and its event is delivered again', a
   await untilGone(page, 'This webhook is disabled');
   await click(page, 'Edit');
   await fill(page, 'Description', 'Catalogue');
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  await client.api.webhooks.update(id, { events: ['video.deleted'] });
   await click(page, 'Save');
   await untilGone(page, 'Edit webhook');
   await untilText(page, 'Catalogue');
+  expect(await client.api.webhooks.get(id)).toMatchObject({
+    description: 'Catalogue',
+    events: ['video.deleted'],
+  });
   await click(page, 'Delete webhook');
   await click(page, 'Delete');
   await untilText(page, 'This workspace has no webhooks.');

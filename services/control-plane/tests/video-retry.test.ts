@@ -255,7 +255,7 @@ describe('the timeline', () => {
     expect(failed.text).not.toContain('storage');
 
     await retry(videoId);
-    expect(await steps(videoId)).toEqual(['created', 'uploaded', 'attempt 1 failed', 'waiting']);
+    expect(await steps(videoId)).toEqual(['created', 'uploaded', 'attempt 1 failed', 'retried', 'waiting']);
     const { attempt } = await plane.engine.claim(videoId);
     await plane.engine.report('transcode.completed', { videoId, attempt, manifest: sampleManifest() });
     await request(plane.url).delete(`/v1/videos/${videoId}/source`).set(plane.credentials);
@@ -263,6 +263,7 @@ describe('the timeline', () => {
       'created',
       'uploaded',
       'attempt 1 failed',
+      'retried',
       'attempt 2 completed',
       'ready',
       'source_deleted',
@@ -270,7 +271,22 @@ describe('the timeline', () => {
     const { data } = (await timeline(videoId)).body;
     const times = data.map(({ at }: TimelineEntry) => at);
     expect(times).toEqual(times.toSorted());
-    expect(data[3].attempt.endedAt).toBe(data[4].at);
+    expect(data[4].attempt.endedAt).toBe(data[5].at);
+  });
+
+  test('has the latest 100 retries', async () => {
+    const videoId = await failedVideo();
+    await sql`update videos set retried_at = array(
+      select now() - make_interval(mins => 100 - n) from generate_series(1, 100) n order by n) where id = ${videoId}`.execute(
+      plane.db,
+    );
+    const before = (await timeline(videoId)).body.data.filter(
+      ({ type }: TimelineEntry) => type === 'retried',
+    );
+    await retry(videoId);
+    const after = (await timeline(videoId)).body.data.filter(({ type }: TimelineEntry) => type === 'retried');
+    expect(after).toHaveLength(100);
+    expect(after.slice(0, -1)).toEqual(before.slice(1));
   });
 
   test('needs videos:read, and is gone with its video', async () => {

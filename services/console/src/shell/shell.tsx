@@ -61,10 +61,12 @@ function refuseDroppedFiles(): () => void {
 }
 
 function NavigationLink({ to, name }: { to: string; name: string }) {
-  const [, navigate] = useLocation();
+  const [path, navigate] = useLocation();
   useShortcut(shortcutOf(to), `Open ${name}`, () => navigate(to));
+  // Also for the page of one video or webhook.
+  const isCurrent = path === to || path.startsWith(`${to}/`);
   return (
-    <Link href={to} className={(isActive) => (isActive ? 'active' : '')}>
+    <Link href={to} className={isCurrent ? 'active' : ''} aria-current={isCurrent ? 'page' : undefined}>
       {name}
     </Link>
   );

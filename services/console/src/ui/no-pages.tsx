@@ -7,7 +7,8 @@ export function NoPages() {
     <Stack>
       <PageTitle>No pages</PageTitle>
       <Text>
-        This session has no permission to read anything. Ask an administrator for another sign-in link.
+        This session has no permission to read anything. Ask an administrator for permissions, then sign in
+        again.
       </Text>
     </Stack>
   );

@@ -1,4 +1,5 @@
 import type { Video } from '@framelane/client';
+import { useEffect, useRef, useState } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { isPlayable, usePlaybackToken } from './queries.ts';
 
@@ -6,17 +7,46 @@ import { isPlayable, usePlaybackToken } from './queries.ts';
 export function Player({ video }: { video: Video }) {
   const { data: token, error, refetch } = usePlaybackToken(video);
   const isSigned = video.playbackPolicy === 'signed';
-  if (error !== null) return <ErrorAlert error={error} retry={() => void refetch()} />;
+  // A failed renewal leaves a token that still plays.
+  if (error !== null && token === undefined) return <ErrorAlert error={error} retry={() => void refetch()} />;
   if (isSigned && !isPlayable(video)) return null;
   if (isSigned && token === undefined) return <div className="player" />;
-  const query = isSigned && token !== undefined ? `?${new URLSearchParams({ token: token.token })}` : '';
+  return (
+    <Frame
+      // A player that is open does not get other captions.
+      key={[video.id, ...video.captions.map(({ language, updatedAt }) => `${language} ${updatedAt}`)].join()}
+      video={video}
+      token={isSigned ? token?.token : undefined}
+      onExpired={() => void refetch()}
+    />
+  );
+}
+
+type FrameProps = { video: Video; token: string | undefined; onExpired: () => void };
+
+/** Another address would start the player again, so it gets a new token as a message. See docs/embed.md. */
+function Frame({ video: { embed, title }, token, onExpired }: FrameProps) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [first] = useState(token);
+  useEffect(() => {
+    if (token === undefined || token === first) return;
+    frame.current?.contentWindow?.postMessage({ event: 'framelane:setToken', token }, new URL(embed).origin);
+  }, [token, first, embed]);
+  useEffect(() => {
+    const onMessage = ({ source, data }: MessageEvent) => {
+      // After the computer slept, for example.
+      if (source === frame.current?.contentWindow && data === '{"event":"framelane:tokenExpired"}')
+        onExpired();
+    };
+    addEventListener('message', onMessage);
+    return () => removeEventListener('message', onMessage);
+  });
   return (
     <iframe
-      // A player that is open does not get other captions.
-      key={video.captions.map(({ language, updatedAt }) => `${language} ${updatedAt}`).join()}
+      ref={frame}
       className="player"
-      src={`${video.embed}${query}`}
-      title={`Player: ${video.title}`}
+      src={first === undefined ? embed : `${embed}?${new URLSearchParams({ token: first })}`}
+      title={`Player: ${title}`}
       allow="autoplay; fullscreen; picture-in-picture"
     />
   );

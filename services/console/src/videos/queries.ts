@@ -5,6 +5,7 @@ import { pollAfter } from '../api/live.ts';
 import { isGone } from '../api/problem.ts';
 import { useSession } from '../sign-in/session.ts';
 import { type ListAddress, toQuery } from './list-address.ts';
+import { renewAfter } from './token-renewal.ts';
 
 /** One page of videos, live. While the next page loads, the one before stays. */
 export function useVideoPage(address: ListAddress) {
@@ -32,7 +33,7 @@ export function isPlayable({ status, preview }: Schemas['Video']): boolean {
   return status === 'ready' || preview !== null;
 }
 
-/** A token for the player of a `signed` video; none for others. It is not renewed, because that would restart the player. */
+/** A token for the player of a `signed` video; none for others. A new one comes before it ends, also in a hidden tab, where a player goes on. */
 export function usePlaybackToken(video: Schemas['Video']) {
   const { id, playbackPolicy } = video;
   return useQuery({
@@ -40,6 +41,8 @@ export function usePlaybackToken(video: Schemas['Video']) {
     queryFn: ({ signal }) => api.videos.createPlaybackToken(id, {}, { signal }),
     enabled: playbackPolicy === 'signed' && isPlayable(video),
     staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ({ state }) => state.data !== undefined && renewAfter(state.data, Date.now()),
+    refetchIntervalInBackground: true,
     refetchOnWindowFocus: false,
     gcTime: 0,
   });

@@ -21,6 +21,7 @@ test.each([
   [attempt('failed'), 'Attempt 1 failed after 12 s'],
   [attempt('engine_lost'), 'Attempt 1 ended: the engine no longer responded'],
   [attempt('handed_back'), 'Attempt 1 was handed back: the engine shut down'],
+  [step('retried'), 'Retried'],
   [step('waiting'), 'Waiting for an engine'],
   [step('failed'), 'Failed'],
 ])('%j', (entry, words) => {

@@ -13,6 +13,8 @@ export function timelineWords({ type, at, attempt }: Entry, video: Video, now: n
       return video.import === null ? 'Upload finished' : 'Import finished';
     case 'attempt':
       return attempt === null ? 'Attempt' : `Attempt ${attempt.number} ${outcomeWords(at, attempt)}`;
+    case 'retried':
+      return 'Retried';
     case 'waiting':
       return Date.parse(at) > now ? 'The next attempt is due' : 'Waiting for an engine';
     case 'ready':

@@ -8,7 +8,7 @@ import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { type DeliveryStatus, useDeliveries, useDeliveryDetails } from './queries.ts';
-import { DELIVERY_COLOURS, formatJson, resultOf } from './webhook-words.ts';
+import { DELIVERY_COLOURS, formatJson, headerLines, resultOf } from './webhook-words.ts';
 
 type Webhook = Schemas['Webhook'];
 type Delivery = Schemas['WebhookDelivery'];
@@ -137,7 +137,7 @@ function Details({ webhookId, delivery }: { webhookId: string; delivery: Deliver
   return (
     <Stack gap="xs" className="row-details">
       {data === undefined && <Loading rows={1} />}
-      {data !== undefined && <Body label="Request" text={formatJson(data.requestBody)} />}
+      {data !== undefined && <Body label="Request body" text={formatJson(data.requestBody)} />}
       {data?.attemptLog.map((attempt) => (
         <Attempt key={attempt.number} attempt={attempt} />
       ))}
@@ -146,7 +146,7 @@ function Details({ webhookId, delivery }: { webhookId: string; delivery: Deliver
 }
 
 function Attempt({ attempt }: { attempt: Schemas['WebhookAttempt'] }) {
-  const { number, at, durationMs, responseBody } = attempt;
+  const { number, at, durationMs, requestHeaders, responseBody } = attempt;
   return (
     <div>
       <Group gap="xs">
@@ -157,6 +157,9 @@ function Attempt({ attempt }: { attempt: Schemas['WebhookAttempt'] }) {
           {formatTime(at)} · {durationMs} ms · {resultOf(attempt)}
         </Text>
       </Group>
+      {requestHeaders && (
+        <Body label={`Request headers of attempt ${number}`} text={headerLines(requestHeaders)} />
+      )}
       {responseBody && <Body label={`Response to attempt ${number}`} text={responseBody} />}
     </div>
   );

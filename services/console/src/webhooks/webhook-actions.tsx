@@ -11,6 +11,7 @@ import { FormButtons } from '../ui/form-buttons.tsx';
 import { formatTime } from '../ui/format.ts';
 import { Secret, SecretModal } from '../ui/secret.tsx';
 import { WebhookForm } from './webhook-form.tsx';
+import { webhookPatch } from './webhook-patch.ts';
 
 type Webhook = Schemas['Webhook'];
 type Dialog = 'edit' | 'rotate' | 'delete';
@@ -61,15 +62,17 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
 
 function EditWebhook({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const queries = useQueryClient();
+  // The fields begin with these values; the webhook is loaded again meanwhile.
+  const [before] = useState(webhook);
   const change = useMutation({
     mutationFn: (patch: Schemas['WebhookPatch']) => api.webhooks.update(webhook.id, patch),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
   });
   return (
     <WebhookForm
-      initial={webhook}
+      initial={before}
       submit="Save"
-      onSubmit={(values) => change.mutate(values, { onSuccess: onClose })}
+      onSubmit={(values) => change.mutate(webhookPatch(before, values), { onSuccess: onClose })}
       onCancel={onClose}
       isPending={change.isPending}
       error={change.error}

@@ -1,17 +1,10 @@
-import type { Schemas } from '@framelane/client';
 import { Checkbox, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { fieldMessage } from '../api/problem.ts';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { FormError } from '../ui/form-error.tsx';
+import type { WebhookValues } from './webhook-patch.ts';
 import { EVENTS } from './webhook-words.ts';
-
-/** What a person can set. */
-export type WebhookValues = {
-  url: string;
-  description: string | null;
-  events: Schemas['WebhookEventType'][];
-};
 
 type WebhookFormProps = {
   initial: WebhookValues;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatJson, isSoonDue, reasonOf, resultOf } from './webhook-words.ts';
+import { formatJson, headerLines, isSoonDue, reasonOf, resultOf } from './webhook-words.ts';
 
 describe('the result of an attempt', () => {
   const error = {
@@ -35,4 +35,10 @@ test('an enabled webhook has no reason', () => {
 test('JSON gets lines, and other texts stay as they are', () => {
   expect(formatJson('{"a":[1]}')).toBe('{\n  "a": [\n    1\n  ]\n}');
   expect(formatJson('<b>no JSON')).toBe('<b>no JSON');
+});
+
+test('headers have a line each, in a fixed order', () => {
+  expect(headerLines({ 'webhook-id': 'evt_a', 'content-type': 'application/json' })).toBe(
+    'content-type: application/json\nwebhook-id: evt_a',
+  );
 });

@@ -72,3 +72,9 @@ export function formatJson(text: string): string {
     return text;
   }
 }
+
+/** A line for each header, by name. */
+export function headerLines(headers: Readonly<Record<string, string>>): string {
+  const names = Object.keys(headers).toSorted();
+  return names.map((name) => `${name}: ${headers[name]}`).join('\n');
+}

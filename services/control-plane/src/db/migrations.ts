@@ -22,6 +22,7 @@ import * as consolePeople from './migrations/20261126-console-people.ts';
 import * as tasks from './migrations/20261126-tasks.ts';
 import * as webhookDeliveryStatus from './migrations/20261126-webhook-delivery-status.ts';
 import * as webhookRequests from './migrations/20261126-webhook-requests.ts';
+import * as retries from './migrations/20261127-retries.ts';
 
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -46,6 +47,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261126-tasks': tasks,
   '20261126-webhook-delivery-status': webhookDeliveryStatus,
   '20261126-webhook-requests': webhookRequests,
+  '20261127-retries': retries,
 };
 
 /** Databases of versions before the first release have this migration. */

@@ -357,6 +357,7 @@ create table videos (
   in_one_run boolean not null default false,
   image_folder text not null default ''::text,
   preview_variants text[],
+  retried_at timestamp(3) with time zone[] not null default '{}'::timestamp with time zone[],
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint claimed_commands_are_due CHECK (((command_claimed_until IS NULL) OR (command_due_at IS NOT NULL))),

@@ -198,6 +198,8 @@ type VideosTable = {
   ready_at: Date | null;
   /** When the video failed; null in every other status. */
   failed_at: Date | null;
+  /** When the video was retried, oldest first; the latest 100. */
+  retried_at: Generated<Date[]>;
   /** Days after `ready_at` or `failed_at` for which the source is kept: null for always, 0 for never. */
   keep_source_days: number | null;
   /** When the source of a ready or failed video is to be deleted; null for a source that is kept, and without one. */

@@ -17,6 +17,7 @@ export function timelineOf(video: VideoRow, attempts: readonly AttemptRow[]): Ti
     ...entry('created', video.created_at),
     ...entry('uploaded', video.uploaded_at),
     ...attempts.flatMap((attempt) => entry('attempt', attempt.started_at, toAttempt(attempt))),
+    ...video.retried_at.flatMap((at) => entry('retried', at)),
     ...entry('waiting', isWaiting ? video.waiting_since : null),
     ...entry('ready', video.ready_at),
     ...entry('failed', video.failed_at),

@@ -312,8 +312,12 @@ export async function resetFailure(trx: Database, videoId: string): Promise<void
     failed_attempts: 0,
     progress: 0,
     delete_source_at: null,
+    retried_at: sql`(retried_at || now()::timestamptz(3))[greatest(1, cardinality(retried_at) + 2 - ${STORED_RETRIES}::int):]`,
   });
 }
+
+/** Every retry is a request of a client, so their number has no other limit. */
+const STORED_RETRIES = 100;
 
 /** Also clears the due command and the preview: they belong to the previous status or attempt. */
 async function setStatus(
