@@ -65,16 +65,21 @@ export async function holdUpload(
   return held;
 }
 
-/** Resolves when the engine renews the lease of a held upload, so it has received the response that leased the ticket. */
+/**
+ * Resolves when the engine renews the lease of a held upload, so it has received the response that leased the ticket. Throws if the lease
+ * lapses, which ends the upload.
+ */
 export async function untilLeaseRenewed(cluster: Cluster, { videoId }: Ticket): Promise<void> {
-  const expiry = async () => {
-    const [ticket] = await query<{ at: Date }>(
+  const lease = async () => {
+    const [ticket] = await query<{ at: Date; lapsed: boolean }>(
       cluster,
-      'select lease_expires_at as at from upload_tickets where video_id = $1',
+      'select lease_expires_at as at, lease_expires_at <= now() as lapsed from upload_tickets where video_id = $1',
       [videoId],
     );
-    return Number(ticket?.at);
+    if (ticket === undefined || ticket.lapsed)
+      throw new Error(`The lease of the upload of ${videoId} lapsed`);
+    return Number(ticket.at);
   };
-  const first = await expiry();
-  await until(async () => (await expiry()) > first);
+  const first = await lease();
+  await until(async () => (await lease()) > first, { what: 'the engine renewed the lease' });
 }

@@ -18,6 +18,8 @@ import { violationsAtRest } from '../src/violations-at-rest.ts';
 const LOOPS = Number(process.env.LOOPS ?? 1);
 const SEED = testSeed();
 const LARGE_BYTES = 20_000_000;
+/** Uploads of these tests pause. A shorter lease lapses when the machine is busy or a broker connection is made again. */
+const UPLOAD_LEASE_SECONDS = '12';
 
 jest.setTimeout(LOOPS * 300_000);
 
@@ -32,7 +34,7 @@ let large: Buffer;
 
 beforeAll(async () => {
   const clips = await makeClips();
-  cluster = await Cluster.start();
+  cluster = await Cluster.start({ env: { UPLOAD_LEASE_SECONDS } });
   clip = await readFile(clips.short);
   uploader = new Uploader(cluster, clip);
   large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
@@ -96,6 +98,7 @@ describe('202 follows from the database', () => {
       void held.sendUntil(1);
     } finally {
       process.kill(Number(engine.pid), 'SIGCONT');
+      await engine.ready();
     }
     // The engine may renew the lease first or complete the upload first.
     const { status, code } = await outcomeOf(held.client);

@@ -18,11 +18,13 @@ describe('the terminal format', () => {
       shown(
         { message: 'video.uploaded', ...video, title: 'Holiday', bytes: 32_100_000 },
         { message: 'attempt.ended', ...video },
+        { message: 'video.preview_offered', ...video, attempt: 1, variants: ['360p', '720p'] },
         { message: 'video.ready', ...video, title: 'Holiday', seconds: 12.34 },
         { message: 'video.deleted', ...video },
       ),
     ).toEqual([
       '↑ Holiday: received, 32 MB',
+      '▸ Holiday: can be played, 360p, 720p',
       '✓ Holiday: ready in 12.3 s\n          http://localhost:8080/v1/hls/ws_1/vid_1/master.m3u8',
       '− vid_1: deleted',
     ]);

@@ -30,6 +30,8 @@ export function terminalFormat(baseUrl: string): LogFormat {
         return `↑ ${label(event)}: received, ${megabytes(event.bytes)}`;
       case 'video.progress':
         return passesStep(event) ? `… ${label(event)}: ${event.percent} %` : undefined;
+      case 'video.preview_offered':
+        return `▸ ${label(event)}: can be played, ${(event.variants as string[]).join(', ')}`;
       case 'video.ready':
         return `✓ ${label(event)}: ready${elapsed(event.seconds)}\n${INDENT}${baseUrl}/hls/${event.workspaceId}/${event.videoId}/master.m3u8`;
       case 'video.failed':
