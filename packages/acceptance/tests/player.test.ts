@@ -359,6 +359,36 @@ testInBrowser('a video that is being prepared shows its progress and starts by i
   expect(problems).toEqual([]);
 });
 
+testInBrowser(
+  'a preview plays, and goes on at its position when its attempt has failed and the next one has one',
+  async () => {
+    const ticket = await client.requestTicket({ filename: 'preview.mp4' });
+    const { embed } = await unwrap(
+      client.api.GET('/videos/{id}', { params: { path: { id: ticket.videoId } } }),
+    );
+    const preparing = { status: 'preparing', title: 'Preview', progress: 5 };
+    const preview = { ...preparing, hls: new URL(video.hls).pathname };
+    let state: object = preview;
+    const page = await newPage(browser);
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/state')) void request.continue();
+      else void request.respond({ contentType: 'application/json', body: JSON.stringify(state) });
+    });
+    await page.goto(`${embed}?autoplay=1&muted=1`);
+    await page.waitForFunction(IS_PLAYING);
+    expect(await wordsOf(page)).toBe('');
+    await page.evaluate(`${VIDEO}.currentTime = 10`);
+    await page.waitForFunction(`${VIDEO}.currentTime > 10.2`);
+    state = preparing;
+    await page.waitForFunction(`${VIDEO} === null`);
+    expect(await wordsOf(page)).toBe('This video is being prepared: 5 %. It starts by itself.');
+    state = preview;
+    await page.waitForFunction(IS_PLAYING);
+    expect(await page.evaluate(`${VIDEO}.currentTime`)).toBeGreaterThan(10);
+  },
+);
+
 testInBrowser('a failed and a deleted video say so', async () => {
   const ticket = await client.requestTicket({ filename: 'notes.mp4' });
   await client.upload(ticket, new Blob(['no video']));
