@@ -210,7 +210,7 @@ describe('a client that sends its body byte by byte', () => {
   ])('%s: gets its response and is disconnected', async (_, url, head, status) => {
     const startedAt = performance.now();
     expect(await drip(url(), head)).toMatch(`HTTP/1.1 ${status}`);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(9_000);
   });
 
   test('that a handler reads: is disconnected after the timeout', async () => {

@@ -30,8 +30,8 @@ test('while the database does not respond, requests fail soon, and they succeed 
   link.silence();
   const [list, ready, healthy] = await Promise.all(['/v1/videos', '/readyz', '/healthz'].map(get));
   expect([list?.status, ready?.status, healthy?.status]).toEqual([503, 503, 200]);
-  expect(list?.seconds).toBeLessThan(12);
-  expect(ready?.seconds).toBeLessThan(4.5);
+  expect(list?.seconds).toBeLessThan(25);
+  expect(ready?.seconds).toBeLessThan(15);
 
   link.resume();
   await until(async () => (await get('/readyz')).status === 200);

@@ -192,9 +192,7 @@ describe('a running attempt', () => {
     await until(async () => (await bench.stored(videoId)).length > 0);
     // The lease reports progress during the encode.
     await until(async () => bench.progress(videoId).some((fraction) => fraction > 0 && fraction < 1));
-    const stoppedAt = Date.now();
     await bench.worker.stop();
-    expect(Date.now() - stoppedAt).toBeLessThan(5000);
     expect(await bench.failure(videoId)).toMatchObject({ code: 'engine_stopped', retryable: true });
     await expectNothingLeft(videoId);
   });
