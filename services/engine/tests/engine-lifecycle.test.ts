@@ -144,7 +144,7 @@ describe('the roles of an engine', () => {
     ((await (await fetch(`${internalUrl}/readyz`)).json()) as { missing: string[] }).missing;
   const rolesOf = async ({ internalUrl }: TestEngine) => {
     const { series } = PrometheusText.parse(await (await fetch(`${internalUrl}/metrics`)).text());
-    return [...series.keys()].filter((name) => /^framelane_engine_(roles|slots\b|disk)/.test(name));
+    return [...series.keys()].filter((name) => /^framelane_engine_(roles|slots\b|disk_free)/.test(name));
   };
 
   test('an uploader needs no programs and no directory, and takes no commands', async () => {
