@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
+import { type ClientRequest, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -249,7 +249,10 @@ describe('a part with a checksum', () => {
     await expectComplete();
   });
 
-  test('is discarded if the connection breaks', async () => {
+  test.each([
+    ['breaks', (request: ClientRequest) => request.destroy()],
+    ['has broken unnoticed', () => {}],
+  ])('is discarded if the connection %s', async (_, breakConnection) => {
     const path = await create();
     const request = httpRequest(`${engine.url}${path}`, {
       method: 'PATCH',
@@ -262,8 +265,9 @@ describe('a part with a checksum', () => {
     request.on('error', () => {});
     request.write(FILE.subarray(0, 120_000));
     await until(() => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.exact === true);
-    request.destroy();
+    breakConnection(request);
     expect(await offsetOf(path)).toBe(0);
+    request.destroy();
   });
 });
 

@@ -33,7 +33,12 @@ export class ResumableUploads {
 
   /** Where an upload stands. Ends a body that is being received. Throws the Problem to respond with. */
   async state(req: Request, transferId: string): Promise<UploadState> {
-    return this.#continue(req, transferId, (session) => session.settle());
+    const settle = (session: UploadSession) => session.settle();
+    return this.#continue(req, transferId, settle).catch((error: unknown) => {
+      // The session has ended meanwhile: its body did not fit its checksum, or the upload was idle.
+      if (codeOf(error) === 'upload_offset_mismatch') return this.#continue(req, transferId, settle);
+      throw error;
+    });
   }
 
   /** Receives a part of a file. The state is that after it. Throws the Problem to respond with. */
