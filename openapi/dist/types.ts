@@ -243,6 +243,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/videos/{id}/poster": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the poster
+         * @description Sets or replaces the poster of a video with a JPEG image of at most 2 MiB and 4096 × 4096 pixels. It takes the place of
+         *     the frame that Framelane chooses. The video can have any state, and need not have a file yet. The URL of the
+         *     poster, `thumbnail`, stays the same; caches can return the earlier image for up to a minute.
+         *
+         *     Framelane serves the file as it is, with the metadata in it.
+         */
+        put: operations["setPoster"];
+        post?: never;
+        /**
+         * Delete the poster that was set
+         * @description Deletes the image that was set with `PUT`. The poster is a frame of the video again.
+         */
+        delete: operations["deletePoster"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos/{id}/captions": {
         parameters: {
             query?: never;
@@ -736,8 +778,9 @@ export interface paths {
         };
         /**
          * Get the poster image
-         * @description The `thumbnail` of the record: the first frame after a tenth of the video that is not almost black, at most 720 lines
-         *     high. For a `signed` video it needs a playback token, like the playlists.
+         * @description The `thumbnail` of the record: the image that was set with `PUT /videos/{id}/poster`. Without one, it is the first frame
+         *     after a tenth of the video that is not almost black, at most 720 lines high. For a `signed` video it needs a playback
+         *     token, like the playlists.
          */
         get: operations["getPoster"];
         put?: never;
@@ -1801,6 +1844,24 @@ export interface components {
             /** @description Whether players begin with this track. */
             default: boolean;
         };
+        /** @description The image that was set as the poster of a video. */
+        Poster: {
+            /**
+             * @description Width in pixels.
+             * @example 1280
+             */
+            width: number;
+            /**
+             * @description Height in pixels.
+             * @example 720
+             */
+            height: number;
+            /**
+             * @description Size of the file.
+             * @example 118204
+             */
+            bytes: number;
+        };
         /** @description How to play a video that is not `ready` yet. */
         VideoPreview: {
             /**
@@ -1988,9 +2049,11 @@ export interface components {
             embed: string;
             /**
              * Format: uri
-             * @description URL of the poster image; `null` until it exists.
+             * @description URL of the poster image: the one in `poster`, or a frame of the video. `null` until there is one and the video can be played.
              */
             thumbnail: string | null;
+            /** @description The image that was set with `PUT /videos/{id}/poster`; `null` without one. */
+            poster: components["schemas"]["Poster"] | null;
             /**
              * Format: uri
              * @description URL of a WebVTT file with thumbnails for previews in the seek bar; `null` until it exists.
@@ -3418,6 +3481,56 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body is not a JPEG image that can be used (`invalid_poster`), or the workspace header is missing. */
+        "BadRequest-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key belongs to another workspace or lacks a permission, or the workspace has no room for the poster (`quota_exceeded`). */
+        "Forbidden-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
+            };
+        };
+        /** @description The file is larger than 2 MiB. */
+        "TooLarge-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not `image/jpeg`. */
+        "UnsupportedMediaType-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has no such video (`video_not_found`), or no poster was set for it (`poster_not_found`). */
+        "NotFound-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The language is not a BCP 47 tag, or the workspace header is missing. */
         BadLanguage: {
             headers: {
@@ -3429,7 +3542,7 @@ export interface components {
             };
         };
         /** @description The workspace has no such video (`video_not_found`), or the video has no captions in this language (`captions_not_found`). */
-        "NotFound-2": {
+        "NotFound-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3442,7 +3555,7 @@ export interface components {
          * @description The file cannot be read (`invalid_captions`), the language is not a BCP 47 tag, a parameter is invalid, or the workspace
          *     header is missing.
          */
-        "BadRequest-2": {
+        "BadRequest-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3455,7 +3568,7 @@ export interface components {
          * @description The key belongs to another workspace or lacks a permission, or the workspace has no room for the captions
          *     (`quota_exceeded`).
          */
-        "Forbidden-2": {
+        "Forbidden-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3475,7 +3588,7 @@ export interface components {
             };
         };
         /** @description The file is larger than 2 MiB. */
-        "TooLarge-2": {
+        "TooLarge-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3485,7 +3598,7 @@ export interface components {
             };
         };
         /** @description The body is neither `text/vtt` nor `application/x-subrip`. */
-        "UnsupportedMediaType-2": {
+        "UnsupportedMediaType-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3721,7 +3834,7 @@ export interface components {
             };
         };
         /** @description The file is larger than the maximum (`file_too_large`), or the body is longer than the file (`body_too_large`). */
-        "TooLarge-3": {
+        "TooLarge-4": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -3776,7 +3889,7 @@ export interface components {
             };
         };
         /** @description The ticket of this token has no such upload (`upload_not_found`). */
-        "NotFound-3": {
+        "NotFound-4": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -3955,7 +4068,7 @@ export interface components {
          * @description The playback token is not valid for this video (`playback_token_invalid`) or has expired (`playback_token_expired`),
          *     or the API key belongs to another workspace (`workspace_mismatch`) or lacks `videos:read`.
          */
-        "Forbidden-3": {
+        "Forbidden-4": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -5169,6 +5282,98 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    setPoster: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "image/jpeg": string;
+            };
+        };
+        responses: {
+            /** @description The record with the new poster. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Video"];
+                };
+            };
+            400: components["responses"]["BadRequest-2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden-2"];
+            404: components["responses"]["VideoNotFound"];
+            413: components["responses"]["TooLarge-2"];
+            415: components["responses"]["UnsupportedMediaType-2"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deletePoster: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image is deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-2"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listCaptions: {
         parameters: {
             query?: never;
@@ -5280,7 +5485,7 @@ export interface operations {
             400: components["responses"]["BadLanguage"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound-2"];
+            404: components["responses"]["NotFound-3"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5377,13 +5582,13 @@ export interface operations {
                     "application/json": components["schemas"]["Captions"];
                 };
             };
-            400: components["responses"]["BadRequest-2"];
+            400: components["responses"]["BadRequest-3"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["VideoNotFound"];
             409: components["responses"]["TooMany"];
-            413: components["responses"]["TooLarge-2"];
-            415: components["responses"]["UnsupportedMediaType-2"];
+            413: components["responses"]["TooLarge-3"];
+            415: components["responses"]["UnsupportedMediaType-3"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5430,7 +5635,7 @@ export interface operations {
             400: components["responses"]["BadLanguage"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound-2"];
+            404: components["responses"]["NotFound-3"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5494,7 +5699,7 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound-2"];
+            404: components["responses"]["NotFound-3"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -5666,7 +5871,7 @@ export interface operations {
             403: components["responses"]["QuotaExceeded"];
             409: components["responses"]["UploadInProgress"];
             412: components["responses"]["UnsupportedVersion"];
-            413: components["responses"]["TooLarge-3"];
+            413: components["responses"]["TooLarge-4"];
             460: components["responses"]["ChecksumMismatch"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["EngineUnavailable"];
@@ -5705,7 +5910,7 @@ export interface operations {
             };
             401: components["responses"]["UploadTokenRefused"];
             403: components["responses"]["Complete"];
-            404: components["responses"]["NotFound-3"];
+            404: components["responses"]["NotFound-4"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
             500: components["responses"]["InternalError"];
@@ -5836,7 +6041,7 @@ export interface operations {
             };
             400: components["responses"]["BadPart"];
             401: components["responses"]["UploadTokenRefused"];
-            404: components["responses"]["NotFound-3"];
+            404: components["responses"]["NotFound-4"];
             409: components["responses"]["OffsetMismatch"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
@@ -5899,7 +6104,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-3"];
+            403: components["responses"]["Forbidden-4"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5965,7 +6170,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-3"];
+            403: components["responses"]["Forbidden-4"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6116,7 +6321,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-3"];
+            403: components["responses"]["Forbidden-4"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6189,7 +6394,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-3"];
+            403: components["responses"]["Forbidden-4"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6229,7 +6434,7 @@ export interface operations {
             };
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-3"];
+            403: components["responses"]["Forbidden-4"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6277,7 +6482,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-3"];
+            403: components["responses"]["Forbidden-4"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6334,7 +6539,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-3"];
+            403: components["responses"]["Forbidden-4"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6382,7 +6587,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-3"];
+            403: components["responses"]["Forbidden-4"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
 import type { OpenedPage } from '@framelane/test-kit/browser';
+import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Page } from 'puppeteer-core';
 import { makeMp4 } from '../src/clips.ts';
@@ -131,6 +132,41 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   await untilText(page, 'This video has no captions.');
   expect(await page.evaluate(`'attacked' in window`)).toBe(false);
   expect(problemsOf(opened, /(status of|responded with) 400/)).toEqual([]);
+});
+
+testInBrowser('a poster is chosen from any image, shown, and removed', async () => {
+  const opened = await openVideo(video.id);
+  const { page } = opened;
+  const choose = async (name: string) => {
+    const input = await page.waitForSelector('input[aria-label="File with the poster"]');
+    await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(join(directory, name));
+  };
+  /** The colour in the middle of the poster of the page. */
+  const colour = () =>
+    page.evaluate(`(async () => {
+      const image = document.querySelector('img.poster');
+      await image.decode();
+      const context = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d');
+      context.drawImage(image, image.naturalWidth / 2, image.naturalHeight / 2, 1, 1, 0, 0, 1, 1);
+      return [image.naturalWidth, image.naturalHeight, ...context.getImageData(0, 0, 1, 1).data.map((value) => Math.round(value / 64))];
+    })()`);
+  await untilText(page, 'A frame of the video');
+  await writeFile(join(directory, 'notes.png'), 'not an image');
+  await choose('notes.png');
+  await untilText(page, 'The browser cannot read notes.png.');
+  const red = ['-f', 'lavfi', '-i', 'color=red:size=2400x1200', '-frames:v', '1', join(directory, 'red.png')];
+  await runProgram('ffmpeg', ['-v', 'error', ...red]);
+  await choose('red.png');
+  await untilText(page, 'Your image, 1920 × 960');
+  await page.waitForSelector('img.poster');
+  expect(await colour()).toEqual([1920, 960, 4, 0, 0, 4]);
+  expect((await client.video(video.id)).poster).toMatchObject({ width: 1920, height: 960 });
+  await inspect(opened, 'video-poster');
+  await click(page, 'Remove poster');
+  await click(page, 'Remove');
+  await untilText(page, 'A frame of the video');
+  await page.waitForFunction(`document.querySelector('img.poster')?.naturalWidth === 640`);
+  expect(problemsOf(opened)).toEqual([]);
 });
 
 testInBrowser('the stage before the file, and the attempts of a video that fails twice', async () => {

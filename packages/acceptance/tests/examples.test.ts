@@ -2,6 +2,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { UploadTicket } from '@framelane/client';
+import { jpegOf } from '@framelane/test-kit/jpeg';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
 import { makeMp4 } from '../src/clips.ts';
@@ -32,6 +33,8 @@ const UNRESOLVABLE_HOST = 'endpoint.invalid';
 /** Captions that WebVTT and SubRip write alike. */
 const CUE = '1\n00:00:00.500 --> 00:00:01.500\nSummer begins here.\n';
 
+const POSTER = jpegOf(1280, 720);
+
 let clip: string;
 /** The id of the video that the examples play. */
 let playableId: string;
@@ -49,6 +52,7 @@ beforeAll(async () => {
   await client.api.captions.set(playableId, 'en', CUE);
   await writeFile(join(directory, 'summer-campaign.en.vtt'), `WEBVTT\n\n${CUE}`);
   await writeFile(join(directory, 'summer-campaign.en.srt'), CUE);
+  await writeFile(join(directory, 'poster.jpg'), POSTER);
 });
 afterAll(async () => {
   await created.remove();
@@ -110,6 +114,7 @@ async function videoFor(operationId: string, source: string): Promise<string> {
   if (operationId === 'retryVideo' || operationId === 'deleteVideoSource') return failedVideo();
   const { videoId } = await client.requestTicket({ filename: 'clip.mp4' });
   if (/^(get|update|delete)Captions$/.test(operationId)) await client.api.captions.set(videoId, 'en', CUE);
+  if (operationId === 'deletePoster') await client.api.videos.setPoster(videoId, POSTER);
   return videoId;
 }
 

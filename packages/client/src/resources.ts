@@ -106,6 +106,23 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       /** Deletes the uploaded file of a video that is ready or failed. The video can no longer be retried. */
       deleteSource: (id: string, options?: CallOptions): Promise<undefined> =>
         unwrap(api.DELETE('/videos/{id}/source', { params: { path: { id } }, ...requestOptions(options) })),
+      /** Sets or replaces the poster with a JPEG image. */
+      setPoster: (id: string, image: Blob | Uint8Array, options?: CallOptions): Promise<Video> => {
+        const { headers, ...others } = requestOptions(options);
+        return unwrap(
+          api.PUT('/videos/{id}/poster', {
+            params: { path: { id } },
+            // The type of the contract for a file is a string.
+            body: image as unknown as string,
+            bodySerializer: (body) => body,
+            ...others,
+            headers: { ...headers, 'Content-Type': 'image/jpeg' },
+          }),
+        );
+      },
+      /** Deletes the poster that was set: the thumbnail is a frame of the video again. */
+      deletePoster: (id: string, options?: CallOptions): Promise<undefined> =>
+        unwrap(api.DELETE('/videos/{id}/poster', { params: { path: { id } }, ...requestOptions(options) })),
       /** Creates a token that plays a `signed` video. */
       createPlaybackToken: (
         id: string,

@@ -45,6 +45,8 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   getVideoSource: ({ videos }) => videos.getSource('vid_1'),
   deleteVideoSource: ({ videos }) => videos.deleteSource('vid_1'),
   createPlaybackToken: ({ videos }) => videos.createPlaybackToken('vid_1'),
+  setPoster: ({ videos }) => videos.setPoster('vid_1', new Uint8Array([0xff])),
+  deletePoster: ({ videos }) => videos.deletePoster('vid_1'),
   setCaptions: ({ captions }) => captions.set('vid_1', 'lng_1', 'WEBVTT'),
   updateCaptions: ({ captions }) => captions.update('vid_1', 'lng_1', { default: true }),
   listCaptions: ({ captions }) => captions.list('vid_1'),

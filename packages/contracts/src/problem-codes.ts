@@ -51,6 +51,10 @@ export const PROBLEMS = {
   captions_not_found: { status: 404, title: 'Captions Not Found' },
   captions_limit_reached: { status: 409, title: 'Captions Limit Reached' },
 
+  // Posters
+  invalid_poster: { status: 400, title: 'Poster Invalid' },
+  poster_not_found: { status: 404, title: 'Poster Not Found' },
+
   // Upload tickets and uploads
   upload_ticket_closed: { status: 409, title: 'Upload Ticket Closed' },
   upload_token_missing: { status: 401, title: 'Upload Token Missing' },

@@ -21,6 +21,7 @@ import { requestValidation } from './http/request-validation.ts';
 import { importRoutes } from './imports/imports.routes.ts';
 import { openIdRoutes } from './openid/openid.routes.ts';
 import { playbackCors, playbackRoutes, playlistCompression } from './playback/playback.routes.ts';
+import { posterRoutes } from './posters/posters.routes.ts';
 import { referencePage } from './reference-page/reference-page.ts';
 import { systemRoutes } from './system/system.routes.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
@@ -90,6 +91,7 @@ function handlers(context: Context, entityTags: EntityTags) {
     ...importRoutes(context.imports, addresses.baseUrl, idempotent),
     ...videoRoutes({ videos: context.videos, publicUrl: config.publicUrl, entityTags, idempotent }),
     ...captionsRoutes(context.captions),
+    ...posterRoutes(context.posters),
     ...webhookRoutes(
       context.webhooks,
       { publicUrl: config.publicUrl, baseUrl: addresses.baseUrl },

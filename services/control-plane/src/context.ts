@@ -37,6 +37,7 @@ import { CaptionsPlaybackService } from './playback/captions-playback.service.ts
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
 import { PreviewsService } from './playback/previews.service.ts';
+import { PostersService } from './posters/posters.service.ts';
 import { QuotasService } from './quotas/quotas.service.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
@@ -158,6 +159,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     settings: config.playback,
   });
   const captions = new CaptionsService({ db, lifecycle, playback, quotas, logger });
+  const posters = new PostersService({ lifecycle, videos, quotas });
   const sources = new SourcesService({
     db,
     objects,
@@ -299,6 +301,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     maintenance,
     videos,
     captions,
+    posters,
     sources,
     tickets,
     imports,

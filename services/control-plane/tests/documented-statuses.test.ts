@@ -2,6 +2,7 @@ import { newId } from '@framelane/contracts/ids';
 import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { ResponseCheck } from '@framelane/openapi-tools/response-check';
+import { jpegOf } from '@framelane/test-kit/jpeg';
 import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import express from 'express';
@@ -91,6 +92,15 @@ const newVideo = async () => `/videos/${(await plane.ticket()).videoId}`;
 
 const CAPTIONS = { body: 'WEBVTT\n\n00:01.000 --> 00:02.000\nA\n', type: 'text/vtt' };
 
+const POSTER = { body: jpegOf(640, 360), type: 'image/jpeg' };
+
+/** The URL of a poster that was set. */
+async function poster(): Promise<string> {
+  const path = `${await newVideo()}/poster`;
+  await send({ method: 'put' }, { ...POSTER, path });
+  return path;
+}
+
 /** The URL of captions: those that exist, or those of another language. */
 async function captions(language = 'en'): Promise<string> {
   const path = `${await newVideo()}/captions`;
@@ -179,6 +189,8 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   setCaptions: async () => ({ path: await captions('de'), ...CAPTIONS }),
   updateCaptions: async () => ({ path: await captions(), body: { default: true } }),
   deleteCaptions: async () => ({ path: await captions() }),
+  setPoster: async () => ({ path: `${await newVideo()}/poster`, ...POSTER }),
+  deletePoster: async () => ({ path: await poster() }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
   listWebhooks: async () => ({ path: '/webhooks?limit=1' }),
   createWebhook: async () => ({ path: '/webhooks', body: { url: 'http://127.0.0.1:9/' } }),
@@ -226,6 +238,7 @@ const BODIES: Record<string, readonly [object, object]> = {
 };
 const requestWithUnknownIds = ({ template, takesBody, operationId }: DocumentedResponse): Call => {
   if (operationId === 'setCaptions') return { path: withUnknownIds(template), ...CAPTIONS };
+  if (operationId === 'setPoster') return { path: withUnknownIds(template), ...POSTER };
   const body = BODIES[operationId]?.[0];
   if (takesBody && body === undefined) throw new Error(`No body is known for ${operationId}`);
   return { path: withUnknownIds(template), ...(body && { body }) };
@@ -428,6 +441,10 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
     },
     413: async (documented) =>
       send(documented, { ...requestWithUnknownIds(documented), body: 'x'.repeat(2_200_000) }),
+  },
+  setPoster: {
+    413: async (documented) =>
+      send(documented, { ...requestWithUnknownIds(documented), body: jpegOf(640, 360, 2_200_000) }),
   },
   revokeApiKey: {
     409: async (documented) => {

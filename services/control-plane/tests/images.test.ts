@@ -1,6 +1,9 @@
+import { newId } from '@framelane/contracts/ids';
 import { type ImageName, imageKey } from '@framelane/object-store/object-keys';
 import { ObjectNotFoundError } from '@framelane/object-store/object-store';
+import { jpegOf } from '@framelane/test-kit/jpeg';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
@@ -74,6 +77,105 @@ describe('the images of a public video', () => {
     const deleted = await readyVideo('public');
     await request(plane.url).delete(`/v1/videos/${deleted}`).set(plane.credentials).expect(204);
     for (const part of PARTS) expect((await get(deleted, part)).status).toBe(404);
+  });
+});
+
+describe('a poster that a client has set', () => {
+  const api = (method: 'put' | 'patch' | 'delete', videoId: string, path = '/poster') =>
+    request(plane.url)[method](`/v1/videos/${videoId}${path}`).set(plane.credentials);
+  const set = (videoId: string, image: Buffer) => api('put', videoId).type('image/jpeg').send(image);
+
+  test('takes the place of the frame, until it is deleted', async () => {
+    const videoId = await readyVideo('public');
+    const { storageBytes, thumbnail } = await record(videoId);
+    const image = jpegOf(1280, 720, 5000);
+    const { status, body } = await set(videoId, image);
+    const poster = { width: 1280, height: 720, bytes: 5000 };
+    expect([status, body]).toMatchObject([200, { thumbnail, poster, storageBytes: storageBytes + 5000 }]);
+    expect(body).toEqual(await record(videoId));
+    const response = await get(videoId, 'poster.jpg');
+    expect([response.headers['content-type'], response.body]).toEqual(['image/jpeg', image]);
+    expect(response.headers['cache-control']).toBe('public, max-age=60');
+
+    const smaller = await set(videoId, jpegOf(640, 360, 300));
+    expect(smaller.body).toMatchObject({ poster: { width: 640 }, storageBytes: storageBytes + 300 });
+    expect((await api('delete', videoId)).status).toBe(204);
+    expect(await record(videoId)).toMatchObject({ poster: null, thumbnail, storageBytes });
+    expect((await get(videoId, 'poster.jpg')).body).toEqual(IMAGES['poster.jpg']);
+    expect((await api('delete', videoId)).body).toMatchObject({ status: 404, code: 'poster_not_found' });
+  });
+
+  test('changes the version of the record', async () => {
+    const videoId = await readyVideo('public');
+    const read = () => request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
+    await set(videoId, jpegOf(640, 360));
+    const { etag } = (await read()).headers;
+    await set(videoId, jpegOf(360, 640));
+    expect((await read().set('If-None-Match', String(etag))).status).toBe(200);
+  });
+
+  test('is kept from before the upload, and shown when the video can be played', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const image = jpegOf(640, 360);
+    expect((await set(videoId, image)).body).toMatchObject({ thumbnail: null, poster: { width: 640 } });
+    expect((await get(videoId, 'poster.jpg')).status).toBe(404);
+    await plane.engine.upload(uploadToken);
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.complete(videoId, attempt);
+    expect((await record(videoId)).thumbnail).toMatch(/poster\.jpg$/);
+    expect((await get(videoId, 'poster.jpg')).body).toEqual(image);
+  });
+
+  test('of a signed video needs a token', async () => {
+    const videoId = await readyVideo('signed');
+    await set(videoId, jpegOf(640, 360));
+    expect((await get(videoId, 'poster.jpg')).status).toBe(401);
+    const response = await get(videoId, 'poster.jpg').set(plane.credentials);
+    expect([response.status, response.headers['cache-control']]).toEqual([200, 'private, no-store']);
+  });
+
+  test('has its own size in oEmbed', async () => {
+    const videoId = await readyVideo('public');
+    await set(videoId, jpegOf(300, 500));
+    const { embed } = await record(videoId);
+    const of = async (query: object) =>
+      (
+        await request(plane.url)
+          .get('/v1/oembed')
+          .query({ url: embed, ...query })
+      ).body;
+    expect(await of({})).toMatchObject({ thumbnail_width: 300, thumbnail_height: 500 });
+    expect(await of({ maxheight: 499 })).not.toHaveProperty('thumbnail_url');
+  });
+
+  test('must fit into the quota', async () => {
+    const videoId = await readyVideo('public');
+    await set(videoId, jpegOf(640, 360, 1000));
+    const quota = { workspace_id: plane.workspaceId, stored_bytes: 1 } as never;
+    await plane.db.insertInto('quotas').values(quota).execute();
+    const refused = await set(videoId, jpegOf(640, 360, 1001));
+    expect(refused.body).toMatchObject({ code: 'quota_exceeded', quota: 'storedBytes', requested: 1 });
+    expect((await set(videoId, jpegOf(640, 360, 999))).status).toBe(200);
+    await plane.db.deleteFrom('quotas').execute();
+  });
+
+  test('is refused if it is no JPEG image, and of an unknown video', async () => {
+    const videoId = await readyVideo('public');
+    const { status, body } = await set(videoId, Buffer.from('<svg/>'));
+    expect([status, body]).toMatchObject([
+      400,
+      { code: 'invalid_poster', detail: 'The poster cannot be used. It is not a JPEG image.' },
+    ]);
+    expect((await record(videoId)).poster).toBeNull();
+    expect((await set(newId('vid'), jpegOf(640, 360))).body.code).toBe('video_not_found');
+  });
+
+  test('is erased with its video', async () => {
+    const videoId = await readyVideo('public');
+    await set(videoId, jpegOf(640, 360));
+    await api('delete', videoId, '').expect(204);
+    const { rows } = await sql`select from posters where video_id = ${videoId}`.execute(plane.db);
+    expect(rows).toEqual([]);
   });
 });
 

@@ -10,6 +10,7 @@ import { CaptionsSection } from './captions-section.tsx';
 import { DeleteVideo } from './delete-video.tsx';
 import { EditVideo } from './edit-video.tsx';
 import { Player } from './player.tsx';
+import { PosterSection } from './poster-section.tsx';
 import { useVideo } from './queries.ts';
 import { Renditions } from './renditions.tsx';
 import { ShareSection } from './share-section.tsx';
@@ -46,6 +47,7 @@ export function VideoPage({ id }: { id: string }) {
         </div>
         <div className="video-aside">
           <VideoFacts video={video} action={<EditVideo video={video} />} />
+          <PosterSection video={video} />
           {video.status === 'ready' && <Renditions video={video} />}
           <TimelineSection video={video} />
           <SourceSection video={video} />

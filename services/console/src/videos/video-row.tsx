@@ -1,11 +1,11 @@
 import type { Video } from '@framelane/client';
 import { Anchor, Checkbox } from '@mantine/core';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { paths } from '../paths.ts';
 import { formatAge, formatBytes, formatDuration, formatTime } from '../ui/format.ts';
 import { useNow } from '../ui/now.ts';
 import { leaveAt, rowId } from './place.ts';
+import { Poster } from './poster.tsx';
 import { StatusBadge } from './status-badge.tsx';
 
 type VideoRowProps = {
@@ -60,23 +60,5 @@ export function VideoRow({ video, addressOfTag, selection }: VideoRowProps) {
       </time>
       <StatusBadge video={video} />
     </li>
-  );
-}
-
-/** The browser sends the cookie of the session, with which it gets the poster of a signed video without a token. */
-function Poster({ video: { thumbnail } }: { video: Video }) {
-  const [failed, setFailed] = useState<string>();
-  if (thumbnail === null || thumbnail === failed) return <div className="poster" />;
-  return (
-    <img
-      className="poster"
-      src={thumbnail}
-      alt=""
-      width={112}
-      height={63}
-      loading="lazy"
-      decoding="async"
-      onError={() => setFailed(thumbnail)}
-    />
   );
 }

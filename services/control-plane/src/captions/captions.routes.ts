@@ -1,8 +1,7 @@
-import { promisify } from 'node:util';
 import { MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
-import { Problem } from '@framelane/service-kit/problem';
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
+import { readFileBody } from '../http/file-body.ts';
 import type { CaptionsAddress, CaptionsService } from './captions.service.ts';
 
 type Operation = 'listCaptions' | 'getCaptions' | 'setCaptions' | 'updateCaptions' | 'deleteCaptions';
@@ -20,7 +19,7 @@ export function captionsRoutes(captions: CaptionsService): Record<Operation, Req
     setCaptions: async (req, res) => {
       const { label, default: isDefault } = req.query;
       const { created, record } = await captions.set(addressOf(req), {
-        file: await readBody(req, res),
+        file: await readFileBody(req, res, { name: 'captions', maxBytes: MAX_CAPTIONS_BYTES }),
         format: req.is('text/vtt') ? 'webvtt' : 'subrip',
         label: label === undefined ? undefined : String(label),
         isDefault: String(isDefault) === 'true',
@@ -45,19 +44,4 @@ function addressOf(req: Request): CaptionsAddress {
     videoId: String(req.params.id),
     language: String(req.params.language),
   };
-}
-
-const parseBody = promisify(express.raw({ type: () => true, limit: MAX_CAPTIONS_BYTES }));
-
-/** Reads the body only now, when the key has been checked. Throws 413 `body_too_large`. */
-async function readBody(req: Request, res: Response): Promise<Buffer> {
-  try {
-    await parseBody(req, res);
-  } catch (error) {
-    if ((error as { type?: unknown }).type !== 'entity.too.large') throw error;
-    throw new Problem('body_too_large', 'The captions are too large. Send at most 2 MiB.', {
-      closeConnection: true,
-    });
-  }
-  return Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0);
 }

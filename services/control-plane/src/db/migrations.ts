@@ -23,6 +23,7 @@ import * as tasks from './migrations/20261126-tasks.ts';
 import * as webhookDeliveryStatus from './migrations/20261126-webhook-delivery-status.ts';
 import * as webhookRequests from './migrations/20261126-webhook-requests.ts';
 import * as retries from './migrations/20261127-retries.ts';
+import * as posters from './migrations/20261128-posters.ts';
 
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -48,6 +49,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261126-webhook-delivery-status': webhookDeliveryStatus,
   '20261126-webhook-requests': webhookRequests,
   '20261127-retries': retries,
+  '20261128-posters': posters,
 };
 
 /** Databases of versions before the first release have this migration. */

@@ -184,6 +184,13 @@ create table object_purges (
 );
 CREATE INDEX object_purges_due ON public.object_purges USING btree (due_at);
 
+create table posters (
+  video_id text not null,
+  image bytea not null,
+  constraint posters_pkey PRIMARY KEY (video_id),
+  constraint posters_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE
+);
+
 create table quotas (
   workspace_id text not null,
   stored_bytes bigint,
@@ -358,6 +365,7 @@ create table videos (
   image_folder text not null default ''::text,
   preview_variants text[],
   retried_at timestamp(3) with time zone[] not null default '{}'::timestamp with time zone[],
+  chosen_poster jsonb,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint claimed_commands_are_due CHECK (((command_claimed_until IS NULL) OR (command_due_at IS NOT NULL))),

@@ -24,6 +24,7 @@ export type Schema = {
   engines: EnginesTable;
   renditions: RenditionsTable;
   captions: CaptionsTable;
+  posters: PostersTable;
   object_purges: ObjectPurgesTable;
   maintenance_steps: MaintenanceStepsTable;
   usage_daily: UsageDailyTable;
@@ -168,6 +169,8 @@ type VideosTable = {
   /** Bytes of the poster, and layout of the storyboard; null until ready, and for a video without images. */
   poster_bytes: number | null;
   storyboard: JSONColumnType<Storyboard> | null;
+  /** The image in `posters`, which takes the place of the poster in the object store; null without one. */
+  chosen_poster: JSONColumnType<components['schemas']['Poster']> | null;
   /** The folder of the images within that of the attempt. */
   image_folder: Generated<string>;
   /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
@@ -390,6 +393,9 @@ type CaptionsTable = {
   updated_at: Generated<Date>;
 };
 export type CaptionsRow = Selectable<CaptionsTable>;
+
+/** The JPEG images that clients have set. */
+type PostersTable = { video_id: string; image: Buffer };
 
 type ObjectPurgesTable = {
   /** The video whose orphaned objects are purged. */

@@ -151,11 +151,18 @@ function frameHtml({ embed, title }: VideoRecord, { width, height }: MaxSize): s
 
 /** The poster, unless it exceeds the maximum: oEmbed 1.0, section 2.3.4, limits thumbnails as well. */
 function thumbnailOf(video: VideoRecord, max: MaxSize): object {
-  const { thumbnail, width, height } = video;
-  if (thumbnail === null || width === null || height === null) return {};
-  const size = sizeWithin(video, { width, height: Math.min(height, POSTER_HEIGHT) });
+  const { thumbnail } = video;
+  const size = video.poster ?? frameSize(video);
+  if (thumbnail === null || size === undefined) return {};
   if (size.width > max.width || size.height > max.height) return {};
   return { thumbnail_url: thumbnail, thumbnail_width: size.width, thumbnail_height: size.height };
+}
+
+/** The size of the poster that the engine makes. */
+function frameSize(video: VideoRecord): MaxSize | undefined {
+  const { width, height } = video;
+  if (width === null || height === null) return undefined;
+  return sizeWithin(video, { width, height: Math.min(height, POSTER_HEIGHT) });
 }
 
 /** Text for HTML, also for attributes in double quotes. */

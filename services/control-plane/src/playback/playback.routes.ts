@@ -1,5 +1,4 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
-import type { ImageName } from '@framelane/object-store/object-keys';
 import type { components } from '@framelane/openapi/types';
 import compression from 'compression';
 import cors from 'cors';
@@ -101,11 +100,11 @@ export function playbackRoutes(deps: {
   });
 
   const sendImage =
-    (name: ImageName): RequestHandler =>
+    (load: (workspaceId: string, videoId: string) => Promise<Buffer>): RequestHandler =>
     async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
-      send(res, admission, 'image/jpeg', await playback.image(tenant, video, name));
+      send(res, admission, 'image/jpeg', await load(tenant, video));
     };
 
   return {
@@ -171,8 +170,8 @@ export function playbackRoutes(deps: {
       res.set({ 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' }).send(key);
     },
 
-    getPoster: sendImage('poster.jpg'),
-    getStoryboardImage: sendImage('storyboard.jpg'),
+    getPoster: sendImage((...video) => playback.poster(...video)),
+    getStoryboardImage: sendImage((...video) => playback.image(...video, 'storyboard.jpg')),
 
     getStoryboard: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);

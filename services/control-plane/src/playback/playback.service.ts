@@ -18,6 +18,7 @@ import { renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 import {
   findCaptions,
+  findChosenPoster,
   findContentKey,
   findImages,
   findRenditions,
@@ -194,7 +195,13 @@ export class PlaybackService {
     };
   }
 
-  /** A JPEG of the video. Throws 404 unless the video is ready and has it. */
+  /** The poster as a JPEG: the one that a client has set, or the one of the engine. Throws 404 unless the video has it and can be played. */
+  async poster(workspaceId: string, videoId: string): Promise<Buffer> {
+    const chosen = await findChosenPoster(this.#db, workspaceId, videoId);
+    return chosen ?? this.image(workspaceId, videoId, 'poster.jpg');
+  }
+
+  /** An image of the engine, a JPEG. Throws 404 unless the video is ready and has it. */
   async image(workspaceId: string, videoId: string, name: ImageName): Promise<Buffer> {
     const images = await findImages(this.#db, workspaceId, videoId);
     const bytes = name === 'poster.jpg' ? images?.poster_bytes : images?.storyboard?.bytes;

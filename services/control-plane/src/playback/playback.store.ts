@@ -165,6 +165,19 @@ export async function findImages(
     .executeTakeFirst();
 }
 
+/** The poster that a client has set for a video that can be played. */
+export async function findChosenPoster(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<Buffer | undefined> {
+  const row = await playableVideo(db, workspaceId, videoId)
+    .innerJoin('posters', 'posters.video_id', 'videos.id')
+    .select('image')
+    .executeTakeFirst();
+  return row?.image;
+}
+
 function readyVideo(db: Database, workspaceId: string, videoId: string) {
   return livingVideo(db, workspaceId, videoId).where('videos.status', '=', 'ready');
 }

@@ -47,7 +47,8 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     tags: row.tags,
     passthrough: row.passthrough,
     embed: `${baseUrl}/embed/${row.workspace_id}/${row.id}`,
-    thumbnail: row.poster_bytes === null ? null : playbackUrl(address, baseUrl, 'poster.jpg'),
+    thumbnail: hasPoster(row) ? playbackUrl(address, baseUrl, 'poster.jpg') : null,
+    poster: row.chosen_poster,
     storyboard: row.storyboard === null ? null : playbackUrl(address, baseUrl, 'storyboard.vtt'),
     ...(row.status === 'ready' && {
       hls: masterPlaylistUrl(address, baseUrl),
@@ -75,6 +76,12 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     readyAt: row.ready_at?.toISOString() ?? null,
     expiresAt: (row.status === 'uploading' ? row.upload_expires_at : row.remove_at)?.toISOString() ?? null,
   };
+}
+
+/** A poster that a client has set can be loaded as soon as the video can be played. */
+function hasPoster({ poster_bytes, chosen_poster, status, preview_variants }: VideoRow): boolean {
+  if (poster_bytes !== null) return true;
+  return chosen_poster !== null && (status === 'ready' || preview_variants !== null);
 }
 
 function previewOf(

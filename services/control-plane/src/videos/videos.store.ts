@@ -513,11 +513,18 @@ export async function findVideosToRemove(
 }
 
 /**
- * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions and captions, and blanks everything that
+ * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions and poster, and blanks everything that
  * its owner wrote or sent. The other columns serve the purge.
  */
 export async function turnIntoTombstone(db: Database, videoId: string): Promise<void> {
-  for (const table of ['captions', 'renditions', 'attempts', 'imports', 'upload_tickets'] as const) {
+  for (const table of [
+    'captions',
+    'posters',
+    'renditions',
+    'attempts',
+    'imports',
+    'upload_tickets',
+  ] as const) {
     await db.deleteFrom(table).where('video_id', '=', videoId).execute();
   }
   await db
@@ -547,6 +554,7 @@ const BLANK = {
   target_duration: null,
   poster_bytes: null,
   storyboard: null,
+  chosen_poster: null,
   storage_bytes: 0,
   content_key: null,
   command_due_at: null,

@@ -1,5 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
+import { jpegOf } from '@framelane/test-kit/jpeg';
 
 /** One operation of the contract that requires an API key or a console session, with a valid input. */
 export type KeyedOperation = {
@@ -54,12 +55,15 @@ function withUnknownIds(path: string): string {
   return path.replace('{language}', 'en').replace(/\{\w+\}/g, () => newId('vid'));
 }
 
-/** Its example in the contract is the name of a file. */
-const WEBVTT = 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n';
+/** The examples of these types in the contract are names of files. */
+const FILES: Record<string, Body> = {
+  'text/vtt': 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n',
+  'image/jpeg': jpegOf(1280, 720),
+};
 
 /** The first example of the first content type. */
 function firstBody({ requestBody }: Operation): Pick<KeyedOperation, 'contentType' | 'body'> {
   const [[contentType, { example, examples = {} }] = [null, {}]] = Object.entries(requestBody?.content ?? {});
-  const body = contentType === 'text/vtt' ? WEBVTT : (example ?? Object.values(examples)[0]?.value);
+  const body = FILES[contentType ?? ''] ?? example ?? Object.values(examples)[0]?.value;
   return { contentType, body };
 }

@@ -1,0 +1,44 @@
+import { Problem } from '@framelane/service-kit/problem';
+import { jpegOf } from '@framelane/test-kit/jpeg';
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { describePoster } from './poster-image.ts';
+
+test('a JPEG image has its size', () => {
+  expect(describePoster(jpegOf(1280, 720, 300))).toEqual({ width: 1280, height: 720, bytes: 300 });
+  expect(describePoster(jpegOf(4096, 1))).toMatchObject({ width: 4096, height: 1 });
+});
+
+test('an image that browsers turn has the size that they show', () => {
+  const tags = [0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0];
+  const exif = [...Buffer.from('Exif\0\0MM\0*'), 0, 0, 0, 8, ...tags, 0, 0, 0, 0];
+  const [start, frame] = [jpegOf(640, 360).subarray(0, 2), jpegOf(640, 360).subarray(20)];
+  const image = Buffer.concat([start, Buffer.from([0xff, 0xe1, 0, exif.length + 2, ...exif]), frame]);
+  expect(describePoster(image)).toMatchObject({ width: 360, height: 640 });
+});
+
+test.each([
+  ['nothing', Buffer.alloc(0), 'It is empty.'],
+  ['a PNG image', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), 'It is not a JPEG image.'],
+  ['the beginning of an image', jpegOf(640, 360).subarray(0, 20), 'It is damaged: its size cannot be read.'],
+  ['an image without lines', jpegOf(640, 0), 'It has 640 × 0 pixels. Send an image of at most 4096 × 4096.'],
+  ['too wide', jpegOf(4097, 1), 'It has 4097 × 1 pixels. Send an image of at most 4096 × 4096.'],
+  ['too high', jpegOf(1, 4097), 'It has 1 × 4097 pixels. Send an image of at most 4096 × 4096.'],
+])('%s is refused', (_, image, reason) => {
+  expect(() => describePoster(image)).toThrow(
+    new Problem('invalid_poster', `The poster cannot be used. ${reason}`),
+  );
+});
+
+test('bytes of any kind have a size or are refused', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(2, 20, 33), (bytes, kept) => {
+      const image = Buffer.concat([jpegOf(640, 360).subarray(0, kept), bytes]);
+      try {
+        expect(describePoster(image)).toMatchObject({ bytes: image.length });
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'invalid_poster' });
+      }
+    }),
+  );
+});

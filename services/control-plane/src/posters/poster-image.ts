@@ -1,0 +1,37 @@
+import type { components } from '@framelane/openapi/types';
+import { Problem } from '@framelane/service-kit/problem';
+import { JPG } from 'image-size/types/jpg';
+
+/** The most bytes of a poster. */
+export const MAX_POSTER_BYTES = 2 * 2 ** 20;
+
+const MAX_POSTER_PIXELS = 4096;
+
+/** From this EXIF orientation on, browsers show the image turned by 90°. */
+const FIRST_TURNED_ORIENTATION = 5;
+
+/** The size of a JPEG image as browsers show it. Throws 400 `invalid_poster`. */
+export function describePoster(image: Buffer): components['schemas']['Poster'] {
+  const { width, height } = sizeOf(image);
+  if (width < 1 || height < 1 || width > MAX_POSTER_PIXELS || height > MAX_POSTER_PIXELS) {
+    throw invalidPoster(
+      `It has ${width} × ${height} pixels. Send an image of at most ${MAX_POSTER_PIXELS} × ${MAX_POSTER_PIXELS}.`,
+    );
+  }
+  return { width, height, bytes: image.length };
+}
+
+function sizeOf(image: Buffer): { width: number; height: number } {
+  if (image.length === 0) throw invalidPoster('It is empty.');
+  if (!JPG.validate(image)) throw invalidPoster('It is not a JPEG image.');
+  try {
+    const { width, height, orientation = 1 } = JPG.calculate(image);
+    return orientation < FIRST_TURNED_ORIENTATION ? { width, height } : { width: height, height: width };
+  } catch {
+    throw invalidPoster('It is damaged: its size cannot be read.');
+  }
+}
+
+function invalidPoster(reason: string): Problem {
+  return new Problem('invalid_poster', `The poster cannot be used. ${reason}`);
+}
