@@ -15,7 +15,7 @@ import { TestEndpoint } from './support/test-endpoint.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
 /** The number of requests of a run. */
-const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 1_000);
+const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 1_100);
 /** Printed by a run, to repeat it: the seed makes the same requests, the path leads to the counterexample. */
 const SEED = testSeed();
 const PATH = process.env.PROPERTY_PATH ?? '';

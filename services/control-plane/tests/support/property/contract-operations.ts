@@ -40,8 +40,8 @@ export type ContractOperation = {
   parameters: Parameter[];
   /** The schema of its JSON body; undefined without one. */
   body: { schema: Schema; required: boolean } | undefined;
-  /** The types of its text body; empty without one. */
-  textTypes: string[];
+  /** The types of a body that is a file; empty without one. */
+  fileTypes: string[];
   /** Whether it accepts an API key. */
   takesKey: boolean;
 };
@@ -87,7 +87,7 @@ function toOperation(
       ...parameters,
       ...(schemes.includes('playbackToken') ? [token] : []),
     ],
-    textTypes: Object.keys(requestBody?.content ?? {}).filter((type) => type !== 'application/json'),
+    fileTypes: Object.keys(requestBody?.content ?? {}).filter((type) => type !== 'application/json'),
     body: schema && { schema, required: requestBody?.required ?? false },
     takesKey: schemes.includes('apiKey'),
   };

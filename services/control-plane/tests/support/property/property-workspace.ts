@@ -1,6 +1,7 @@
 import { newId } from '@framelane/contracts/ids';
 import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import type { ReceivedResponse } from '@framelane/openapi-tools/response-check';
+import { jpegOf } from '@framelane/test-kit/jpeg';
 import { newApiKeySecret } from '../../../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../../../src/api-keys/api-keys.service.ts';
 import type { TestControlPlane } from '../control-plane.ts';
@@ -35,6 +36,8 @@ export class PropertyWorkspace {
       await workspace.#call('POST', '/videos/upload-ticket', { filename: `${outcome}.mp4` });
       await workspace.act({ kind: 'engine', outcome, nth: 0 });
     }
+    const poster = { type: 'image/jpeg', body: new Uint8Array(jpegOf(640, 360)) };
+    await workspace.#send('PUT', `/videos/${workspace.#known.vid[0]}/poster`, poster);
     await workspace.#call('POST', '/videos/upload-ticket', { filename: 'pending.mp4' });
     const { id: webhook } = await workspace.#call('POST', '/webhooks', { url: webhookUrl });
     await workspace.#call('POST', `/webhooks/${webhook}/test`);
@@ -136,19 +139,28 @@ export class PropertyWorkspace {
   }
 
   async #call(method: string, path: string, body?: object): Promise<{ id: string }> {
+    const response = await this.#send(
+      method,
+      path,
+      body && { type: 'application/json', body: JSON.stringify(body) },
+    );
+    const bytes = Buffer.from(await response.arrayBuffer());
+    this.learn({ status: response.status, headers: Object.fromEntries(response.headers), body: bytes });
+    return JSON.parse(bytes.toString('utf8'));
+  }
+
+  async #send(method: string, path: string, content?: { type: string; body: string | Uint8Array<ArrayBuffer> }): Promise<Response> {
     const response = await fetch(`${this.#plane.url}/v1${path}`, {
       method,
       headers: {
         authorization: `Bearer ${this.#known.secret[0]}`,
         'x-svc-workspace': this.#known.ws[0] ?? '',
-        ...(body && { 'content-type': 'application/json' }),
+        ...(content && { 'content-type': content.type }),
       },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(content && { body: content.body }),
     });
     if (!response.ok) throw new Error(`${method} ${path} responded with ${await response.text()}`);
-    const bytes = Buffer.from(await response.arrayBuffer());
-    this.learn({ status: response.status, headers: Object.fromEntries(response.headers), body: bytes });
-    return JSON.parse(bytes.toString('utf8'));
+    return response;
   }
 }
 

@@ -1,3 +1,4 @@
+import { jpegOf } from '@framelane/test-kit/jpeg';
 import fc, { type Arbitrary } from 'fast-check';
 import type { ContractOperation, Parameter } from './contract-operations.ts';
 import { hostileBody, hostileHeader, hostileQuery, hostileSegment } from './hostile-values.ts';
@@ -95,7 +96,7 @@ function requestPlan(operation: ContractOperation, values: SchemaValues): Arbitr
   });
 }
 
-function flawsOf({ parameters, body, textTypes, takesKey }: ContractOperation): Arbitrary<Flaw[]> {
+function flawsOf({ parameters, body, fileTypes, takesKey }: ContractOperation): Arbitrary<Flaw[]> {
   const possible: Flaw[] = [
     'query',
     'headers',
@@ -103,7 +104,7 @@ function flawsOf({ parameters, body, textTypes, takesKey }: ContractOperation): 
     ...(parameters.some((parameter) => parameter.in === 'path') ? (['path'] as const) : []),
     ...(takesKey ? (['credentials'] as const) : []),
     // Bodies have the most ways to be invalid.
-    ...(body || textTypes.length > 0 ? (['body', 'body', 'body', 'body'] as const) : (['body'] as const)),
+    ...(body || fileTypes.length > 0 ? (['body', 'body', 'body', 'body'] as const) : (['body'] as const)),
   ];
   return fc.oneof(
     { weight: 10, arbitrary: fc.constant<Flaw[]>([]) },
@@ -220,14 +221,16 @@ function credentials(
 }
 
 function bodies(
-  { body, textTypes }: ContractOperation,
+  { body, fileTypes }: ContractOperation,
   values: SchemaValues,
   flawed: boolean,
 ): Arbitrary<RequestPlan['body']> {
-  if (textTypes.length > 0) {
-    const text = fc.oneof(captionsFile(), hostileText());
-    const file = fc.record({ type: fc.constantFrom(...textTypes), bytes: flawed ? text : captionsFile() });
-    return flawed ? fc.oneof(file, hostileBody()) : file;
+  if (fileTypes.length > 0) {
+    const file = fc
+      .constantFrom(...fileTypes)
+      .chain((type) => fc.record({ type: fc.constant(type), bytes: fileOf(type) }));
+    const wrong = fc.record({ type: fc.constantFrom(...fileTypes), bytes: hostileText() });
+    return flawed ? fc.oneof(file, wrong, hostileBody()) : file;
   }
   if (!body) return flawed ? hostileBody() : fc.constant(undefined);
   const json = (value: Arbitrary<unknown>) =>
@@ -248,6 +251,12 @@ function captionsFile(): Arbitrary<Buffer> {
   return fc
     .tuple(header, fc.string({ unit: 'grapheme' }))
     .map(([begin, text]) => Buffer.from(`${begin}1\n00:00:01.000 --> 00:00:09.000\nA${text}\n`));
+}
+
+function fileOf(type: string): Arbitrary<Buffer> {
+  if (type !== 'image/jpeg') return captionsFile();
+  const pixels = fc.integer({ min: 1, max: 4096 });
+  return fc.tuple(pixels, pixels).map(([width, height]) => jpegOf(width, height));
 }
 
 function hostileText(): Arbitrary<Buffer> {
