@@ -1,7 +1,7 @@
 /**
  * The gain of a second engine: `pnpm bench:fleet [--videos=2] [--minutes=0] [--rounds=5]`. A cluster of processes transcodes
  * `videos` videos per engine, or with `minutes` one video of that duration, in pieces. Each round measures one engine on the first processor, two engines on both processors, and one
- * engine on the second processor. An engine and its child processes are pinned to one processor. The processors of a
+ * engine on the second processor; with `minutes` also one engine on the first processor that makes the video in one run. An engine and its child processes are pinned to one processor. The processors of a
  * shared machine differ, so a round compares two engines with the mean of the two single ones. Each round also measures
  * ffmpeg without an engine in the same way: the gain that the second processor allows. Prints medians of the rounds, as a
  * table and as JSON.
@@ -13,6 +13,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseArgs, promisify } from 'node:util';
+import { upload } from '@framelane/client/node';
 import { until } from '@framelane/test-kit/until';
 import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
 import { cachedAvi, cachedMp4 } from '../../src/clips.ts';
@@ -39,7 +40,8 @@ type Run = {
   bare: number;
 };
 type Attempt = { video_id: string; started_at: Date; finished_at: Date };
-type Round = { one: Run; two: Run };
+/** `pieces`: the time of one engine for a video in pieces, as a multiple of that in one run. */
+type Round = { one: Run; two: Run; pieces?: number };
 
 const { values: options } = parseArgs({
   options: {
@@ -77,10 +79,12 @@ try {
   const rounds: Round[] = [];
   while (rounds.length < Number(options.rounds)) {
     const first = await measure([0]);
+    const inOneRun = isLong ? await measure([0], true) : undefined;
     const two = await measure([0, 1]);
     const second = await measure([1]);
     const one = mean(first, second);
-    rounds.push({ one, two });
+    const pieces = inOneRun && inOneRun.perMinute / first.perMinute;
+    rounds.push({ one, two, ...(pieces !== undefined && { pieces }) });
     process.stderr.write(`round ${rounds.length}: ${(two.perMinute / one.perMinute).toFixed(2)}\n`);
   }
   report(rounds);
@@ -89,15 +93,13 @@ try {
 }
 
 /** Transcodes with one engine per processor. */
-async function measure(processors: readonly number[]): Promise<Run> {
+async function measure(processors: readonly number[], inOneRun = false): Promise<Run> {
   for (const engine of cluster.engines) await engine.end('SIGTERM');
   const engines = cluster.engines.slice(0, processors.length);
   for (const [index, engine] of engines.entries()) await startOn(processors[index] as number, engine);
   const before = await cpuSeconds(engines);
   const ids = await Promise.all(
-    Array.from({ length: isLong ? 1 : engines.length * Number(options.videos) }, () =>
-      cluster.api.send(clip),
-    ),
+    Array.from({ length: isLong ? 1 : engines.length * Number(options.videos) }, () => send(inOneRun)),
   );
   await until(() => areReady(ids), { what: 'all videos ready', seconds: TIMEOUT_SECONDS });
   const busy = (await cpuSeconds(engines)) - before;
@@ -118,6 +120,13 @@ async function measure(processors: readonly number[]): Promise<Run> {
     cpuSecondsEach: busy / ids.length,
     bare: sum(await Promise.all(processors.map(bareRate))),
   };
+}
+
+async function send(inOneRun: boolean): Promise<string> {
+  const ticket = await cluster.api.ticket();
+  if (inOneRun) await query(cluster, 'update videos set in_one_run = true where id = $1', [ticket.videoId]);
+  await upload(clip, ticket);
+  return ticket.videoId;
 }
 
 function mean(one: Run, other: Run): Run {
@@ -192,5 +201,7 @@ function report(rounds: readonly Round[]): void {
   for (const [name, { one, two, ratio }] of Object.entries(rows)) {
     print(line([name, one.toFixed(2), two.toFixed(2), ratio.toFixed(2)]));
   }
+  const pieces = rounds.flatMap((round) => round.pieces ?? []);
+  if (pieces.length > 0) print(`time in pieces, of that in one run: ${median(pieces).toFixed(3)}`);
   print(JSON.stringify({ rounds, rows }));
 }
