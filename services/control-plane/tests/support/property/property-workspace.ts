@@ -149,7 +149,11 @@ export class PropertyWorkspace {
     return JSON.parse(bytes.toString('utf8'));
   }
 
-  async #send(method: string, path: string, content?: { type: string; body: string | Uint8Array<ArrayBuffer> }): Promise<Response> {
+  async #send(
+    method: string,
+    path: string,
+    content?: { type: string; body: string | Uint8Array<ArrayBuffer> },
+  ): Promise<Response> {
     const response = await fetch(`${this.#plane.url}/v1${path}`, {
       method,
       headers: {
