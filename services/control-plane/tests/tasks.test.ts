@@ -4,6 +4,7 @@ import type { Message } from '@framelane/contracts/messages';
 import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from './support/plan.ts';
@@ -172,8 +173,23 @@ describe('tasks', () => {
 
   test('of another version of plans are left to other engines', async () => {
     const videoId = await plannedVideo();
-    expect(await tryClaim(videoId, PLAN_VERSION + 1)).toMatchObject({ status: 409 });
     expect(await claim(videoId)).toMatchObject({ task: AUDIO, try: 1 });
+    expect(await tryClaim(videoId, PLAN_VERSION + 1)).toMatchObject({ status: 409 });
+    expect(await claim(videoId)).toMatchObject({ attempt: 1 });
+
+    const later = await plannedVideo();
+    await sql`update attempts set plan = jsonb_set(plan, '{version}', '2') where video_id = ${later}`.execute(
+      plane.db,
+    );
+    expect(await tryClaim(later, PLAN_VERSION)).toMatchObject({ status: 409 });
+    expect(await tryClaim(later, 2)).toMatchObject({ status: 200 });
+  });
+
+  test('of an earlier version of plans, on which no engine works, are planned anew', async () => {
+    const videoId = await plannedVideo();
+    expect(await tryClaim(videoId, PLAN_VERSION + 1)).toMatchObject({ status: 409 });
+    expect(await tryClaim(videoId)).toMatchObject({ status: 409 });
+    expect(await plane.engine.claim(videoId)).toMatchObject({ attempt: 2 });
   });
 
   test('show their progress together, and it never falls', async () => {

@@ -33,6 +33,7 @@ import {
   findTaskBacklog,
   findTries,
   insertPlan,
+  isPlanObsolete,
   isTryCurrent,
   makeCommandOfWorkspaceDue,
   makeCommandsDue,
@@ -48,6 +49,9 @@ type TaskSettings = {
   tasksAtOnce: number | undefined;
   contentKeys: SealingKeys;
 };
+
+/** The work ends without a fault of its own. */
+const HANDED_BACK: Failure = { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' };
 
 /** Tries ended in one run of `endSilent`. */
 const BATCH = 100;
@@ -103,9 +107,13 @@ export class TasksService {
     this.#logger.info('attempt.planned', { videoId, attempt, tasks: plan.tasks.length });
   }
 
-  /** Starts the next try of a task of the video. Throws 409 `task_not_claimable` if none waits. */
+  /**
+   * Starts the next try of a task of the video. Throws 409 `task_not_claimable` if none waits for an engine with this version of plans. A
+   * plan of an earlier version that no engine works on any more is given up: another attempt plans the video anew.
+   */
   async claim({ videoId, planVersion }: ClaimTaskRequest): Promise<ClaimTaskResponse> {
     const { leaseSeconds, contentKeys, tasksAtOnce } = this.#settings;
+    let report: (() => void) | undefined;
     const claimed = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lifecycle.lock(trx, videoId);
       if (video?.status !== 'processing') return undefined;
@@ -115,10 +123,15 @@ export class TasksService {
       if (tasksAtOnce !== undefined && !(await mayClaim(trx, video.workspace_id, tasksAtOnce)))
         return undefined;
       const task = await claimTask(trx, { videoId, planVersion, leaseSeconds });
-      if (task === undefined) return undefined;
+      if (task === undefined) {
+        if (await isPlanObsolete(trx, { videoId, planVersion }))
+          report = await this.#attempts.failAttempt(trx, video, HANDED_BACK);
+        return undefined;
+      }
       await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
       return { ...task, sourceKey, sourceBytes, sealedKey };
     });
+    report?.();
     if (claimed === undefined) {
       throw new Problem('task_not_claimable', `No task of video ${videoId} waits for an engine.`);
     }
@@ -165,7 +178,7 @@ export class TasksService {
    */
   async failed({ code, message, retryable, ...taskTry }: MessageData<'task.failed'>): Promise<void> {
     if (code === ENGINE_STOPPED) {
-      await this.#end(taskTry, { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' });
+      await this.#end(taskTry, HANDED_BACK);
     } else {
       const kind = retryable ? 'transient' : 'permanent';
       await this.#end(taskTry, { kind, outcome: 'failed', code, message });

@@ -87,6 +87,29 @@ export async function claimTask(
   return claimed;
 }
 
+/** Whether the open attempt at a video has a plan of an earlier version, and no engine works on one of its tasks. */
+export async function isPlanObsolete(
+  trx: Database,
+  { videoId, planVersion }: { videoId: string; planVersion: number },
+): Promise<boolean> {
+  const row = await plannedAttempts(trx)
+    .select('number')
+    .where('video_id', '=', videoId)
+    .where(sql<number>`(plan ->> 'version')::int`, '<', planVersion)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('tasks')
+            .select('tasks.number')
+            .where('video_id', '=', videoId)
+            .where('tasks.lease_expires_at', 'is not', null),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Makes the command of the first waiting task due again whose command was published. */
 async function renewCommand(trx: Database, { videoId, attempt }: Attempt): Promise<void> {
   await sql`
