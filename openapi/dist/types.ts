@@ -2177,7 +2177,16 @@ export interface components {
              */
             keepSource?: components["schemas"]["KeepSource"];
         };
-        /** @description One attempt of an engine to transcode a video. */
+        /** @description How many tasks an attempt has. Those that are neither completed nor running wait for an engine. */
+        TimelineTasks: {
+            /** @description All tasks. */
+            total: number;
+            /** @description Tasks whose results are stored. */
+            completed: number;
+            /** @description Tasks that engines work on. */
+            running: number;
+        };
+        /** @description One attempt of an engine to transcode a video, or of several engines to transcode a long one. */
         TimelineAttempt: {
             /** @description Counts the attempts at this video, also across retries. */
             number: number;
@@ -2192,6 +2201,11 @@ export interface components {
              * @description When it ended; `null` while it runs.
              */
             endedAt: string | null;
+            /**
+             * @description The tasks of a long video: its pieces, the audio and the images. `null` if the video is made in one run, and when the
+             *     attempt has ended.
+             */
+            tasks: components["schemas"]["TimelineTasks"] | null;
         };
         /** @description One step of a video. */
         TimelineEntry: {
@@ -5250,7 +5264,8 @@ export interface operations {
                      *           "attempt": {
                      *             "number": 1,
                      *             "outcome": "engine_lost",
-                     *             "endedAt": "2026-11-21T09:04:40.911Z"
+                     *             "endedAt": "2026-11-21T09:04:40.911Z",
+                     *             "tasks": null
                      *           }
                      *         },
                      *         {
@@ -5259,7 +5274,8 @@ export interface operations {
                      *           "attempt": {
                      *             "number": 2,
                      *             "outcome": "completed",
-                     *             "endedAt": "2026-11-21T09:05:02.317Z"
+                     *             "endedAt": "2026-11-21T09:05:02.317Z",
+                     *             "tasks": null
                      *           }
                      *         },
                      *         {

@@ -171,6 +171,22 @@ describe('tasks', () => {
     expect(await isCurrent(videoId, claimed[2] as Try)).toBe(true);
   });
 
+  test('are counted in the timeline while the attempt is open', async () => {
+    const videoId = await plannedVideo();
+    const attempt = async () => {
+      const timeline = `/v1/videos/${videoId}/timeline`;
+      const { body } = await request(plane.url).get(timeline).set(plane.credentials).expect(200);
+      return body.data.find(({ type }: { type: string }) => type === 'attempt').attempt;
+    };
+    const total = samplePlan().tasks.length;
+    expect((await attempt()).tasks).toEqual({ total, completed: 0, running: 0 });
+    const claimed = await claimAll(videoId);
+    await complete(videoId, claimed[0] as Try);
+    expect((await attempt()).tasks).toEqual({ total, completed: 1, running: total - 1 });
+    for (const each of claimed.slice(1)) await complete(videoId, each);
+    expect(await attempt()).toMatchObject({ outcome: 'completed', tasks: null });
+  });
+
   test('of another version of plans are left to other engines', async () => {
     const videoId = await plannedVideo();
     expect(await claim(videoId)).toMatchObject({ task: AUDIO, try: 1 });

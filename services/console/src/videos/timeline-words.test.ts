@@ -9,7 +9,12 @@ const video = (fields: Partial<Video> = {}) =>
 const attempt = (outcome: Schemas['TimelineAttempt']['outcome'], number = 1): Schemas['TimelineEntry'] => ({
   type: 'attempt',
   at: AT,
-  attempt: { number, outcome, endedAt: outcome === 'running' ? null : '2026-11-22T10:00:12.000Z' },
+  attempt: {
+    number,
+    outcome,
+    endedAt: outcome === 'running' ? null : '2026-11-22T10:00:12.000Z',
+    tasks: null,
+  },
 });
 const step = (type: Schemas['TimelineEntry']['type']) => ({ type, at: AT, attempt: null });
 const IMPORT = { url: '', bytes: 50, totalBytes: 200, tries: 0, nextTryAt: null, failure: null };
@@ -43,6 +48,11 @@ test('the stage says what happens, how far it is, and what comes next', () => {
   const preview = { hls: '', variants: ['720p', '1080p'] } as const;
   expect(stageOf(video({ preview } as never), [attempt('running')]).next).toMatch(
     /^It can be played already, in 720p, 1080p\./,
+  );
+  const inPieces = attempt('running');
+  Object.assign(inPieces.attempt ?? {}, { tasks: { total: 20, completed: 7, running: 2 } });
+  expect(stageOf(video(), [inPieces]).now).toBe(
+    'The video is transcoded: 40 %. 7 of 20 pieces are made, 2 at work.',
   );
   expect(stageOf(video(), [attempt('running', 3)]).now).toMatch(/This is attempt 3\.$/);
   expect(stageOf(video(), [step('waiting')])).toMatchObject({

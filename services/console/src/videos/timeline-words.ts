@@ -62,7 +62,18 @@ export function stageOf(video: Video, timeline: readonly Entry[] | undefined): S
     : 'When the video can be played, the player starts by itself.';
   if (latest?.type === 'waiting') return { now: 'The file waits for an engine.', next, percent: null };
   const again = (latest?.attempt?.number ?? 1) > 1 ? ` This is attempt ${latest?.attempt?.number}.` : '';
-  return { now: `The video is transcoded: ${video.progress} %.${again}`, next, percent: video.progress };
+  const tasks = tasksWords(latest?.attempt?.tasks ?? null);
+  return {
+    now: `The video is transcoded: ${video.progress} %.${tasks}${again}`,
+    next,
+    percent: video.progress,
+  };
+}
+
+/** How far the pieces of a long video are. The audio and the images count as pieces. */
+function tasksWords(tasks: Schemas['TimelineAttempt']['tasks']): string {
+  if (tasks === null) return '';
+  return ` ${tasks.completed} of ${tasks.total} pieces are made, ${tasks.running} at work.`;
 }
 
 function uploadStage({ expiresAt }: Video): Stage {

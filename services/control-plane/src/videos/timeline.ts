@@ -3,6 +3,9 @@ import type { AttemptOutcome, AttemptRow, VideoRow } from '../db/schema.ts';
 
 export type TimelineEntry = components['schemas']['TimelineEntry'];
 
+/** An attempt, with the number of its tasks if it is open and has any. */
+export type AttemptWithTasks = AttemptRow & { tasks: components['schemas']['TimelineTasks'] | null };
+
 const OUTCOMES: Readonly<Record<AttemptOutcome, components['schemas']['TimelineAttempt']['outcome']>> = {
   completed: 'completed',
   failed: 'failed',
@@ -11,7 +14,7 @@ const OUTCOMES: Readonly<Record<AttemptOutcome, components['schemas']['TimelineA
 };
 
 /** What has happened to a video, oldest first. `attempts` are by increasing number. */
-export function timelineOf(video: VideoRow, attempts: readonly AttemptRow[]): TimelineEntry[] {
+export function timelineOf(video: VideoRow, attempts: readonly AttemptWithTasks[]): TimelineEntry[] {
   const isWaiting = video.status === 'processing' && attempts.every(({ outcome }) => outcome !== null);
   return [
     ...entry('created', video.created_at),
@@ -33,10 +36,16 @@ function entry(
   return at === null ? [] : [{ type, at: at.toISOString(), attempt }];
 }
 
-function toAttempt({ number, outcome, finished_at: endedAt }: AttemptRow): TimelineEntry['attempt'] {
+function toAttempt({
+  number,
+  outcome,
+  finished_at: endedAt,
+  tasks,
+}: AttemptWithTasks): TimelineEntry['attempt'] {
   return {
     number,
     outcome: outcome === null ? 'running' : OUTCOMES[outcome],
     endedAt: endedAt?.toISOString() ?? null,
+    tasks,
   };
 }

@@ -9,7 +9,6 @@ import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type {
   AttemptOutcome,
-  AttemptRow,
   Environment,
   PlaybackPolicy,
   Schema,
@@ -18,6 +17,7 @@ import type {
 } from '../db/schema.ts';
 import { captionsOf } from './captions-record.ts';
 import { FAILED_SOURCE_DAYS } from './keep-source.ts';
+import type { AttemptWithTasks } from './timeline.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import type { VideoWithFile } from './video-record.ts';
 
@@ -380,10 +380,20 @@ export async function findFolders(db: Database, videoId: string): Promise<Set<st
 }
 
 /** The latest attempts at a video, by increasing number. */
-export async function listAttempts(db: Database, videoId: string, limit: number): Promise<AttemptRow[]> {
+export async function listAttempts(
+  db: Database,
+  videoId: string,
+  limit: number,
+): Promise<AttemptWithTasks[]> {
   const latest = await db
     .selectFrom('attempts')
     .selectAll()
+    .select(
+      sql<AttemptWithTasks['tasks']>`(
+        select json_build_object('total', count(*), 'completed', count(result), 'running', count(tasks.lease_expires_at))
+        from tasks where tasks.video_id = attempts.video_id and attempt = attempts.number having count(*) > 0
+      )`.as('tasks'),
+    )
     .where('video_id', '=', videoId)
     .orderBy('number', 'desc')
     .limit(limit)
