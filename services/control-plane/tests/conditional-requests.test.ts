@@ -53,7 +53,7 @@ const CHANGES: Record<string, string> = {
   audioTracks: `update renditions set label = 'Other' where video_id = ? and name = 'audio'`,
   thumbnail: `update videos set poster_bytes = null where id = ?`,
   storyboard: `update videos set storyboard = null where id = ?`,
-  poster: `update videos set chosen_poster = '{}' where id = ?`,
+  poster: `update videos set chosen_poster = '{"width":1,"height":1,"bytes":1}' where id = ?`,
   duration: `update videos set duration = 1 where id = ?`,
   width: `update videos set width = 2 where id = ?`,
   height: `update videos set height = 4 where id = ?`,
