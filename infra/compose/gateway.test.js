@@ -34,7 +34,8 @@ describe('the gateway in front of control planes', () => {
       return void res.writeHead(200, { 'content-length': 2 }).write('1', () => res.destroy());
     if (deleted) return void res.writeHead(404, { 'content-type': 'application/problem+json' }).end('{}');
     if (req.headers['if-none-match'] === '"etag"') return void res.writeHead(304, { etag: '"etag"' }).end();
-    const headers = { 'cache-control': 'public, max-age=31536000, immutable', 'content-type': 'video/mp2t' };
+    const caching = req.url.includes('/preview/') ? 'no-store' : 'public, max-age=31536000, immutable';
+    const headers = { 'cache-control': caching, 'content-type': 'video/mp2t' };
     const own = {
       etag: '"etag"',
       'accept-ranges': 'bytes',
@@ -119,6 +120,12 @@ describe('the gateway in front of control planes', () => {
       await get(path);
     }
     expect(received).toHaveLength(6);
+    received = [];
+    const ofPreview = '/v1/hls/ws_1/preview/360p/0.ts';
+    for (const path of [ofPreview, ofPreview]) {
+      expect((await get(path)).headers.get('cache-control')).toBe('no-store');
+    }
+    expect(received).toHaveLength(2);
     received = [];
     deleted = true;
     for (const path of ['/v1/hls/ws_1/vid_1/360p/7.ts', '/v1/hls/ws_1/vid_1/360p/7.ts']) {

@@ -2337,6 +2337,11 @@ export interface components {
             progress: number;
             /** @description The master playlist. When `ready`, and when `preparing` if the video can be played already. */
             hls?: string;
+            /**
+             * @description The attempt that makes the segments, or has made them. When it changes, a player has to load the playlists again: the
+             *     segments and the key at the same URLs are others.
+             */
+            attempt?: number;
             /** @description The poster image, if there is one. Only when `ready`. */
             poster?: string | null;
             /** @description The thumbnails for the seek bar, if there are any. Only when `ready`. */

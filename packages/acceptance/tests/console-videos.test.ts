@@ -70,7 +70,7 @@ async function untilStatus(page: Page, title: string, status: string): Promise<v
 /** Waits until the list shows the image of a video, whose URL has no token. */
 async function untilPoster(page: Page): Promise<void> {
   await page.waitForFunction(
-    `[...document.querySelectorAll('img.poster')].some(({ naturalWidth, src }) => naturalWidth > 0 && src.endsWith('/poster.jpg'))`,
+    `[...document.querySelectorAll('img.poster')].some(({ naturalWidth, src }) => naturalWidth > 0 && /\\/poster\\.jpg\\?at=\\d+$/.test(src))`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jpegOf } from '@framelane/test-kit/jpeg';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeMp4 } from '../src/clips.ts';
@@ -32,6 +33,7 @@ beforeAll(async () => {
   const webhook = await client.call('POST', '/webhooks', { url: 'https://receiver.invalid/' });
   created.record(await webhook.clone().text());
   await writeFile(join(directory, 'captions.en.vtt'), 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n');
+  await writeFile(join(directory, 'poster.jpg'), jpegOf(1280, 720));
   // curl exits with an error after an error response.
   await writeFile(join(directory, '.curlrc'), 'fail-with-body\n');
   env = {

@@ -66,6 +66,7 @@ describe('the page', () => {
       status: 'ready',
       title: 'holiday',
       progress: 100,
+      attempt: 1,
       hls: `${stream}/master.m3u8`,
       poster: `${stream}/poster.jpg`,
       storyboard: `${stream}/storyboard.vtt`,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
 import { Metrics } from '../src/metrics/metrics.ts';
 import { PreviewsService } from '../src/playback/previews.service.ts';
@@ -102,10 +103,65 @@ describe('the preview of a long video', () => {
     const [logger, metrics] = [createLogger({ service: 'test', level: 'silent' }), new Metrics()];
     const previews = new PreviewsService({ db, objects, logger, metrics, waitMs: 500, maxWaits: 1 });
     const address = { workspaceId, videoId, rendition: '360p', sequence: 5 } as const;
-    const waiting = previews.segment(address);
+    const waiting = [previews.segment({ ...address, sequence: 4 }), previews.segment(address)];
     const notYet = { status: 503, options: { headers: { 'Retry-After': '5' } } };
-    expect(() => previews.segment({ ...address, sequence: 4 })).toThrow(expect.objectContaining(notYet));
-    await expect(waiting).rejects.toMatchObject(notYet);
+    const outcomes = await Promise.allSettled(waiting);
+    expect(outcomes).toEqual([
+      { status: 'rejected', reason: expect.objectContaining(notYet) },
+      { status: 'rejected', reason: expect.objectContaining(notYet) },
+    ]);
+  });
+
+  test('has its stored segments while as many requests wait as may', async () => {
+    const { videoId, piece } = await videos.previewed();
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: randomBytes(16) });
+    const { db, objects, workspaceId } = plane;
+    const [logger, metrics] = [createLogger({ service: 'test', level: 'silent' }), new Metrics()];
+    const previews = new PreviewsService({ db, objects, logger, metrics, maxWaits: 0 });
+    const address = { workspaceId, videoId, rendition: '360p', sequence: 0 } as const;
+    expect(await previews.segment(address)).toMatchObject({ bytes: 16 });
+    expect(await previews.segment({ ...address, sequence: 6 })).toBeUndefined();
+    await expect(previews.segment({ ...address, sequence: 5 })).rejects.toMatchObject({ status: 503 });
+  });
+
+  test('says why the object store did not answer', async () => {
+    const { videoId } = await videos.previewed();
+    const { db, workspaceId } = plane;
+    const broken = new Error('The store is down');
+    const [logger, metrics] = [createLogger({ service: 'test', level: 'silent' }), new Metrics()];
+    const objects = { head: () => Promise.reject(broken) };
+    const previews = new PreviewsService({ db, objects, logger, metrics, waitMs: 100 });
+    const address = { workspaceId, videoId, rendition: '360p', sequence: 0 } as const;
+    await expect(previews.segment(address)).rejects.toMatchObject({
+      status: 503,
+      options: { cause: broken },
+    });
+  });
+
+  test('has what the try of a killed engine has stored', async () => {
+    const { videoId, piece } = await videos.previewed();
+    const bytes = randomBytes(2000);
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes });
+    const { attempt, task } = piece;
+    await plane.db
+      .updateTable('tasks')
+      .set({ tries: piece.try + 1 })
+      .where('video_id', '=', videoId)
+      .where('attempt', '=', attempt)
+      .where('number', '=', task)
+      .execute();
+    expect(bytes.equals((await get(videoId, '360p/0.ts')).body)).toBe(true);
+  });
+
+  test('answers 503 for a segment that is removed while it is asked for', async () => {
+    const { videoId, piece } = await videos.previewed();
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: randomBytes(16) });
+    const read = jest.spyOn(plane.objects, 'get').mockImplementation(async (key) => {
+      throw new ObjectNotFoundError(key);
+    });
+    const { status } = await get(videoId, '360p/0.ts');
+    read.mockRestore();
+    expect(status).toBe(503);
   });
 
   test('serves a waiting request from the video that is ready meanwhile', async () => {
@@ -152,6 +208,6 @@ describe('the preview of a long video', () => {
     const { videoId } = await videos.previewed();
     const { body } = await request(plane.url).get(`/v1/embed/${plane.workspaceId}/${videoId}/state`);
     const hls = `/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`;
-    expect(body).toMatchObject({ status: 'preparing', hls });
+    expect(body).toMatchObject({ status: 'preparing', hls, attempt: 1 });
   });
 });

@@ -95,7 +95,7 @@ addEventListener('online', () => {
   if (player !== undefined && message?.textContent === wordsFor(OFFLINE)) void recover();
 });
 
-/** What was played of a video that has to be prepared again has other segments and another key then. */
+/** Ends the player. What was played of a video that is made again has other segments and another key then. */
 function close(): void {
   if (player === undefined) return;
   const { currentTime, paused } = player.media;
@@ -105,6 +105,7 @@ function close(): void {
 }
 
 function play(source: Source): void {
+  if (loaded !== undefined && loaded.attempt !== source.attempt) close();
   const isNew = JSON.stringify(source) !== JSON.stringify(loaded);
   if (isNew || isInterrupted) player?.load(source);
   loaded = source;
@@ -134,6 +135,9 @@ function onFailure(failure: Failure): void {
 async function recover(): Promise<void> {
   if (recovering) return;
   recovering = true;
+  // Otherwise the next look at the state would load the source at once.
+  waiting.abort();
+  waiting = new AbortController();
   const { signal } = waiting;
   const state = await fetchState(location, token);
   if (sourceOf(state) !== undefined) {

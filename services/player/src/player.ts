@@ -87,13 +87,15 @@ function nativeVideo(onFailure: OnFailure): Backend {
   // The same code stands for a lost connection and for a format that cannot be played. The state shows which it is.
   media.addEventListener('error', () => onFailure(media.error?.code === 3 ? 'unsupported' : 'interrupted'));
   const open = (hls: string, position: number) => {
+    // The images alone are new.
+    if (media.getAttribute('src') === hls && media.error === null) return;
     const wasPlaying = !media.paused;
     const resume = () => {
       media.currentTime = position;
       if (wasPlaying) media.play().catch(() => {});
     };
     media.addEventListener('loadedmetadata', resume, { once: true });
-    media.src = hls;
+    media.setAttribute('src', hls);
   };
   return { media, open, start: (play) => play() };
 }

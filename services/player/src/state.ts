@@ -1,11 +1,11 @@
 import { waitBefore } from './recovery.ts';
 
-/** The addresses of a video that can be played. */
-export type Source = { hls: string; poster: string | null; storyboard: string | null };
+/** The addresses of a video that can be played, and the attempt that makes or has made what they lead to. */
+export type Source = { hls: string; attempt?: number; poster: string | null; storyboard: string | null };
 
 /** What a viewer may know of the video. See `EmbedState` of the contract; a problem has the `code` of the contract. */
 export type State =
-  | { status: 'preparing'; progress: number; hls?: string }
+  | { status: 'preparing'; progress: number; hls?: string; attempt?: number }
   | { status: 'failed' }
   | ({ status: 'ready' } & Source)
   | { status: 'waiting' }
@@ -38,7 +38,8 @@ export function wordsFor(state: State): string {
 export function sourceOf(state: State): Source | undefined {
   if (state.status === 'ready') return state;
   if (state.status !== 'preparing' || state.hls === undefined) return undefined;
-  return { hls: state.hls, poster: null, storyboard: null };
+  const { hls, attempt } = state;
+  return { hls, ...(attempt !== undefined && { attempt }), poster: null, storyboard: null };
 }
 
 const REFUSALS: Record<string, string> = {

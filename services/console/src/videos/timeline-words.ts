@@ -42,7 +42,7 @@ function outcomeWords(start: string, { outcome, endedAt }: Schemas['TimelineAtte
   }
 }
 
-/** Where a video that cannot be played yet stands. */
+/** Where a video that is not ready stands. */
 export type Stage = {
   /** What happens now. */
   now: string;

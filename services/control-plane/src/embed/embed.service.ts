@@ -106,12 +106,18 @@ export class EmbedService {
     const address = (url: string | null) => url && withToken(new URL(url).pathname, valid);
     if (video.status === 'failed') return { status: 'failed', title, progress };
     if (hls === undefined) {
-      const early = preview && { hls: address(preview.hls) ?? '' };
+      const early = preview && { hls: address(preview.hls) ?? '', ...(await this.#attemptOf(video)) };
       return { status: 'preparing', title, progress, ...early };
     }
     const poster = address(video.thumbnail);
     const storyboard = address(video.storyboard);
-    return { status: 'ready', title, progress, hls: address(hls) ?? '', poster, storyboard };
+    const source = { hls: address(hls) ?? '', ...(await this.#attemptOf(video)) };
+    return { status: 'ready', title, progress, ...source, poster, storyboard };
+  }
+
+  async #attemptOf({ workspaceId, id }: VideoRecord): Promise<Pick<EmbedState, 'attempt'>> {
+    const attempt = await this.#playback.attempt(workspaceId, id);
+    return attempt === undefined ? {} : { attempt };
   }
 
   #oEmbedUrl({ playbackPolicy, embed }: VideoRecord): string | undefined {

@@ -1,10 +1,16 @@
 import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
-import type { BegunRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { BegunRenditions, PieceTask, Task, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { RenditionFacts } from './master-playlist.ts';
 import { type SegmentDurations, targetDurationOf } from './media-playlist.ts';
 
-/** What playlists and the search for a segment need of a plan. */
-export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts' | 'tasks'>;
+/** What a preview needs of a plan. */
+export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts'> & {
+  tasks: readonly PlannedTask[];
+};
+
+export type PlannedTask =
+  | Pick<PieceTask, 'kind' | 'frames' | 'firstSegment' | 'segmentStarts'>
+  | { kind: Exclude<Task['kind'], 'piece'> };
 
 /** Bytes of a transport stream for each 100 bytes of media, at most. */
 const BYTES_FOR_100 = 110;
@@ -13,7 +19,20 @@ const CHANNEL_RATE = 96_000;
 /** A segment of audio that would be shorter may not exist: audio frames and priming samples move the ends of segments. */
 const SHORTEST_SEGMENT_SECONDS = 0.2;
 
-/** The renditions of a plan that have begun, as the master playlist describes them before they are measured: with the bit rate that they do not exceed. */
+/** A plan without what only engines need, such as all key frames. */
+export function plannedVideo({ encode, facts, segmentStarts, tasks }: TranscodePlan): PlannedVideo {
+  const planned = tasks.map((task): PlannedTask => {
+    if (task.kind !== 'piece') return { kind: task.kind };
+    const { kind, frames, firstSegment, segmentStarts } = task;
+    return { kind, frames, firstSegment, segmentStarts };
+  });
+  return { encode, facts, segmentStarts, tasks: planned };
+}
+
+/**
+ * The renditions of a plan that have begun, as the master playlist describes them before they are measured: with the bit rate that
+ * they keep to over two seconds or more. A single segment can exceed it a little.
+ */
 export function plannedRenditions(
   { encode, facts }: Pick<PlannedVideo, 'encode' | 'facts'>,
   begun: BegunRenditions,

@@ -21,6 +21,7 @@ import {
   findChosenPoster,
   findContentKey,
   findImages,
+  findPlayedAttempt,
   findRenditions,
   findSegment,
   findSegments,
@@ -31,7 +32,7 @@ import {
 } from './playback.store.ts';
 import { type Admission, notPlayable } from './playback-access.service.ts';
 import { PlaylistCache } from './playlist-cache.ts';
-import type { PreviewsService } from './previews.service.ts';
+import { notYetStored, type PreviewsService } from './previews.service.ts';
 import { renderStoryboard } from './storyboard.ts';
 
 /** How players get segments; see `ControlPlaneConfig`. */
@@ -172,27 +173,33 @@ export class PlaybackService {
    */
   async segment(address: SegmentAddress): Promise<{ file: StoredFile; isPreview: boolean }> {
     const ready = await findSegment(this.#db, address);
-    if (ready !== undefined) return { file: this.#segmentFile(address, ready), isPreview: false };
+    if (ready !== undefined) return this.#segmentFile(address, ready, { isPreview: false });
     const preview = await this.#previews.segment(address);
-    if (preview !== undefined) return { file: this.#segmentFile(address, preview), isPreview: true };
+    if (preview !== undefined) return this.#segmentFile(address, preview, { isPreview: true });
     // The video has become ready meanwhile.
     const last = await findSegment(this.#db, address);
     if (last === undefined) throw notPlayable();
-    return { file: this.#segmentFile(address, last), isPreview: false };
+    return this.#segmentFile(address, last, { isPreview: false });
   }
 
-  #segmentFile(address: SegmentAddress, segment: StoredSegment): StoredFile {
-    const { attempt, folder, bytes } = segment;
+  #segmentFile(
+    address: SegmentAddress,
+    { attempt, folder, bytes }: StoredSegment,
+    { isPreview }: { isPreview: boolean },
+  ): { file: StoredFile; isPreview: boolean } {
     const key = segmentKey({ ...address, attempt, folder }, address.rendition, address.sequence);
-    const object = this.#object(key, bytes, address);
+    // A try that has failed meanwhile has removed it. The next one makes it again.
+    const removed = { missing: async (error: ObjectNotFoundError) => notYetStored(error) };
+    const object = { ...this.#object(key, bytes, address), ...(isPreview && removed) };
     const presign = this.#presign;
-    return {
+    const file: StoredFile = {
       bytes,
       // A segment never changes, so these identify it.
       etag: `"${attempt}-${address.rendition}-${address.sequence}"`,
       read: (range) => this.#reads.read(object, range),
       presign: presign && (() => presign(key, PRESIGNED_SECONDS)),
     };
+    return { file, isPreview };
   }
 
   /** The poster as a JPEG: the one that a client has set, or the one of the engine. Throws 404 unless the video has it and can be played. */
@@ -222,6 +229,11 @@ export class PlaybackService {
   async segmentOrigins(): Promise<string[]> {
     const urls = [this.#cdnUrl, await this.#presign?.('origin', PRESIGNED_SECONDS)];
     return urls.filter((url) => url !== undefined).map((url) => new URL(url).origin);
+  }
+
+  /** The number of the attempt that has made the segments, or makes them; undefined unless the video can be played. */
+  attempt(workspaceId: string, videoId: string): Promise<number | undefined> {
+    return findPlayedAttempt(this.#db, workspaceId, videoId);
   }
 
   /** The 16 bytes that decrypt the segments. Throws 404 unless the video can be played. */

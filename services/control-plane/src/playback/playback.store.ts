@@ -142,6 +142,16 @@ export async function incrementPlaybackVersion(trx: Database, videoId: string): 
   return playback_version;
 }
 
+/** The attempt whose segments are played. */
+export async function findPlayedAttempt(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<number | undefined> {
+  const row = await playableVideo(db, workspaceId, videoId).select('videos.attempt').executeTakeFirst();
+  return row?.attempt;
+}
+
 /** The sealed content key of a video that can be played. */
 export async function findContentKey(
   db: Database,

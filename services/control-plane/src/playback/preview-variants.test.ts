@@ -91,6 +91,15 @@ describe('an encoded source', () => {
     expect(previewVariants(withImages, [AUDIO, ...pieces, images])).toEqual(['360p', '720p']);
   });
 
+  test('cannot be played before the images have begun', () => {
+    const plan = planOf([60, 60]);
+    const withImages = { ...plan, tasks: [...plan.tasks, { kind: 'images', keyFramesOnly: true } as const] };
+    const pieces = [running(30, 10), WAITING];
+    expect(previewVariants(plan, [AUDIO, ...pieces])).toEqual(['360p', '720p']);
+    expect(previewVariants(withImages, [AUDIO, ...pieces, WAITING])).toEqual([]);
+    expect(previewVariants(withImages, [AUDIO, ...pieces, DONE])).toEqual(['360p', '720p']);
+  });
+
   test('cannot be played while a later piece would come too late', () => {
     expect(variantsOf([60, 60], [DONE, WAITING])).toEqual([]);
     const begun = { ...DONE, begun: ENCODED };

@@ -1,5 +1,6 @@
 import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
-import type { BegunRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { BegunRenditions } from '@framelane/contracts/transcode-plan';
+import type { PlannedVideo } from './planned-renditions.ts';
 
 /** The state of a task. */
 export type TaskProgress = {
@@ -21,7 +22,7 @@ const HEADROOM = 1.05;
  * @param tasks the states of the tasks, by their numbers
  */
 export function previewVariants(
-  { encode, tasks: planned }: Pick<TranscodePlan, 'encode' | 'tasks'>,
+  { encode, tasks: planned }: Pick<PlannedVideo, 'encode' | 'tasks'>,
   tasks: readonly TaskProgress[],
 ): VideoRendition[] {
   const begun: BegunRenditions = Object.assign({}, ...tasks.map((task) => task.begun));
@@ -31,8 +32,10 @@ export function previewVariants(
   const pieces = planned.flatMap((task, at) =>
     task.kind === 'piece' ? [{ ...(tasks[at] as TaskProgress), seconds: task.frames / rate }] : [],
   );
-  const others = tasks.filter((_, at) => planned[at]?.kind !== 'piece').flatMap(secondsLeft);
-  const isAhead = keepsAhead(pieces, others);
+  const others = tasks.filter((_, at) => planned[at]?.kind !== 'piece');
+  // Nobody knows how long a task takes that has not begun, and pieces after it wait for it.
+  const areBegun = others.every(({ isDone, runningSeconds }) => isDone || runningSeconds !== null);
+  const isAhead = areBegun && keepsAhead(pieces, others.flatMap(secondsLeft));
   return VIDEO_RENDITIONS.filter(
     (name) =>
       encode.rungs.some((rung) => rung.name === name) &&

@@ -1,40 +1,55 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  isAudioRendition,
-  type RenditionName,
-  VIDEO_RENDITIONS,
-  type VideoRendition,
-} from '@framelane/contracts/renditions';
+import { isAudioRendition, type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type Problem, unavailable } from '@framelane/service-kit/problem';
 import { LRUCache } from 'lru-cache';
+import pTimeout from 'p-timeout';
 import type { Database } from '../db/database.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { RenditionFacts } from './master-playlist.ts';
 import type { SegmentDurations } from './media-playlist.ts';
-import { type PlannedVideo, plannedRenditions, plannedSegments, taskOf } from './planned-renditions.ts';
+import {
+  type PlannedVideo,
+  plannedRenditions,
+  plannedSegments,
+  plannedVideo,
+  taskOf,
+} from './planned-renditions.ts';
 import type { SegmentAddress, StoredSegment } from './playback.store.ts';
 import { previewVariants } from './preview-variants.ts';
 import {
   findLatestTry,
+  findOffer,
   findPlan,
   findPreview,
   findPreviewedAttempt,
-  findProgressOfTasks,
+  findTaskProgress,
   storePreview,
 } from './previews.store.ts';
 
 /** How long a request waits for a segment that is planned and not stored. Players wait about as long for a response. */
 const WAIT_MS = 15_000;
-const POLL_MS = 400;
-/** Segments that requests wait for at the same time. Each costs two queries and a request to the object store every `POLL_MS`. */
+/** The time between two looks for a segment, each a query and a request to the object store. It grows by a tenth of the time waited. */
+const POLL_MS = 300;
+/** Limit for an answer of the object store. */
+const LOOK_MS = 5000;
+/** Segments that requests wait for at the same time, of all videos and of one. */
 const MAX_WAITS = 200;
+const MAX_WAITS_OF_VIDEO = 50;
+/** Earlier tries of a task whose segments are served until the latest one has made them again. */
+const EARLIER_TRIES = 2;
 /** Plans that are kept in memory. */
 const MAX_PLANS = 50;
 
 type Attempt = { videoId: string; attempt: number };
+
+/** Which task of which attempt makes a segment. */
+type Place = { attempt: number; task: number };
+
+/** What a look for a segment found. `error` is why the object store did not answer. */
+type Look = { isEnded: boolean; segment?: StoredSegment; error?: unknown };
 
 /**
  * Plays long videos while engines make them. The plan knows all segments, so the playlists are complete from the start. A request for a
@@ -70,18 +85,17 @@ export class PreviewsService {
 
   /** Offers the renditions of an open attempt that viewers can play now. Call it when its tasks have progressed. What is offered remains. */
   async offer(attempt: Attempt): Promise<void> {
-    const state = await findProgressOfTasks(this.#db, attempt);
+    const state = await findOffer(this.#db, attempt);
     const plan = state && (await this.#plan(attempt));
     if (state === undefined || plan === undefined) return;
-    const playable: readonly VideoRendition[] = [
-      ...(state.offered ?? []),
-      ...previewVariants(plan, state.tasks),
-    ];
+    const offered = state.offered ?? [];
+    if (offered.length === plan.encode.rungs.length) return;
+    const playable = [...offered, ...previewVariants(plan, await findTaskProgress(this.#db, attempt))];
     const variants = VIDEO_RENDITIONS.filter((name) => playable.includes(name));
-    if (variants.length === (state.offered?.length ?? 0)) return;
+    if (variants.length === offered.length) return;
     if (!(await storePreview(this.#db, attempt, { offered: state.offered, variants }))) return;
     this.#logger.info('video.preview_offered', { ...attempt, variants });
-    if (state.offered !== null || state.uploadedAt === null) return;
+    if (state.offered !== null || state.uploadedAt === null || attempt.attempt > 1) return;
     this.#metrics.previewOffered((Date.now() - state.uploadedAt.getTime()) / 1000);
   }
 
@@ -110,35 +124,55 @@ export class PreviewsService {
    * A segment of a preview. Waits until it is stored. Undefined if the video has no preview or no longer, or the plan has no such segment. Throws 503
    * `unavailable` if it is not stored within the time limit, or too many requests wait.
    */
-  segment(address: SegmentAddress): Promise<StoredSegment | undefined> {
+  async segment(address: SegmentAddress): Promise<StoredSegment | undefined> {
     const { workspaceId, videoId, rendition, sequence } = address;
-    const key = [workspaceId, videoId, rendition, sequence].join('/');
+    const attempt = await findPreviewedAttempt(this.#db, workspaceId, videoId);
+    const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
+    const task = plan && taskOf(plan, rendition, sequence);
+    if (attempt === undefined || task === undefined) return undefined;
+    const place = { attempt, task };
+    const { isEnded, segment } = await this.#look(address, place, EARLIER_TRIES);
+    if (isEnded || segment !== undefined) return segment;
+
+    const ofVideo = `${workspaceId}/${videoId}/`;
+    const key = `${ofVideo}${rendition}/${sequence}`;
     const waiting = this.#waits.get(key);
     if (waiting !== undefined) return waiting;
-    if (this.#waits.size >= this.#maxWaits) throw notYetStored();
-    const wait = this.#wait(address).finally(() => this.#waits.delete(key));
+    const others = [...this.#waits.keys()].filter((other) => other.startsWith(ofVideo)).length;
+    if (this.#waits.size >= this.#maxWaits || others >= MAX_WAITS_OF_VIDEO) throw notYetStored();
+    const wait = this.#wait(address, place).finally(() => this.#waits.delete(key));
     this.#waits.set(key, wait);
     return wait;
   }
 
-  async #wait(address: SegmentAddress): Promise<StoredSegment | undefined> {
-    const { workspaceId, videoId, rendition, sequence } = address;
-    for (const end = Date.now() + this.#waitMs; ; ) {
-      const attempt = await findPreviewedAttempt(this.#db, workspaceId, videoId);
-      const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
-      const task = plan && taskOf(plan, rendition, sequence);
-      if (attempt === undefined || task === undefined) return undefined;
-      const tryNumber = await findLatestTry(this.#db, { videoId, attempt, task });
-      if (tryNumber === undefined) return undefined;
-      const folder = taskFolder(task, tryNumber);
-      const stored = await this.#objects
-        .head(segmentKey({ ...address, attempt, folder }, rendition, sequence))
-        // The next look may succeed.
-        .catch(() => null);
-      if (stored !== null) return { attempt, folder, bytes: stored.bytes };
-      if (Date.now() >= end) throw notYetStored();
-      await delay(POLL_MS);
+  /** Looks for a segment again and again. Undefined if its attempt ends. */
+  async #wait(address: SegmentAddress, place: Place): Promise<StoredSegment | undefined> {
+    const begin = Date.now();
+    for (;;) {
+      const waited = Date.now() - begin;
+      await delay(Math.min(POLL_MS + waited / 10, Math.max(0, this.#waitMs - waited)));
+      const { isEnded, segment, error } = await this.#look(address, place);
+      if (isEnded || segment !== undefined) return segment;
+      if (Date.now() - begin >= this.#waitMs) throw notYetStored(error);
     }
+  }
+
+  /** Looks where the latest try of the task stores the segment, and where that many earlier ones have. */
+  async #look(address: SegmentAddress, { attempt, task }: Place, earlierTries = 0): Promise<Look> {
+    const { videoId, rendition, sequence } = address;
+    const latest = await findLatestTry(this.#db, { videoId, attempt, task });
+    if (latest === undefined) return { isEnded: true };
+    for (let tryNumber = latest; tryNumber > Math.max(0, latest - 1 - earlierTries); tryNumber -= 1) {
+      const folder = taskFolder(task, tryNumber);
+      const key = segmentKey({ ...address, attempt, folder }, rendition, sequence);
+      try {
+        const stored = await pTimeout(this.#objects.head(key), { milliseconds: LOOK_MS });
+        if (stored !== null) return { isEnded: false, segment: { attempt, folder, bytes: stored.bytes } };
+      } catch (error) {
+        return { isEnded: false, error };
+      }
+    }
+    return { isEnded: false };
   }
 
   async #plan(attempt: Attempt): Promise<PlannedVideo | undefined> {
@@ -146,11 +180,13 @@ export class PreviewsService {
     const known = this.#plans.get(key);
     if (known !== undefined) return known;
     const plan = await findPlan(this.#db, attempt);
-    if (plan !== undefined) this.#plans.set(key, plan);
-    return plan;
+    const planned = plan && plannedVideo(plan);
+    if (planned !== undefined) this.#plans.set(key, planned);
+    return planned;
   }
 }
 
-function notYetStored(): Problem {
-  return unavailable('This part of the video is not ready yet. Retry in a few seconds.');
+/** The problem for a segment that engines have not stored yet. */
+export function notYetStored(cause?: unknown): Problem {
+  return unavailable('This part of the video is not ready yet. Retry in a few seconds.', cause);
 }

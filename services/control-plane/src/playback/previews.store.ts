@@ -78,12 +78,12 @@ export async function findLatestTry(
   return row?.tries;
 }
 
-/** What is offered of a video so far, and the states of its tasks by their numbers; undefined if the attempt has ended. */
-export async function findProgressOfTasks(
+/** What is offered of a video so far; undefined if the attempt has ended. */
+export async function findOffer(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
-): Promise<{ offered: VideoRendition[] | null; uploadedAt: Date | null; tasks: TaskProgress[] } | undefined> {
-  const video = await db
+): Promise<{ offered: VideoRendition[] | null; uploadedAt: Date | null } | undefined> {
+  return db
     .selectFrom('videos')
     .select(['preview_variants as offered', 'uploaded_at as uploadedAt'])
     .where('id', '=', videoId)
@@ -91,8 +91,14 @@ export async function findProgressOfTasks(
     .where('status', '=', 'processing')
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  if (video === undefined) return undefined;
-  const tasks = await db
+}
+
+/** The states of the tasks of an open attempt, by their numbers. */
+export async function findTaskProgress(
+  db: Database,
+  { videoId, attempt }: { videoId: string; attempt: number },
+): Promise<TaskProgress[]> {
+  return db
     .selectFrom('tasks')
     .select([
       'progress',
@@ -106,7 +112,6 @@ export async function findProgressOfTasks(
     .where('attempt', '=', attempt)
     .orderBy('number')
     .execute();
-  return { ...video, tasks };
 }
 
 /** Offers more of a video than before. Resolves with false if somebody else has, or the attempt has ended. */
