@@ -2178,7 +2178,7 @@ export interface components {
             keepSource?: components["schemas"]["KeepSource"];
         };
         /** @description How many tasks an attempt has. Those that are neither completed nor running wait for an engine. */
-        TimelineTasks: {
+        TaskCounts: {
             /** @description All tasks. */
             total: number;
             /** @description Tasks whose results are stored. */
@@ -2205,7 +2205,7 @@ export interface components {
              * @description The tasks of a long video: its pieces, the audio and the images. `null` if the video is made in one run, and when the
              *     attempt has ended.
              */
-            tasks: components["schemas"]["TimelineTasks"] | null;
+            tasks: components["schemas"]["TaskCounts"] | null;
         };
         /** @description One step of a video. */
         TimelineEntry: {
@@ -2342,6 +2342,8 @@ export interface components {
              *     segments and the key at the same URLs are others.
              */
             attempt?: number;
+            /** @description The tasks of a long video. Only when `preparing`, and when the video is made in pieces. */
+            tasks?: components["schemas"]["TaskCounts"];
             /** @description The poster image, if there is one. Only when `ready`. */
             poster?: string | null;
             /** @description The thumbnails for the seek bar, if there are any. Only when `ready`. */

@@ -367,7 +367,8 @@ testInBrowser(
       client.api.GET('/videos/{id}', { params: { path: { id: ticket.videoId } } }),
     );
     const preparing = { status: 'preparing', title: 'Preview', progress: 5 };
-    const preview = { ...preparing, hls: new URL(video.hls).pathname };
+    const tasks = { total: 20, completed: 7, running: 2 };
+    const preview = { ...preparing, hls: new URL(video.hls).pathname, attempt: 1, tasks };
     let state: object = preview;
     const page = await newPage(browser);
     await page.setRequestInterception(true);
@@ -378,14 +379,28 @@ testInBrowser(
     await page.goto(`${embed}?autoplay=1&muted=1`);
     await page.waitForFunction(IS_PLAYING);
     expect(await wordsOf(page)).toBe('');
+    const note = `document.querySelector('.note').textContent`;
+    expect(await page.evaluate(note)).toBe('This video is being prepared: 7 of 20 pieces');
+    await screenshot(page, 'preview-of-long-video');
+    expect(await seriousFindings(page)).toEqual([]);
     await page.evaluate(`${VIDEO}.currentTime = 10`);
     await page.waitForFunction(`${VIDEO}.currentTime > 10.2`);
     state = preparing;
     await page.waitForFunction(`${VIDEO} === null`);
     expect(await wordsOf(page)).toBe('This video is being prepared: 5 %. It starts by itself.');
-    state = preview;
+    state = { ...preview, attempt: 2 };
     await page.waitForFunction(IS_PLAYING);
     expect(await page.evaluate(`${VIDEO}.currentTime`)).toBeGreaterThan(10);
+    // The next attempt has its preview at once, at the same URL.
+    await page.evaluate(`performance.clearResourceTimings()`);
+    state = { ...preview, attempt: 3 };
+    await page.waitForFunction(
+      `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/master.m3u8'))`,
+    );
+    await page.waitForFunction(IS_PLAYING);
+    expect(await page.evaluate(`${VIDEO}.currentTime`)).toBeGreaterThan(10);
+    state = { status: 'ready', title: 'Preview', progress: 100, hls: preview.hls, attempt: 3 };
+    await page.waitForFunction(`${note} === ''`);
   },
 );
 

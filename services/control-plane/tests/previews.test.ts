@@ -208,6 +208,7 @@ describe('the preview of a long video', () => {
     const { videoId } = await videos.previewed();
     const { body } = await request(plane.url).get(`/v1/embed/${plane.workspaceId}/${videoId}/state`);
     const hls = `/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`;
-    expect(body).toMatchObject({ status: 'preparing', hls, attempt: 1 });
+    const tasks = { total: 5, completed: 0, running: 3 };
+    expect(body).toMatchObject({ status: 'preparing', hls, attempt: 1, tasks });
   });
 });

@@ -2,7 +2,7 @@ import { readOptions } from './options.ts';
 import { type Failure, type Player, showPlayer } from './player.ts';
 import { PlayerJs } from './player-js.ts';
 import { waitBefore, waitForConnection } from './recovery.ts';
-import { fetchState, pollAfter, type Source, type State, sourceOf, wordsFor } from './state.ts';
+import { fetchState, pollAfter, previewWords, type Source, type State, sourceOf, wordsFor } from './state.ts';
 
 const place = document.querySelector<HTMLElement>('#player');
 const message = document.querySelector<HTMLElement>('#message');
@@ -74,6 +74,7 @@ function show(state: State): void {
   const source = sourceOf(state);
   if (source !== undefined) play(source);
   else if (state.status === 'preparing') close();
+  player?.note(previewWords(state));
   if (state.status === 'refused') {
     playerJs?.failed(words);
     if (state.code === 'playback_token_expired')

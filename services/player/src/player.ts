@@ -12,6 +12,8 @@ export type Player = {
   media: HTMLVideoElement;
   /** Plays from these addresses, at the position that was reached. */
   load(source: Source): void;
+  /** Shows a line above the picture, together with the controls. */
+  note(words: string): void;
 };
 
 /** Why playback has stopped: something may be missing for now, or the browser cannot play the video. */
@@ -79,7 +81,11 @@ export function showPlayer(
   };
   load(source);
   if (options.autoplay) start(() => void playAloud(media));
-  return { media, load };
+  const note = (words: string) => {
+    const line = root.querySelector('.note');
+    if (line) line.textContent = words;
+  };
+  return { media, load, note };
 }
 
 function nativeVideo(onFailure: OnFailure): Backend {

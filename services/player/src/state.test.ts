@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { PROBLEMS } from '../../../packages/contracts/src/problem-codes.ts';
-import { fetchState, pollAfter, type State, sourceOf, wordsFor } from './state.ts';
+import { fetchState, pollAfter, previewWords, type State, sourceOf, wordsFor } from './state.ts';
 
 const READY: State = { status: 'ready', hls: '/v1/hls/a', poster: null, storyboard: null };
 const PAGE = { pathname: '/v1/embed/ws_a/vid_a/' };
@@ -13,6 +13,10 @@ function respond(status: number, body: string): void {
 
 test.each<[State, string]>([
   [{ status: 'preparing', progress: 40 }, 'This video is being prepared: 40 %. It starts by itself.'],
+  [
+    { status: 'preparing', progress: 40, tasks: { total: 20, completed: 7 } },
+    'This video is being prepared: 40 %, 7 of 20 pieces. It starts by itself.',
+  ],
   [{ status: 'preparing', progress: 40, hls: '/v1/hls/a' }, ''],
   [{ status: 'waiting' }, 'This part of the video is being prepared. Playback goes on when it is ready.'],
   [{ status: 'failed' }, 'This video could not be prepared.'],
@@ -21,6 +25,18 @@ test.each<[State, string]>([
   [READY, ''],
 ])('%j has plain words', (state, words) => {
   expect(wordsFor(state)).toBe(words);
+});
+
+test.each<[State, string]>([
+  [{ status: 'preparing', progress: 40, tasks: { total: 20, completed: 7 } }, ''],
+  [{ status: 'preparing', progress: 40, hls: '/v1/hls/a' }, 'This video is being prepared'],
+  [
+    { status: 'preparing', progress: 40, hls: '/v1/hls/a', tasks: { total: 20, completed: 7 } },
+    'This video is being prepared: 7 of 20 pieces',
+  ],
+  [READY, ''],
+])('above a video in the state %j stands %j', (state, words) => {
+  expect(previewWords(state)).toBe(words);
 });
 
 test('every refusal of the page has words of its own', () => {

@@ -3,9 +3,12 @@ import { waitBefore } from './recovery.ts';
 /** The addresses of a video that can be played, and the attempt that makes or has made what they lead to. */
 export type Source = { hls: string; attempt?: number; poster: string | null; storyboard: string | null };
 
+/** How many pieces a long video is made of, and how many of them are made. */
+type Tasks = { total: number; completed: number };
+
 /** What a viewer may know of the video. See `EmbedState` of the contract; a problem has the `code` of the contract. */
 export type State =
-  | { status: 'preparing'; progress: number; hls?: string; attempt?: number }
+  | { status: 'preparing'; progress: number; hls?: string; attempt?: number; tasks?: Tasks }
   | { status: 'failed' }
   | ({ status: 'ready' } & Source)
   | { status: 'waiting' }
@@ -20,7 +23,7 @@ export function wordsFor(state: State): string {
   switch (state.status) {
     case 'preparing':
       if (state.hls !== undefined) return '';
-      return `This video is being prepared: ${state.progress} %. It starts by itself.`;
+      return `This video is being prepared: ${[`${state.progress} %`, ...piecesOf(state)].join(', ')}. It starts by itself.`;
     case 'failed':
       return 'This video could not be prepared.';
     case 'waiting':
@@ -32,6 +35,16 @@ export function wordsFor(state: State): string {
     case 'ready':
       return '';
   }
+}
+
+/** What the page says above a video that plays before it is ready. */
+export function previewWords(state: State): string {
+  if (state.status !== 'preparing' || state.hls === undefined) return '';
+  return ['This video is being prepared', ...piecesOf(state)].join(': ');
+}
+
+function piecesOf({ tasks }: { tasks?: Tasks }): string[] {
+  return tasks === undefined ? [] : [`${tasks.completed} of ${tasks.total} pieces`];
 }
 
 /** Where a video is played from; undefined unless it can be played. One that is being prepared has no images yet. */

@@ -107,7 +107,8 @@ export class EmbedService {
     if (video.status === 'failed') return { status: 'failed', title, progress };
     if (hls === undefined) {
       const early = preview && { hls: address(preview.hls) ?? '', ...(await this.#attemptOf(video)) };
-      return { status: 'preparing', title, progress, ...early };
+      const tasks = await this.#videos.taskCounts(video.id);
+      return { status: 'preparing', title, progress, ...early, ...(tasks && { tasks }) };
     }
     const poster = address(video.thumbnail);
     const storyboard = address(video.storyboard);

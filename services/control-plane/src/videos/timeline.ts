@@ -3,8 +3,8 @@ import type { AttemptOutcome, AttemptRow, VideoRow } from '../db/schema.ts';
 
 export type TimelineEntry = components['schemas']['TimelineEntry'];
 
-/** An attempt, with the number of its tasks if it is open and has any. */
-export type AttemptWithTasks = AttemptRow & { tasks: components['schemas']['TimelineTasks'] | null };
+/** How many tasks an open attempt has. */
+export type TaskCounts = components['schemas']['TaskCounts'];
 
 const OUTCOMES: Readonly<Record<AttemptOutcome, components['schemas']['TimelineAttempt']['outcome']>> = {
   completed: 'completed',
@@ -13,13 +13,17 @@ const OUTCOMES: Readonly<Record<AttemptOutcome, components['schemas']['TimelineA
   handed_back: 'handed_back',
 };
 
-/** What has happened to a video, oldest first. `attempts` are by increasing number. */
-export function timelineOf(video: VideoRow, attempts: readonly AttemptWithTasks[]): TimelineEntry[] {
+/** What has happened to a video, oldest first. `attempts` are by increasing number; `tasks` are those of the open one. */
+export function timelineOf(
+  video: VideoRow,
+  attempts: readonly AttemptRow[],
+  tasks: TaskCounts | undefined,
+): TimelineEntry[] {
   const isWaiting = video.status === 'processing' && attempts.every(({ outcome }) => outcome !== null);
   return [
     ...entry('created', video.created_at),
     ...entry('uploaded', video.uploaded_at),
-    ...attempts.flatMap((attempt) => entry('attempt', attempt.started_at, toAttempt(attempt))),
+    ...attempts.flatMap((attempt) => entry('attempt', attempt.started_at, toAttempt(attempt, tasks))),
     ...video.retried_at.flatMap((at) => entry('retried', at)),
     ...entry('waiting', isWaiting ? video.waiting_since : null),
     ...entry('ready', video.ready_at),
@@ -36,16 +40,14 @@ function entry(
   return at === null ? [] : [{ type, at: at.toISOString(), attempt }];
 }
 
-function toAttempt({
-  number,
-  outcome,
-  finished_at: endedAt,
-  tasks,
-}: AttemptWithTasks): TimelineEntry['attempt'] {
+function toAttempt(
+  { number, outcome, finished_at: endedAt }: AttemptRow,
+  tasks: TaskCounts | undefined,
+): TimelineEntry['attempt'] {
   return {
     number,
     outcome: outcome === null ? 'running' : OUTCOMES[outcome],
     endedAt: endedAt?.toISOString() ?? null,
-    tasks,
+    tasks: (outcome === null && tasks) || null,
   };
 }

@@ -6,11 +6,12 @@ import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { type KeepSource, toDays } from './keep-source.ts';
-import { type TimelineEntry, timelineOf } from './timeline.ts';
+import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
 import type { VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord, type VideoWithFile } from './video-record.ts';
 import {
+  countTasks,
   deleteTombstones,
   findDueSources,
   findVideo,
@@ -100,7 +101,13 @@ export class VideosService {
   async timeline(workspaceId: string, videoId: string): Promise<TimelineEntry[]> {
     const video = await findVideo(this.#db, workspaceId, videoId);
     if (video === undefined) throw videoNotFound(videoId);
-    return timelineOf(video, await listAttempts(this.#db, videoId, TIMELINE_ATTEMPTS));
+    const attempts = await listAttempts(this.#db, videoId, TIMELINE_ATTEMPTS);
+    return timelineOf(video, attempts, await this.taskCounts(videoId));
+  }
+
+  /** How many tasks the open attempt at a video has; undefined unless the video is made in tasks. */
+  taskCounts(videoId: string): Promise<TaskCounts | undefined> {
+    return countTasks(this.#db, videoId);
   }
 
   /** One page of the workspace's videos, and the versions of the rows that it is made of. */

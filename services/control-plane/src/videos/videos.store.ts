@@ -9,6 +9,7 @@ import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type {
   AttemptOutcome,
+  AttemptRow,
   Environment,
   PlaybackPolicy,
   Schema,
@@ -17,7 +18,7 @@ import type {
 } from '../db/schema.ts';
 import { captionsOf } from './captions-record.ts';
 import { FAILED_SOURCE_DAYS } from './keep-source.ts';
-import type { AttemptWithTasks } from './timeline.ts';
+import type { TaskCounts } from './timeline.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import type { VideoWithFile } from './video-record.ts';
 
@@ -380,25 +381,29 @@ export async function findFolders(db: Database, videoId: string): Promise<Set<st
 }
 
 /** The latest attempts at a video, by increasing number. */
-export async function listAttempts(
-  db: Database,
-  videoId: string,
-  limit: number,
-): Promise<AttemptWithTasks[]> {
+export async function listAttempts(db: Database, videoId: string, limit: number): Promise<AttemptRow[]> {
   const latest = await db
     .selectFrom('attempts')
     .selectAll()
-    .select(
-      sql<AttemptWithTasks['tasks']>`(
-        select json_build_object('total', count(*), 'completed', count(result), 'running', count(tasks.lease_expires_at))
-        from tasks where tasks.video_id = attempts.video_id and attempt = attempts.number having count(*) > 0
-      )`.as('tasks'),
-    )
     .where('video_id', '=', videoId)
     .orderBy('number', 'desc')
     .limit(limit)
     .execute();
   return latest.reverse();
+}
+
+/** Counts the tasks of the open attempt at a video; undefined if the video is not made in tasks. */
+export async function countTasks(db: Database, videoId: string): Promise<TaskCounts | undefined> {
+  const counts = await db
+    .selectFrom('tasks')
+    .select([
+      sql<number>`count(*)::int`.as('total'),
+      sql<number>`count(result)::int`.as('completed'),
+      sql<number>`count(lease_expires_at)::int`.as('running'),
+    ])
+    .where('video_id', '=', videoId)
+    .executeTakeFirstOrThrow();
+  return counts.total > 0 ? counts : undefined;
 }
 
 /** Closes the open attempt of a video, if there is one. Its plan and its tasks are deleted. */
