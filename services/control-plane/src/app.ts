@@ -15,7 +15,7 @@ import { consoleSessionRoutes } from './console-sessions/console-sessions.routes
 import type { Context } from './context.ts';
 import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
-import { EntityTags } from './http/entity-tags.ts';
+import { EntityTags, sendTagged } from './http/entity-tags.ts';
 import { translateHttpError } from './http/problems.ts';
 import { requestValidation } from './http/request-validation.ts';
 import { importRoutes } from './imports/imports.routes.ts';
@@ -34,16 +34,19 @@ import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 export function createApp(context: Context): Express {
   const { config, logger, addresses } = context;
   const contract = loadContract(addresses);
+  const document = JSON.stringify(contract);
   const served = controlPlanePart(contract);
   const reference = referencePage(addresses.baseUrl);
-  const validation = requestValidation(served, context.authenticate, config);
+  const validation = requestValidation(served, context.authenticate);
   const routes = pairOperations(served, {
-    getOpenApiDocument: (_req, res) => void res.json(contract),
+    getOpenApiDocument: (_req, res) => sendTagged(res.type('json'), document),
     getReferencePage: reference.page,
     ...handlers(context, new EntityTags(contract)),
   });
   const app = express();
   app.disable('x-powered-by');
+  // Responses with an ETag set it themselves; the contract describes them.
+  app.disable('etag');
   app.set('trust proxy', [...config.trustedProxies]);
   app.use(closeOnUnreadBody, requestId, context.countRequests, securityHeaders);
   app.get('/healthz', liveness());

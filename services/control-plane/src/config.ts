@@ -136,8 +136,6 @@ export type ControlPlaneConfig = {
     /** Time limit of one attempt. */
     timeoutSeconds: number;
   };
-  /** Validates every response against the OpenAPI document; for tests. */
-  validateResponses: boolean;
   secrets: {
     service: string;
     contentKey: Uint8Array;
@@ -192,7 +190,6 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       retryScheduleSeconds: values.WEBHOOK_RETRY_SCHEDULE_SECONDS,
       timeoutSeconds: values.WEBHOOK_TIMEOUT_SECONDS,
     },
-    validateResponses: false,
     secrets: {
       service: values.SERVICE_SECRET,
       contentKey: values.CONTENT_KEY_SECRET,

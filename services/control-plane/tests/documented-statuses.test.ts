@@ -424,6 +424,8 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   getConsoleSession: ofOwnSession(200),
   deleteConsoleSession: ofOwnSession(204),
   getSystem: ofOwnSession(200, '/console/system'),
+  getOpenApiDocument: { 304: ifUnchanged },
+  getReferencePage: { 304: ifUnchanged },
   listVideos: { 304: ifUnchanged },
   getVideo: { 304: ifUnchanged },
   getVideoSource: OF_STORED_FILES,

@@ -3,14 +3,13 @@ import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { testSeed } from '@framelane/test-kit/seed';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { ControlPlaneConfig } from '../src/config.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { contractOperations } from './support/property/contract-operations.ts';
 import { HttpExchange } from './support/property/http-exchange.ts';
 import { PropertyWorkspace } from './support/property/property-workspace.ts';
 import { type Step, stepSequences } from './support/property/request-plans.ts';
-import { violationsOf } from './support/property/response-rules.ts';
 import { SchemaValues } from './support/property/schema-values.ts';
+import { violationsOf } from './support/response-rules.ts';
 import { TestEndpoint } from './support/test-endpoint.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
@@ -27,7 +26,7 @@ let endpoint: TestEndpoint;
 let exchange: HttpExchange;
 beforeAll(async () => {
   endpoint = await TestEndpoint.start();
-  plane = await startControlPlane(asInProduction, {}, { resolveHost: resolvesNoName });
+  plane = await startControlPlane(localWebhooks, {}, { resolveHost: resolvesNoName });
   exchange = new HttpExchange(plane.url);
 });
 afterAll(async () => {
@@ -35,11 +34,6 @@ afterAll(async () => {
   await plane.stop();
   await endpoint.stop();
 });
-
-/** The control plane does not validate responses, as in production: the test does. */
-function asInProduction(config: ControlPlaneConfig): ControlPlaneConfig {
-  return { ...localWebhooks(config), validateResponses: false };
-}
 
 /** Webhooks reach loopback addresses only, and no name resolves. */
 async function resolvesNoName(host: string): Promise<string[]> {

@@ -16,9 +16,18 @@ export class EntityTags {
 
   /** A weak ETag: equal ones mean the same data. */
   of(versions: readonly string[]): string {
-    const hash = createHash('sha256').update(JSON.stringify([this.#format, ...versions]));
-    return `W/"${hash.digest('base64url').slice(0, 27)}"`;
+    return weakTag(JSON.stringify([this.#format, ...versions]));
   }
+}
+
+function weakTag(content: string | Buffer): string {
+  return `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
+}
+
+/** Sends a body with its ETag; 304 if the client has it (RFC 9110 §13.1.2). */
+export function sendTagged(res: Response, body: string | Buffer): void {
+  // Express compares it with the request.
+  res.set('ETag', weakTag(body)).send(body);
 }
 
 /** Sends 304 if the client has this version (RFC 9110 §13.1.2). Returns whether it did. */

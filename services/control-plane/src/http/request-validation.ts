@@ -25,13 +25,12 @@ export type Authenticate = (
 ) => Promise<void>;
 
 /**
- * The middleware that parses the JSON body and validates every request (and, in tests, every response) against the contract.
+ * The middleware that parses the JSON body and validates every request against the contract.
  * Authentication runs inside, before the input is validated.
  */
 export function requestValidation(
   contract: Contract,
   authenticate: Authenticate,
-  options: { validateResponses: boolean },
 ): (RequestHandler | ErrorRequestHandler)[] {
   const patterns = patternMessagesOf(contract);
 
@@ -80,7 +79,6 @@ export function requestValidation(
         // The contract is checked when it is built.
         validateApiSpec: false,
         validateRequests: { allowUnknownQueryParameters: true },
-        validateResponses: options.validateResponses,
         ajvFormats: { mode: 'full' },
         validateSecurity: {
           handlers: { apiKey: securityHandler(true), consoleSession: securityHandler(false) },

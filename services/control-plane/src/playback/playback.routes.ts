@@ -5,6 +5,7 @@ import cors from 'cors';
 import type { Request, RequestHandler, Response } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
 import type { SessionCookie } from '../auth/session-cookie.ts';
+import { sendTagged } from '../http/entity-tags.ts';
 import type { Authenticate } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import { sendStored } from '../stored-files/send-stored.ts';
@@ -207,8 +208,6 @@ function send(
   body: string | Buffer,
   caching = FOR_A_MINUTE,
 ): void {
-  res
-    .set('Cache-Control', policy === 'public' && !isPreview ? caching : 'private, no-store')
-    .type(type)
-    .send(body);
+  const isShared = policy === 'public' && !isPreview;
+  sendTagged(res.set('Cache-Control', isShared ? caching : 'private, no-store').type(type), body);
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import compression from 'compression';
 import { type RequestHandler, Router } from 'express';
+import { sendTagged } from '../http/entity-tags.ts';
 
 const OWN_FILES = join(import.meta.dirname, 'browser');
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
@@ -44,7 +45,8 @@ export function referencePage(baseUrl: string): { page: RequestHandler; files: R
     );
   }
   const page: RequestHandler = (_req, res) => {
-    res.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' }).type('html').send(html);
+    res.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' }).type('html');
+    sendTagged(res, html);
   };
   return { page, files };
 }

@@ -13,6 +13,7 @@ import { type Database, openDatabase, openPool } from '../../src/db/database.ts'
 import type { MaintenanceStep } from '../../src/metrics/metrics.ts';
 import { createTestDatabase } from './database.ts';
 import { SimulatedEngine } from './engine.ts';
+import { ResponseObserver } from './response-observer.ts';
 
 const SERVICE_SECRET = 'tests-only-service-secret-of-32-chars';
 
@@ -49,7 +50,7 @@ export type TestControlPlane = {
 
 /**
  * Starts one. `settings` overrides values of the configuration, `store` methods of the object store, `deps` other
- * dependencies.
+ * dependencies. Every response has to be as in the contract; otherwise `stop` throws.
  */
 export async function startControlPlane(
   settings: (config: ControlPlaneConfig) => ControlPlaneConfig = (config) => config,
@@ -74,16 +75,15 @@ export async function startControlPlane(
     RATE_LIMIT_FAILURES_PER_MINUTE: '0',
   });
   const create = (changes: Partial<ControlPlaneConfig> = {}) => {
-    const context = createContext(
-      { ...settings({ ...config, validateResponses: true }), ...changes },
-      { bus, objects, logger, ...deps },
-    );
+    const context = createContext({ ...settings(config), ...changes }, { bus, objects, logger, ...deps });
     return { controlPlane: new ControlPlane(context), maintain: stepRunner(context) };
   };
   const { controlPlane, maintain } = create();
   const running = [controlPlane];
   await controlPlane.migrate();
   const { port, internalPort } = await controlPlane.start();
+  const observer = new ResponseObserver();
+  observer.add(port);
   const { workspaceId, newApiKey: apiKey } = await controlPlane.bootstrap();
   if (apiKey === null) throw new Error('A new database already has a key');
   const url = `http://127.0.0.1:${port}`;
@@ -122,6 +122,7 @@ export async function startControlPlane(
       const { controlPlane: another, maintain } = create(changes);
       running.push(another);
       const its = await another.start();
+      observer.add(its.port);
       return {
         url: `http://127.0.0.1:${its.port}`,
         internalUrl: `http://127.0.0.1:${its.internalPort}`,
@@ -148,6 +149,7 @@ export async function startControlPlane(
       await db.destroy();
       await database.drop();
       await rm(storage, { recursive: true, force: true });
+      observer.close();
     },
   };
 }

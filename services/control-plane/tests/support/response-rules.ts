@@ -1,5 +1,5 @@
 import type { ReceivedResponse, ResponseCheck } from '@framelane/openapi-tools/response-check';
-import type { RequestPlan } from './request-plans.ts';
+import type { RequestPlan } from './property/request-plans.ts';
 
 /** What a response must never contain: stack traces, paths of the code, messages of the database. */
 const INTERNALS =
@@ -21,16 +21,16 @@ export function violationsOf(plan: RequestPlan, response: ReceivedResponse, chec
     ...(response.status >= 500 && response.status !== 501 ? [`${response.status}: ${text}`] : []),
     ...(response.headers['x-request-id'] ? [] : ['no X-Request-Id']),
     ...(response.status >= 400 && INTERNALS.test(text) ? [`shows internals: ${text}`] : []),
-    ...contractViolations(plan, response, check),
+    ...contractViolations({ path: plan.operation.path, method: plan.method }, response, check),
   ];
 }
 
-function contractViolations(
-  { operation, method }: RequestPlan,
+/** Where a response differs from what the contract describes for the operation and for all operations. */
+export function contractViolations(
+  { path, method }: { path: string; method: string },
   response: ReceivedResponse,
   check: ResponseCheck,
 ): string[] {
-  const { path } = operation;
   if (method === 'head') {
     const known = check.isDocumented(path, 'get', response.status) || response.status in GENERAL;
     return known ? [] : [`head ${path} responds with ${response.status}`];
