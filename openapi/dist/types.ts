@@ -269,7 +269,7 @@ export interface paths {
          * Set the poster
          * @description Sets or replaces the poster of a video with a JPEG image of at most 2 MiB and 4096 × 4096 pixels. It takes the place of
          *     the frame that Framelane chooses. The video can have any state, and need not have a file yet. The URL of the
-         *     poster, `thumbnail`, stays the same; caches can return the earlier image for up to a minute.
+         *     poster, `thumbnail`, stays the same; caches ask each time whether the image has changed.
          *
          *     Framelane serves the file as it is, with the metadata in it.
          */
@@ -3034,8 +3034,10 @@ export interface components {
             ffmpegVersion: string | null;
             /** @description Videos that it can transcode at the same time. */
             slots: number;
-            /** @description Videos that it is transcoding. */
+            /** @description Videos that it is transcoding in one run. */
             slotsBusy: number;
+            /** @description Pieces and other tasks of long videos that it works on. They use the processors while slots are free. */
+            tasks: number;
             /** @description Uploads in progress. */
             uploads: number;
             /** @description Imports in progress. */
@@ -8052,6 +8054,7 @@ export interface operations {
                      *           "ffmpegVersion": "7.1.5",
                      *           "slots": 2,
                      *           "slotsBusy": 1,
+                     *           "tasks": 0,
                      *           "uploads": 0,
                      *           "imports": 0,
                      *           "diskFreeBytes": 214748364800,

@@ -110,7 +110,7 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   expect(await textOf(page, 'Language')).toBe('en');
   await fill(page, 'Label', HOSTILE);
   await click(page, 'Save captions');
-  await untilText(page, '1 cue · set later');
+  await untilText(page, '1 cue · added to the video');
   await untilPlayerOffers(page, HOSTILE.replaceAll('"', "'"));
 
   await click(page, `Replace: ${HOSTILE} (en)`);
@@ -121,7 +121,7 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   );
   await fill(page, 'Label', 'English');
   await click(page, 'Save captions');
-  await untilText(page, '2 cues · set later');
+  await untilText(page, '2 cues · added to the video');
   await untilPlayerOffers(page, 'English');
   await click(page, 'Make default: English (en)');
   await page.waitForSelector('::-p-aria([name="No default: English (en)"])');

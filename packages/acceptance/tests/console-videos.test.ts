@@ -99,7 +99,7 @@ testInBrowser('from the link to a playing video, and its deletion', async () => 
   const frame = await (await page.waitForSelector('iframe'))?.contentFrame();
   await play(frame as Frame);
   await inspect(opened, 'video');
-  expect(await textOf(page, 'Video')).toBe(videoId);
+  expect(await textOf(page, 'Video id')).toBe(videoId);
   expect(await textOf(page, 'Playlist (HLS)')).toBe((await client.video(videoId)).hls);
 
   // The session gets the poster of a signed video, too.

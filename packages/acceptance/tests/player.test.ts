@@ -350,7 +350,9 @@ testInBrowser('a video that is being prepared shows its progress and starts by i
   const { page, problems } = await open(
     `${embed}?autoplay=1&muted=1&token=${await tokenFor(ticket.videoId)}`,
   );
-  expect(await wordsOf(page)).toBe('This video is being prepared: 0 %. It starts by itself.');
+  expect(await wordsOf(page)).toBe(
+    'This video is being prepared: 0 %. It appears here when it can be played.',
+  );
   await screenshot(page, 'preparing');
   expect(await seriousFindings(page)).toEqual([]);
   await upload(clip, ticket);
@@ -387,7 +389,9 @@ testInBrowser(
     await page.waitForFunction(`${VIDEO}.currentTime > 10.2`);
     state = preparing;
     await page.waitForFunction(`${VIDEO} === null`);
-    expect(await wordsOf(page)).toBe('This video is being prepared: 5 %. It starts by itself.');
+    expect(await wordsOf(page)).toBe(
+      'This video is being prepared: 5 %. It appears here when it can be played.',
+    );
     state = { ...preview, attempt: 2 };
     await page.waitForFunction(IS_PLAYING);
     expect(await page.evaluate(`${VIDEO}.currentTime`)).toBeGreaterThan(10);

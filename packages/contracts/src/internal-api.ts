@@ -316,6 +316,8 @@ export const announceEngineRequest = z.object({
   /** Slots for transcodes, and how many are in use. */
   slots: z.int().nonnegative(),
   slotsBusy: z.int().nonnegative(),
+  /** Tasks of long videos in progress. Engines of earlier versions do not report them. */
+  tasks: z.int().nonnegative().default(0),
   /** Transfers in progress. */
   uploads: z.int().nonnegative(),
   imports: z.int().nonnegative(),

@@ -5,7 +5,7 @@ import express from 'express';
 import { closeServer } from './http-server.ts';
 import { createLogger } from './logger.ts';
 import { problemHandler, requestId, routeNotFound } from './middleware.ts';
-import { Problem } from './problem.ts';
+import { Problem, unavailable } from './problem.ts';
 
 const app = express();
 app.use(requestId);
@@ -21,6 +21,9 @@ app.get('/cut', async (_req, res) => {
 });
 app.get('/xml', () => {
   throw new Problem('format_not_supported', 'The only format is json.');
+});
+app.get('/full', () => {
+  throw unavailable('This engine is full. Retry later.');
 });
 const logger = createLogger({ service: 'test', level: 'silent' });
 app.use(routeNotFound, problemHandler(logger));
@@ -58,11 +61,15 @@ test('renders any other error as a 500 without its cause, and logs it', async ()
   logged.mockRestore();
 });
 
-test('does not log a refused format as an error', async () => {
-  const logged = jest.spyOn(logger, 'error');
+test('does not log a refusal as an error', async () => {
+  const errors = jest.spyOn(logger, 'error');
+  const warnings = jest.spyOn(logger, 'warn');
   expect((await fetch(`${url}/xml`)).status).toBe(501);
-  expect(logged).not.toHaveBeenCalled();
-  logged.mockRestore();
+  expect(warnings).not.toHaveBeenCalled();
+  expect((await fetch(`${url}/full`)).status).toBe(503);
+  const line = { path: '/full', status: 503, detail: 'This engine is full. Retry later.' };
+  expect(warnings.mock.calls).toEqual([['request.refused', expect.objectContaining(line)]]);
+  expect(errors).not.toHaveBeenCalled();
 });
 
 test('responds with 404 when no route matches', async () => {

@@ -69,13 +69,10 @@ export function problemHandler(
     res.locals.problemCode = problem.code;
     // 501 refuses a format: the client has to change its request.
     if (problem.status >= 500 && problem.status !== 501) {
-      logger.error('request.failed', {
-        requestId: req.id,
-        method: req.method,
-        path: req.path,
-        status: problem.status,
-        error: problem.cause ?? problem,
-      });
+      const facts = { requestId: req.id, method: req.method, path: req.path, status: problem.status };
+      // Without a cause nothing has failed: the service is full, for example.
+      if (problem.cause === undefined) logger.warn('request.refused', { ...facts, detail: problem.message });
+      else logger.error('request.failed', { ...facts, error: problem.cause });
     }
     // Aborting the connection shows the client that the response is incomplete. `next(error)` would also print the error.
     if (res.headersSent) return void res.destroy();

@@ -41,7 +41,8 @@ Stop with Ctrl-C.
 }
 
 function describeLink(link: BannerFacts['consoleLink']): string {
-  const use = 'one sign-in within 10 minutes. For another link: npm run admin -- console-link';
+  const use =
+    'one sign-in within 10 minutes. For another link: npm run admin -- console-link --administrator';
   return 'url' in link ? `${link.url}   (${use})` : `${link.file}   (contains the link for ${use})`;
 }
 

@@ -42,6 +42,8 @@ export async function startBrowser(executablePath: string): Promise<Browser> {
     pipe: true,
     timeout: BROWSER_TIMEOUT_MS,
     args: ['--disable-dev-shm-usage', ...(root ? ['--no-sandbox'] : [])],
+    // On desktops scrollbars take space.
+    ignoreDefaultArgs: ['--hide-scrollbars'],
   });
 }
 

@@ -205,6 +205,8 @@ describe('a sign-in link to the console', () => {
     const link = await json<{ url: string }>('console-link', '--workspace', id, '--workspace', ...ids);
     const { workspaces } = (await (await signIn(link.url)).json()) as { workspaces: { id: string }[] };
     expect(workspaces.map((workspace) => workspace.id)).toEqual(ids);
+    const every = await json<{ workspaceIds: string[] }>('console-link');
+    expect(every.workspaceIds).toEqual(expect.arrayContaining(ids));
     const unknown = await admin('console-link', '--workspace', id, 'ws_unknown');
     expect(unknown.errors).toContain('There is no workspace ws_unknown.');
   });

@@ -205,6 +205,7 @@ test('an engine announces what it is and does, from the start to the end', async
     uptimeSeconds: expect.any(Number),
     slots: 3,
     slotsBusy: 0,
+    tasks: 0,
     uploads: 0,
     imports: 0,
     diskFreeBytes: expect.any(Number),

@@ -12,10 +12,13 @@ function respond(status: number, body: string): void {
 }
 
 test.each<[State, string]>([
-  [{ status: 'preparing', progress: 40 }, 'This video is being prepared: 40 %. It starts by itself.'],
+  [
+    { status: 'preparing', progress: 40 },
+    'This video is being prepared: 40 %. It appears here when it can be played.',
+  ],
   [
     { status: 'preparing', progress: 40, tasks: { total: 20, completed: 7 } },
-    'This video is being prepared: 40 %, 7 of 20 pieces. It starts by itself.',
+    'This video is being prepared: 40 %, 7 of 20 pieces. It appears here when it can be played.',
   ],
   [{ status: 'preparing', progress: 40, hls: '/v1/hls/a' }, ''],
   [{ status: 'waiting' }, 'This part of the video is being prepared. Playback goes on when it is ready.'],

@@ -23,7 +23,7 @@ export function wordsFor(state: State): string {
   switch (state.status) {
     case 'preparing':
       if (state.hls !== undefined) return '';
-      return `This video is being prepared: ${[`${state.progress} %`, ...piecesOf(state)].join(', ')}. It starts by itself.`;
+      return `This video is being prepared: ${[`${state.progress} %`, ...piecesOf(state)].join(', ')}. It appears here when it can be played.`;
     case 'failed':
       return 'This video could not be prepared.';
     case 'waiting':

@@ -56,7 +56,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
         <Stack>
           <Text>What you typed is still here. Sign in again in another tab, then come back.</Text>
           <SignInAtProvider target="_blank" />
-          <SignInWords workspaceId={session.workspace.id} />
+          <SignInWords />
           <Button loading={isFetching} onClick={() => void refetch()}>
             I have signed in
           </Button>

@@ -29,7 +29,7 @@ export function SignInPage({ error }: { error: unknown }) {
           )}
           {failure !== undefined && <FailureAlert {...failure} />}
           <SignInAtProvider />
-          <SignInWords workspaceId="ws_…" />
+          <SignInWords />
         </Stack>
       </Paper>
     </main>
@@ -48,17 +48,14 @@ function FailureAlert({ reason, requestId }: SignInFailure) {
 }
 
 /** How to get a sign-in link. */
-export function SignInWords({ workspaceId }: { workspaceId: string }) {
+export function SignInWords() {
   return (
     <>
       <Text>
         {providerName === undefined ? 'The console opens' : 'The console also opens'} with a one-time link.{' '}
         <code>npm start</code> prints one. An administrator creates another with:
       </Text>
-      <Copy
-        label="Command for a sign-in link"
-        value={`npm run admin -- console-link --workspace ${workspaceId}`}
-      />
+      <Copy label="Command for a sign-in link" value="npm run admin -- console-link" />
     </>
   );
 }

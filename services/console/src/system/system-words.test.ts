@@ -13,7 +13,7 @@ import {
 const ENGINE: Schemas['SystemEngine'] = {
   ...{ id: 'eng_1', host: 'a', port: 8091, status: 'working', roles: ['upload', 'transcode'] },
   ...{ version: '0.1.0', nodeVersion: '24.21.0', ffmpegVersion: '7.1.5' },
-  ...{ slots: 2, slotsBusy: 1, uploads: 1, imports: 0, diskFreeBytes: 5e9 },
+  ...{ slots: 2, slotsBusy: 1, tasks: 3, uploads: 1, imports: 0, diskFreeBytes: 5e9 },
   ...{ startedAt: '2026-11-21T09:41:00.000Z', lastSeenAt: '2026-11-21T09:41:00.000Z' },
 };
 const SYSTEM = {
@@ -44,8 +44,16 @@ test('names the state and the work of an engine', () => {
     'red',
   ]);
   expect(roleWords(ENGINE)).toBe('Uploads and transcodes');
-  expect(loadWords(ENGINE)).toEqual(['1 of 2 slots busy', '1 upload', '0 imports']);
-  expect(loadWords({ ...ENGINE, roles: ['transcode'] })).toEqual(['1 of 2 slots busy']);
+  expect(loadWords(ENGINE)).toEqual([
+    '1 of 2 slots busy',
+    '3 pieces of long videos',
+    '1 upload',
+    '0 imports',
+  ]);
+  expect(loadWords({ ...ENGINE, roles: ['transcode'] })).toEqual([
+    '1 of 2 slots busy',
+    '3 pieces of long videos',
+  ]);
 });
 
 test('warns about what cannot work', () => {

@@ -49,9 +49,11 @@ export function roleWords({ roles }: Pick<Engine, 'roles'>): string {
 }
 
 /** What an engine has in progress. */
-export function loadWords({ roles, slots, slotsBusy, uploads, imports }: Engine): string[] {
+export function loadWords({ roles, slots, slotsBusy, tasks, uploads, imports }: Engine): string[] {
   return [
-    ...(roles.includes('transcode') ? [`${slotsBusy} of ${slots} slots busy`] : []),
+    ...(roles.includes('transcode')
+      ? [`${slotsBusy} of ${slots} slots busy`, `${counted(tasks, 'piece')} of long videos`]
+      : []),
     ...(roles.includes('upload') ? [counted(uploads, 'upload'), counted(imports, 'import')] : []),
   ];
 }

@@ -1,11 +1,19 @@
 import { Button } from '@mantine/core';
-import { useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
+
+/** How long the outcome is shown. */
+const SHOWN_MS = 5000;
 
 /** A text that can be copied. Without permission for the clipboard (plain http), the button selects the text. */
 export function Copy({ label, value }: { label: string; value: string }) {
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
   const [outcome, setOutcome] = useState({ of: value, words: '' });
+  useEffect(() => {
+    if (outcome.words === '') return;
+    const timer = setTimeout(() => setOutcome({ ...outcome, words: '' }), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [outcome]);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(value);

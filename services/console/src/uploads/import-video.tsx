@@ -80,7 +80,7 @@ function ImportForm({ onCancel, onBegun }: ImportFormProps) {
         />
         <Textarea
           label="Request headers"
-          description="One a line, if the server wants them. They are stored encrypted, never shown, and erased when the import ends."
+          description="One per line, only if the server needs them. They are stored encrypted, never shown, and erased when the import ends."
           placeholder="Authorization: Bearer …"
           value={headers}
           onChange={({ currentTarget }) => setHeaders(currentTarget.value)}

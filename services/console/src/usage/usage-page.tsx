@@ -83,6 +83,7 @@ export function UsagePage() {
           <Title order={2} size="h4">
             Limits
           </Title>
+          <Text size="sm">They are for live and test together.</Text>
           <Limits limits={data.limits} />
           <Figures rows={rows} />
         </>

@@ -77,7 +77,7 @@ function CaptionsWords({
       </span>
       <span className="hint">
         {language} · {cues} {cues === 1 ? 'cue' : 'cues'} ·{' '}
-        {origin === 'file' ? 'from the uploaded file' : 'set later'}
+        {origin === 'file' ? 'from the uploaded file' : 'added to the video'}
       </span>
     </div>
   );

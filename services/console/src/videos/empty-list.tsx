@@ -17,7 +17,7 @@ export function NothingFound() {
 
 /** What to do first, with the real ids. */
 export function NoVideos() {
-  const { workspace, can } = useSession();
+  const { workspace, environment, can } = useSession();
   const command = [
     `curl -X POST ${API_URL}/videos/upload-ticket`,
     `  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspace.id}'`,
@@ -25,7 +25,7 @@ export function NoVideos() {
   ].join(' \\\n');
   return (
     <div className="empty">
-      <Text fw={600}>This workspace has no videos yet.</Text>
+      <Text fw={600}>This workspace has no videos in the environment {environment} yet.</Text>
       <Text>
         {can('videos:write')
           ? 'Drop a file here. Framelane transcodes it, and you can watch it as soon as it is ready.'

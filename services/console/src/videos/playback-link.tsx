@@ -9,7 +9,7 @@ import { formatTime } from '../ui/format.ts';
 import { LIFETIMES, playerHtml } from './share-text.ts';
 
 /** Creates links that play a signed video until they expire. */
-export function PlaybackLink({ video: { id, embed } }: { video: Video }) {
+export function PlaybackLink({ video: { id, title, embed } }: { video: Video }) {
   const [seconds, setSeconds] = useState('3600');
   const creation = useMutation({
     mutationFn: () => api.videos.createPlaybackToken(id, { expiresIn: Number(seconds) }),
@@ -38,7 +38,7 @@ export function PlaybackLink({ video: { id, embed } }: { video: Video }) {
         </Button>
       </form>
       {creation.error && <ErrorAlert error={creation.error} />}
-      {creation.data && <Links token={creation.data} embed={embed} />}
+      {creation.data && <Links token={creation.data} embed={embed} title={title} />}
     </>
   );
 }
@@ -46,9 +46,11 @@ export function PlaybackLink({ video: { id, embed } }: { video: Video }) {
 function Links({
   token: { token, url, expiresAt },
   embed,
+  title,
 }: {
   token: Schemas['PlaybackToken'];
   embed: string;
+  title: string;
 }) {
   const page = `${embed}?${new URLSearchParams({ token })}`;
   return (
@@ -57,7 +59,7 @@ function Links({
         This link ends at {formatTime(expiresAt)}.
       </Text>
       <Copy label="Player page" value={page} />
-      <Copy label="HTML for a site" value={playerHtml(page)} />
+      <Copy label="HTML for a site" value={playerHtml(page, title)} />
       <Copy label="Playlist (HLS)" value={url} />
     </>
   );

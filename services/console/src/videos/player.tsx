@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { isPlayable, usePlaybackToken } from './queries.ts';
 
-/** The player page in a frame. Until the video can be played, it shows the progress and starts by itself. */
+/** The player page in a frame. Until the video can be played, it shows the progress. */
 export function Player({ video }: { video: Video }) {
   const { data: token, error, refetch } = usePlaybackToken(video);
   const isSigned = video.playbackPolicy === 'signed';
@@ -13,8 +13,12 @@ export function Player({ video }: { video: Video }) {
   if (isSigned && token === undefined) return <div className="player" />;
   return (
     <Frame
-      // A player that is open does not get other captions.
-      key={[video.id, ...video.captions.map(({ language, updatedAt }) => `${language} ${updatedAt}`)].join()}
+      // A player that is open does not get other captions, nor another poster.
+      key={[
+        video.id,
+        JSON.stringify(video.poster),
+        ...video.captions.map(({ language, updatedAt }) => `${language} ${updatedAt}`),
+      ].join()}
       video={video}
       token={isSigned ? token?.token : undefined}
       onExpired={() => void refetch()}

@@ -8,7 +8,7 @@ import { playerHtml } from './share-text.ts';
 
 /** URLs and code for sites and programs. */
 export function ShareSection({ video }: { video: Video }) {
-  const { id, embed, thumbnail, workspaceId, playbackPolicy } = video;
+  const { id, title, embed, thumbnail, workspaceId, playbackPolicy } = video;
   const hls = video.hls ?? video.preview?.hls;
   const isSigned = playbackPolicy === 'signed';
   const command = `curl ${API_URL}/videos/${id} \\\n  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspaceId}'`;
@@ -23,12 +23,12 @@ export function ShareSection({ video }: { video: Video }) {
       {!isSigned && (
         <>
           <Copy label="Player page" value={embed} />
-          <Copy label="HTML for a site" value={playerHtml(embed)} />
+          <Copy label="HTML for a site" value={playerHtml(embed, title)} />
           {hls !== undefined && <Copy label="Playlist (HLS)" value={hls} />}
           {thumbnail !== null && <Copy label="Poster" value={thumbnail} />}
         </>
       )}
-      <Copy label="Video" value={id} />
+      <Copy label="Video id" value={id} />
       <Copy label="Record, with an API key in KEY" value={command} />
     </Section>
   );

@@ -1,7 +1,7 @@
 /** HTML that shows the player page in a site. */
-export function playerHtml(url: string): string {
-  const source = url.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
-  return `<iframe src="${source}" width="640" height="360" allow="autoplay; fullscreen; picture-in-picture"></iframe>`;
+export function playerHtml(url: string, title: string): string {
+  const [source, name] = [url, title].map((text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;'));
+  return `<iframe src="${source}" title="${name}" width="640" height="360" style="border:0" allow="autoplay; fullscreen; picture-in-picture"></iframe>`;
 }
 
 /** How long a playback link can be valid: seconds and words. */

@@ -43,7 +43,7 @@ test('an import, a failure and a delay have words of their own', () => {
 test('the stage says what happens, how far it is, and what comes next', () => {
   expect(stageOf(video(), [attempt('running')])).toMatchObject({
     percent: 40,
-    now: 'The video is transcoded: 40 %.',
+    now: 'The video is being transcoded: 40 %.',
   });
   const preview = { hls: '', variants: ['720p', '1080p'] } as const;
   expect(stageOf(video({ preview } as never), [attempt('running')]).next).toMatch(
@@ -52,7 +52,7 @@ test('the stage says what happens, how far it is, and what comes next', () => {
   const inPieces = attempt('running');
   Object.assign(inPieces.attempt ?? {}, { tasks: { total: 20, completed: 7, running: 2 } });
   expect(stageOf(video(), [inPieces]).now).toBe(
-    'The video is transcoded: 40 %. 7 of 20 pieces are made, 2 at work.',
+    'The video is being transcoded: 40 %. 7 of 20 pieces are made, 2 at work.',
   );
   expect(stageOf(video(), [attempt('running', 3)]).now).toMatch(/This is attempt 3\.$/);
   expect(stageOf(video(), [step('waiting')])).toMatchObject({

@@ -59,12 +59,12 @@ export function stageOf(video: Video, timeline: readonly Entry[] | undefined): S
   const latest = timeline?.at(-1);
   const next = video.preview
     ? `It can be played already, in ${video.preview.variants.join(', ')}. A part that is not made yet takes a moment.`
-    : 'When the video can be played, the player starts by itself.';
+    : 'The player appears when the video can be played.';
   if (latest?.type === 'waiting') return { now: 'The file waits for an engine.', next, percent: null };
   const again = (latest?.attempt?.number ?? 1) > 1 ? ` This is attempt ${latest?.attempt?.number}.` : '';
   const tasks = tasksWords(latest?.attempt?.tasks ?? null);
   return {
-    now: `The video is transcoded: ${video.progress} %.${tasks}${again}`,
+    now: `The video is being transcoded: ${video.progress} %.${tasks}${again}`,
     next,
     percent: video.progress,
   };

@@ -4,7 +4,7 @@ import { adviceFor, statusWords } from './video-words.ts';
 test('a status has words, with the percentage while the video is processed', () => {
   const words = (status: 'uploading' | 'processing' | 'ready' | 'failed') =>
     statusWords({ status, progress: 40, import: null });
-  expect(words('uploading')).toBe('Waiting for the file');
+  expect(words('uploading')).toBe('Upload not complete');
   expect(words('processing')).toBe('Processing 40 %');
   expect(words('ready')).toBe('Ready');
   expect(words('failed')).toBe('Failed');

@@ -11,7 +11,7 @@ export function statusWords({
 }: Pick<Video, 'status' | 'progress' | 'import'>): string {
   switch (status) {
     case 'uploading':
-      return imported === null ? 'Waiting for the file' : importWords(imported);
+      return imported === null ? 'Upload not complete' : importWords(imported);
     case 'processing':
       return `Processing ${progress} %`;
     case 'ready':

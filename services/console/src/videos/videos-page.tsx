@@ -31,7 +31,7 @@ export function VideosPage() {
       <PageTitle>Videos</PageTitle>
       {can('videos:write') && <DropZone />}
       <Filters address={address} onChange={change} />
-      <div role="status" className="only-for-readers">
+      <div role="status" className={done === '' ? 'only-for-readers' : 'hint'}>
         {done}
       </div>
       {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}

@@ -18,12 +18,13 @@ import { EVENTS, lastResultOf, WEBHOOK_COLOURS } from './webhook-words.ts';
 /** An endpoint that verifies the signature, to begin with. */
 const EXAMPLE = `import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { verifyWebhook } from '@framelane/client';
+import { Webhook } from 'standardwebhooks'; // npm install standardwebhooks
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET);
 
 createServer(async (request, response) => {
   try {
-    const headers = new Headers(request.headers);
-    const event = verifyWebhook(await text(request), headers, process.env.SECRET);
+    const event = webhook.verify(await text(request), request.headers);
     console.log(event.type, event.data);
     response.writeHead(204).end();
   } catch {

@@ -79,22 +79,27 @@ export async function chosenWorkspaces(
   workspaces: WorkspacesService,
   given: readonly string[],
 ): Promise<[string, ...string[]]> {
-  const all = await workspaces.list();
-  const [first] = all;
-  const unknown = given.find((each) => !all.some(({ id }) => id === each));
+  const all = await allWorkspaces(workspaces);
+  const unknown = given.find((each) => !all.includes(each));
   if (unknown !== undefined) {
     throw new AdminError(`There is no workspace ${unknown}. "workspace list" shows them all.`);
   }
   const [chosen, ...others] = new Set(given);
   if (chosen !== undefined) return [chosen, ...others];
-  if (first === undefined)
-    throw new AdminError('There is no workspace yet. Create one: workspace create --name …');
   if (all.length > 1) {
     throw new AdminError(
       'There are several workspaces. Choose one with --workspace; "workspace list" shows them.',
     );
   }
-  return [first.id];
+  return all;
+}
+
+/** The ids of all workspaces. */
+export async function allWorkspaces(workspaces: WorkspacesService): Promise<[string, ...string[]]> {
+  const [first, ...others] = (await workspaces.list()).map(({ id }) => id);
+  if (first === undefined)
+    throw new AdminError('There is no workspace yet. Create one: workspace create --name …');
+  return [first, ...others];
 }
 
 /** A table with aligned columns. Cells are escaped for the terminal. */

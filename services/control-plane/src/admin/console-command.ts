@@ -4,11 +4,11 @@ import type { Environment, Permission } from '../db/schema.ts';
 import { parseName } from './arguments.ts';
 import {
   ADMINISTRATOR_OPTION,
+  allWorkspaces,
   chosenWorkspaces,
   environmentsOption,
   PERMISSIONS_OPTION,
   type RunCommand,
-  WORKSPACES_OPTION,
 } from './command.ts';
 
 type Options = {
@@ -34,7 +34,7 @@ export function addConsoleCommand(program: Command, run: RunCommand): void {
   program
     .command('console-link')
     .description('print a link that signs one person in to the console; it is valid for 10 minutes')
-    .option(...WORKSPACES_OPTION)
+    .option('--workspace <id...>', 'one or more workspaces (default: all)')
     .option('--name <name>', 'who the link is for, as in the list of sessions', parseName, 'Admin command')
     .addOption(environmentsOption())
     .option(...PERMISSIONS_OPTION)
@@ -44,7 +44,10 @@ export function addConsoleCommand(program: Command, run: RunCommand): void {
       run(
         options,
         async ({ workspaces, consoleSessions }) => {
-          const workspaceIds = await chosenWorkspaces(workspaces, options.workspace ?? []);
+          const workspaceIds =
+            options.workspace === undefined
+              ? await allWorkspaces(workspaces)
+              : await chosenWorkspaces(workspaces, options.workspace);
           const { name, permissions = PERMISSIONS, administrator = false } = options;
           const environments = options.environment;
           const grants = workspaceIds.map((workspaceId) => ({ workspaceId, environments, permissions }));

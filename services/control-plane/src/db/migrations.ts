@@ -24,6 +24,7 @@ import * as webhookDeliveryStatus from './migrations/20261126-webhook-delivery-s
 import * as webhookRequests from './migrations/20261126-webhook-requests.ts';
 import * as retries from './migrations/20261127-retries.ts';
 import * as posters from './migrations/20261128-posters.ts';
+import * as engineTasks from './migrations/20261129-engine-tasks.ts';
 
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -50,6 +51,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261126-webhook-requests': webhookRequests,
   '20261127-retries': retries,
   '20261128-posters': posters,
+  '20261129-engine-tasks': engineTasks,
 };
 
 /** Databases of versions before the first release have this migration. */

@@ -126,6 +126,7 @@ create table engines (
   disk_free_bytes bigint,
   started_at timestamp(3) with time zone not null,
   last_seen_at timestamp(3) with time zone not null,
+  tasks integer not null default 0,
   constraint engines_pkey PRIMARY KEY (id),
   constraint engines_state_check CHECK ((state = ANY (ARRAY['working'::text, 'stopping'::text])))
 );

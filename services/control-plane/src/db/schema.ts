@@ -340,6 +340,7 @@ type EnginesTable = {
   ffmpeg_version: string | null;
   slots: number;
   slots_busy: number;
+  tasks: Generated<number>;
   uploads: number;
   imports: number;
   disk_free_bytes: number | null;

@@ -19,6 +19,7 @@ export function toEngineRecord(engine: SeenEngine): EngineRecord {
     ffmpegVersion: engine.ffmpeg_version,
     slots: engine.slots,
     slotsBusy: engine.slots_busy,
+    tasks: engine.tasks,
     uploads: engine.uploads,
     imports: engine.imports,
     diskFreeBytes: engine.disk_free_bytes,

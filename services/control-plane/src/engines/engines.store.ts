@@ -22,6 +22,7 @@ export async function upsertEngine(
     ffmpeg_version: engine.ffmpegVersion,
     slots: engine.slots,
     slots_busy: engine.slotsBusy,
+    tasks: engine.tasks,
     uploads: engine.uploads,
     imports: engine.imports,
     disk_free_bytes: engine.diskFreeBytes,

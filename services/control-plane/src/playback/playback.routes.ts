@@ -101,11 +101,11 @@ export function playbackRoutes(deps: {
   });
 
   const sendImage =
-    (load: (workspaceId: string, videoId: string) => Promise<Buffer>): RequestHandler =>
+    (load: (workspaceId: string, videoId: string) => Promise<Buffer>, caching?: string): RequestHandler =>
     async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
-      send(res, admission, 'image/jpeg', await load(tenant, video));
+      send(res, admission, 'image/jpeg', await load(tenant, video), caching);
     };
 
   return {
@@ -171,7 +171,8 @@ export function playbackRoutes(deps: {
       res.set({ 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' }).send(key);
     },
 
-    getPoster: sendImage((...video) => playback.poster(...video)),
+    // Another one that a client sets is visible at once.
+    getPoster: sendImage((...video) => playback.poster(...video), REVALIDATED),
     getStoryboardImage: sendImage((...video) => playback.image(...video, 'storyboard.jpg')),
 
     getStoryboard: async (req, res) => {

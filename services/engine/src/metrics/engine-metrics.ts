@@ -232,9 +232,10 @@ export class EngineMetrics {
   }
 
   /** What is in progress. */
-  async load(): Promise<{ slotsBusy: number; uploads: number; imports: number }> {
+  async load(): Promise<{ slotsBusy: number; tasks: number; uploads: number; imports: number }> {
     return {
       slotsBusy: await reading(this.#slotsBusy),
+      tasks: await reading(this.#tasksActive),
       uploads: await reading(this.#uploadsActive),
       imports: await reading(this.#importsActive),
     };
