@@ -184,7 +184,12 @@ export const GROUPS = [
     ['imports'],
   ),
   pure('contracts', 'packages/contracts/src', ['joined-manifest', 'languages', 'sealing']),
-  pure('client', 'packages/client/src', ['retries', 'verify-webhook', 'wait-until-ready']),
+  {
+    name: 'client',
+    threshold: 80,
+    mutate: ['packages/client/src/{retries,verify-webhook,wait-until-ready}.ts'],
+    tests: ['packages/client/src/*.test.ts', 'packages/client/tests/{client,resources}.test.ts'],
+  },
   pure('service-kit', 'packages/service-kit/src', [
     'for-each-settled',
     'health',

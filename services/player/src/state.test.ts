@@ -90,8 +90,16 @@ test('polls while the video is being prepared, and ever less often while there i
 test('a video can be played when it is ready, or early without its images', () => {
   expect(sourceOf(READY)).toEqual(READY);
   const early = { hls: '/v1/hls/a', poster: null, storyboard: null };
-  expect(sourceOf({ status: 'preparing', progress: 4, hls: '/v1/hls/a' })).toEqual(early);
+  expect(sourceOf({ status: 'preparing', progress: 4, hls: '/v1/hls/a' })).toStrictEqual(early);
+  expect(sourceOf({ status: 'preparing', progress: 4, hls: '/v1/hls/a', attempt: 2 })).toStrictEqual({
+    ...early,
+    attempt: 2,
+  });
   expect(
-    [{ status: 'preparing', progress: 4 } as const, { status: 'offline' } as const].map(sourceOf),
-  ).toEqual([undefined, undefined]);
+    [
+      { status: 'preparing', progress: 4 } as const,
+      { status: 'offline' } as const,
+      { status: 'failed' } as const,
+    ].map(sourceOf),
+  ).toEqual([undefined, undefined, undefined]);
 });

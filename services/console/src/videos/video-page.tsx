@@ -42,8 +42,8 @@ export function VideoPage({ id }: { id: string }) {
       <div className="video-columns">
         <div className="video-main">
           <Playback video={video} />
-          <CaptionsSection video={video} />
-          <ShareSection video={video} />
+          {!isLost(video) && <CaptionsSection video={video} />}
+          {!isLost(video) && <ShareSection video={video} />}
         </div>
         <div className="video-aside">
           <VideoFacts video={video} action={<EditVideo video={video} />} />
@@ -56,6 +56,11 @@ export function VideoPage({ id }: { id: string }) {
       </div>
     </Stack>
   );
+}
+
+/** Whether the video can never be played. */
+function isLost({ status, retryable }: Video): boolean {
+  return status === 'failed' && !retryable;
 }
 
 /** The player, or what the video still needs. */

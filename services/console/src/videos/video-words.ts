@@ -61,7 +61,7 @@ const SMALLER = 'Change the file with an editor, or ask the operator for another
 const ADVICE: Record<Schemas['FailureCode'], string> = {
   upload_expired: 'Upload the file again. A new upload creates a new video.',
   import_address_refused:
-    'Use the public address of the file. Framelane does not connect to private networks.',
+    'Use the public address of the file. Framelane connects to private networks only if the operator allows them (IMPORT_ALLOW_CIDRS).',
   import_host_not_found: CHECK_URL,
   import_unreachable: IMPORT_AGAIN,
   import_tls_failed: 'The certificate of the server is not valid. Repair it, or upload the file.',
