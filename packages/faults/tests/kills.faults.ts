@@ -25,7 +25,7 @@ let clips: Clips;
 beforeAll(async () => {
   [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
 });
-afterEach(() => cluster.heal());
+afterEach(() => cluster?.heal());
 afterAll(async () => {
   await cluster?.stop();
 });

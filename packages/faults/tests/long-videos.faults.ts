@@ -28,7 +28,7 @@ let clips: Clips;
 beforeAll(async () => {
   [cluster, clips] = await Promise.all([Cluster.start(), makeClips()]);
 });
-afterEach(() => cluster.heal());
+afterEach(() => cluster?.heal());
 afterAll(() => cluster?.stop());
 
 const linesOf = (event: string, videoId: string) =>

@@ -4,8 +4,10 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** Above the last port that `fetch` and browsers refuse, 10080 (Fetch Standard, "bad port"). */
+const FIRST_PORT = 10_100;
+
 /** Below the ephemeral ports: another program could get one of those before a restarted service binds it again. */
-const FIRST_PORT = 10_000;
 const LAST_PORT = 20_000;
 
 /** A file for each port that a test of this machine has got. Tests run at the same time, and bind their ports later. */
