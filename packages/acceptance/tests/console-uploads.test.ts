@@ -164,6 +164,8 @@ testInBrowser('uploads are cancelled, retried and dropped', async () => {
   await choose(page, 'Choose files', big);
   const cancelled = await pauseAt(5);
   await click(page, `Cancel ${name}`);
+  await untilText(page, `What has arrived of “${name}” is deleted.`);
+  await click(page, 'Cancel upload');
   await untilGone(page, '0 of 1 uploaded');
   await page.waitForFunction(`!document.querySelector('.uploads')`);
   expect(await kept(page)).toEqual([]);

@@ -10,23 +10,23 @@ function shown(...events: Record<string, unknown>[]): string[] {
     .map((event) => String(event[Symbol.for('message')]).replace(/^\d\d:\d\d:\d\d {2}/, ''));
 }
 
-const video = { videoId: 'vid_1', workspaceId: 'ws_1' };
+const video = { videoId: 'vid_1', workspaceId: 'ws_1', title: 'Holiday' };
 
 describe('the terminal format', () => {
   test('shows the life of a video', () => {
     expect(
       shown(
-        { message: 'video.uploaded', ...video, title: 'Holiday', bytes: 32_100_000 },
+        { message: 'video.uploaded', ...video, bytes: 32_100_000 },
         { message: 'attempt.ended', ...video },
         { message: 'video.preview_offered', ...video, attempt: 1, variants: ['360p', '720p'] },
-        { message: 'video.ready', ...video, title: 'Holiday', seconds: 12.34 },
+        { message: 'video.ready', ...video, seconds: 12.34 },
         { message: 'video.deleted', ...video },
       ),
     ).toEqual([
       '↑ Holiday: received, 32 MB',
       '▸ Holiday: can be played, 360p, 720p',
       '✓ Holiday: ready in 12.3 s\n          http://localhost:8080/v1/hls/ws_1/vid_1/master.m3u8',
-      '− vid_1: deleted',
+      '− Holiday: deleted',
     ]);
   });
 
@@ -42,17 +42,18 @@ describe('the terminal format', () => {
   });
 
   test('shows progress in steps, for each video separately', () => {
-    const progress = (videoId: string, percent: number) => ({ message: 'video.progress', videoId, percent });
+    const progress = (title: string, percent: number) => ({
+      ...{ message: 'video.progress', videoId: `vid_${title}`, title, percent },
+    });
     expect(
       shown(
-        { message: 'video.uploaded', ...video, title: 'Holiday', bytes: 1 },
-        progress('vid_1', 4),
-        progress('vid_1', 13),
-        progress('vid_1', 19),
-        progress('vid_2', 55),
-        progress('vid_1', 20),
+        progress('Holiday', 4),
+        progress('Holiday', 13),
+        progress('Holiday', 19),
+        progress('Notes', 55),
+        progress('Holiday', 20),
       ),
-    ).toEqual(['↑ Holiday: received, 0.0 MB', '… Holiday: 13 %', '… vid_2: 55 %', '… Holiday: 20 %']);
+    ).toEqual(['… Holiday: 13 %', '… Notes: 55 %', '… Holiday: 20 %']);
   });
 
   test('shows why a video failed', () => {

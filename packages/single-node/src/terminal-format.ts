@@ -18,26 +18,25 @@ const NOT_LISTED = new Set(['level', 'message', 'service', 'advice', 'detail', '
  * dropped. Links to finished videos start with `baseUrl`.
  */
 export function terminalFormat(baseUrl: string): LogFormat {
-  const videos = new Map<unknown, { title: unknown; step: number }>();
-  const label = ({ videoId, title }: Event) => title ?? videos.get(videoId)?.title ?? videoId;
+  /** The last step shown of each video. */
+  const steps = new Map<unknown, number>();
 
   const describe = (event: Event): string | undefined => {
     // winston appends a field called `message` to the name of the event.
     const [name = '', ...reason] = String(event.message).split(' ');
     switch (name) {
       case 'video.uploaded':
-        videos.set(event.videoId, { title: event.title, step: 0 });
-        return `↑ ${label(event)}: received, ${megabytes(event.bytes)}`;
+        return `↑ ${event.title}: received, ${megabytes(event.bytes)}`;
       case 'video.progress':
-        return passesStep(event) ? `… ${label(event)}: ${event.percent} %` : undefined;
+        return passesStep(event) ? `… ${event.title}: ${event.percent} %` : undefined;
       case 'video.preview_offered':
-        return `▸ ${label(event)}: can be played, ${(event.variants as string[]).join(', ')}`;
+        return `▸ ${event.title}: can be played, ${(event.variants as string[]).join(', ')}`;
       case 'video.ready':
-        return `✓ ${label(event)}: ready${elapsed(event.seconds)}\n${INDENT}${baseUrl}/hls/${event.workspaceId}/${event.videoId}/master.m3u8`;
+        return `✓ ${event.title}: ready${elapsed(event.seconds)}\n${INDENT}${baseUrl}/hls/${event.workspaceId}/${event.videoId}/master.m3u8`;
       case 'video.failed':
-        return `✗ ${label(event)}: failed, ${event.code}. ${event.reason ?? reason.join(' ')}`;
+        return `✗ ${event.title}: failed, ${event.code}. ${event.reason ?? reason.join(' ')}`;
       case 'video.deleted':
-        return `− ${label(event)}: deleted`;
+        return `− ${event.title}: deleted`;
       case 'webhook.delivery_failed':
         return `! Webhook ${event.eventType} to ${event.host} failed: ${failure(event)}; ${nextAttempt(event.retryInSeconds)}`;
       case 'webhook.disabled':
@@ -53,17 +52,16 @@ export function terminalFormat(baseUrl: string): LogFormat {
     }
   };
 
-  const passesStep = ({ videoId, title, percent }: Event): boolean => {
-    const video = videos.get(videoId) ?? { title, step: 0 };
+  const passesStep = ({ videoId, percent }: Event): boolean => {
     const step = Math.floor(Number(percent) / PROGRESS_STEP);
-    if (step <= video.step) return false;
-    videos.set(videoId, { ...video, step });
+    if (step <= (steps.get(videoId) ?? 0)) return false;
+    steps.set(videoId, step);
     return true;
   };
 
   const format = winston.format((event) => {
     const line = describe(withSafeTexts(event));
-    if (/^video\.(ready|failed|deleted)\b/.test(String(event.message))) videos.delete(event.videoId);
+    if (/^video\.(ready|failed|deleted)\b/.test(String(event.message))) steps.delete(event.videoId);
     return line === undefined ? false : { ...event, [LINE]: `${clock()}  ${line}` };
   });
   return format();

@@ -15,6 +15,11 @@ export function isSessionError(error: unknown): boolean {
   return error instanceof FramelaneError && error.status === 401;
 }
 
+/** Whether no response came. */
+export function isConnectionError(error: unknown): boolean {
+  return error instanceof FramelaneError && error.code === 'connection_failed';
+}
+
 /** Whether what the request names does not exist. */
 export function isGone(error: unknown): boolean {
   return error instanceof FramelaneError && error.status === 404;
@@ -33,8 +38,8 @@ export function wordsFor(error: unknown): Words {
   if (!(error instanceof FramelaneError)) {
     return { title: 'Something went wrong', detail: 'Reload the page and try again.', requestId: null };
   }
-  const { code, problem, requestId } = error;
-  if (code === 'connection_failed') {
+  const { problem, requestId } = error;
+  if (isConnectionError(error)) {
     return {
       title: 'No connection',
       detail: 'Framelane did not respond. Check the network, then try again.',

@@ -11,6 +11,7 @@ import { formatAge, formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { useNow } from '../ui/now.ts';
 import { PageTitle } from '../ui/page-title.tsx';
+import { browserWords } from './browser-words.ts';
 
 type Entry = Schemas['ConsoleSessionEntry'];
 
@@ -72,7 +73,7 @@ function SessionRow({ entry }: { entry: Entry }) {
         <span className="row-title">{name}</span>
         {email !== null && email !== name && <span className="hint">{email}</span>}
         <span className="hint">{facts.join(' · ')}</span>
-        <span className="hint">{userAgent ?? 'Unknown browser'}</span>
+        <span className="hint">{browserWords(userAgent)}</span>
         <span className="hint">{rights.join(', ')}</span>
       </div>
       {current && <Badge variant="light">This session</Badge>}

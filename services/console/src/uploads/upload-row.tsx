@@ -1,8 +1,9 @@
 import { Anchor, Button, Progress } from '@mantine/core';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { wordsFor } from '../api/problem.ts';
 import { paths } from '../paths.ts';
+import { Confirm } from '../ui/confirm.tsx';
 import { VIDEO_FILES } from './drop-zone.tsx';
 import { progressWords } from './progress-words.ts';
 import { canPause, type Item, percentOf } from './upload-items.ts';
@@ -13,6 +14,8 @@ export function UploadRow({ item }: { item: Item }) {
   const queue = useUploadQueue();
   const { id, name, state, videoId, error } = item;
   const hasArrived = state === 'sent';
+  const [isCancelling, setIsCancelling] = useState(false);
+  const cancel = () => (item.sent > 0 ? setIsCancelling(true) : queue.remove(item));
   const action = (words: string, onClick: () => void) => (
     <Button size="compact-sm" variant="default" onClick={onClick} aria-label={`${words} ${name}`}>
       {words}
@@ -33,7 +36,8 @@ export function UploadRow({ item }: { item: Item }) {
           {state === 'paused' && action('Resume', () => queue.resume(id))}
           {state === 'failed' && action('Retry', () => queue.resume(id))}
           {state === 'unfinished' && <ChooseAgain item={item} />}
-          {!hasArrived && action(state === 'ended' ? 'Remove' : 'Cancel', () => queue.remove(item))}
+          {state === 'ended' && action('Remove', () => queue.remove(item))}
+          {!hasArrived && state !== 'ended' && action('Cancel', cancel)}
         </div>
       </div>
       <Progress
@@ -43,6 +47,16 @@ export function UploadRow({ item }: { item: Item }) {
       />
       <div className="hint">{progressWords(item)}</div>
       {state === 'failed' && <Failure error={error} />}
+      <Confirm
+        title="Cancel upload"
+        submit="Cancel upload"
+        isOpen={isCancelling && !hasArrived}
+        onClose={() => setIsCancelling(false)}
+        action={async () => queue.remove(item)}
+        onDone={() => {}}
+      >
+        {`What has arrived of “${name}” is deleted. To stop for now, pause it instead.`}
+      </Confirm>
     </li>
   );
 }

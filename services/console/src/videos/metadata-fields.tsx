@@ -20,17 +20,21 @@ export function MetadataFields({
   return (
     <fieldset className="metadata">
       <legend className="label">Metadata</legend>
+      {entries.length > 0 && (
+        <div className="metadata-row hint" aria-hidden>
+          <span>Name</span>
+          <span>Value</span>
+        </div>
+      )}
       {entries.map(({ name, value }, at) => (
         <div key={at} className="metadata-row">
           <TextInput
             aria-label={`Name ${at + 1}`}
-            placeholder="Name"
             value={name}
             onChange={({ currentTarget }) => replace(at, { name: currentTarget.value })}
           />
           <TextInput
             aria-label={`Value ${at + 1}`}
-            placeholder="Value"
             value={value}
             onChange={({ currentTarget }) => replace(at, { value: currentTarget.value })}
           />

@@ -1,4 +1,5 @@
 import type { Video } from '@framelane/client';
+import { isConnectionError } from '../api/problem.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
@@ -11,9 +12,11 @@ import { timelineWords } from './timeline-words.ts';
 export function TimelineSection({ video }: { video: Video }) {
   const { data, error, refetch } = useTimeline(video);
   const now = useNow();
+  // Without a connection, the page says so.
+  const isShown = error !== null && !isConnectionError(error);
   return (
     <Section title="Timeline">
-      {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}
+      {isShown && <ErrorAlert error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Loading rows={2} />}
       <ol className="timeline">
         {data?.map((entry) => (

@@ -94,7 +94,7 @@ export class PreviewsService {
     const variants = VIDEO_RENDITIONS.filter((name) => playable.includes(name));
     if (variants.length === offered.length) return;
     if (!(await storePreview(this.#db, attempt, { offered: state.offered, variants }))) return;
-    this.#logger.info('video.preview_offered', { ...attempt, variants });
+    this.#logger.info('video.preview_offered', { ...attempt, title: state.title, variants });
     if (state.offered !== null || state.uploadedAt === null || attempt.attempt > 1) return;
     this.#metrics.previewOffered((Date.now() - state.uploadedAt.getTime()) / 1000);
   }

@@ -82,10 +82,10 @@ export async function findLatestTry(
 export async function findOffer(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
-): Promise<{ offered: VideoRendition[] | null; uploadedAt: Date | null } | undefined> {
+): Promise<{ title: string; offered: VideoRendition[] | null; uploadedAt: Date | null } | undefined> {
   return db
     .selectFrom('videos')
-    .select(['preview_variants as offered', 'uploaded_at as uploadedAt'])
+    .select(['title', 'preview_variants as offered', 'uploaded_at as uploadedAt'])
     .where('id', '=', videoId)
     .where('attempt', '=', attempt)
     .where('status', '=', 'processing')

@@ -107,7 +107,7 @@ export class VideoLifecycle {
   async progress(videoId: string, fraction: number): Promise<void> {
     const percent = Math.floor(fraction * 99);
     const raised = await raiseProgress(this.#db, videoId, percent);
-    if (raised) this.#logger.info('video.progress', { videoId, percent });
+    if (raised) this.#logger.info('video.progress', { videoId, title: raised.title, percent });
   }
 
   /** processing → ready. Closes the open attempt as completed; what earlier attempts stored is purged. */
@@ -197,7 +197,7 @@ export class VideoLifecycle {
   /** Any status → tombstone. Erases the key and everything that the owner wrote; all objects are purged. */
   async delete(trx: Database, video: VideoRow): Promise<void> {
     await this.#move(trx, video, 'delete', () => turnIntoTombstone(trx, video.id));
-    this.#logger.info('video.deleted', { videoId: video.id });
+    this.#logger.info('video.deleted', { videoId: video.id, title: video.title });
   }
 
   /**

@@ -499,17 +499,21 @@ function hasDeletableSource({ and, eb }: ExpressionBuilder<Schema, 'videos'>) {
   ]);
 }
 
-/** Raises the progress; it never falls. Resolves with whether it rose. */
-export async function raiseProgress(db: Database, videoId: string, percent: number): Promise<boolean> {
-  const result = await db
+/** Raises the progress; it never falls. Resolves with the title if it rose. */
+export async function raiseProgress(
+  db: Database,
+  videoId: string,
+  percent: number,
+): Promise<{ title: string } | undefined> {
+  return db
     .updateTable('videos')
     .set({ progress: percent, updated_at: sql`now()` })
     .where('id', '=', videoId)
     .where('status', '=', 'processing')
     .where('progress', '<', percent)
     .where('deleted_at', 'is', null)
+    .returning('title')
     .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
 }
 
 /** Living videos that are due for removal, those due for longest first. */
