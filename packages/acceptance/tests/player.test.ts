@@ -40,6 +40,8 @@ const IS_PLAYING = `${VIDEO}?.currentTime > 0.5 && !${VIDEO}.paused`;
 let directory: string;
 let clip: string;
 let video: ReadyVideo;
+/** 12 s of 480p in English and German. */
+let bilingual: ReadyVideo;
 let browser: Browser;
 /** A website that shows players. Its path is the HTML of the page. */
 let site: Server;
@@ -63,7 +65,19 @@ beforeAll(async () => {
     seconds: SECONDS,
     audio: { sampleRate: 48_000, channels: 2 },
   });
-  [browser, video] = await Promise.all([startBrowser(executable), client.publish(clip)]);
+  const languages = await makeClip(join(directory, 'languages.mkv'), {
+    video: 'testsrc2=size=854x480:rate=25',
+    audio: 'sine=frequency=440:sample_rate=48000',
+    options: [
+      ...['-t', '12', '-map', '0:v', '-map', '1:a', '-map', '1:a', '-c:v', 'libx264', '-c:a', 'aac'],
+      ...['-metadata:s:a:0', 'language=eng', '-metadata:s:a:1', 'language=ger'],
+    ],
+  });
+  [browser, video, bilingual] = await Promise.all([
+    startBrowser(executable),
+    client.publish(clip),
+    client.publish(languages),
+  ]);
 });
 afterAll(async () => {
   await browser?.close();
@@ -135,6 +149,38 @@ async function tokenFor(videoId: string, expiresIn = 3600): Promise<string> {
   return (await client.api.videos.createPlaybackToken(videoId, { expiresIn })).token;
 }
 
+/** Makes a page that can hold back, once each, the end of a removal of video and of an append of a segment of sound. */
+const HOLD_BACK = `
+  window.held = { begun: false };
+  const { addSourceBuffer } = MediaSource.prototype;
+  MediaSource.prototype.addSourceBuffer = function (type) {
+    const buffer = addSourceBuffer.call(this, type);
+    const kind = type.split('/')[0];
+    const method = kind === 'video' ? 'remove' : 'appendBuffer';
+    const { [method]: original, addEventListener } = buffer;
+    let isHeld = false;
+    buffer[method] = (...args) => {
+      // What is smaller than a segment initializes the buffer.
+      isHeld = held.begun && !held[kind] && (kind === 'video' || args[0].byteLength > 1000);
+      original.apply(buffer, args);
+    };
+    buffer.addEventListener = (name, listener) =>
+      addEventListener.call(buffer, name, (event) => {
+        if (name !== 'updateend' || !isHeld) return listener(event);
+        isHeld = false;
+        held[kind] = () => listener(event);
+      });
+    return buffer;
+  };
+`;
+
+/** Chooses the entry of a menu with this text, once it is there. */
+async function choose(page: Page, menu: string, text: string): Promise<void> {
+  const item = `[...document.querySelector('${menu}').shadowRoot.querySelectorAll('media-chrome-menu-item')].find((each) => each.textContent.includes('${text}'))`;
+  await page.waitForFunction(`${item} !== undefined`);
+  await page.evaluate(`${item}.click()`);
+}
+
 testInBrowser('plays a public video, without requests to others, cookies or stored values', async () => {
   const opened = await open(video.embed);
   const { page, requested, problems } = opened;
@@ -180,33 +226,19 @@ testInBrowser('plays a public video, without requests to others, cookies or stor
 });
 
 testInBrowser('its menus choose captions, language, quality and speed while it plays', async () => {
-  const languages = await makeClip(join(directory, 'languages.mkv'), {
-    video: 'testsrc2=size=854x480:rate=25',
-    audio: 'sine=frequency=440:sample_rate=48000',
-    options: [
-      ...['-t', '12', '-map', '0:v', '-map', '1:a', '-map', '1:a', '-c:v', 'libx264', '-c:a', 'aac'],
-      ...['-metadata:s:a:0', 'language=eng', '-metadata:s:a:1', 'language=ger'],
-    ],
-  });
-  const { id, embed } = await client.publish(languages);
+  const { id, embed } = bilingual;
   await client.api.captions.set(id, 'en', 'WEBVTT\n\n00:00.000 --> 00:12.000\nWords\n');
   const { page, problems } = await open(`${embed}?autoplay=1&muted=1&loop=1`);
   await page.waitForFunction(IS_PLAYING);
-  /** Chooses the entry of a menu with this text, once it is there. */
-  const choose = async (menu: string, text: string) => {
-    const item = `[...document.querySelector('${menu}').shadowRoot.querySelectorAll('media-chrome-menu-item')].find((each) => each.textContent.includes('${text}'))`;
-    await page.waitForFunction(`${item} !== undefined`);
-    await page.evaluate(`${item}.click()`);
-  };
-  await choose('media-captions-menu', 'English');
+  await choose(page, 'media-captions-menu', 'English');
   await page.waitForFunction(
     `[...${VIDEO}.textTracks].some(({ kind, mode, activeCues }) => kind === 'subtitles' && mode === 'showing' && activeCues?.length > 0)`,
   );
-  await choose('media-audio-track-menu', 'Deutsch');
+  await choose(page, 'media-audio-track-menu', 'Deutsch');
   await page.waitForFunction(`${VIDEO}.api.audioTracks[${VIDEO}.api.audioTrack].lang === 'de'`);
-  await choose('media-rendition-menu', '360p');
+  await choose(page, 'media-rendition-menu', '360p');
   await page.waitForFunction(`${VIDEO}.videoHeight === 360`);
-  await choose('media-playback-rate-menu', '1.5');
+  await choose(page, 'media-playback-rate-menu', '1.5');
   await page.waitForFunction(`${VIDEO}.playbackRate === 1.5`);
   await page.click('media-settings-menu-button');
   await untilSettingsAreOpen(page);
@@ -218,6 +250,26 @@ testInBrowser('its menus choose captions, language, quality and speed while it p
   expect(await seriousFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
 });
+
+testInBrowser(
+  'a quality that is chosen while a new language is being buffered does not stop it',
+  async () => {
+    const page = await newPage(browser);
+    await page.evaluateOnNewDocument(HOLD_BACK);
+    await page.goto(`${bilingual.embed}?autoplay=1&muted=1`);
+    await page.waitForFunction(`${IS_PLAYING} && ${VIDEO}.api.bufferedToEnd`);
+    await page.evaluate(`${VIDEO}.pause()`);
+    await page.evaluate('held.begun = true');
+    await choose(page, 'media-audio-track-menu', 'Deutsch');
+    await page.waitForFunction('held.audio');
+    await choose(page, 'media-rendition-menu', '360p');
+    await page.waitForFunction('held.video');
+    await page.evaluate('held.audio()');
+    await page.evaluate('held.video()');
+    await page.evaluate(`${VIDEO}.play()`);
+    await page.waitForFunction(`${VIDEO}.videoHeight === 360`);
+  },
+);
 
 testInBrowser('keys alone play, seek, mute, and open the menus', async () => {
   const { page, problems } = await open(`${video.embed}?muted=1`);
