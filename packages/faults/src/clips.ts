@@ -8,17 +8,27 @@ export type Clips = {
   medium: string;
   /** Keeps an engine busy for some seconds, in one run. */
   long: string;
-  /** Made in pieces. */
+};
+
+/** Files that are long enough for the transcode in pieces. Tests must not change them. */
+export type LongClips = Pick<Clips, 'short'> & {
+  /** All of it is encoded. */
   pieces: string;
-  /** Made in pieces, but for its own video and audio, which are kept. */
+  /** Its own video and audio are kept, and the lower renditions are encoded. */
   kept: string;
 };
 
 export async function makeClips(): Promise<Clips> {
   return {
-    short: await cachedAvi({ size: '426x240', seconds: 2 }),
+    short: await makeShortClip(),
     medium: await cachedAvi({ size: '854x480', seconds: 8 }),
     long: await cachedAvi({ size: '1280x720', seconds: 12 }),
+  };
+}
+
+export async function makeLongClips(): Promise<LongClips> {
+  return {
+    short: await makeShortClip(),
     pieces: await cachedMp4({ size: '854x480', seconds: 30 }),
     kept: await cachedClip('.mp4', {
       video: 'testsrc2=size=1280x720:rate=48:duration=30',
@@ -26,6 +36,10 @@ export async function makeClips(): Promise<Clips> {
       options: [...KEPT_VIDEO, '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
     }),
   };
+}
+
+function makeShortClip(): Promise<string> {
+  return cachedAvi({ size: '426x240', seconds: 2 });
 }
 
 const KEPT_VIDEO = [

@@ -7,7 +7,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { connect } from 'amqplib';
 import { outcomesOf } from '../src/attempts.ts';
-import { type Clips, makeClips } from '../src/clips.ts';
+import { type LongClips, makeLongClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { buildFrontEnd } from '../src/front-ends.ts';
 import { hasLogged, logged } from '../src/logged.ts';
@@ -24,9 +24,9 @@ const testInBrowser = requires(
 ).test;
 
 let cluster: Cluster;
-let clips: Clips;
+let clips: LongClips;
 beforeAll(async () => {
-  [cluster, clips] = await Promise.all([Cluster.start(), makeClips()]);
+  [cluster, clips] = await Promise.all([Cluster.start(), makeLongClips()]);
 });
 afterEach(() => cluster?.heal());
 afterAll(() => cluster?.stop());
