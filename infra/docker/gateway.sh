@@ -28,9 +28,13 @@ if [ "$signalled" = yes ]; then status=0; fi
 
 # stop <signal> <process>
 stop() {
-  kill -"$1" "$2" 2>/dev/null || true
-  # A signal interrupts a wait.
-  while kill -0 "$2" 2>/dev/null; do wait "$2" || true; done
+  # Repeated every 2 s, because HAProxy loses a signal that comes while it starts.
+  while kill -"$1" "$2" 2>/dev/null; do
+    for _ in {1..20}; do
+      if ! kill -0 "$2" 2>/dev/null; then return; fi
+      sleep 0.1
+    done
+  done
 }
 stop QUIT "$nginx"
 stop USR1 "$haproxy"
