@@ -272,11 +272,16 @@ describe('the lease of an attempt', () => {
   test('a command that no engine claims is published again', async () => {
     const videoId = await processingVideo();
     await commandsFor(videoId, 1);
-    await plane.db
-      .updateTable('videos')
-      .set({ command_published_at: new Date(Date.now() - 3_600_000) })
-      .where('id', '=', videoId)
-      .execute();
+    // An engine can receive a command before the control plane has recorded that it is published.
+    await until(async () => {
+      const { numUpdatedRows } = await plane.db
+        .updateTable('videos')
+        .set({ command_published_at: new Date(Date.now() - 3_600_000) })
+        .where('id', '=', videoId)
+        .where('command_due_at', 'is', null)
+        .executeTakeFirst();
+      return numUpdatedRows === 1n;
+    });
     await commandsFor(videoId, 2);
   });
 

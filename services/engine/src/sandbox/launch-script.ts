@@ -27,18 +27,21 @@ export type Confinement = {
  *
  * - It has an empty environment and an empty standard input.
  * - It leads its own process group, so that everything it starts can be ended together.
- * - The kernel kills it when the engine's main thread ends for any reason.
+ * - The kernel kills it when the engine's main thread ends for any reason. What that misses while bubblewrap starts, the next
+ *   start of the engine kills (see orphans.ts).
  * - It has a low priority, limits on memory, CPU time and file size, and dumps no core.
  * - It has no capabilities, cannot gain privileges, and never runs as root.
  * - With bubblewrap or Landlock, it also has no network and no access to other processes. It can read programs, libraries and
  *   the job's source, and write the job's output. Its working directory must be the job's folder.
  *
- * Throws an Error if the sandbox needs a seccomp filter and none exists for the architecture.
+ * Only the process `enginePid` can run the script. Throws an Error if the sandbox needs a seccomp filter and none exists for the
+ * architecture.
  */
 export async function writeLaunchScript(
   path: string,
   program: string,
   { sandbox, limits, account }: Confinement,
+  enginePid = process.pid,
 ): Promise<void> {
   const filterPath = `${path}.seccomp`;
   if (sandbox !== 'none') await writeFile(filterPath, requiredFilter());
@@ -48,7 +51,10 @@ export async function writeLaunchScript(
     ...['nice', '-n', '10'],
     ...['prlimit', `--as=${limits.addressSpaceBytes}`, `--cpu=${limits.cpuSeconds}`],
     ...[`--fsize=${limits.fileBytes}`, '--core=0'],
-    ...(await confinementCommand(sandbox, [program, await realpath(program)], account, filterPath)),
+    ...(await confinementCommand(sandbox, {
+      programPaths: [program, await realpath(program)],
+      ...{ account, filterPath, enginePid },
+    })),
     quoted(program),
     ...['"$@"', '</dev/null'],
     ...(sandbox === 'bubblewrap' ? [`${FILTER_DESCRIPTOR}<${quoted(filterPath)}`] : []),
@@ -62,27 +68,38 @@ const FILTER_DESCRIPTOR = 9;
 const SETPRIV = ['setpriv', '--pdeathsig', 'KILL', '--no-new-privs'];
 const WITHOUT_CAPABILITIES = ['--inh-caps=-all', '--ambient-caps=-all'];
 
-/** @param programPaths the path of the program as it is called, and with all links resolved */
+/** @param details.programPaths the path of the program as it is called, and with all links resolved */
 async function confinementCommand(
   sandbox: Confinement['sandbox'],
-  programPaths: readonly string[],
-  account: Account | null,
-  filterPath: string,
+  details: {
+    programPaths: readonly string[];
+    account: Account | null;
+    filterPath: string;
+    enginePid: number;
+  },
 ): Promise<string[]> {
+  const { programPaths, account, filterPath, enginePid } = details;
   const asAccount = account ? accountOptions(account) : [];
   const threads = ['prlimit', `--nproc=${MAX_THREADS}`];
   // /opt may contain other applications with their settings, so it is visible only if ffmpeg is installed there.
   const folders = programPaths.some((path) => path.startsWith('/opt/')) ? ['/usr', '/opt'] : ['/usr'];
   if (sandbox === 'bubblewrap') {
     return [
-      ...SETPRIV,
+      ...[...SETPRIV, ...onlyFor(enginePid)],
       ...bubblewrap(folders, account !== null),
       ...(account ? ['setpriv', ...WITHOUT_CAPABILITIES, ...asAccount] : []),
       ...threads,
     ];
   }
   const landlocked = sandbox === 'landlock' ? await landlock(folders, filterPath) : [];
-  return [...SETPRIV, ...WITHOUT_CAPABILITIES, ...asAccount, ...landlocked, ...(account ? threads : [])];
+  const setpriv = [...SETPRIV, ...WITHOUT_CAPABILITIES, ...asAccount, ...landlocked];
+  return [...setpriv, ...onlyFor(enginePid), ...(account ? threads : [])];
+}
+
+/** The kernel sends no signal if the engine ended before setpriv asked for it. Another process is the parent then. */
+function onlyFor(enginePid: number): string[] {
+  const refuse = 'echo "Only the engine that wrote this script can run it." >&2; exit 1';
+  return ['sh', '-c', quoted(`[ "$PPID" = ${enginePid} ] || { ${refuse}; }; exec "$@"`), 'sh'];
 }
 
 function accountOptions({ uid, gid }: Account): string[] {

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { freeDiskBytes, headroomBytes } from '../disk-space.ts';
 import { prepareMediaTools } from '../ffmpeg/media-tools.ts';
+import { killOrphans } from '../sandbox/orphans.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { handleAttempt } from './attempt-handler.ts';
 import { CommandIntake } from './command-intake.ts';
@@ -34,7 +35,7 @@ export class TranscodeWorker {
     this.#settings = { ...deps.settings, workDir: resolve(deps.settings.workDir) };
   }
 
-  /** Removes files of an earlier run, checks ffmpeg, and starts to consume commands. */
+  /** Removes processes and files of an earlier run, checks ffmpeg, and starts to consume commands. */
   async start(): Promise<void> {
     const { logger, objects, bus, metrics } = this.#deps;
     const { workDir, slots, threads } = this.#settings;
@@ -44,6 +45,7 @@ export class TranscodeWorker {
     const folders = [jobsDir, sourcesDir, join(workDir, 'tools')];
     // This precedes any removal: content that other users can change cannot be removed safely.
     for (const folder of folders) await preparePrivateFolder(folder);
+    for (const pid of await killOrphans(jobsDir)) logger.warn('sandbox.orphan_killed', { pid });
     for (const folder of [jobsDir, sourcesDir]) {
       await removeTree(folder);
       await preparePrivateFolder(folder);

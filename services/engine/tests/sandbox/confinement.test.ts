@@ -14,6 +14,7 @@ import {
 import { createServer, type Server } from 'node:net';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { ensureSystemAccount } from '@framelane/service-kit/system-account';
 import { processesUsing } from '@framelane/test-kit/processes';
@@ -81,11 +82,17 @@ afterAll(async () => {
   }
 });
 
+const scriptPath = ({ sandbox, engine }: Case) => join(directories[engine], `script-${sandbox}`);
+
 /** Confines a program as that kind of engine does. Resolves with the command line that starts it. */
-async function confine({ sandbox, engine }: Case, program: string, limits = LIMITS): Promise<string[]> {
-  const script = join(directories[engine], `script-${sandbox}`);
+async function confine(
+  { sandbox, engine }: Case,
+  program: string,
+  { limits = LIMITS, enginePid }: { limits?: Confinement['limits']; enginePid?: number | undefined } = {},
+): Promise<string[]> {
+  const script = scriptPath({ sandbox, engine });
   const account = engine === 'root' ? media : null;
-  await writeLaunchScript(script, program, { sandbox, limits, account });
+  await writeLaunchScript(script, program, { sandbox, limits, account }, enginePid);
   if (sandbox === 'landlock' && LANDLOCK_STAND_IN) await useStandIn(script, LANDLOCK_STAND_IN);
   if (IS_ROOT && engine === 'a user') await chown(script, ENGINE_USER, ENGINE_USER);
   return [...asEngine(engine), script];
@@ -119,7 +126,7 @@ async function run(
 /** The output of a confined Perl program. Unlike a shell, Perl needs no other processes for most tasks. */
 async function perl(where: Case, program: string, limits = LIMITS): Promise<string> {
   const lines: string[] = [];
-  const command = await confine(where, '/usr/bin/perl', limits);
+  const command = await confine(where, '/usr/bin/perl', { limits });
   await run(where, [...command, '-e', program], { onLine: (line) => lines.push(line) });
   return lines.join('\n');
 }
@@ -127,11 +134,17 @@ async function perl(where: Case, program: string, limits = LIMITS): Promise<stri
 /** The lines that a confined Perl program prints. It and the program that starts it get a secret in their environment. */
 async function perlOfParent(where: Case, program: string): Promise<string[]> {
   const { engine } = where;
-  const script = (await confine(where, '/usr/bin/perl')).at(-1) ?? '';
-  const start = [...asEngine(engine), '/bin/sh', '-c', '"$0" -e "$1"; exit $?', script, program];
+  const script = scriptPath(where);
+  const start = [...asEngine(engine), '/bin/sh', '-c', 'read go; "$0" -e "$1"; exit $?', script, program];
   const [command = '', ...args] = start;
-  const options = { cwd: directories[engine], env: { ...process.env, SECRET } };
-  const { stdout } = await promisify(execFile)(command, args, options);
+  const parent = spawn(command, args, {
+    cwd: directories[engine],
+    env: { ...process.env, SECRET },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await confine(where, '/usr/bin/perl', { enginePid: parent.pid });
+  parent.stdin.end('go\n');
+  const stdout = await text(parent.stdout);
   return stdout.split('\n');
 }
 
@@ -180,6 +193,13 @@ describe.each(cases)('a program confined with sandbox $sandbox by an engine of $
     const variables = `${READ} print join "\\n", map({ "$_=$ENV{$_}" } keys %ENV), split(/\\0/, read_file("/proc/self/environ"))`;
     const seen = (await perlOfParent(where, variables)).filter((line) => !/^(PWD=|none$)/.test(line));
     expect(new Set(seen)).toEqual(new Set(['LC_ALL=C', 'PATH=/usr/local/bin:/usr/bin:/bin']));
+  });
+
+  test('does not start unless its parent is the engine, which may have been killed meanwhile', async () => {
+    const command = await confine(where, '/usr/bin/perl');
+    const started = promisify(execFile)('sh', ['-c', '"$@" -e "print 1"; exit $?', 'sh', ...command]);
+    const stderr = 'Only the engine that wrote this script can run it.\n';
+    await expect(started).rejects.toMatchObject({ stdout: '', stderr });
   });
 
   test('reads the source and writes the output', async () => {

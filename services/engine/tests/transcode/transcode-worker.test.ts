@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
@@ -196,6 +198,20 @@ describe('a running attempt', () => {
     expect(await bench.failure(videoId)).toMatchObject({ code: 'engine_stopped', retryable: true });
     await expectNothingLeft(videoId);
   });
+});
+
+test('the start removes what an earlier run left: its sandboxes and the files of its jobs', async () => {
+  const bench = await WorkerBench.start();
+  await bench.worker.stop();
+  const source = join(bench.workDir, 'jobs/job-1/source');
+  await mkdir(source, { recursive: true });
+  const orphan = spawn('sh', ['-c', 'echo; read input', 'sh', source], { argv0: 'bwrap', stdio: 'pipe' });
+  await once(orphan.stdout, 'data');
+  const ended = once(orphan, 'exit');
+  await bench.worker.start();
+  expect(await ended).toEqual([null, 'SIGKILL']);
+  expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
+  await bench.stop();
 });
 
 test('a source that does not fit on the disk costs no attempt, and its video waits until it fits', async () => {
