@@ -163,13 +163,18 @@ test('each service has users of its own without administrator rights', () => {
 
 describe('set-up.sh configures the storage', () => {
   /**
-   * Runs the script with a fake `mc` that records its arguments and the policies. `attached` is its script for attaching.
+   * Runs the script with a fake `mc` that records its arguments and the policies, and without pauses. The options are the scripts
+   * of `mc` for creating the bucket and for attaching a policy. `$CALLS` is the file with its calls.
    */
-  function setUp(attached = 'true') {
+  function setUp({ mb = 'true', attach = 'true' } = {}) {
     const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
     try {
-      const mc = ['#!/bin/sh', `echo "$*" >>${folder}/calls`, `if [ "$3" = attach ]; then ${attached}; fi`];
+      const mc = [
+        ...['#!/bin/sh', `CALLS=${folder}/calls`, 'echo "$*" >>"$CALLS"'],
+        ...['case "$*" in', `mb*) ${mb} ;;`, `*" attach "*) ${attach} ;;`, 'esac'],
+      ];
       writeFileSync(join(folder, 'mc'), `${mc.join('\n')}\n`, { mode: 0o755 });
+      writeFileSync(join(folder, 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
       const given = environmentOf('bucket', makeEnv().env);
       const { status, stderr } = spawnSync('sh', [join(ROOT, 'infra/storage/set-up.sh')], {
         encoding: 'utf8',
@@ -205,11 +210,21 @@ describe('set-up.sh configures the storage', () => {
 
   test('idempotently, and fails when a policy is refused', () => {
     const again = 'echo "mc: The specified policy change is already in effect." >&2; exit 1';
-    expect(setUp(again).status).toBe(0);
-    expect(setUp('echo "mc: No such user." >&2; exit 1')).toMatchObject({
+    expect(setUp({ attach: again }).status).toBe(0);
+    expect(setUp({ attach: 'echo "mc: No such user." >&2; exit 1' })).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('No such user'),
     });
+  });
+
+  test('when the store can be reached after a while, and fails when it never can', () => {
+    const unreachable = 'echo "mc: Temporary failure in name resolution" >&2; exit 1';
+    const later = `[ "$(grep -c ^mb "$CALLS")" -ge 3 ] || { ${unreachable}; }`;
+    const { status, calls } = setUp({ mb: later });
+    expect([status, calls.filter((call) => call.startsWith('mb')).length]).toEqual([0, 3]);
+    const never = setUp({ mb: unreachable });
+    expect(never).toMatchObject({ status: 1, stderr: expect.stringContaining('name resolution') });
+    expect(never.calls.filter((call) => !call.startsWith('mb'))).toEqual([]);
   });
 });
 

@@ -3,7 +3,13 @@
 # the environment changes in the store, too. MC_HOST_store contains the address and the root user.
 set -eu
 
-mc mb --ignore-existing "store/$S3_BUCKET"
+# Right after a start, the name of the store may not resolve yet.
+tries=10
+until mc mb --ignore-existing "store/$S3_BUCKET"; do
+  tries=$((tries - 1))
+  [ "$tries" -gt 0 ] || exit 1
+  sleep 2
+done
 
 # user NAME ACCESS_KEY SECRET_KEY: creates a user with the policy NAME, read from standard input.
 user() {
