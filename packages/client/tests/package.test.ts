@@ -126,7 +126,7 @@ describe('the package, installed outside of the workspace', () => {
       if (seen.has(file)) return;
       seen.add(file);
       const text = await readFile(join(directory, 'node_modules/@framelane/client', file), 'utf8');
-      for (const [, from = ''] of text.matchAll(/\bfrom "([^"]+)"/g)) {
+      for (const [, from = ''] of text.matchAll(/\bfrom '([^']+)'/g)) {
         expect(from).toMatch(/^\.\/[\w-]+\.js$/);
         await read(from);
       }

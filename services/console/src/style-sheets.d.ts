@@ -1,0 +1,2 @@
+/** The build adds imported style sheets to the page. */
+declare module '*.css';
