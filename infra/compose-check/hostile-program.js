@@ -18,13 +18,15 @@ echo "reached:$reached"
 `;
 
 /**
- * Changes the engine's start script of ffmpeg to run bash, and runs it as a child process: setsid forks in a session
- * leader.
+ * Changes the engine's launch script of ffmpeg to run bash for this shell instead of the engine, and runs it as a child
+ * process: setsid forks in a session leader.
  */
 export const CONFINED = [
   'sh',
   '-c',
-  `cd /var/lib/framelane && sed "s#'[^']*/ffmpeg' \\"#/usr/bin/bash \\"#" tools/ffmpeg >/tmp/hostile && sh /tmp/hostile "$@"; exit $?`,
+  `cd /var/lib/framelane &&
+    sed "s#'[^']*/ffmpeg' \\"#/usr/bin/bash \\"#; s#PPID\\" = [0-9]*#PPID\\" = $$#" tools/ffmpeg >/tmp/hostile &&
+    sh /tmp/hostile "$@"; exit $?`,
   'sh',
 ];
 
