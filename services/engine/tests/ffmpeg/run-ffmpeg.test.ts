@@ -114,8 +114,9 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
 
   test('does not survive its engine', async () => {
     const script = join(import.meta.dirname, '../support/encode-forever.ts');
-    const cwd = join(directory, sandbox);
-    const engine = spawn(process.execPath, [script, tools[sandbox].ffmpeg, cwd], {
+    const workDir = join(directory, `${sandbox}-engine`);
+    await mkdir(workDir);
+    const engine = spawn(process.execPath, [script, sandbox, workDir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(engine.stdout, 'data');

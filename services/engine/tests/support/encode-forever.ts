@@ -1,7 +1,14 @@
-/** Runs the confined ffmpeg with endless test video: `node encode-forever.ts <ffmpeg> <directory>`. */
+/** Runs the confined ffmpeg with endless test video, as an engine does: `node encode-forever.ts <sandbox> <directory>`. */
+import { createLogger } from '@framelane/service-kit/logger';
+import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { runFfmpeg } from '../../src/ffmpeg/run-ffmpeg.ts';
+import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode-settings.ts';
 
-const [program = '', cwd = ''] = process.argv.slice(2);
+const [sandbox, workDir = ''] = process.argv.slice(2) as [Sandbox, string];
+const tools = await prepareMediaTools(
+  { workDir, sandbox, limits: DEFAULT_TRANSCODE_LIMITS },
+  createLogger({ service: 'test', level: 'error' }),
+);
 
 await runFfmpeg(
   {
@@ -10,8 +17,8 @@ await runFfmpeg(
     outputs: [{ options: ['-f', 'null'], path: '-' }],
   },
   {
-    program,
-    cwd,
+    program: tools.ffmpeg,
+    cwd: workDir,
     signal: new AbortController().signal,
     limitSeconds: 60,
     memoryBytes: Number.POSITIVE_INFINITY,
