@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { runStep } from './run.js';
 import { fail, report } from './terminal.js';
 
-/** Programs that Framelane requires, with the Debian package of each, or several with blanks in between. */
+/** Programs that Framelane requires, with the Debian packages of each, separated by spaces. */
 const NEEDED = { ffmpeg: 'ffmpeg', ffprobe: 'ffmpeg', setpriv: 'util-linux', prlimit: 'util-linux' };
 
 /** The sandbox of ffmpeg, unless ENGINE_SANDBOX selects another one. */

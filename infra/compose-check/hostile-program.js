@@ -18,8 +18,8 @@ echo "reached:$reached"
 `;
 
 /**
- * Changes the engine's launch script of ffmpeg to run bash for this shell instead of the engine, and runs it as a child
- * process: setsid forks in a session leader.
+ * Runs a changed copy of the engine's launch script of ffmpeg: it runs bash instead of ffmpeg, for this shell instead of the engine. The
+ * copy runs as a child process, because setsid forks in a session leader.
  */
 export const CONFINED = [
   'sh',
@@ -30,10 +30,10 @@ export const CONFINED = [
   'sh',
 ];
 
-/** What any other program of the engine's user can reach in the container. */
+/** The resources that any other program of the engine's user can reach in the container. */
 export const REACHED_BY_OTHERS = 'work /etc/passwd /app/package.json network signals';
 
-/** What the script can reach, run by `command` or, if that is empty, without a sandbox. */
+/** The resources that the script reaches when `command` runs it. An empty `command` runs it without a sandbox. */
 export async function reached(stack, engine, command) {
   const program = command.length > 0 ? command : ['bash'];
   const printed = await stack.exec(engine, ...program, '-c', SCRIPT);

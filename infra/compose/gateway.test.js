@@ -18,7 +18,7 @@ const { describe } = requires('HAProxy and nginx', gatewayObstacle());
 describe('the gateway in front of control planes', () => {
   const SEGMENT = `/v1/hls/ws_1/vid_1/360p/0.ts`;
   const content = randomBytes(100_000);
-  /** As those of the player page of a video that many origins may embed. */
+  /** The headers of the player page of a video that many origins may embed. */
   const LARGE_HEADERS = {
     'content-security-policy': `frame-ancestors ${'https://www.example.com '.repeat(250)}'self'`,
   };
@@ -71,7 +71,7 @@ describe('the gateway in front of control planes', () => {
     };
   };
 
-  test('keeps segments on disk: many requests make one read', async () => {
+  test('keeps segments on disk: many requests cause one read', async () => {
     const responses = await Promise.all(Array.from({ length: 8 }, () => get(SEGMENT)));
     responses.push(await get(SEGMENT));
     expect(responses.every(({ status, body }) => status === 200 && content.equals(body))).toBe(true);

@@ -9,8 +9,8 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const SERVICES = ['control-plane', 'engine', 'player', 'console'];
 
 /**
- * The npm packages that the images contain, sorted by name: the production dependencies of the services, with those of
- * the workspace packages they use, without optional ones and the workspace packages themselves. `licence` is an SPDX expression, or undefined.
+ * The npm packages that the images contain, sorted by name: the production dependencies of the services and of the workspace packages that
+ * they use. Optional dependencies and the workspace packages themselves are left out. `licence` is an SPDX expression, or undefined.
  */
 export function productionPackages() {
   const found = new Map();

@@ -30,7 +30,7 @@ function stores(name, files, tests) {
 const CONTROL_PLANE = 'services/control-plane';
 const ENGINE = 'services/engine';
 
-/** What `pnpm test:mutations` changes, and the tests that should notice. Wiring and generated files are in no group. */
+/** The files that `pnpm test:mutations` changes, and the tests that should notice. No group contains wiring or generated files. */
 export const GROUPS = [
   pure('background-rules', `${CONTROL_PLANE}/src`, [
     'background/due-loop',

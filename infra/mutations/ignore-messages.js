@@ -41,7 +41,7 @@ function isText(path) {
   return path.isTemplateLiteral() || (path.isStringLiteral() && path.node.value.includes(' '));
 }
 
-/** An error, a function that makes one, or the message of an object that becomes one. */
+/** An error, a function that creates one, or the message of an object that becomes one. */
 function isError(path) {
   if (path.isNewExpression() || path.isCallExpression()) return ERROR.test(path.node.callee.name);
   return path.isObjectProperty() && path.node.key.name === 'message';

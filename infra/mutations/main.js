@@ -11,17 +11,17 @@ import { sampleMutants } from './mutators.js';
 const HELP = `pnpm test:mutations [--force] [--sample <percent>] [--processes <n>] [<group> …]
 
 Changes the code of a group in one place at a time, and runs the tests that reach the
-place. A change that no test notices survives. Prints the score of each group, the part
-of the changes that tests noticed, and the survivors. Fails when a score is below the
+place. A change that no test notices survives. Prints the survivors and the score of
+each group: the part of the changes that tests noticed. Fails when a score is below the
 group's threshold. Without names it tests all groups, which takes hours:
 
 ${GROUPS.map(({ name, threshold, mutate: [first, second] }) => `  ${name.padEnd(18)} ${threshold} %  ${first}${second ? ', …' : ''}`).join('\n')}
 
-  --force            tests every change again. Without it, results in .mutations/ are used
-                     for changes whose code and tests are the same as then. They know
-                     nothing of changes in other files.
-  --sample <percent> tests only that part of the changes, evenly chosen: an estimate of the
-                     score in less time
+  --force            tests every change again. Without it, stored results in .mutations/ are
+                     reused where the code and its tests have not changed since. Changes in
+                     other files are not detected.
+  --sample <percent> tests only this percentage of the changes, evenly chosen: an estimate
+                     of the score in less time
   --processes <n>    runs the tests of that many changes at once; 2 by default
 
 Groups with a database use the PostgreSQL of TEST_DATABASE_URL, or start their own.

@@ -15,7 +15,7 @@ const CLAUSES = new Set([
   'whereRef',
 ]);
 
-/** Leaves out one clause of a query, such as a `where`. Stryker's own mutators change nothing in a query that leaves it valid. */
+/** Leaves out one clause of a query, such as a `where`. No mutation by Stryker's own mutators leaves a query valid. */
 const queryClause = {
   name: 'QueryClause',
   *mutate(path) {
@@ -32,7 +32,7 @@ const instrumenter = createRequire(core).resolve('@stryker-mutator/instrumenter'
 const { allMutators } = await import(pathToFileURL(join(dirname(instrumenter), 'mutators/mutate.js')).href);
 allMutators.push(queryClause);
 
-/** Leaves most mutants out, evenly: `percent` of them remain. */
+/** Keeps `percent` of the mutants, evenly chosen. */
 export function sampleMutants(percent) {
   let seen = 0;
   for (const mutator of allMutators) {

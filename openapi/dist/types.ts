@@ -40,10 +40,9 @@ export interface paths {
         put?: never;
         /**
          * Create a video from a URL
-         * @description Creates a video with the status `uploading`, and fetches its file from a web server. Without a `filename`, the last part
-         *     of the path of `url` is the name. The response does not wait for the
-         *     file: `import` of the record shows the progress, and the video becomes `processing` when the file is complete. If the
-         *     file cannot be fetched, the video becomes `failed`, with one of the codes `import_…`.
+         * @description Creates a video with the status `uploading`, and fetches its file from a web server. Without a `filename`, the last part of the path
+         *     of `url` is the name. The response does not wait for the file. `import` of the record shows the progress, and the video becomes
+         *     `processing` when the file is complete. If the file cannot be fetched, the video becomes `failed`, with one of the codes `import_…`.
          *
          *     Framelane follows up to five redirects, except from https to http, and never connects to private addresses. After a
          *     failure that may be temporary it retries, up to five tries in all. After an interruption it continues where it
@@ -121,7 +120,7 @@ export interface paths {
         head?: never;
         /**
          * Change a video
-         * @description Changes the fields that clients set, in any state. Tags are replaced as a whole. Metadata is merged entry by entry, so
+         * @description Changes the fields that clients set, in any state. New tags replace all old ones. Metadata is merged entry by entry, so
          *     two programs that write different entries do not undo each other. A new `playbackPolicy` applies at once, also to
          *     current viewers.
          */
@@ -231,8 +230,8 @@ export interface paths {
         /**
          * Get the timeline of a video
          * @description Returns what has happened to a video, oldest first: its creation, the arrival of the file, each attempt to transcode it, and
-         *     the end. After a retry the numbers of the attempts go on. Of a failed attempt the timeline says how it ended, and
-         *     `error` of the record says why the video failed.
+         *     the end. A retry continues the numbering of the attempts. The timeline says how a failed attempt ended; `error` of the record says why
+         *     the video failed.
          */
         get: operations["getVideoTimeline"];
         put?: never;
@@ -455,10 +454,10 @@ export interface paths {
          *     creation-with-upload, expiration, termination and checksum. Use a tus client with the `tusUrl` of the ticket and the
          *     header `X-Upload-Token`. Web pages can upload directly, from any origin. `OPTIONS` names the supported extensions.
          *
-         *     A ticket has at most one unfinished upload. The same request again responds with the same `Location`, so an upload can be
-         *     continued with nothing but its ticket. A request for another file replaces an upload that is paused. The engine keeps
-         *     what has arrived until the ticket expires. Each part extends the ticket by the `expiresIn` of its request, for up to 7 days
-         *     unless the installation sets another time. A complete upload uses the token.
+         *     A ticket has at most one unfinished upload. A repeated request gets the same `Location`, so a client that has only the ticket can
+         *     continue the upload. A request for another file replaces a paused upload. The engine keeps what has arrived until the ticket expires.
+         *     Each part extends the ticket by the `expiresIn` of its request, for up to 7 days unless the installation sets another time. A complete
+         *     upload uses the token.
          *
          *     With `Content-Type: application/offset+octet-stream` the body is the beginning of the file.
          */
@@ -499,7 +498,7 @@ export interface paths {
         options?: never;
         /**
          * Get the offset of a resumable upload
-         * @description Ends a `PATCH` of this upload that is in progress and keeps what it has received. If all bytes have arrived, the response
+         * @description Ends a `PATCH` of this upload that is in progress, and keeps the bytes that it has received. If all bytes have arrived, the response
          *     comes after the file is complete: its `Upload-Offset` is then the length of the file. A `HEAD` has no body, so errors have no
          *     `code`; `POST /files` with the same headers as before says what is wrong with a token.
          */
@@ -778,9 +777,9 @@ export interface paths {
         };
         /**
          * Get the poster image
-         * @description The `thumbnail` of the record: the image that was set with `PUT /videos/{id}/poster`. Without one, it is the first frame
-         *     after a tenth of the video that is not almost black, at most 720 lines high. For a `signed` video it needs a playback
-         *     token, like the playlists.
+         * @description The `thumbnail` of the record: the image that was set with `PUT /videos/{id}/poster`. Without one, it is a frame of the video, at most
+         *     720 lines high: the first frame after 10 % of the duration that is not almost black. For a `signed` video it needs a playback token,
+         *     like the playlists.
          */
         get: operations["getPoster"];
         put?: never;
@@ -875,14 +874,13 @@ export interface paths {
         };
         /**
          * Show the player page
-         * @description The `embed` of the record: a page with a player, for an `<iframe>` or a browser. It plays the video, or says in words why it
-         *     cannot. While the video is not ready, it shows the progress and starts by itself. It loads nothing from other
-         *     services and sets no cookies.
+         * @description The `embed` of the record: a page with a player, for an `<iframe>` or a browser. It plays the video, or says why it cannot. While the
+         *     video is not ready, it shows the progress and starts by itself. It loads nothing from other services and sets no cookies.
          *
          *     `allowedOrigins` of the video, or the installation, decides which sites may show it in a frame. Every site may show the pages
          *     of 401, 403 and 404, which show nothing of the video.
          *
-         *     The query has options. A value that makes no sense is ignored.
+         *     The query can have these options. Invalid values are ignored.
          *
          *     | Parameter | Meaning |
          *     |---|---|
@@ -1277,8 +1275,8 @@ export interface paths {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
-                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
+                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
@@ -1287,8 +1285,8 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description The keys of the workspace, newest first, a page at a time; revoked and expired ones stay in the list. Of the
-         *     secret there are only its beginning and its last four characters.
+         * @description Returns the keys of the workspace in pages, newest first. Revoked and expired keys stay in the list. Each entry has only the beginning
+         *     and the last four characters of the secret.
          */
         get: operations["listApiKeys"];
         put?: never;
@@ -1333,12 +1331,11 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description After the response, every request with the key gets 401 `revoked_api_key`. This cannot be undone. A key can revoke
-         *     itself, and keys that have no permission it lacks; otherwise the response is 403 `insufficient_permissions`. Keys that
-         *     the revoked key created stay valid.
+         * @description After the response, every request with the key gets 401 `revoked_api_key`. This cannot be undone. A key can revoke itself, and keys
+         *     whose permissions it has; otherwise the response is 403 `insufficient_permissions`. Keys that the revoked key created stay valid.
          *
-         *     Neither the last key with every permission nor the last key with `api_keys:write` can be revoked (409
-         *     `last_admin_key`), unless another such key expires at the same time or later.
+         *     The last key with every permission and the last key with `api_keys:write` cannot be revoked (409 `last_admin_key`), unless another
+         *     such key expires at the same time or later.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -1364,14 +1361,14 @@ export interface paths {
          * @description Exchanges the code of a sign-in link for a session. A code is valid for 10 minutes and for one request. Needs no other
          *     credentials. A session expires after 8 hours without a request, and after 7 days in any case.
          *
-         *     A sign-in by OpenID Connect is no operation of this API: it consists of pages and redirects below `/console/sign-in/`.
+         *     Sign-in by OpenID Connect is not an operation of this API. It consists of pages and redirects below `/console/sign-in/`.
          *
          *     A browser must send the request from the web page of this installation.
          */
         post: operations["createConsoleSession"];
         /**
          * Sign out everywhere
-         * @description Ends all sessions in the workspace, also the one of the request. A session with several workspaces stays valid in the others.
+         * @description Ends all sessions in the workspace, including that of the request. A session with several workspaces stays valid in the others.
          */
         delete: operations["revokeConsoleSessions"];
         options?: never;
@@ -1405,8 +1402,8 @@ export interface paths {
         post?: never;
         /**
          * End a console session
-         * @description Ends a session in the workspace. After the response, every request with it gets 401 `console_session_invalid`; if it has other
-         *     workspaces, it stays valid in those, and in this one gets 403 `workspace_mismatch`.
+         * @description Ends a session in the workspace. After the response, every request with the session gets 401 `console_session_invalid`. A session with
+         *     other workspaces stays valid in those, and gets 403 `workspace_mismatch` in this one.
          */
         delete: operations["revokeConsoleSession"];
         options?: never;
@@ -1423,8 +1420,8 @@ export interface paths {
         };
         /**
          * Get the current session
-         * @description The session of the cookie, in the workspace and environment that the headers choose. `workspaces` lists the choice. Requires no
-         *     permission.
+         * @description Returns the session of the cookie, in the workspace and environment that the headers choose. `workspaces` lists the workspaces and
+         *     environments that they can choose. Requires no permission.
          */
         get: operations["getConsoleSession"];
         put?: never;
@@ -1450,8 +1447,8 @@ export interface paths {
          * Get the state of the installation
          * @description For the session of an administrator only (`administrator`). It is about the whole installation, not about one workspace.
          *
-         *     Each part is read by itself, for up to three seconds. A part that could not be read is `null`. Requests within two seconds get the
-         *     same reading.
+         *     Framelane reads the parts separately, each for up to three seconds. A part that could not be read is `null`. Requests within two
+         *     seconds get the same reading.
          */
         get: operations["getSystem"];
         put?: never;
@@ -2060,8 +2057,8 @@ export interface components {
              */
             storyboard: string | null;
             /**
-             * @description How a long video can be played while it is `processing`; otherwise `null`. It is offered as soon as a viewer who begins at once
-             *     does not overtake the transcode. A failed attempt ends it.
+             * @description How a long video can be played while it is `processing`; otherwise `null`. It is present as soon as a viewer who starts immediately
+             *     would not overtake the transcode. It is `null` again after a failed attempt.
              */
             preview: components["schemas"]["VideoPreview"] | null;
             /** @description Duration in seconds. */
@@ -2090,7 +2087,7 @@ export interface components {
             error: components["schemas"]["VideoError"] | null;
             /** @description Properties of the file that Framelane changed or repaired for streaming. You need not do anything. */
             inputIssues: components["schemas"]["InputIssue"][];
-            /** @description The captions, one entry for each language. Those of the uploaded file are there when the video is `ready`. */
+            /** @description The captions, one entry for each language. Those of the uploaded file are present once the video is `ready`. */
             captions: components["schemas"]["Captions"][];
             /** @description Format of the uploaded file; `null` until Framelane has probed it. */
             source: components["schemas"]["VideoSource"] | null;
@@ -2122,8 +2119,8 @@ export interface components {
             readyAt: string | null;
             /**
              * Format: date-time
-             * @description While `uploading`, when the upload ticket or the import expires. After that, when a video made with a test key is removed;
-             *     `null` for all others, which stay.
+             * @description While `uploading`, when the upload ticket or the import expires. After that, when the video of a test key is removed; `null` for
+             *     videos of production keys, which are not removed.
              */
             expiresAt: string | null;
         };
@@ -2202,8 +2199,8 @@ export interface components {
              */
             endedAt: string | null;
             /**
-             * @description The tasks of a long video: its pieces, the audio and the images. `null` if the video is made in one run, and when the
-             *     attempt has ended.
+             * @description The tasks of a long video: its pieces, the audio and the images. `null` if the video is transcoded in one run, and when the attempt
+             *     has ended.
              */
             tasks: components["schemas"]["TaskCounts"] | null;
         };
@@ -2223,7 +2220,7 @@ export interface components {
             type: "created" | "uploaded" | "attempt" | "retried" | "waiting" | "ready" | "failed" | "source_deleted";
             /**
              * Format: date-time
-             * @description When it happened. Only that of `waiting` can be in the future.
+             * @description When it happened. Only the time of `waiting` can be in the future.
              */
             at: string;
             /** @description The attempt; `null` in entries of other types. */
@@ -2231,7 +2228,7 @@ export interface components {
         };
         /** @description What has happened to a video. */
         VideoTimeline: {
-            /** @description The entries, oldest first. Of the attempts there are the latest 100, and of the retries as well. */
+            /** @description The entries, oldest first. They include the latest 100 attempts and the latest 100 retries. */
             data: components["schemas"]["TimelineEntry"][];
         };
         /** @description The captions of a video. */
@@ -2324,7 +2321,7 @@ export interface components {
          * @enum {string}
          */
         Rendition: "360p" | "480p" | "720p" | "1080p" | "audio" | "audio2" | "audio3" | "audio4" | "audio5" | "audio6" | "audio7" | "audio8" | "surround" | "surround2" | "surround3" | "surround4" | "surround5" | "surround6" | "surround7" | "surround8" | "iframes";
-        /** @description What a viewer may know of a video. The addresses have the token of the request. */
+        /** @description The state of a video, as far as viewers may know it. The URLs contain the token of the request. */
         EmbedState: {
             /**
              * @description `preparing`: the video is being uploaded or transcoded.
@@ -2338,11 +2335,11 @@ export interface components {
             /** @description The master playlist. When `ready`, and when `preparing` if the video can be played already. */
             hls?: string;
             /**
-             * @description The attempt that makes the segments, or has made them. When it changes, a player has to load the playlists again: the
-             *     segments and the key at the same URLs are others.
+             * @description The attempt that encodes or has encoded the segments. When it changes, a player has to load the playlists again, because the same
+             *     URLs then return other segments and another key.
              */
             attempt?: number;
-            /** @description The tasks of a long video. Only when `preparing`, and when the video is made in pieces. */
+            /** @description The tasks of a long video. Only when `preparing`, and if the video is transcoded in pieces. */
             tasks?: components["schemas"]["TaskCounts"];
             /** @description The poster image, if there is one. Only when `ready`. */
             poster?: string | null;
@@ -3013,7 +3010,7 @@ export interface components {
         };
         /** @description An engine, as it last announced itself. It does so every 5 seconds. */
         SystemEngine: {
-            /** @description Each start of an engine has another one. */
+            /** @description Each start of an engine has a new id. */
             id: string;
             /** @description The name of its machine, container or pod. */
             host: string;
@@ -3058,11 +3055,11 @@ export interface components {
              */
             lastSeenAt: string;
         };
-        /** @description A number of things, and for how long the oldest has been in this state. */
+        /** @description The number of items in a state, and how long the oldest has been in it. */
         SystemBacklog: {
-            /** @description How many there are. */
+            /** @description The number of items. */
             count: number;
-            /** @description Seconds; 0 without any. */
+            /** @description Seconds; 0 if there are no items. */
             oldestSeconds: number;
         };
         /** @description Work of engines. */
@@ -3404,8 +3401,8 @@ export interface components {
             };
         };
         /**
-         * @description The key or the session belongs to another workspace or is not for the environment, or lacks a permission, or a request with a session
-         *     is not from the console (`csrf_check_failed`).
+         * @description The key or the session belongs to another workspace, is not for the environment, or lacks a permission. Or a request with a session is
+         *     not from the console (`csrf_check_failed`).
          */
         Forbidden: {
             headers: {
@@ -4439,8 +4436,8 @@ export interface components {
          */
         Workspace: string;
         /**
-         * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
-         *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+         * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
+         *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
          */
         Environment: components["schemas"]["Environment"];
         /**
@@ -4669,8 +4666,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
-                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
+                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
                 /**
@@ -4741,8 +4738,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
-                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
+                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
                 /**
@@ -6006,8 +6003,8 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description The engine cannot open the upload now: the storage or the control plane is unavailable, the engine or the workspace has
-             *     reached its limit of concurrent uploads, or a form with this token is being uploaded. Retry later.
+             * @description The engine cannot open the upload now. The storage or the control plane is unavailable, the engine or the workspace has reached
+             *     its limit of concurrent uploads, or a form with this token is being uploaded. Retry later.
              */
             423: {
                 headers: {
@@ -6650,7 +6647,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description A page that says that the video needs a link with permission. */
+            /** @description A page that says that the video needs a link with a playback token. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6682,7 +6679,7 @@ export interface operations {
             };
             405: components["responses"]["MethodNotAllowed"];
             500: components["responses"]["InternalError"];
-            /** @description The database is unavailable. Or a page that says why the player is not there, usually because it is being built. */
+            /** @description The database is unavailable. Or a page that says why the player is not available, usually because it is being built. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6727,7 +6724,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a viewer may know of the video. */
+            /** @description The state of the video, as far as viewers may know it. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6766,7 +6763,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The HTML, its size, and what the video is. */
+            /** @description The HTML, its size, and the title and thumbnail of the video. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7317,8 +7314,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
-                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
+                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
@@ -7396,8 +7393,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
-                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
+                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
@@ -7443,8 +7440,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
-                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
+                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
@@ -7532,8 +7529,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
-                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
+                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
                 /**
@@ -7892,8 +7889,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. With an environment that the
-                 *     session or the API key is not for, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
+                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };

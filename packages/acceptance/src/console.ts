@@ -32,7 +32,7 @@ export const testAtProvider = requires(
     : null,
 ).test;
 
-/** Where the screenshots of a run are. */
+/** The folder for the screenshots of a run. */
 const SCREENSHOTS = join(import.meta.dirname, '../screenshots');
 const ADMIN = join(import.meta.dirname, '../../single-node/src/cli/admin.ts');
 const WIDE = { width: 1440, height: 900 };
@@ -75,7 +75,7 @@ export async function admin(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** A sign-in link, as an administrator makes it, by default for the workspace of the target. */
+/** A sign-in link that an administrator creates, by default for the workspace of the target. */
 export async function signInLink(...options: string[]): Promise<string> {
   const workspace = options.includes('--workspace') ? [] : ['--workspace', target.workspaceId];
   return JSON.parse(await admin('console-link', '--json', ...workspace, ...options)).url;
@@ -133,13 +133,13 @@ export async function textOf(page: Page, name: string): Promise<string> {
 export const follow = (page: Page, name: string) => click(page, name, 'link');
 
 /**
- * The problems of a page. A page that is left aborts its requests, which is none; other failures also have a line in the console.
+ * The problems of a page. Aborted requests of a page that was left are not problems. Other failures also have a line in the console.
  */
 export function problemsOf({ problems }: OpenedPage, expected?: RegExp): string[] {
   return problems.filter((each) => !/\/v1\/\S+ failed$/.test(each) && !expected?.test(each));
 }
 
-/** What does not fit: the page itself, and lines of texts to copy that a scrollbar hides. */
+/** The elements that do not fit: the page itself, and texts to copy whose lines a scrollbar hides. */
 const CUT = `[document.documentElement, ...document.querySelectorAll('.copy textarea')]
   .filter((each) => each.localName === 'html' ? each.scrollWidth > each.clientWidth : each.scrollHeight > each.clientHeight)
   .map((each) => each.outerHTML.slice(0, 200))`;

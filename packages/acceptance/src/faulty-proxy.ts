@@ -34,7 +34,7 @@ export class FaultyProxy {
     this.#faults.push({ method, fault });
   }
 
-  /** Faults that no request has had yet. */
+  /** The number of faults that have not happened yet. */
   get pending(): number {
     return this.#faults.length;
   }

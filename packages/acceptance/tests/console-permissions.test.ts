@@ -22,7 +22,7 @@ type Permission = Schemas['Permission'];
 type ConsolePage = {
   path: string;
   needs: Permission | 'administrator';
-  /** What only a session with this second permission can press. */
+  /** The buttons that only a session with this second permission has. */
   controls?: { needs: Permission; names: string[] };
   /** Whether the page shows a text that a user can set. */
   showsTexts: boolean;
@@ -101,7 +101,7 @@ async function open(page: Page, path: string): Promise<void> {
   );
 }
 
-/** The names of the buttons of the page. A name that is about one thing ends with …. */
+/** The names of the buttons of the page. In names of buttons for one object, … replaces the name of the object. */
 async function controlsOf(page: Page): Promise<string[]> {
   const names = await page.$$eval('main button', (buttons) =>
     buttons.map((button) => button.getAttribute('aria-label') ?? button.textContent ?? ''),
@@ -165,7 +165,7 @@ testInBrowser('the tables of this test have every permission and every page', as
   expect(await linksOf(page)).toEqual(Object.keys(PAGES));
 });
 
-testInBrowser('each permission alone: what is hidden, the server refuses', async () => {
+testInBrowser('with a single permission, the server refuses all that the pages hide', async () => {
   const document = await contract();
   await unwrap(createClient(target).POST('/api-keys', { body: { name: 'To see and not to revoke' } }));
   for (const permission of PERMISSIONS) {
@@ -184,7 +184,7 @@ testInBrowser('each permission alone: what is hidden, the server refuses', async
   }
 });
 
-testInBrowser('a page that the navigation hides says so when it is opened by its address', async () => {
+testInBrowser('a hidden page reports the missing permission when it is opened by its address', async () => {
   const { page } = await openSession('--permissions', 'usage:read');
   for (const { path, needs } of Object.values(PAGES)) {
     if (needs === 'usage:read') continue;
@@ -193,7 +193,7 @@ testInBrowser('a page that the navigation hides says so when it is opened by its
   }
 });
 
-testInBrowser('with both permissions of a page its buttons are there', async () => {
+testInBrowser('with both permissions of a page its buttons are shown', async () => {
   for (const { path, needs, controls } of Object.values(PAGES)) {
     if (controls === undefined) continue;
     const { page } = await openSession('--permissions', `${needs},${controls.needs}`);
@@ -268,7 +268,7 @@ testInBrowser('no text that a user can set becomes part of a page', async () => 
   expect(problemsOf(opened)).toEqual([]);
 });
 
-/** What a hostile text would leave in the page. */
+/** The elements that a hostile text would add to the page. */
 function injected(page: Page): Promise<unknown> {
   return page.evaluate(`[
     ...('attacked' in window ? ['a script ran'] : []),
@@ -363,7 +363,7 @@ testInBrowser('the system page shows what works and what does not', async () => 
     },
   });
   respondWith('/readyz', 503, { status: 'unavailable', missing: ['database'] });
-  await untilText(page, 'The control plane is missing: database.');
+  await untilText(page, 'These systems are unavailable: database.');
   await untilText(page, 'The rest of this page is from');
   await inspect(opened, 'system-unavailable', /503/);
   respond = () => false;

@@ -109,7 +109,7 @@ testAtProvider(
   },
 );
 
-testInBrowser('the list of sessions ends another one, and all', async () => {
+testInBrowser('the sessions page ends another session, and all of them', async () => {
   const { page: other } = await signIn('--name', 'Studio laptop');
   const cookies = await other.cookies();
   const opened = await signIn('--name', 'Ada');

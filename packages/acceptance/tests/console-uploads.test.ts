@@ -47,14 +47,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** The page's uploads pass a line of this many bytes a second; 0 for no limit. */
+/** Limits the uploads of the page to this many bytes a second; 0 for no limit. */
 async function limitLine(page: Page, bytesPerSecond: number): Promise<void> {
   await page.emulateNetworkConditions(
     bytesPerSecond === 0 ? null : { upload: bytesPerSecond, download: -1, latency: 0 },
   );
 }
 
-/** Where the requests with bytes of files began, in their order. */
+/** The offsets of the requests with bytes of files, in the order of the requests. */
 function recordOffsets(page: Page): number[] {
   const offsets: number[] = [];
   page.on('request', (request) => {
@@ -237,7 +237,7 @@ testInBrowser('a video is imported from a URL, and a failed import says what to 
     await click(page, 'Import from URL');
     await fill(page, 'URL of the file', 'http://10.0.0.1/refused-import.mp4');
     await click(page, 'Import');
-    // Until the dialog is gone, it would get the click.
+    // While the dialog is open, it would get the click.
     await page.waitForFunction(`!document.querySelector('[role="dialog"]')`);
     await follow(page, 'refused-import');
     await untilText(page, 'Use the public address of the file.');

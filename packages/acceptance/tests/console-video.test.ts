@@ -29,7 +29,7 @@ import {
 const HOSTILE = `"'><img src=x onerror="window.attacked=1"><script>window.attacked=1</script>`;
 const CAPTIONS = 'WEBVTT\n\n00:00.000 --> 00:02.000\nHello\n';
 
-/** Lets the console believe that each playback token ends now. They are valid for an hour. */
+/** Makes the console treat each playback token as expired, although it is valid for an hour. */
 const SOON_EXPIRED = `
   const send = window.fetch;
   window.fetch = async (...request) => {
@@ -203,7 +203,7 @@ testInBrowser('an edit survives the end of the session, a wrong field and a clic
   await fill(page, 'Origins, one a line', 'https://a.example\njavascript:alert(1)');
 
   await page.keyboard.press('Escape');
-  // Behind the dialog, as with the keys of the browser.
+  // Clicks a link behind the dialog, which leaves the page as keys of the browser can.
   await page.evaluate(`document.querySelector('header nav a').click()`);
   expect(asked).toEqual(Array.from({ length: 2 }, () => 'Discard the changes that are not saved?'));
   expect(await textOf(page, 'Title')).toBe(HOSTILE);
@@ -264,7 +264,7 @@ testInBrowser(
     await page.goto(`${publicUrl}/console/videos/${video.id}`);
     const address = await page.waitForSelector('iframe').then((frame) => frame?.evaluate(({ src }) => src));
     const first = new URL(address ?? '').searchParams.get('token');
-    // The player asks with a later token, and was not loaded again.
+    // The player sends a request with a newer token, and was not loaded again.
     await page.waitForRequest((request) => {
       const { pathname, searchParams } = new URL(request.url());
       return pathname.endsWith('/state') && (searchParams.get('token') ?? first) !== first;

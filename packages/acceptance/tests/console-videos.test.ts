@@ -59,7 +59,7 @@ async function drop(page: Page, name: string, content: string): Promise<void> {
   }`);
 }
 
-/** Waits until the list shows this status of a video. The list asks for it by itself. */
+/** Waits until the list shows this status of a video. The list polls by itself. */
 async function untilStatus(page: Page, title: string, status: string): Promise<void> {
   await page.waitForFunction(
     `[...document.querySelectorAll('.rows > li')].some((row) =>
@@ -247,7 +247,7 @@ async function refuseDeletions(page: Page, statuses: number[]): Promise<void> {
 }
 
 testInBrowser(
-  'the list asks every 2 seconds while a video moves, every 15 otherwise, and never while hidden',
+  'the list polls every 2 seconds while a video is in progress, every 15 otherwise, and never while hidden',
   async () => {
     const tag = `console-live-${Date.now()}`;
     const { videoId } = await client.requestTicket({ filename: 'clip.mp4', title: tag, tags: [tag] });

@@ -87,7 +87,7 @@ testInBrowser('a webhook is created, fails, and its event is delivered again', a
   );
   expect(await textOf(page, 'Response to attempt 1')).toBe(HOSTILE);
   await page.select('select[aria-label="Status of the deliveries"]', 'succeeded');
-  await untilText(page, 'No delivery of the last 30 days is succeeded.');
+  await untilText(page, 'No delivery of the last 30 days has the status succeeded.');
   await page.select('select[aria-label="Status of the deliveries"]', '');
   await untilText(page, 'Responded with 500.');
   await clickFirst(page, 'Details of webhook.test');

@@ -26,7 +26,7 @@ const testInBrowser = requires(
   executable === undefined ? 'Chromium is not installed' : null,
 ).test;
 
-/** Where the screenshots of a run are. */
+/** The folder for the screenshots of a run. */
 const SCREENSHOTS = join(import.meta.dirname, '../screenshots');
 const DESKTOP = { width: 960, height: 540 };
 const PHONE = { width: 360, height: 640, isMobile: true, hasTouch: true };
@@ -149,7 +149,7 @@ async function tokenFor(videoId: string, expiresIn = 3600): Promise<string> {
   return (await client.api.videos.createPlaybackToken(videoId, { expiresIn })).token;
 }
 
-/** Makes a page that can hold back, once each, the end of a removal of video and of an append of a segment of sound. */
+/** Delays two events of a page, once each: the end of a removal of video, and the end of an append of an audio segment. */
 const HOLD_BACK = `
   window.held = { begun: false };
   const { addSourceBuffer } = MediaSource.prototype;
@@ -160,7 +160,7 @@ const HOLD_BACK = `
     const { [method]: original, addEventListener } = buffer;
     let isHeld = false;
     buffer[method] = (...args) => {
-      // What is smaller than a segment initializes the buffer.
+      // Appends that are smaller than a segment initialize the buffer.
       isHeld = held.begun && !held[kind] && (kind === 'video' || args[0].byteLength > 1000);
       original.apply(buffer, args);
     };
@@ -354,7 +354,7 @@ testInBrowser('the query starts it at a time, without sound, in a colour, again 
 
 testInBrowser('it starts at its time also if the first requests fail', async () => {
   const page = await newPage(browser);
-  // So many that hls.js gives up: the master playlist at its second failure, a segment at its third.
+  // hls.js gives up at the second failure of the master playlist, and at the third of a segment.
   const failures = [/master\.m3u8/, /master\.m3u8/, /\.ts/, /\.ts/, /\.ts/];
   await page.setRequestInterception(true);
   page.on('request', (request) => {
@@ -371,7 +371,7 @@ testInBrowser('it starts at its time also if the first requests fail', async () 
 testInBrowser('it starts without sound if the browser refuses sound', async () => {
   const page = await newPage(browser);
   const spoken = new Promise((resolve) => page.once('console', (message) => resolve(message.text())));
-  // To ask the page would count as an action of the viewer, after which browsers allow sound.
+  // A later `evaluate` would count as an action of the viewer, after which browsers allow sound.
   await page.evaluateOnNewDocument(
     `addEventListener('playing', ({ target }) => console.info('muted: ' + target.muted), true)`,
   );
@@ -414,7 +414,7 @@ testInBrowser('a video that is being prepared shows its progress and starts by i
 });
 
 testInBrowser(
-  'a preview plays, and goes on at its position when its attempt has failed and the next one has one',
+  'a preview whose attempt fails goes on at its position when the next attempt has a preview',
   async () => {
     const ticket = await client.requestTicket({ filename: 'preview.mp4' });
     const { embed } = await unwrap(
@@ -548,8 +548,8 @@ testInBrowser('it reports an expired token to the page around it, and plays on w
     // Two tokens of the same second with the same lifetime are equal.
     const [first, second] = [await tokenFor(video.id), await tokenFor(video.id, 7200)];
     const page = await newPage(browser);
-    // Tokens live for at least a minute, so the browser refuses the first one for the service. Segments have no token. They stop
-    // too, because a player that has all segments needs no token.
+    // Tokens are valid for at least a minute, so the browser refuses the first one in place of the service. Segments need no token. Later
+    // ones fail here, too, because a player that has all segments needs no token.
     let phase: 'valid' | 'expired' | 'renewed' = 'valid';
     const held: HTTPRequest[] = [];
     const refuse = (request: HTTPRequest, code: string) =>

@@ -68,7 +68,7 @@ function hashOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** What makes clients give up, start anew or continue: each in the middle of an upload. */
+/** Faults in the middle of an upload, after which clients give up, start anew or continue. */
 const FAULTS: [what: string, method: string, fault: Fault][] = [
   ['a response to the creation that is lost', 'POST', 'lost'],
   ['a creation with 503', 'POST', 503],

@@ -17,7 +17,7 @@ export type Cue = {
 /** Captions cannot be read. The message is for the author of the file. */
 export class CaptionsError extends Error {
   override name = 'CaptionsError';
-  /** What is wrong with the file, as part of a sentence. */
+  /** The error in the file, as part of a sentence. */
   readonly flaw: string;
   /** The line that cannot be read, counted from 1; null if the error is not in one line. */
   readonly line: number | null;

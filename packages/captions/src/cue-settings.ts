@@ -1,4 +1,4 @@
-/** The values of each WebVTT cue setting (W3C WebVTT §4.4). Regions are left out, because their definitions are. */
+/** The values of each WebVTT cue setting (W3C WebVTT §4.4). `region` is left out, because Framelane removes the definitions of regions. */
 const VALUES: ReadonlyMap<string, RegExp> = new Map([
   ['vertical', /^(rl|lr)$/],
   ['line', /^(-?\d{1,4}|\d{1,3}(\.\d{1,6})?%)(,(start|center|end))?$/],

@@ -105,7 +105,7 @@ test('the number of cues is limited', () => {
   ]);
 });
 
-/** Text out of what matters to the syntax. */
+/** Fragments that matter to the syntax. */
 const fragment = fc.constantFrom(
   ...[
     'WEBVTT',
@@ -148,7 +148,7 @@ test('any text is read, or refused with a CaptionsError', () => {
   );
 });
 
-test('what is written is read as the same cues, whatever their text', () => {
+test('written cues are read back unchanged, whatever their text', () => {
   const times = fc.tuple(fc.nat({ max: 400_000_000 }), fc.integer({ min: 1, max: 10_000 }));
   const raw = fc.record({ times, text: cueText });
   fc.assert(
@@ -177,7 +177,7 @@ test('what is written is read as the same cues, whatever their text', () => {
 test('hostile repetitions are read in linear time', () => {
   for (const part of ['<a ', '{\\', '<v ', '&', '</b', '<b>', ' ', '<v.a', '0:']) {
     const text = part.repeat(500_000 / part.length);
-    // Time of the processor, which other processes do not lengthen.
+    // CPU time, because other processes do not lengthen it.
     const begun = process.cpuUsage();
     errorOf(`WEBVTT\n\n00:01.000 --> 00:02.000\n${text}`, 'webvtt');
     errorOf(`WEBVTT\n\n${text}-->`, 'webvtt');

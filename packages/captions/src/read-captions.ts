@@ -69,7 +69,7 @@ function checkHeader(firstLine: string, format: CaptionsFormat): void {
   if (format === 'subrip' && isWebVtt) throw new CaptionsError(1, 'this is WebVTT', 'Send it as text/vtt.');
 }
 
-/** The header of WebVTT, and a block that is no cue, end at a blank line. No line after their first one can have an arrow. */
+/** Throws if a block that is not a cue, such as the WebVTT header, has an arrow after its first line: it must end at a blank line. */
 function requireNoCue({ line: first, lines }: Block): void {
   const at = lines.findIndex((line, index) => index > 0 && line.includes(ARROW));
   if (at !== -1) throw new CaptionsError(first + at, 'a blank line is missing before this cue');
@@ -142,12 +142,12 @@ function readCue({ line, lines }: Block, format: CaptionsFormat): Cue {
   return { start, end, settings, text: normalizeText(text) };
 }
 
-/** Whether a cue is more than tags. */
+/** Whether a cue has text besides its tags. */
 function hasText({ text }: Cue): boolean {
   return text.replaceAll(/<[^>]*>/g, '').trim() !== '';
 }
 
-/** Milliseconds; null without a time, and for 60 or more minutes or seconds. */
+/** Milliseconds; null if there is no time, or if its minutes or seconds exceed 59. */
 function timeOf([hours = '0', minutes, seconds, fraction = '']: (string | undefined)[]): number | null {
   if (minutes === undefined || Number(minutes) > 59 || Number(seconds) > 59) return null;
   const whole = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);

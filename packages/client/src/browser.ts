@@ -36,9 +36,9 @@ declare const localStorage: {
 
 /**
  * Sends a file from a web page to the engine. Resolves when the engine has stored the file, whether it is a video or not.
- * Above 64 MiB the upload is resumable, if the permit is a whole ticket: it survives lost connections, and a later call with
- * the same ticket continues it. Throws a FramelaneError if the engine responds with an error or the connection fails. The ticket
- * stays valid unless the code is `upload_token_…`.
+ * Above 64 MiB the upload is resumable, if the permit is a whole ticket. A resumable upload survives lost connections, and a later call
+ * with the same ticket continues it. Throws a FramelaneError if the engine responds with an error or the connection fails. The ticket stays
+ * valid unless the code is `upload_token_…`.
  */
 export async function upload(
   file: Blob,
@@ -58,8 +58,8 @@ export async function upload(
 }
 
 /**
- * Uploads a file with a ticket that `requestTicket` gets from your server. The ticket is kept in `localStorage` until the file has
- * arrived, so another call for the same file continues the upload, also after a reload of the page.
+ * Uploads a file with a ticket that `requestTicket` gets from your server. The ticket is kept in `localStorage` until the file has arrived.
+ * Another call for the same file continues the upload, also after a reload of the page.
  */
 export async function uploadVideo(
   file: File,

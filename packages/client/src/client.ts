@@ -24,7 +24,7 @@ export type SessionClientOptions = Connection & {
   scope?: () => SessionScope | undefined;
 };
 
-/** What a session chooses for a request. */
+/** The workspace and environment that a session chooses for a request. */
 export type SessionScope = { workspaceId: string; environment: Schemas['Environment'] };
 
 /**
@@ -66,7 +66,7 @@ const idempotencyKeys: Middleware = {
   },
 };
 
-/** The proof that a request with the session's cookie comes from the console, and the choice of the session. */
+/** Adds the CSRF token of the session, and the chosen workspace and environment. */
 function sessionHeaders({ csrfToken, scope }: SessionClientOptions): Middleware {
   return {
     onRequest({ request }) {

@@ -85,8 +85,8 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       retry: (id: string, options?: CallOptions): Promise<Video> =>
         unwrap(api.POST('/videos/{id}/retry', { params: { path: { id } }, ...requestOptions(options) })),
       /**
-       * Downloads the uploaded file. `body` of the response is a stream; `Readable.fromWeb` makes a Node stream of it. A body that
-       * breaks off is not retried: call again with the range that is missing.
+       * Downloads the uploaded file. `body` of the response is a stream; `Readable.fromWeb` converts it to a Node stream. An interrupted
+       * body is not retried: call again with the missing range.
        */
       getSource: async (
         id: string,
@@ -228,7 +228,7 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
         unwrap(api.PATCH('/webhooks/{id}', { params: { path: { id } }, body, ...requestOptions(options) })),
       delete: (id: string, options?: CallOptions): Promise<undefined> =>
         unwrap(api.DELETE('/webhooks/{id}', { params: { path: { id } }, ...requestOptions(options) })),
-      /** Creates a new `secret`. The old one signs as well for 24 hours. */
+      /** Creates a new `secret`. For 24 hours, events are signed with the old one, too. */
       rotateSecret: (id: string, options?: CallOptions): Promise<Schemas['RotatedWebhook']> =>
         unwrap(
           api.POST('/webhooks/{id}/rotate-secret', { params: { path: { id } }, ...requestOptions(options) }),

@@ -6,7 +6,7 @@ import { parseBody, type UploadOptions, type UploadPermit } from './upload.ts';
 /** Larger files are sent as resumable uploads by default. */
 const LARGEST_FORM_BYTES = 64 * 1024 ** 2;
 
-/** A connection that carries nothing for so long is dead. The engine continues the upload on the next one. */
+/** A connection without data for this long is dead. The engine continues the upload on the next one. */
 export const IDLE_TIMEOUT_MS = 90_000;
 
 /** With these pauses the default number of retries takes three to six minutes. */
@@ -23,7 +23,7 @@ export type EngineRequest = {
   method: 'POST' | 'HEAD' | 'PATCH';
   url: string;
   headers: Record<string, string>;
-  /** Where the body begins in the file; it extends to the end. Undefined without a body. */
+  /** The offset of the body in the file. The body extends to the end of the file. Undefined without a body. */
   start?: number;
   /** Called with the bytes of the body that were sent so far. */
   onSent?: (bytes: number) => void;
@@ -77,7 +77,7 @@ export async function uploadResumably(
   }
 }
 
-/** What the engine responds to a form. `receivedAt` is by the clock of this machine, because tus has no such response. */
+/** The receipt that the engine sends for a form. tus has none, so `receivedAt` is the time of this machine. */
 export function receiptOf(videoId: string, size: number): UploadReceipt {
   return { videoId, status: 'processing', size, receivedAt: new Date().toISOString() };
 }
@@ -109,7 +109,7 @@ class TusUpload {
     this.#send = send;
   }
 
-  /** Where the upload continues. Creates the upload if there is none. */
+  /** The offset at which the upload continues. Creates the upload if it does not exist. */
   async offset(): Promise<number> {
     this.#url ??= await this.#create();
     const response = await this.#request({ method: 'HEAD', url: this.#url });
@@ -185,7 +185,7 @@ function metadataOf({ name, modified }: ResumableFile): string {
     .join();
 }
 
-/** Of the UTF-8 bytes of a text. */
+/** Encodes the UTF-8 bytes of a text. */
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }

@@ -49,7 +49,7 @@ export const redeemTicketResponse = z.object({
   transferId: z.string(),
   /** The object key for the file. No other transfer uses it. */
   sourceKey: z.string(),
-  /** Maximum size of the file in bytes: the reserved ones. */
+  /** Maximum size of the file in bytes. This many bytes are reserved for it. */
   maxBytes: z.int().positive(),
   /** The lease expires this many seconds after the last reported progress. */
   leaseSeconds: z.int().positive(),
@@ -77,7 +77,7 @@ export type CheckTransferRequest = z.infer<typeof checkTransferRequest>;
 /** A header of a request to a remote server: its name and its value. */
 const requestHeaders = z.record(z.string(), z.string());
 
-/** Why a try of an import failed. `storage_failed` and `internal_error` are faults of ours. */
+/** Why a try of an import failed. `storage_failed` and `internal_error` are failures of Framelane. */
 export const importTryFailure = z.enum([...IMPORT_FAILURE_CODES, 'storage_failed', 'internal_error']);
 export type ImportTryFailure = z.infer<typeof importTryFailure>;
 
@@ -129,7 +129,7 @@ export const endImportTryRequest = z.object({
 });
 export type EndImportTryRequest = z.infer<typeof endImportTryRequest>;
 
-/** Where a resumable upload stands in the object store. Only the store reads its members. */
+/** The state of a resumable upload in the object store. Only the store reads its members. */
 export const checkpointSchema = z.object({
   id: z.string(),
   reached: z.int().nonnegative(),
@@ -141,8 +141,8 @@ export const checkpointSchema = z.object({
 export const MAX_METADATA_LENGTH = 4096;
 
 /**
- * Creates a resumable upload for the ticket of a token. If the ticket has an unfinished one with the same length and metadata, the
- * response names that; it supersedes any other that is paused. Refused like a redemption.
+ * Creates a resumable upload for the ticket of a token. If the ticket has an unfinished upload with the same length and metadata, the
+ * response names that one. Otherwise the new upload supersedes a paused one. Refused for the same reasons as a redemption.
  */
 export const createResumableRequest = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
@@ -167,7 +167,7 @@ export type CreateResumableResponse = z.infer<typeof createResumableResponse>;
 export const openResumableRequest = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
   transferId: z.string(),
-  /** The epoch in which this engine has it open, or null. If nobody has taken it over, the epoch stays. */
+  /** The epoch in which this engine has it open, or null. The epoch stays unless another engine has taken the upload over. */
   epoch: z.int().positive().nullable(),
   clientAddress: z.string().nullable(),
 });
@@ -195,7 +195,7 @@ export type OpenResumableResponse = z.infer<typeof openResumableResponse>;
 
 /**
  * Saves the checkpoint of an open upload, and renews its lease and its ticket. Responds with 409 `transfer_lost` if another engine
- * has taken the upload over, or the ticket takes no file.
+ * has taken the upload over, or the ticket accepts no file.
  */
 export const saveResumableRequest = z.object({
   videoId: z.string(),
@@ -216,7 +216,7 @@ export const terminateResumableRequest = z.object({
 });
 export type TerminateResumableRequest = z.infer<typeof terminateResumableRequest>;
 
-/** What the engine discards. */
+/** The stored bytes that the engine discards. */
 export const terminateResumableResponse = z.object({
   sourceKey: z.string(),
   checkpoint: checkpointSchema.nullable(),
@@ -237,9 +237,9 @@ export const claimAttemptResponse = z.object({
   sourceBytes: z.int().positive(),
   /** Whether the result of the attempt must include the SHA-256 of the source, which the control plane does not know. */
   hashSource: z.boolean().optional(),
-  /** Whether the control plane takes more than one audio rendition. Earlier versions do not, and leave it out. */
+  /** Whether the control plane accepts more than one audio rendition. Absent in earlier versions, which do not. */
   severalAudioTracks: z.boolean().optional(),
-  /** Seconds of a piece: a video of more than two is made in pieces. Absent if the video is made in one run. */
+  /** Seconds of a piece. A video longer than two pieces is transcoded in pieces. Absent if the video is transcoded in one run. */
   taskSeconds: z.number().positive().optional(),
   /** The lease expires this many seconds after the last `transcode.progress`. */
   leaseSeconds: z.int().positive(),
@@ -251,8 +251,8 @@ export const checkAttemptRequest = z.object({ videoId: z.string(), attempt: z.in
 export type CheckAttemptRequest = z.infer<typeof checkAttemptRequest>;
 
 /**
- * Gives an attempt its plan: engines make the video in tasks from then on, and the lease of the attempt no longer expires. Idempotent.
- * Responds with 204, or with 409 `attempt_not_current` if the attempt has ended.
+ * Stores the plan of an attempt. From then on, engines transcode the video in tasks, and the lease of the attempt no longer expires.
+ * Idempotent. Responds with 204, or with 409 `attempt_not_current` if the attempt has ended.
  */
 export const planAttemptRequest = checkAttemptRequest.extend({
   plan: transcodePlanSchema,
@@ -267,7 +267,7 @@ export type PlanAttemptRequest = z.infer<typeof planAttemptRequest>;
 /** Claims the next task of a video. Responds with 409 `task_not_claimable` if none waits. */
 export const claimTaskRequest = z.object({
   videoId: z.string(),
-  /** The version of plans that the engine knows. It gets no task of another one. */
+  /** The version of plans that the engine knows. It gets only tasks of plans of this version. */
   planVersion: z.int().positive(),
 });
 export type ClaimTaskRequest = z.infer<typeof claimTaskRequest>;
@@ -295,11 +295,11 @@ export type CheckResponse = z.infer<typeof checkResponse>;
 /** Each engine announces itself this often, also while it stops. */
 export const ANNOUNCE_SECONDS = 5;
 
-/** Whether an engine takes new work, ends what is in progress, or has ended. */
+/** Whether an engine takes new work, completes the work in progress, or has ended. */
 export const engineState = z.enum(['working', 'stopping', 'stopped']);
 export type EngineState = z.infer<typeof engineState>;
 
-/** Says that an engine is alive, and what it does. The last one has the state `stopped`. Responds with 204. */
+/** Reports that an engine is alive, and what it does. The last request has the state `stopped`. Responds with 204. */
 export const announceEngineRequest = z.object({
   /** New at each start. */
   engineId: z.string().max(64),

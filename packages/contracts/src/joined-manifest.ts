@@ -10,7 +10,7 @@ const CLOCK_HZ = 90_000;
 /** A rendition with all its segments. */
 type Joined = Pick<StoredRendition, 'codecs' | 'segments'>;
 
-/** A plan of tasks; without the starts of segments, that of one run, which finds them. */
+/** The plan of a video. `segmentStarts` is absent if the video is transcoded in one run, which determines the starts itself. */
 export type JoinedPlan = {
   encode: EncodePlan;
   facts: VideoFacts;
@@ -18,8 +18,8 @@ export type JoinedPlan = {
 };
 
 /**
- * The manifest of a video, from the results of all its tasks in any order. Throws an Error if results are missing, or do not belong
- * together: segments are missing, double or at other times than in other renditions, or differ in their codecs.
+ * The manifest of a video, from the results of all its tasks in any order. Throws an Error if results are missing, or if segments are
+ * missing or duplicate, start at other times than in other renditions, or differ in their codecs.
  */
 export function joinManifest(
   { encode, facts, segmentStarts }: JoinedPlan,
@@ -77,7 +77,7 @@ function joined(name: RenditionName, stored: readonly StoredRendition[]): Joined
   const segments: StoredRendition['segments'][number][] = [];
   for (const part of parts) {
     if (part.first !== segments.length)
-      throw new Error(`Segment ${segments.length} of ${name} is missing or double`);
+      throw new Error(`Segment ${segments.length} of ${name} is missing or duplicate`);
     segments.push(...part.segments);
   }
   const [codecs, ...others] = new Set(parts.map((part) => part.codecs));

@@ -21,7 +21,7 @@ const renditionManifest = z.object({
   /** Channels, null for video. BCP 47 language, null for video and if the source has no language tag. */
   channels: z.int().positive().nullable(),
   language: z.string().nullable(),
-  /** How players name the audio, unique among the audio renditions. Absent for video, and in manifests of earlier engines. */
+  /** The name of the audio in players, unique among the audio renditions. Absent for video, and in manifests of earlier engines. */
   label: z
     .string()
     .regex(/^[^"\p{Cc}]{1,100}$/u)

@@ -77,7 +77,7 @@ const dataSchemas = {
     attempt: z.int().positive(),
     ...failure,
   }),
-  /** A long video has tasks. The claim, not the command, says which one: a command that is lost or doubled does no harm. */
+  /** Announces that a task of a long video is due. The claim says which task, so a lost or duplicate command does no harm. */
   task: z.object({
     videoId: z.string(),
     workspaceId: z.string(),

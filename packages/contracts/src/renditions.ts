@@ -32,9 +32,9 @@ export function isAudioRendition(name: RenditionName): name is AudioRendition | 
   return name !== I_FRAME_RENDITION && !(VIDEO_RENDITIONS as readonly string[]).includes(name);
 }
 
-/** The name of audio without a title and a language, and of that in videos of earlier versions. */
+/** The name of audio without a title and a language, and of all audio in videos of earlier versions. */
 export const UNNAMED_AUDIO = 'Audio';
 
-/** What an audio track is for, unless it is the ordinary audio of a language. */
+/** The purpose of an audio track, unless it is the ordinary audio of a language. */
 export const AUDIO_ROLES = ['audio_description', 'clear_speech', 'commentary'] as const;
 export type AudioRole = (typeof AUDIO_ROLES)[number];

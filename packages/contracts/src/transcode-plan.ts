@@ -8,7 +8,7 @@ import {
   VIDEO_RENDITIONS,
 } from './renditions.ts';
 
-/** Version of plans. Increase it when engines of both versions would make different segments of one plan. */
+/** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
 export const PLAN_VERSION = 1;
 
 /** Width and height in pixels. */
@@ -36,9 +36,9 @@ const audioPlan = z.object({
   channels: z.literal([1, 2, 6]),
   /** The number of samples to encode, or the number of frames to pass through. */
   method: z.union([z.object({ samples: z.int() }), z.object({ passthroughFrames: z.int() })]),
-  /** Whether the track begins late: its filters must not hold up those of the video. */
+  /** Whether the track begins late, so that its filters must not delay those of the video. */
   late: z.boolean(),
-  /** Whether the source has more channels, which are mixed. */
+  /** Whether the source has more channels, which are mixed down. */
   downmix: z.boolean(),
   /** Whether the decoder mixes to stereo. Filters cannot if the number of channels changes within the file. */
   decodeToStereo: z.boolean(),
@@ -127,10 +127,10 @@ const encodePlan = z.object({
 });
 export type EncodePlan = z.infer<typeof encodePlan>;
 
-/** What a manifest says beside the renditions and images: it is known when a video is planned. */
+/** The facts in a manifest apart from the renditions and images. They are known when a video is planned. */
 const videoFacts = z.object({
   source: sourceFacts,
-  /** By the track that audio renditions are made from. */
+  /** The source tracks of the audio renditions. */
   audioTracks: z
     .array(
       z.object({
@@ -146,7 +146,7 @@ const videoFacts = z.object({
 });
 export type VideoFacts = z.infer<typeof videoFacts>;
 
-/** A source of the usual structure has four at most. */
+/** The maximum number of byte ranges of a piece. A source of the usual structure needs at most four. */
 export const MAX_RANGES = 64;
 
 const frameNumber = z.int().nonnegative();
@@ -187,7 +187,7 @@ export const taskSchema = z.discriminatedUnion('kind', [
   /** The poster and the storyboard. */
   z.object({
     kind: z.literal('images'),
-    /** Whether key frames are decoded only: they are near enough to each other. */
+    /** Whether only key frames are decoded, because they are close enough to each other. */
     keyFramesOnly: z.boolean(),
   }),
 ]);
@@ -196,28 +196,27 @@ export type Task = z.infer<typeof taskSchema>;
 export const TASK_KINDS = ['passthrough', 'audio', 'images', 'piece'] as const satisfies Task['kind'][];
 
 /**
- * The plan of a long video, made once by one engine. It has all decisions: the engines that run its tasks make the same
- * segments, whatever their settings are.
+ * The plan of a long video, made once by one engine. It contains all decisions, so engines with other settings make the same segments.
  */
 export const transcodePlanSchema = z.object({
   version: z.literal(PLAN_VERSION),
   encode: encodePlan,
   /**
-   * Settings of the engine that made the plan: the x264 preset, and the threads of filters and of each encoder. Their number changes
-   * the result: scaled frames differ where the parts of the threads meet.
+   * Settings of the engine that made the plan: the x264 preset, and the number of threads of the filters and of each encoder. That number
+   * changes the result: scaled frames differ where the parts of two threads meet.
    */
   encoder: z.object({ preset: z.string(), threads: z.int().positive() }),
   /** Whether the I-frames of the lowest rendition are stored. */
   iFrames: z.boolean(),
   facts: videoFacts,
-  /** The first frame of each segment of the video, as frames are counted in a piece. */
+  /** The first frame of each segment of the video. Frames are counted as in a piece. */
   segmentStarts: z.array(frameNumber).min(1).readonly(),
   /** The number of a task is its position. */
   tasks: z.array(taskSchema).min(1).readonly(),
 });
 export type TranscodePlan = z.infer<typeof transcodePlanSchema>;
 
-/** What the plan says about each of its tasks. */
+/** The part of the plan that every task needs. */
 export const taskPlanSchema = transcodePlanSchema.omit({ facts: true, tasks: true });
 export type TaskPlan = z.infer<typeof taskPlanSchema>;
 
@@ -244,10 +243,10 @@ export type StoredRendition = z.infer<typeof storedRendition>;
 export const begunRenditionsSchema = z.partialRecord(z.enum(RENDITIONS), z.string().min(1));
 export type BegunRenditions = z.infer<typeof begunRenditionsSchema>;
 
-/** What a task has stored. */
+/** The objects that a task has stored. */
 export const taskResultSchema = z.object({
   renditions: z.array(storedRendition).readonly(),
-  /** Null for images that could not be made. Absent in results of tasks that make none. */
+  /** Null for images that could not be made. Absent in results of other tasks. */
   images: z.object({ poster: image.nullable(), storyboard: storyboard.nullable() }).optional(),
 });
 export type TaskResult = z.infer<typeof taskResultSchema>;

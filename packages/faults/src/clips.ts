@@ -14,7 +14,7 @@ export type Clips = {
 export type LongClips = Pick<Clips, 'short'> & {
   /** All of it is encoded. */
   pieces: string;
-  /** Its own video and audio are kept, and the lower renditions are encoded. */
+  /** Its video and audio are passed through, and the lower renditions are encoded. */
   kept: string;
 };
 

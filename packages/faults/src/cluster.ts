@@ -20,7 +20,7 @@ const SETTINGS = {
   UPLOAD_LEASE_SECONDS: '4',
   ATTEMPT_LEASE_SECONDS: '4',
   RETRY_BACKOFF_SECONDS: '1',
-  // Pieces of one segment. The short clips of the tests are made in one run.
+  // Pieces of one segment. The short clips of the tests are transcoded in one run.
   TASK_SECONDS: '6',
   MAINTENANCE_SECONDS: '1',
   STRAGGLER_SECONDS: '5',

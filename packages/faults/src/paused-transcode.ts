@@ -4,8 +4,8 @@ import { hasLogged } from './logged.ts';
 import type { ServiceProcess } from './service-process.ts';
 
 /**
- * Uploads a file and stops its encoder soon after the start. Later the encoder could have ended.
- * Resolves with the video and the engine; `engine.signalPrograms('SIGCONT')` lets it go on.
+ * Uploads a file and stops its encoder soon after the start, before it can have ended. Resolves with the video and the engine;
+ * `engine.signalPrograms('SIGCONT')` lets it go on.
  */
 export async function beginPausedTranscode(
   cluster: Cluster,

@@ -24,7 +24,7 @@ type VideoState = {
   attemptsOpen: number;
   /** Segments in the database, such as `360p/0.ts`. */
   segments: string[];
-  /** Where they are stored below the prefix of the attempt, such as `360p/0.ts` or `t3.1/360p/20.ts`. */
+  /** The keys of these segments, below the prefix of the attempt, such as `360p/0.ts` or `t3.1/360p/20.ts`. */
   stored: string[];
 };
 

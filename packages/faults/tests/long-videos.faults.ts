@@ -36,7 +36,7 @@ const linesOf = (event: string, videoId: string) =>
 
 const ready = (videoId: string) => cluster.api.client.videos.waitUntilReady(videoId);
 
-/** The engine that has the pieces of a video under way, with its encoders stopped. */
+/** Waits until an engine encodes pieces of a video, and stops its encoders. Resolves with the engine. */
 async function engineAtPiece(videoId: string): Promise<ServiceProcess> {
   const engine = await until(() =>
     cluster.engines.find((each) =>
@@ -54,7 +54,7 @@ async function engineAtPiece(videoId: string): Promise<ServiceProcess> {
   return engine;
 }
 
-/** The tasks that were completed, each as often as that was. */
+/** The completed tasks, each as often as it was completed. */
 const completedTasks = (videoId: string) =>
   linesOf('task.completed', videoId)
     .map(({ task }) => Number(task))
@@ -79,14 +79,14 @@ async function engineAtFetch(): Promise<{ videoId: string; engine: ServiceProces
   return { videoId, engine };
 }
 
-/** Ends the faults of the object store. Those that hang get `next` instead, at once. */
+/** Ends the faults of the object store and disconnects hanging requests. With `next`, it can refuse to store segments instead. */
 function healStorage(next: 'stores segments' | 'stores no segments'): void {
   cluster.storage.heal();
   if (next === 'stores no segments') cluster.storage.inject('PutObject', 'hang');
   cluster.storage.hangUp();
 }
 
-test('a killed engine loses the pieces it was at; no finished piece is made again', async () => {
+test('a killed engine loses only the pieces in progress', async () => {
   const videoId = await cluster.api.send(clips.pieces);
   const engine = await engineAtPiece(videoId);
   const count = await tasksOf(videoId);
@@ -196,7 +196,7 @@ test('an engine that stops hands its tasks back at once', async () => {
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
-test('a video that is deleted while its pieces are made leaves nothing', async () => {
+test('a video that is deleted while its pieces are encoded leaves nothing', async () => {
   const videoId = await cluster.api.send(clips.pieces);
   const engine = await engineAtPiece(videoId);
   await cluster.api.client.videos.delete(videoId);
@@ -204,7 +204,7 @@ test('a video that is deleted while its pieces are made leaves nothing', async (
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
-test('commands that the broker loses delay a long video, and no more', async () => {
+test('commands that the broker loses only delay a long video', async () => {
   // A consumer that takes commands and does nothing gets about every second one.
   const connection = await connect(cluster.rabbitmq.url);
   const channel = await connection.createChannel();
@@ -239,7 +239,7 @@ test('a short video does not wait for the pieces of two long ones', async () => 
   const short = await cluster.api.send(clips.short);
   const before = logged(cluster.engines, 'task.started').length;
   await ready(short);
-  // While it was made, its engine began no piece. The other engine, with two processors, may have.
+  // While the engine transcoded it, that engine began no piece. The other engine, with two processors, may have.
   const started = logged(cluster.engines, 'transcode.started').find(({ videoId }) => videoId === short);
   expect(started).toBeDefined();
   const running = await Promise.all(long.map((videoId) => cluster.api.client.videos.get(videoId)));
@@ -249,7 +249,7 @@ test('a short video does not wait for the pieces of two long ones', async () => 
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
-testInBrowser('a viewer plays a video while it is made, until its end', async () => {
+testInBrowser('a viewer plays a video while it is transcoded, until its end', async () => {
   await buildFrontEnd('player');
   const browser = await startBrowser(browserPath ?? '');
   try {

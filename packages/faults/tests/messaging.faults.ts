@@ -210,7 +210,7 @@ describe('control planes killed after a commit and before its command is confirm
     const videoId = await sendWithLostCommand();
     // A later command was claimed, so this one counts as lost even without the broker's confirm.
     await cluster.api.client.videos.waitUntilReady(await cluster.api.send(clips.short));
-    // An engine that claims the video would end the sending.
+    // If an engine claims the video, the control planes stop sending the command.
     for (const engine of cluster.engines) cluster.proxiesOf(engine).broker.silence(['to-client']);
     for (const proxy of brokerProxies()) proxy.silence(['to-client']);
     await missCommand(videoId);

@@ -23,7 +23,7 @@ const LOOPS = Number(process.env.LOOPS ?? 1);
 const SEED = testSeed();
 const PART_BYTES = 8 * 1024 ** 2;
 const PADDING_BYTES = 4 * PART_BYTES;
-/** What a first request stores. */
+/** Bytes that the first request stores. */
 const ACKNOWLEDGED = PART_BYTES + 1000;
 
 const browserPath = findBrowser();
@@ -242,7 +242,7 @@ test('of resumable uploads and forms with one token, exactly one is accepted', a
     ]);
     const count = accepted.filter(Boolean).length;
     expect(count).toBeLessThanOrEqual(1);
-    // Each may have lost to another one that then lost itself.
+    // If none was accepted, each may have been refused because of another one that was refused later.
     await until(async () => {
       const { status, code } = await uploader.send({ token: ticket.uploadToken, body: formWith(clip) });
       return status === 202 || code === 'upload_token_used';

@@ -82,7 +82,7 @@ describe('202 follows from the database', () => {
     );
     const cancelled = { status: 409, code: 'upload_cancelled' };
     expect(outcomes).toContainEqual(cancelled);
-    // On a busy machine a control plane may respond too late. Then the client sends the file again, and learns it.
+    // On a busy machine a control plane may respond too late. Then the client sends the file again, and learns of the deletion.
     const busy = { status: 503, code: 'unavailable' };
     expect([cancelled, busy]).toEqual(expect.arrayContaining(outcomes));
     await until(() => given.flatMap((ticket) => uploader.sourcesOf(ticket)).length === 0);
@@ -104,7 +104,7 @@ describe('202 follows from the database', () => {
       process.kill(Number(engine.pid), 'SIGCONT');
       await engine.ready();
     }
-    // The engine may renew the lease first or complete the upload first, and its own time limits ran out while it was stopped.
+    // The engine may renew the lease first or complete the upload first, and its own time limits expired while it was stopped.
     const { status, code } = await outcomeOf(held.client);
     expect(['401 upload_token_expired', '409 upload_cancelled', '503 unavailable']).toContain(
       `${status} ${code}`,

@@ -1,7 +1,7 @@
 /** Bytes of a segment as sent, and its seconds from the playlist. */
 export type Weight = { bytes: number; seconds: number };
 
-/** Durations in playlists are rounded. Runs of segments this near to a limit may count or not. */
+/** Durations in playlists are rounded. Runs of segments this near to a limit may or may not count. */
 const ROUNDING_SECONDS = 1e-5;
 
 /** Bits a second over all segments. */

@@ -40,7 +40,7 @@ export type PlaylistFile = {
   bytes: number;
   /** Errors in its encoding. */
   violations: string[];
-  /** Its very first line, whatever it is. */
+  /** Its first line, even if it is invalid. */
   firstLine: string;
   lines: PlaylistLine[];
 };
@@ -49,7 +49,7 @@ export type PlaylistFile = {
 export type Decryption =
   | { state: 'not encrypted' }
   | { state: 'decrypted' }
-  /** Why it could not. */
+  /** `violation` says why it could not be decrypted. */
   | { state: 'failed'; violation: string };
 
 /** A fetched segment. */

@@ -28,7 +28,7 @@ const UNFINISHED = '.unfinished';
 /** Does not follow a symbolic link, and does not block on a FIFO. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** How often to create the folder of a new object while `deletePrefix` removes empty folders. */
+/** How often to try to create the folder of a new object while `deletePrefix` removes empty folders. */
 const FOLDER_ATTEMPTS = 20;
 
 /** Objects as plain files below a folder. The key is the path. Content types are not stored. */

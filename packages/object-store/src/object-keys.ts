@@ -69,7 +69,7 @@ export function imageKey(output: Output, name: ImageName): string {
   return `${outputPrefix(output)}${name}`;
 }
 
-/** What the keys of all objects of an attempt, or of one folder of it, begin with. */
+/** The prefix of all objects of an attempt, or of one folder of it. */
 export function outputPrefix({ workspaceId, videoId, attempt, folder = '' }: Output): string {
   return `${attemptPrefix(workspaceId, videoId, attempt)}${folder}`;
 }

@@ -19,17 +19,17 @@ export type ByteRange = { start: number; end: number };
 export type DiskSpace = { freeBytes: number; totalBytes: number };
 
 /**
- * Where an object that arrives over a long time stands. It is plain JSON: whoever has the latest one can continue the object, also
- * in another process.
+ * The state of an object that arrives over a long time. It is plain JSON: any process that has the latest checkpoint can continue the
+ * object.
  */
 export type Checkpoint = {
   /** Identifies the unfinished object to its store. */
   id: string;
   /** Bytes that are durable. */
   reached: number;
-  /** Small objects with the last bytes of these, which do not fill a part yet, in order. */
+  /** Small objects, in order, with the last of these bytes, which do not fill a part yet. */
   pieces: { key: string; bytes: number }[];
-  /** Whether the store may hold wrong bytes after `reached`. Otherwise a continuation uses all that is stored. */
+  /** Whether the store may hold wrong bytes after `reached`. Otherwise a continuation uses all stored bytes. */
   exact: boolean;
 };
 
@@ -46,8 +46,8 @@ export interface ResumableWriter {
   /** Removes what only earlier checkpoints need. Never rejects. */
   prune(): Promise<void>;
   /**
-   * Makes the object, once `offset` is its length and the last checkpoint is saved. Succeeds if it exists already. Throws
-   * NotResumableError if the stored bytes may be wrong.
+   * Creates the object. Call it once `offset` is the length of the object and the last checkpoint is saved. Succeeds if the object exists
+   * already. Throws NotResumableError if the stored bytes may be wrong.
    */
   complete(): Promise<void>;
   /** Releases buffers and files. What is stored stays. Never rejects. */
@@ -105,9 +105,9 @@ export interface ObjectStore {
   /** Begins an object that arrives over a long time. Save the checkpoint before the first byte. */
   beginResumable(key: string, contentType: string): Promise<Checkpoint>;
   /**
-   * Continues an object that will have `length` bytes after a checkpoint, where the stored bytes end. A complete object has the
-   * offset `length`. Throws NotResumableError. A process that lost the object to another one may still store
-   * some bytes; that is harmless if they are the same bytes.
+   * Continues an object after a checkpoint, where the stored bytes end. `length` is the size of the complete object. A complete object has
+   * the offset `length`. Throws NotResumableError. A process that lost the object to another one may still store some bytes; that is
+   * harmless if they are the same bytes.
    */
   resume(key: string, checkpoint: Checkpoint, length: number): Promise<ResumableWriter>;
   /** Removes an unfinished object that nobody continues. Succeeds if it does not exist. */

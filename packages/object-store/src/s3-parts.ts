@@ -76,8 +76,8 @@ export class SharedBuffers {
 export type Part = { buffer: Buffer; filled: number };
 
 /**
- * Sends the parts of one multipart upload, four at a time. A part waits for those far before it, so a killed process leaves at
- * most three parts behind a gap.
+ * Sends the parts of one multipart upload, four at a time. A part waits for the parts far before it, so a killed process leaves at most
+ * three parts after a gap.
  */
 export class S3Parts {
   readonly #client: S3Client;
@@ -174,7 +174,7 @@ export class S3Parts {
     this.#assertNotFailed();
   }
 
-  /** Makes the object of the confirmed parts. `condition` are further fields of the request. */
+  /** Creates the object from the confirmed parts. `condition` are further fields of the request. */
   async complete(
     uploadId: string,
     condition: { IfNoneMatch?: '*' } = {},

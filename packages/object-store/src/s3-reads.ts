@@ -19,7 +19,7 @@ type Signer = Pick<SignatureV4, 'sign'>;
 type SignedGet = { path: string; headers: Record<string, string> };
 
 /**
- * Sends the first attempt of a read for half the processor time of the SDK. It understands success only: after any other response the
+ * Sends the first attempt of a read, with half the processor time that the SDK needs. It handles only success. After any other response the
  * caller repeats the request with the SDK, which knows the errors of S3 and retries.
  */
 export class S3Reads {

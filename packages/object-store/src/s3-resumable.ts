@@ -21,7 +21,7 @@ const MAX_PIECES = 64;
 
 type StoredPart = CompletedPart & { PartNumber: number; Size: number };
 
-/** What a writer needs of its store. */
+/** The parts of the store that a writer needs. */
 export type ResumableDeps = {
   client: S3Client;
   bucket: string;
@@ -141,14 +141,14 @@ export class S3ResumableWriter implements ResumableWriter {
   }
 
   /**
-   * Completes the object after a failed attempt, if that is possible: another process may have completed it, or has sent a part
-   * again, which gives it a new entity tag on a server that encrypts.
+   * Completes the object after a failed attempt, if that is possible. Another process may have completed it, or may have sent a part again:
+   * on a server that encrypts, the part then has a new entity tag.
    */
   async #completeListed(failure: unknown): Promise<boolean> {
     const listed = await listParts(this.#deps, this.#key, this.#id);
     if (listed === null) return (await this.#deps.sizeOf(this.#key)) === this.#length;
     if (!(failure instanceof S3ServiceException && failure.name === 'InvalidPart')) return false;
-    // A hanging process may have replaced a part by the wrong bytes that it had received.
+    // A hanging process may have replaced a part with wrong bytes.
     if (this.exact) throw new NotResumableError(this.#key, failure);
     const confirmed = partsWithoutGap(listed, this.#partBytes, this.#length, this.#length);
     if (confirmed.reduce((bytes, { Size }) => bytes + Size, 0) !== this.#length) return false;
@@ -225,7 +225,7 @@ async function listParts(
 ): Promise<Map<number, StoredPart> | null> {
   const listed = new Map<number, StoredPart>();
   let from: string | undefined;
-  // The paginator of the SDK goes on for ever if a server returns a marker with its last page.
+  // The paginator of the SDK never ends if a server returns a marker with its last page.
   do {
     const page = await client
       .send(new ListPartsCommand({ Bucket: bucket, Key: key, UploadId: id, PartNumberMarker: from }))

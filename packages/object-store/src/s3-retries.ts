@@ -30,9 +30,8 @@ export const DOWNLOAD_RETRIES = { failuresInARow: 3, progressBytes: 1024 ** 2, d
 /**
  * Retries the requests of an S3 client: the only layer of retries below a download.
  *
- * The SDK's own strategy has one quota for all requests of a client, some 35 retries at a time, so that many parallel
- * uploads would fail when a server restarts. Here each request has the quota of a new client. The attempts made so far
- * are in the token.
+ * The SDK's own strategy has one quota for all requests of a client, some 35 retries at a time. With it, many parallel uploads would fail
+ * when a server restarts. Here each request has the quota of a new client. The attempts made so far are in the token.
  */
 export class S3Retries extends StandardRetryStrategy {
   readonly #attempts: number;

@@ -374,7 +374,7 @@ export function objectStoreContract(
         expect(object).toHaveLength(300);
       });
 
-      test('go on after a process that was killed, without the bytes it had not stored', async () => {
+      test('continue after a killed process, without the bytes that it had not stored', async () => {
         const content = randomBytes(30 * MIB);
         const begun = await store.beginResumable('s/v/x/original', 'video/mp4');
         const killed = await store.resume('s/v/x/original', begun, content.byteLength);

@@ -22,7 +22,7 @@ let fake: FakeS3;
 let client: S3Client;
 let store: S3ObjectStore;
 
-/** The way of the parts to the server. */
+/** The network between the writers and the server. */
 const network = {
   /** Whether parts are held. They reach the server later or never, also when their process is dead by then. */
   isHolding: false,
@@ -80,15 +80,15 @@ afterAll(async () => {
   await fake.stop();
 });
 
-/** One upload: engines that are killed, hang and come back, and what they leave behind. */
+/** One upload, with engines that are killed, that hang and continue, and that leave objects behind. */
 class Schedule {
   readonly #random: Random;
   readonly #key: string;
   readonly #content: Buffer;
   readonly #deps: ResumableDeps;
-  /** What the control plane has. */
+  /** The checkpoint that the control plane has stored. */
   #saved: Checkpoint;
-  /** Where the latest writer was when it ended. */
+  /** The offset of the latest writer when it ended. */
   #reached = 0;
   /** Engines that have lost the upload and do not know it. */
   readonly #stale: S3ResumableWriter[] = [];
@@ -176,7 +176,7 @@ class Schedule {
     return false;
   }
 
-  /** Kills the engine while parts are on their way. Some arrive now, some later, some never. */
+  /** Kills the engine while parts are in transfer. Some arrive now, some later, some never. */
   async #kill(writer: S3ResumableWriter): Promise<boolean> {
     network.isHolding = true;
     // When four parts are held, the writer takes no more.
@@ -208,7 +208,7 @@ class Schedule {
 
   /** A body with a wrong checksum. */
   async #corrupt(writer: S3ResumableWriter): Promise<boolean> {
-    // Parts with wrong bytes that arrive late are not fenced, so none is on its way here.
+    // Parts with wrong bytes that arrive late are not fenced, so none is in transfer here.
     if (this.#random.fraction() < 0.5) return this.#pause(writer);
     writer.exact = true;
     await this.#save(writer);
@@ -232,7 +232,7 @@ class Schedule {
     return true;
   }
 
-  /** What engines that have lost the upload still do: they send parts, and store pieces that no checkpoint names. */
+  /** Engines that have lost the upload still send parts, and store pieces that no checkpoint names. */
   async #stir(): Promise<void> {
     await this.#sendLate();
     for (const writer of this.#stale) {
@@ -242,7 +242,7 @@ class Schedule {
     }
   }
 
-  /** Some held parts arrive, in any order, some get lost, and the others stay on their way. */
+  /** Some held parts arrive, in any order, some get lost, and the others stay in transfer. */
   async #sendLate(): Promise<void> {
     const held = network.held.splice(0).sort(() => this.#random.fraction() - 0.5);
     for (const part of held) {
@@ -257,7 +257,7 @@ class Schedule {
   }
 }
 
-/** Lets everything run that waits for no other process. */
+/** Runs everything that does not wait for another process. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await setImmediate();
 }

@@ -54,7 +54,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Where the person who started the node finds the first key. Writes it to a private file if output may be collected. */
+/** Decides where the person who started the node finds the first key. If the output may be collected, writes the key to a private file. */
 async function placeFirstKey(
   newApiKey: string | null,
   { file, isTerminal }: { file: string; isTerminal: boolean },
@@ -65,7 +65,9 @@ async function placeFirstKey(
   return { kind: 'file', path: file };
 }
 
-/** Where the person who started the node finds the sign-in link: in a private file if output may be collected. */
+/**
+ * Decides where the person who started the node finds the sign-in link. If the output may be collected, writes the link to a private file.
+ */
 async function placeLink(
   url: string,
   { file, isTerminal }: { file: string; isTerminal: boolean },

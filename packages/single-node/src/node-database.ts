@@ -10,8 +10,8 @@ import type { DataDir, SingleNodeSettings } from './settings.ts';
 export type BorrowedDatabase = { url: string; release(): Promise<void> };
 
 /**
- * Gives another process access to the database of a single node: the one of DATABASE_URL, else the embedded one of the
- * running node, else the embedded one, which it starts. Throws a SettingsError when the data directory was never used.
+ * Gives another process access to the database of a single node: the database of DATABASE_URL if it is set, otherwise the embedded one. If
+ * the node is not running, it starts the embedded one. Throws a SettingsError when the data directory was never used.
  */
 export async function borrowDatabase({
   databaseUrl,

@@ -92,8 +92,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8);
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * Whether only programs on this machine can reach the node: it listens on a loopback address, and its public URL is a
- * loopback address, too, so there is no proxy in front of it.
+ * Whether only programs on this machine can reach the node: it listens on a loopback address, and its public URL has one, too. So there is
+ * no proxy in front of it.
  */
 export function servesOnlyThisMachine(settings: Pick<SingleNodeSettings, 'host' | 'publicUrl'>): boolean {
   return [settings.host, new URL(settings.publicUrl).hostname].every((host) => {

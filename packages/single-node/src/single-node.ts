@@ -24,7 +24,7 @@ const LOOPBACK = '127.0.0.0/8,::1/128';
 /** No rate limit. */
 const UNLIMITED = '0';
 
-/** What a start resolves with. */
+/** The result of a start. */
 export type StartedNode = {
   workspaceId: string;
   /** The secret of the first key, if this start has created it. */
@@ -80,7 +80,7 @@ async function startAll(
   const unlock = await lockDataDir(dataDir.root);
   toStop.unshift({ name: 'data directory', limitMs: 1_000, run: unlock });
   await assertPortsFree(settings);
-  // They run beside the start, which neither waits for them nor fails with them.
+  // The builds run in parallel. The start does not wait for them, and does not fail if they fail.
   const pageBuilds = new Map(
     FRONT_ENDS.map((page) => [page, startPageBuild(loggerFor('single-node'), page)]),
   );

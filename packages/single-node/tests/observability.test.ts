@@ -92,7 +92,7 @@ function selectors(query: string): { name: string; selector: string }[] {
     .filter(({ name }) => !WORDS.includes(name) && !FOREIGN.test(name));
 }
 
-/** What a query asks for and no series has. */
+/** The parts of a query that no series matches. */
 function missing(query: string): string[] {
   const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(/, */));
   return selectors(query).flatMap(({ name, selector }) => {

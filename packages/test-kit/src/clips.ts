@@ -22,7 +22,7 @@ export async function makeClip(path: string, clip: Clip): Promise<string> {
   return path;
 }
 
-/** A clip in the cache, made unless it is there. It must not be changed. */
+/** A clip in the cache, which is made if it is missing. It must not be changed. */
 export async function cachedClip(extension: string, clip: Clip): Promise<string> {
   const args = argumentsFor(clip);
   ffmpegVersion ??= readFfmpegVersion();
@@ -34,7 +34,7 @@ export async function cachedClip(extension: string, clip: Clip): Promise<string>
   await mkdir(CACHE, { recursive: true });
   const unfinished = join(CACHE, randomUUID() + extension);
   await runProgram('ffmpeg', [...args, unfinished]);
-  // Another worker may have made the same clip meanwhile; the rename replaces it.
+  // If another worker has made the same clip, the rename replaces it.
   await rename(unfinished, path);
   return path;
 }

@@ -26,7 +26,7 @@ export class ErlangShell {
   readonly #waiting: ((line: string) => void)[] = [];
   #ended = false;
 
-  /** @param env that of the broker, which names the node and has its cookie below HOME. */
+  /** @param env the environment of the broker, which names the node and has its cookie below HOME. */
   constructor(env: NodeJS.ProcessEnv) {
     const name = `shell-${process.pid}-${env.RABBITMQ_NODENAME}`;
     const options = ['+S', '1:1', '+sbwt', 'none', '-noshell', '-hidden', '-sname', name];

@@ -30,9 +30,8 @@ export class Gateway {
   readonly #folder: string;
 
   /**
-   * Resolves when HAProxy and nginx listen; HAProxy may not have checked its servers then. In containers it finds them by their
-   * name, here they have the given ports of the loopback interface. `cacheSeconds` is the time between two checks of a
-   * cached segment.
+   * Resolves when HAProxy and nginx listen. HAProxy may not have checked its servers yet. Here, the servers have the given ports of the
+   * loopback interface; in containers, HAProxy finds them by name. `cacheSeconds` is the time between two checks of a cached segment.
    */
   static async start(
     { controlPlane, engines }: { controlPlane: number; engines: number[] },

@@ -26,8 +26,8 @@ export class OpenIdProviderServer {
   }
 
   /**
-   * Starts one. `claimsOf` says who signs in with an email address. The response type, PKCE and the redirect URI are checked as for a
-   * client of the real world.
+   * Starts one. `claimsOf` says who signs in with an email address. The provider checks the response type, PKCE and the redirect URI, as
+   * for a real client.
    */
   static async start({
     redirectUri,

@@ -34,10 +34,10 @@ export type BuiltFrontEnd = {
   styleHashes: string[];
 };
 
-/** Stands in built pages for the path at which their files are served. */
+/** The placeholder in built pages for the path at which their files are served. */
 export const FILES_PATH = '/files-of-this-page/';
 
-/** The build of the files as they are now; undefined if there is none. `key` is that of `keyOf`. */
+/** The build of the current files; undefined if it does not exist. `key` is the result of `keyOf`. */
 export function findBuild(folder: string, key: string): BuiltFrontEnd | undefined {
   const directory = directoryOf(folder, key);
   if (!existsSync(directory)) return undefined;
@@ -46,7 +46,7 @@ export function findBuild(folder: string, key: string): BuiltFrontEnd | undefine
   return { key, files: join(directory, 'files'), html, styleHashes };
 }
 
-/** Where the build with this key is. */
+/** The folder of the build with this key. */
 export function directoryOf(folder: string, key: string): string {
   return join(folder, 'dist', key);
 }

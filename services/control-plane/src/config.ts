@@ -93,7 +93,7 @@ export type ControlPlaneConfig = {
     leaseSeconds: number;
     /** Pause before the second attempt; it doubles for each further one. */
     retryBackoffSeconds: number;
-    /** Seconds of a piece. A video of more than two is made in pieces. */
+    /** Duration of a piece in seconds. A video longer than two pieces is transcoded in pieces. */
     taskSeconds: number;
     /** Tasks of one workspace that engines work on at the same time; undefined for no limit. */
     tasksAtOnce: number | undefined;
@@ -122,7 +122,10 @@ export type ControlPlaneConfig = {
     /** Replaces `publicUrl` in the URLs of segments: a CDN that fetches from `publicUrl`. */
     cdnUrl: string | undefined;
   };
-  /** Origins whose pages may show the player page in a frame, for videos without their own; undefined for all. */
+  /**
+   * Origins whose pages may show the player page in a frame, for videos that have no list of their own; undefined
+   * for all.
+   */
   embedOrigins: readonly string[] | undefined;
   /** The provider that signs people in to the console; undefined without one. */
   openId: OpenIdSettings | undefined;

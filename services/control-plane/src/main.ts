@@ -14,7 +14,7 @@ await runService('control-plane', async ({ env, logger, toStop }) => {
   const controlPlane = ControlPlane.create(config, { bus, objects, logger });
   toStop.unshift({ name: 'control plane', limitMs: STOP_LIMIT_MS, run: () => controlPlane.stop() });
   await controlPlane.migrate();
-  // A generated secret would be shown to nobody. Without a given key, an administrator creates one with the command line.
+  // Nobody would see a generated secret. Without a given key, an administrator creates one with the command line.
   if (config.bootstrap.apiKey !== undefined) await controlPlane.bootstrap();
   const ports = await controlPlane.start();
   logger.info('control-plane.started', ports);

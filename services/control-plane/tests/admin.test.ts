@@ -408,7 +408,7 @@ describe('as a program', () => {
       stderr: expect.stringContaining('DATABASE_URL is not set'),
     });
   });
-  test('ends quietly when the reader of its output has ended', async () => {
+  test('ends without an error when the reader of its output has ended', async () => {
     const child = spawn(process.execPath, [MAIN, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);

@@ -38,7 +38,7 @@ beforeEach(async () => {
 const NOW = Date.now();
 const minutes = (count: number) => new Date(NOW + count * 60_000);
 
-/** What differs from a processing video that waits for an engine. Times are in minutes from now. */
+/** Differences from a processing video that waits for an engine. Times are in minutes from now. */
 type Difference = {
   failed?: true;
   deleted?: true;
@@ -104,13 +104,13 @@ describe('the open attempt of a video', () => {
     expect(await findSilentAttempts(db, 1)).toHaveLength(1);
   });
 
-  test('is live, and an ended one or that of another video is not', async () => {
+  test('is live, unlike an ended attempt or the attempt of another video', async () => {
     const [videoId, other] = [await video({ lease: 1 }), await video()];
     const isLive = (number: number, id = videoId) => isAttemptLive(db, { videoId: id, number });
     expect([await isLive(2), await isLive(1), await isLive(2, other)]).toEqual([true, false, false]);
   });
 
-  test('alone is renewed', async () => {
+  test('is renewed, and no other attempt', async () => {
     const [videoId, other] = [await video({ lease: 1 }), await video({ lease: 1 })];
     const leases = async (id: string) => {
       const attempts = db.selectFrom('attempts').select('lease_expires_at').where('video_id', '=', id);
@@ -125,7 +125,7 @@ describe('the open attempt of a video', () => {
     expect(await leases(other)).toEqual(before[1]);
   });
 
-  test('alone is closed', async () => {
+  test('is closed, and no other attempt', async () => {
     const [videoId, other] = [await video({ lease: 1 }), await video({ lease: 1 })];
     await closeOpenAttempt(db, videoId, 'lease_expired');
     const attempts = db.selectFrom('attempts').select(['number', 'outcome']).orderBy('number');
@@ -145,7 +145,7 @@ describe('the open attempt of a video', () => {
   });
 });
 
-test('the backlog is the living processing videos, with and without an open attempt', async () => {
+test('the backlog counts processing videos that are not deleted, with and without an open attempt', async () => {
   await video({ failed: true, waiting: -90 });
   await video({ deleted: true, waiting: -90 });
   expect(await findBacklog(db)).toEqual({
@@ -161,7 +161,7 @@ test('the backlog is the living processing videos, with and without an open atte
 });
 
 describe('commands', () => {
-  test('that are due and unclaimed are claimed, the longest due first', async () => {
+  test('that are due and unclaimed are claimed, those due for longest first', async () => {
     const [second, first] = [await video({ due: -1 }), await video({ due: -2, claimedUntil: -1 })];
     await video({ due: 1 });
     await video({ due: -3, claimedUntil: 1 });

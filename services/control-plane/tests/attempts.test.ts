@@ -10,7 +10,7 @@ import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 const contentKeySecret = Buffer.alloc(32, 7);
-/** Longer than any step of these tests, but short: no lease expires within the lease grace, which lasts as long. */
+/** Longer than any step of these tests. Short, because the lease grace lasts as long, and no lease expires within it. */
 const LEASE_SECONDS = 3;
 const commands: Message[] = [];
 
@@ -40,7 +40,7 @@ async function video(videoId: string) {
   return (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
 }
 
-/** Resolves once the engines have received that many commands for the video. */
+/** Resolves once the engines have received `count` commands for the video. */
 function commandsFor(videoId: string, count: number): Promise<Message[]> {
   return until(async () => {
     const found = commands.filter(({ type, data }) => type === 'transcode' && data.videoId === videoId);

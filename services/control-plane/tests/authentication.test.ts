@@ -94,7 +94,7 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, contentType, bo
     expect(only.status).toBe(successOf(method, path));
   });
 
-  test('a session with the permission suffices, without a workspace header; 403 without it, also with an own workspace header', async () => {
+  test('a session with the permission suffices, without a workspace header; 403 without the permission', async () => {
     const others = PERMISSIONS.filter((permission) => !permissions.includes(permission));
     const workspace = { 'x-svc-workspace': plane.workspaceId };
     const without = await call({ ...(await signIn(plane, { permissions: others })).headers, ...workspace });

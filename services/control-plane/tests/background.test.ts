@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => plane.stop());
 
-/** A video whose first attempt failed, with an object of that attempt. Its purge is scheduled for later. */
+/** Creates a video whose first attempt failed, with an object of that attempt. Its purge is scheduled for later. */
 async function orphanedObject(): Promise<{ videoId: string; isPurged: () => Promise<boolean> }> {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
@@ -166,7 +166,7 @@ describe('the steps that find lost work', () => {
       for each row when (${condition}) execute function refuse()`.execute(plane.db);
   };
 
-  test('all run although one fails, and the failure is counted', async () => {
+  test('all run even if one fails, and the failure is counted', async () => {
     const outdated = await outdatedVideos(1);
     const expired = await plane.ticket();
     const expires_at = sql<Date>`now()`;
@@ -199,7 +199,7 @@ describe('the steps that find lost work', () => {
 describe('transcode commands', () => {
   const waiting = () => plane.bus.countWaiting('engine.commands');
 
-  /** Videos whose commands wait in the queue, sent so many minutes ago. */
+  /** Creates videos whose commands wait in the queue, published that many minutes ago. */
   async function queued(minutesAgo: number[]): Promise<string[]> {
     const ids: string[] = [];
     for (const minutes of minutesAgo) {

@@ -294,7 +294,7 @@ describe('text tracks of the file', () => {
     expect(storageBytes).toBe(withoutCaptions + all);
   });
 
-  test('do not fail the video when they cannot be read', async () => {
+  test('do not fail the video if they cannot be read', async () => {
     const videoId = await videoWithTracks([{ language: 'en', label: null, webvtt: 'unreadable' }]);
     expect(await record(videoId)).toMatchObject({ status: 'ready', captions: [] });
   });

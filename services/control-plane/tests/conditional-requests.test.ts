@@ -39,8 +39,8 @@ const LISTS = ['/videos', '/videos?limit=2', '/videos?environment=live&order=asc
 const FIXED = ['id', 'workspaceId', 'environment', 'filename', 'embed', 'createdAt', 'hls'];
 
 /**
- * For each other field, a statement that changes it and nothing else that a validator could depend on, such as `updated_at`. `?` is
- * the video. The order matters: the video is ready first, then failed, then uploading.
+ * For each other field, a statement that changes it. The statement changes nothing else that an ETag could depend on, such as
+ * `updated_at`. `?` is the id of the video. The order matters: the video is first ready, then failed, then uploading.
  */
 const CHANGES: Record<string, string> = {
   title: `update videos set title = 'Other' where id = ?`,
@@ -138,7 +138,7 @@ describe('the ETag of a list', () => {
     await expectNew(tagged, before[1]);
   });
 
-  test('changes when transactions end in another order than they began', async () => {
+  test('changes even if transactions commit in another order than they began', async () => {
     const [first, second] = [await plane.ticket(), await plane.ticket()];
     const rename = (videoId: string) =>
       sql`update videos set title = 'Renamed', updated_at = now() where id = ${videoId}`;
@@ -163,7 +163,7 @@ describe('the ETag of a list', () => {
   });
 });
 
-test('only the client with the credentials can keep the response, and it has to ask each time', async () => {
+test('only the client itself may store the response, and must revalidate it each time', async () => {
   const { headers } = await get('/videos');
   expect(headers['cache-control']).toBe('private, no-cache');
   expect(headers.etag).toMatch(/^W\/"[\w-]{27}"$/);

@@ -63,7 +63,7 @@ test('every path without an extension is the page, under a strict policy, for th
   );
 });
 
-test('it has the name of the provider, as text', async () => {
+test('it contains the name of the provider, escaped', async () => {
   await build();
   await writeFile(join(directoryOf(folder, keyOf(folder)), 'index.html'), '<head></head>');
   const html = async (providerName?: string) =>
@@ -96,7 +96,7 @@ test('without a build: 503 with the reason, until there is one', async () => {
   const { status, text, headers } = await request(app).get('/console/videos');
   expect([status, headers['retry-after'], headers['cache-control']]).toEqual([503, '2', 'no-store']);
   expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'");
-  expect(text).toContain('<p>The console is being built. It appears by itself.</p>');
+  expect(text).toContain('<p>The console is being built. This page reloads itself.</p>');
   expect((await request(app).get('/console/files/a-1.js')).status).toBe(404);
   await build();
   expect((await request(app).get('/console/videos')).status).toBe(200);

@@ -110,7 +110,7 @@ describe('sign-in', () => {
     ['an opaque origin', { origin: 'null' }],
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['the same site', { origin: CONSOLE_ORIGIN, 'sec-fetch-site': 'same-site' }],
-  ])('from %s it is refused, and spends no code', async (_, headers) => {
+  ])('from %s it is refused, and the code stays valid', async (_, headers) => {
     const code = await createCode(plane);
     expect(outcome(await send(code, headers))).toEqual(CSRF);
     expect((await send(code, { origin: CONSOLE_ORIGIN, 'sec-fetch-site': 'same-origin' })).status).toBe(201);
@@ -137,7 +137,7 @@ describe('sign-in', () => {
 describe('the cookie', () => {
   const cookiesOf = ({ headers }: Response) => headers['set-cookie'] as unknown as string[];
 
-  test('is for this host alone, unreadable for scripts, and needs TLS where there is TLS', async () => {
+  test('is for this host only, unreadable for scripts, and Secure if the console uses TLS', async () => {
     const [http] = cookiesOf(await send(await createCode(plane)));
     expect(http).toMatch(
       /^framelane=\w+; Max-Age=604800; Path=\/; Expires=[^;]+ GMT; HttpOnly; SameSite=Strict$/,
@@ -434,7 +434,7 @@ describe('a session with several workspaces', () => {
     expect((await whoami(session.headers)).status).toBe(200);
   });
 
-  test('signing out everywhere in one workspace leaves the others, also of an unused link', async () => {
+  test('signing out everywhere in one workspace keeps the other workspaces of sessions and unused links', async () => {
     const grants = [plane.workspaceId, other].map((workspaceId) => ({
       workspaceId,
       environments: ['live'] as const,
@@ -454,7 +454,7 @@ describe('a session with several workspaces', () => {
     expect(outcome(await whoami(choosing(plane.workspaceId)))).toEqual(INVALID);
   });
 
-  test('an Idempotency-Key is for one environment', async () => {
+  test('an Idempotency-Key is valid in one environment', async () => {
     const create = (environment: string) =>
       request(plane.url)
         .post('/v1/api-keys')
@@ -472,7 +472,7 @@ describe('a session with several workspaces', () => {
     expect((await create('test')).body).toMatchObject({ environment: 'test' });
   });
 
-  test('signing out ends it in all', async () => {
+  test('signing out ends it in all workspaces', async () => {
     const response = await request(plane.url).delete('/v1/console/session').set(choosing(other));
     expect(response.status).toBe(204);
     for (const workspace of [plane.workspaceId, other]) {
@@ -480,7 +480,7 @@ describe('a session with several workspaces', () => {
     }
   });
 
-  test('a request in one workspace moves the idle expiry of all', async () => {
+  test('a request in one workspace moves the idle expiry in all workspaces', async () => {
     const seen = async () => {
       const rows = await plane.db
         .selectFrom('console_sessions')
@@ -554,7 +554,7 @@ describe('requests of other pages', () => {
     expect(outcome(response)).toEqual(CSRF);
   });
 
-  test('a CSRF token is for its session', async () => {
+  test('a CSRF token is valid only for its session', async () => {
     const other = await signIn(plane);
     const token = other.headers['x-framelane-csrf'] ?? '';
     expect(outcome(await create({ ...session.headers, 'x-framelane-csrf': token }))).toEqual(CSRF);

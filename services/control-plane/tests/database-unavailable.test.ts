@@ -77,7 +77,7 @@ test('a server that stops responding; a late begin does not affect later stateme
 
   link.resume();
   await sql`insert into cups values (1)`.execute(silenced);
-  // Committed, and not part of the transaction that began late.
+  // The row is committed: it is not part of the transaction that began late.
   expect((await sql`select from cups`.execute(db)).rows).toHaveLength(1);
   await silenced.destroy();
   await link.stop();

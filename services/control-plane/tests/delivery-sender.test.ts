@@ -84,7 +84,7 @@ test('an endpoint that does not respond before the timeout', async () => {
   expect(attempt?.durationMs).toBeGreaterThanOrEqual(190);
 });
 
-test('the status decides about a response that does not end', async () => {
+test('the status decides the outcome of a response that does not end', async () => {
   const { url } = await startEndpoint((res) => void res.writeHead(202).write('…'));
   expect(await createSender({ timeoutSeconds: 0.2 }).send(message(url))).toMatchObject({
     failure: null,

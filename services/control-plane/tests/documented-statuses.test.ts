@@ -26,10 +26,13 @@ type Call = { path: string; body?: object | string; type?: string };
 type SendFor = (documented: DocumentedResponse) => Promise<Response>;
 
 let plane: TestControlPlane;
-/** Two more on the database of `plane`: one with a limit of one request a minute, and one that redirects segments. */
+/**
+ * Two more control planes on the database of `plane`: one with a limit of one request a minute, and one that
+ * redirects segments.
+ */
 let limited: { url: string };
 let redirecting: { url: string };
-/** One with an empty database, and one that cannot reach its database. */
+/** Two control planes: one with an empty database, and one that cannot reach its database. */
 let broken: TestControlPlane;
 let unconnected: TestControlPlane;
 let databaseProxy: TcpProxy;
@@ -101,7 +104,7 @@ async function poster(): Promise<string> {
   return path;
 }
 
-/** The URL of captions: those that exist, or those of another language. */
+/** The URL of existing captions, or of captions in another language, which do not exist. */
 async function captions(language = 'en'): Promise<string> {
   const path = `${await newVideo()}/captions`;
   await send({ method: 'put' }, { ...CAPTIONS, path: `${path}/en` });
@@ -372,7 +375,7 @@ const oEmbedOf = (path: string, more = ''): Call => ({
 /** An unknown code. */
 const A_CODE: Call = { path: '/console/sessions', body: { code: 'unknown' } };
 
-/** Statuses of an operation with the session of the cookie, which is that of an administrator. */
+/** Statuses of an operation on the session of the request, an administrator's session. */
 const ofOwnSession = (success: number, path = '/console/session'): Record<number, SendFor> => {
   const withSession = async (documented: DocumentedResponse, url = plane.url, headers: Credentials = {}) => {
     const session = await signIn(plane, { administrator: true });

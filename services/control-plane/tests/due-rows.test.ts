@@ -72,7 +72,7 @@ describe('a maintenance step', () => {
     expect(await claim(NAMES)).toHaveLength(2);
   });
 
-  test('that takes long stays claimed', async () => {
+  test('that takes long keeps its claim', async () => {
     const step = claimed(await claim());
     await renewStepClaim(db, step, 3600);
     await renewStepClaim(db, { ...step, dueAt: minutes(-3) }, 0);
@@ -122,7 +122,7 @@ describe('a purge', () => {
     await set({ due_at: minutes(-2) });
   });
 
-  test('is claimed until its claim expires, the longest due first', async () => {
+  test('is claimed until its claim expires, those due for longest first', async () => {
     const [first = '', second = ''] = videoIds;
     await set({ due_at: minutes(-3) }, [second]);
     const claim = async () => (await claimDuePurges(db, 1, 600)).map(({ videoId }) => videoId);
@@ -135,7 +135,7 @@ describe('a purge', () => {
     expect(await claim()).toEqual([]);
   });
 
-  test('has passes, and ends', async () => {
+  test('runs its passes, and ends', async () => {
     const purge = claimed(await claimDuePurges(db, 1, 600));
     const own = async () => (await purges()).find((each) => each.video_id === purge.videoId);
     const other = async () => (await purges()).find((each) => each.video_id !== purge.videoId);

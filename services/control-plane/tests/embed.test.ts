@@ -39,7 +39,7 @@ function expiredTokenFor(videoId: string): Promise<string> {
   return signPlaybackToken(playbackTokenKey(contentKeySecret), { videoId, issuedAt, expiresAt });
 }
 
-/** What the page contains for its script. */
+/** The state in the page, which its script reads. */
 function stateIn(html: string): unknown {
   const [, text = ''] = /<script type="application\/json" id="state">(.*)<\/script>/.exec(html) ?? [];
   return JSON.parse(text);
@@ -141,7 +141,7 @@ describe('who may show it in a frame', () => {
       String((await page(videoId, query, url)).headers['content-security-policy']),
     )?.[1];
 
-  test('the origins of the video, else those of the installation, else all', async () => {
+  test('the origins of the video, or else those of the installation, or else all', async () => {
     const restricted = await plane.startAnother({ embedOrigins: ['https://www.example.com'] });
     const { videoId } = await plane.ticket();
     expect(await ancestorsOf(videoId)).toBe('*');
@@ -156,7 +156,7 @@ describe('who may show it in a frame', () => {
     expect(await ancestorsOf(videoId)).toBe('*');
   });
 
-  test('of a signed video: its origins for a valid token, and all for a refusal, which shows nothing', async () => {
+  test('of a signed video: its origins if the token is valid, and all for a refusal, which shows nothing', async () => {
     const restricted = await plane.startAnother({ embedOrigins: ['https://www.example.com'] });
     const videoId = await signedVideo();
     const expired = `?token=${await expiredTokenFor(videoId)}`;
@@ -229,7 +229,7 @@ describe('a viewer learns', () => {
     });
   });
 
-  test('of a deleted video, and of one in another workspace: that there is none', async () => {
+  test('of a deleted video, and of one in another workspace: that the video does not exist', async () => {
     const { videoId } = await plane.ticket();
     const foreign = await request(plane.url).get(`/v1/embed/${newId('ws')}/${videoId}`);
     await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
@@ -240,7 +240,7 @@ describe('a viewer learns', () => {
 });
 
 describe('oEmbed', () => {
-  test('returns a frame in the shape of the video, as large as allowed', async () => {
+  test('returns a frame with the aspect ratio of the video, as large as allowed', async () => {
     const { videoId } = await plane.readyVideo();
     await patch(videoId, { title: 'Ben & "Jo"' });
     const { body } = await oEmbed({ url: embedUrlOf(videoId) });
@@ -267,7 +267,7 @@ describe('oEmbed', () => {
     }
   });
 
-  test('knows no size and no thumbnail of a video that is being prepared', async () => {
+  test('returns the default size and no thumbnail for a video that is being prepared', async () => {
     const { videoId } = await plane.ticket();
     const { body } = await oEmbed({ url: embedUrlOf(videoId), format: 'json' });
     expect([body.width, body.height, body.thumbnail_url]).toEqual([640, 360, undefined]);

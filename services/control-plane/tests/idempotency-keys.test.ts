@@ -46,7 +46,7 @@ const change = ({ workspaceId, keyHash }: KeyUse, values: { leased_until?: Date;
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 
-/** A claim whose lease expired, and the claim of the request that took the key then. */
+/** A claim whose lease expired, and the claim of the request that leased the key afterwards. */
 async function takenOver(use: KeyUse): Promise<{ lost: Claim; held: Claim }> {
   const first = await claim(use);
   const leased_until = hoursAgo(1);
@@ -102,7 +102,7 @@ test('a response without a location is stored', async () => {
   expect(await findKey(db, use)).toMatchObject({ status: 200, location: null, body: {} });
 });
 
-test('a request whose lease another one took stores and releases nothing', async () => {
+test('a request that lost its lease to another one stores and releases nothing', async () => {
   const use = await unused();
   const { lost, held } = await takenOver(use);
   expect(await storeResponse(db, lost, RESPONSE)).toBe(false);

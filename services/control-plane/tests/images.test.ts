@@ -114,7 +114,7 @@ describe('a poster that a client has set', () => {
     expect((await read().set('If-None-Match', String(etag))).status).toBe(200);
   });
 
-  test('is kept from before the upload, and shown when the video can be played', async () => {
+  test('can be set before the upload, and is shown when the video can be played', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const image = jpegOf(640, 360);
     expect((await set(videoId, image)).body).toMatchObject({ thumbnail: null, poster: { width: 640 } });
@@ -217,7 +217,7 @@ test('the record of a video without images has null', async () => {
 });
 
 test.each(['poster.jpg', '360p/0.ts'])(
-  'what was deleted while it was asked for is not there, and no fault: %s',
+  'an object that is deleted during the request is a 404, not a 500: %s',
   async (part) => {
     const videoId = await readyVideo('public');
     const read = jest.spyOn(plane.objects, 'get').mockImplementation(async (key) => {

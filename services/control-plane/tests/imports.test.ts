@@ -22,7 +22,7 @@ beforeAll(async () => {
   }));
 });
 afterAll(() => plane.stop());
-// Each test has the queue of imports for itself.
+// Each test starts with an empty queue of imports.
 afterEach(async () => {
   await plane.db.deleteFrom('imports').execute();
   await plane.db.deleteFrom('upload_tickets').execute();
@@ -168,7 +168,7 @@ describe('requesting an import', () => {
     expect(await claim()).toBeNull();
   });
 
-  test('needs the permission of tickets', async () => {
+  test('needs the permission for upload tickets', async () => {
     const { body: key } = await request(plane.url)
       .post('/v1/api-keys')
       .set(plane.credentials)
@@ -303,7 +303,7 @@ describe('the import of an engine', () => {
     }
   });
 
-  test('waits while the workspace has too many uploads in progress, and lets the next import pass', async () => {
+  test('waits while the workspace has too many uploads in progress, and does not block the next import', async () => {
     await Promise.all([create(), create(), create()]);
     const [first, second] = [await claimOnly(), await claimOnly()];
     expect(await claim()).toBeNull();

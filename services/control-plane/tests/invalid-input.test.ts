@@ -164,7 +164,9 @@ describe('an unknown field is refused', () => {
   });
 });
 
-/** Every pattern of an input; references are followed once. Without path parameters, which are 404 when they do not match. */
+/**
+ * Every pattern of an input; references are followed once. Excludes path parameters, which are 404 when they do not match.
+ */
 function inputPatterns(value: unknown, followed = new Set<string>()): object[] {
   if (typeof value !== 'object' || value === null || ('in' in value && value.in === 'path')) return [];
   if ('$ref' in value) {

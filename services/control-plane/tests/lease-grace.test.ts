@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => plane.stop());
 
-/** All control planes are down for longer than a lease; then one starts and takes its maintenance steps. */
+/** All control planes are down for longer than a lease; then one starts and runs its maintenance steps. */
 async function longAbsence(): Promise<{ maintain(): Promise<void> }> {
   await plane.stopAlone();
   await sql`update attempts set lease_expires_at = now() - interval '1 hour' where outcome is null`.execute(

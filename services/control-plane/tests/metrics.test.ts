@@ -15,7 +15,7 @@ const endpoints: TestEndpoint[] = [];
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...localWebhooks(config),
-    // Tests take the steps themselves.
+    // Tests run the steps themselves.
     maintenanceSeconds: 3600,
     attempts: { ...config.attempts, leaseSeconds: 1 },
   }));
@@ -350,7 +350,7 @@ test('dead letters have counts, unless the broker is unavailable', async () => {
 });
 
 describe('an unavailable database', () => {
-  test('removes its own metrics and no others', async () => {
+  test('removes its gauges and no other metrics', async () => {
     await sql`alter table webhook_deliveries rename to webhook_deliveries_away`.execute(plane.db);
     const { series } = await scrape();
     await sql`alter table webhook_deliveries_away rename to webhook_deliveries`.execute(plane.db);

@@ -17,7 +17,7 @@ const REDIRECT_URI = `${PUBLIC_URL}/console/sign-in/callback`;
 
 let provider: OpenIdProviderServer;
 let plane: TestControlPlane;
-/** What the provider says about an account, apart from the default. */
+/** The claims of accounts that differ from the default. */
 const accounts = new Map<string, Account>();
 /** Runs when the provider has computed the times of an ID token, before it signs the token. */
 let onIdToken = () => {};
@@ -77,7 +77,7 @@ async function admin(...args: string[]): Promise<string> {
 
 const START = `${PUBLIC_URL}/console/sign-in/start`;
 
-/** Signs in at the provider. Resolves with the address on the way back, which has not been requested. */
+/** Signs in at the provider. Resolves with the redirect URL back to the console, without requesting it. */
 async function authorise(person: Browser, email: string, change = (url: string) => url): Promise<string> {
   const start = await person.get(START);
   const page = await person.follow(await person.get(change(start.location)), (url) =>
@@ -113,7 +113,7 @@ function failureOf({ location }: { location: string }): string | null {
   return values.get('failure');
 }
 
-test('a person whom somebody has added gets a session for their workspaces', async () => {
+test('a person who was added gets a session for their workspaces', async () => {
   const { id } = JSON.parse(await admin('workspace', 'create', '--json', '--name', 'Second'));
   await admin('console-person', 'add', '--email', 'Ada@Example.com', '--workspace', plane.workspaceId);
   await admin(
@@ -203,7 +203,7 @@ describe('a sign-in is refused', () => {
     const url = await authorise(person, 'eve@example.com');
     const attempt = person.cookies.get('framelane.test')?.get('framelane-sign-in') ?? '';
     expect((await person.get(url)).location).toBe(`${PUBLIC_URL}/console/`);
-    // The page of the way back, once more.
+    // The browser requests the callback URL again.
     expect(failureOf(await person.get(url))).toBe('expired');
     const thief = browser();
     thief.cookies.set('framelane.test', new Map([['framelane-sign-in', attempt]]));
@@ -251,7 +251,7 @@ describe('a sign-in is refused', () => {
     await none(person);
   });
 
-  test('when nobody has added the person, also if they look like one who was', async () => {
+  test('when the person was not added, even if their email address looks like an added one', async () => {
     await admin('console-person', 'add', '--email', 'kim@example.com', '--workspace', plane.workspaceId);
     for (const email of ['stranger@example.com', '\u212Aim@example.com']) {
       const person = browser();
@@ -314,7 +314,7 @@ describe('the sessions of a person', () => {
     );
   });
 
-  test('end when it changes what the person may do', async () => {
+  test('end when the grants of the person change', async () => {
     const add = ['console-person', 'add', '--email', 'carl@example.com', '--workspace', plane.workspaceId];
     await admin(...add, '--administrator');
     const person = browser();
@@ -334,7 +334,7 @@ describe('the sessions of a person', () => {
     });
   });
 
-  test('do not outlive a removal at the moment of the sign-in', async () => {
+  test('end when the person is removed during the sign-in', async () => {
     const person = browser();
     for (let round = 0; round < 5; round++) {
       await admin('console-person', 'add', '--email', 'dan@example.com', '--workspace', plane.workspaceId);
@@ -376,7 +376,7 @@ test('a control plane starts without the provider, and uses it as soon as it is 
   await another.stop();
 });
 
-test('the cookies are for this host alone, unreadable for scripts, and need TLS where there is TLS', async () => {
+test('the cookies are for this host only, unreadable for scripts, and Secure if the console uses TLS', async () => {
   const [http = ''] = (await browser().get(START)).setCookie;
   expect(http).toMatch(/^framelane-sign-in=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax$/);
   const secure = await plane.startAnother({ publicUrl: 'https://video.example.com' });
@@ -412,9 +412,9 @@ test('the browser goes to the provider and to the console, and nowhere else', as
   expect(failureOf(await person.get(`${REDIRECT_URI}?${query}`))).toBe('expired');
 });
 
-test('without a provider there is no sign-in by one', async () => {
+test('without a provider, sign-in by OpenID Connect does not exist', async () => {
   const without = await plane.startAnother({ openId: undefined });
-  // The page of the console, which shows no such path.
+  // The console page responds, as for any other path.
   for (const url of [START, REDIRECT_URI]) {
     expect((await browser(without.url).get(url)).location).toBe('');
   }

@@ -196,8 +196,8 @@ describe('a signed video', () => {
   test.each<[string, () => Promise<string>, string]>([
     ['for another video', () => tokenFor(open), 'playback_token_invalid'],
     ['of yesterday', () => tokenOf(signed, -1), 'playback_token_expired'],
-    ['of our own making', () => tokenOf(signed, 60, Buffer.alloc(32)), 'playback_token_invalid'],
-    ['that is none', async () => 'nonsense', 'playback_token_invalid'],
+    ['signed with another secret', () => tokenOf(signed, 60, Buffer.alloc(32)), 'playback_token_invalid'],
+    ['that is not a JWT', async () => 'nonsense', 'playback_token_invalid'],
     ['that is empty', async () => '', 'playback_token_invalid'],
     ['with a line break', async () => `${await tokenFor(signed)}%0A`, 'playback_token_invalid'],
     ['given twice', async () => `${await tokenFor(signed)}&token=x`, 'playback_token_invalid'],

@@ -55,7 +55,7 @@ describe('playlists', () => {
     expect((await get('/master.m3u8', { 'if-none-match': String(etag) })).status).toBe(304);
   });
 
-  test('are rendered again when the version of the video increases, and end with the video', async () => {
+  test('are rendered again when the version of the video increases, and are 404 after its deletion', async () => {
     const { videoId } = await plane.readyVideo();
     const path = `/v1/hls/${plane.workspaceId}/${videoId}/360p/index.m3u8`;
     const targetDuration = async () => {
@@ -91,7 +91,7 @@ describe('the key', () => {
 describe('segments', () => {
   const segment = `/360p/${SEQUENCE}.ts`;
 
-  test('are complete, and can be cached for ever', async () => {
+  test('are complete, and can be cached forever', async () => {
     const response = await get(segment);
     expect(response.status).toBe(200);
     expect(SEGMENT.equals(response.body)).toBe(true);
@@ -166,7 +166,7 @@ describe('segments', () => {
     });
     await expect(fetch(`${plane.url}${path}`, { signal: player.signal })).rejects.toThrow('aborted');
     const second = fetch(`${plane.url}${path}`);
-    // When this response arrives, the server knows of the disconnect.
+    // When this response arrives, the server has noticed the disconnect.
     await get('/master.m3u8');
     storage.resolve();
     expect(SEGMENT.equals(Buffer.from(await (await second).arrayBuffer()))).toBe(true);

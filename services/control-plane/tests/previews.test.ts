@@ -44,7 +44,7 @@ describe('the preview of a long video', () => {
       preview: { hls, variants: ['360p'] },
     });
     expect((await video(videoId)).hls).toBeUndefined();
-    // Two pieces are still to be claimed.
+    // Two pieces are not claimed yet.
     const others = await videos.claim(videoId, 2);
     await videos.complete(videoId, [audio, { ...audio, task: IMAGES }, piece, ...others]);
     expect(await video(videoId)).toMatchObject({ status: 'ready', preview: null, hls });
@@ -80,7 +80,7 @@ describe('the preview of a long video', () => {
     expect((await get(videoId, 'poster.jpg')).status).toBe(404);
   });
 
-  test('has the segments that are stored, and waits for those that are not', async () => {
+  test('serves the segments that are stored, and waits for those that are not', async () => {
     const { videoId, piece } = await videos.previewed();
     const bytes = randomBytes(2000);
     await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: bytes });
@@ -96,7 +96,7 @@ describe('the preview of a long video', () => {
     }
   });
 
-  test('answers 503 for a segment that is not stored in time, or if too many wait, and 404 for one that is not planned', async () => {
+  test('responds with 503 for a segment that is not stored in time, or if too many requests wait; 404 for an unplanned segment', async () => {
     const { videoId } = await videos.previewed();
     expect((await get(videoId, '360p/6.ts')).status).toBe(404);
     const { db, objects, workspaceId } = plane;
@@ -112,7 +112,7 @@ describe('the preview of a long video', () => {
     ]);
   });
 
-  test('has its stored segments while as many requests wait as may', async () => {
+  test('serves stored segments while the limit of waiting requests is reached', async () => {
     const { videoId, piece } = await videos.previewed();
     await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: randomBytes(16) });
     const { db, objects, workspaceId } = plane;
@@ -124,7 +124,7 @@ describe('the preview of a long video', () => {
     await expect(previews.segment({ ...address, sequence: 5 })).rejects.toMatchObject({ status: 503 });
   });
 
-  test('says why the object store did not answer', async () => {
+  test('keeps the error of the object store as the cause', async () => {
     const { videoId } = await videos.previewed();
     const { db, workspaceId } = plane;
     const broken = new Error('The store is down');
@@ -138,7 +138,7 @@ describe('the preview of a long video', () => {
     });
   });
 
-  test('has what the try of a killed engine has stored', async () => {
+  test('serves segments that the try of a killed engine has stored', async () => {
     const { videoId, piece } = await videos.previewed();
     const bytes = randomBytes(2000);
     await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes });
@@ -153,7 +153,7 @@ describe('the preview of a long video', () => {
     expect(bytes.equals((await get(videoId, '360p/0.ts')).body)).toBe(true);
   });
 
-  test('answers 503 for a segment that is removed while it is asked for', async () => {
+  test('responds with 503 for a segment that is removed during the request', async () => {
     const { videoId, piece } = await videos.previewed();
     await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: randomBytes(16) });
     const read = jest.spyOn(plane.objects, 'get').mockImplementation(async (key) => {

@@ -9,9 +9,9 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** Codes that no documented response of an operation has. */
 const OF_NO_OPERATION: readonly string[] = [
-  // The path does not exist; the description of the API names it.
+  // The path does not exist, so only the description of the API lists the code.
   'route_not_found',
-  // The client has disconnected; the code stands in the log.
+  // The client has disconnected; only the log has the code.
   'upload_interrupted',
   // A response to HEAD has no body.
   'upload_locked',
@@ -23,7 +23,7 @@ const OF_NO_OPERATION: readonly string[] = [
   'transfer_lost',
 ];
 
-/** Codes of the upload operations, which the table in the description leaves to them. */
+/** Codes of the upload operations. The table in the description omits them. */
 const OF_UPLOADS =
   /^(upload_(?!ticket_)|file_(?!too_large)|checksum_|tus_|too_many_uploads|malformed_|multiple_files|insufficient_storage)/;
 

@@ -15,7 +15,10 @@ import { localWebhooks } from './support/webhooks.ts';
 
 /** The number of requests of a run. */
 const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 1_100);
-/** Printed by a run, to repeat it: the seed makes the same requests, the path leads to the counterexample. */
+/**
+ * A run prints both, so that it can be repeated: the seed generates the same requests, and the path leads to
+ * the counterexample.
+ */
 const SEED = testSeed();
 const PATH = process.env.PROPERTY_PATH ?? '';
 /** More sequences than needed: one has about forty requests. */
@@ -100,7 +103,7 @@ test(
 
     expect((await get('/readyz')).status).toBe(200);
     expect(sent).toBeGreaterThanOrEqual(REQUESTS);
-    // The requests have keys, and no session of the console.
+    // The requests use API keys, not console sessions.
     const neverSuccessful = operations
       .filter(({ path }) => !path.startsWith('/console/'))
       .map(({ method, path }) => `${method} ${path}`)

@@ -15,7 +15,7 @@ import { sampleManifest } from './support/manifest.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
 
 const MAX_BYTES = 5_000_000;
-/** What the form around a file can add to the Content-Length. */
+/** Bytes that the form around a file can add to the Content-Length. */
 const FORM_BYTES = 64 * 1024;
 const FILENAME = { filename: 'a.mp4' };
 
@@ -133,7 +133,7 @@ describe('50 tickets at once', () => {
     expect((await limits()).uploads.used).toBe(count);
   });
 
-  test('do not exceed it when one of two control planes is killed, and none is left half-done', async () => {
+  test('do not exceed the quota when one of two control planes is killed, and no ticket is incomplete', async () => {
     const { id, headers, ticket } = await workspace({ storedBytes: 40_000 });
     const body = { ...FILENAME, size: 1_000 };
     const other = await SeparateControlPlane.start(plane.databaseUrl);
@@ -161,7 +161,7 @@ describe('50 tickets at once', () => {
   test.each([
     ['uploads', redeem],
     ['resumable uploads', createResumable],
-  ])('without a size do not exceed it when their %s begin', async (_, begin) => {
+  ])('without a size do not exceed the quota when their %s begin', async (_, begin) => {
     const { granted, limits } = await workspace({ storedBytes: 10_000 });
     const tickets = await Promise.all(Array.from({ length: 50 }, () => granted()));
     const responses = await Promise.all(tickets.map(({ uploadToken }) => begin(uploadToken, 1_000)));
@@ -171,8 +171,8 @@ describe('50 tickets at once', () => {
   });
 });
 
-describe('at its edge', () => {
-  test('a file may fill the storage, and the next byte is refused', async () => {
+describe('at the limit of a quota', () => {
+  test('a file may use all remaining bytes, and the next byte is refused', async () => {
     const { ticket, granted } = await workspace({ storedBytes: 3_000 });
     const { uploadToken } = await granted({ size: 1_000 });
     await upload(uploadToken, 1_000);
@@ -182,7 +182,7 @@ describe('at its edge', () => {
     expect(await ticket()).toMatchObject(exceeded('storedBytes', 3_000, 3_000, null));
   });
 
-  test('renditions may exceed the storage; then the next ticket is refused', async () => {
+  test('renditions may exceed the stored bytes; then the next ticket is refused', async () => {
     const { ticket, granted, limits, remove } = await workspace({ storedBytes: 1_000 });
     const { videoId, uploadToken } = await granted({ size: 999 });
     await upload(uploadToken, 999);
@@ -292,7 +292,7 @@ describe('the reservation of a ticket', () => {
     expect((await limits()).storedBytes).toEqual({ ...NOTHING, reserved: 400 });
   });
 
-  test('without a declared size is made by each transfer, with what it announces', async () => {
+  test('without a declared size is made by each transfer, for the size that it announces', async () => {
     const { granted, limits } = await workspace({ storedBytes: 1_000 });
     const { videoId, uploadToken } = await granted();
     expect((await limits()).storedBytes).toEqual(NOTHING);

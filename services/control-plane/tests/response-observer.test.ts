@@ -14,7 +14,7 @@ const server = createServer((req, res) => {
 const port = await listen(server, { port: 0, host: '127.0.0.1', variable: 'PORT' });
 const observer = new ResponseObserver();
 
-test('names each response of its servers that is not as in the contract', async () => {
+test('reports each response of its servers that violates the contract', async () => {
   await fetch(`http://127.0.0.1:${port}/200`);
   observer.add(port);
   for (const path of ['200', '299', '200']) await (await fetch(`http://127.0.0.1:${port}/${path}`)).text();

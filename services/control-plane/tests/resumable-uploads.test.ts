@@ -91,7 +91,7 @@ const video = async (id = videoId) =>
 const remove = (id = videoId) =>
   request(plane.url).delete(`/v1/videos/${id}`).set(plane.credentials).expect(204);
 
-/** Changes the ticket; for example, lets time pass. */
+/** Changes the ticket, for example to let time pass. */
 const changeTicket = (assignments: string) =>
   sql`update upload_tickets set ${sql.raw(assignments)} where video_id = ${videoId}`.execute(plane.db);
 
@@ -107,7 +107,7 @@ const blocked = (count: number) =>
   });
 
 describe('creating', () => {
-  test('names the same upload for the same file, also twice at once', async () => {
+  test('returns the same upload for the same file, also for concurrent requests', async () => {
     const [first, second] = await Promise.all([create(), create()]);
     expect(first).toEqual({
       status: 200,
@@ -222,7 +222,7 @@ describe('an epoch', () => {
     },
   );
 
-  test('is given once, however many engines open the upload at once', async () => {
+  test('is unique, however many engines open the upload at once', async () => {
     const { transferId } = (await create()).body as { transferId: string };
     const replies = await Promise.all(Array.from({ length: 10 }, () => open(transferId)));
     expect(replies.map(({ body }) => body.epoch).sort((a, b) => Number(a) - Number(b))).toEqual(
@@ -260,7 +260,7 @@ describe('a form and a resumable upload of one ticket', () => {
     expect(await uploadsOf()).toEqual([expect.objectContaining({ end_reason: 'superseded' })]);
   });
 
-  test('register exactly one file, whatever comes in which order', async () => {
+  test('register exactly one file, in any order of requests', async () => {
     const random = new Random(testSeed());
     const tickets = await Promise.all(Array.from({ length: 12 }, () => plane.ticket()));
     const registered = await Promise.all(
@@ -271,7 +271,7 @@ describe('a form and a resumable upload of one ticket', () => {
           random.pick([form, () => resumable('filename YQ=='), () => resumable('filename Yg==')]),
         );
         const accepted = await Promise.all(attempts.map((attempt) => attempt()));
-        // Completes what no attempt has completed.
+        // Completes the ticket if no attempt has completed it.
         await sql`update upload_tickets set lease_expires_at = now()
           where video_id = ${ticket.videoId} and transfer_id is not null`.execute(plane.db);
         accepted.push(await sendForm(ticket, false));
@@ -292,7 +292,10 @@ describe('a form and a resumable upload of one ticket', () => {
 
 type Ticket = { videoId: string; uploadToken: string };
 
-/** Resolves with the transfer if its file was registered. It cannot be after `isReleased`. */
+/**
+ * Resolves with the transfer if its file was registered. With `isReleased` the transfer ends first, so its
+ * file is refused.
+ */
 async function sendForm(ticket: Ticket, isReleased: boolean): Promise<string | undefined> {
   const { transferId } = (await redeem(ticket.uploadToken)).body;
   if (transferId === undefined) return undefined;
@@ -475,7 +478,7 @@ describe('an upload ends', () => {
     expect(await complete(next)).toMatchObject({ status: 204 });
   });
 
-  test('with its video, and no row of it is left', async () => {
+  test('with its video, and its row is deleted', async () => {
     const ids = await begun();
     await remove();
     expect(codeOf(await open(ids.transferId))).toEqual([401, 'upload_token_invalid']);
@@ -487,7 +490,7 @@ describe('an upload ends', () => {
   });
 });
 
-test('the sweep of stale uploads spares a paused upload, and no ended one', async () => {
+test('the cleanup of stale uploads keeps a paused upload, and aborts ended ones', async () => {
   const NIGHT = 49 * HOUR_MS;
   const live = await paused();
   const other = await plane.ticket();
@@ -543,7 +546,7 @@ describe('a workspace', () => {
       ).body;
   }
 
-  test('has its share of open uploads, of which a paused one needs none', async () => {
+  test('has a limit of open uploads, and paused uploads do not count', async () => {
     const ticket = await inWorkspace({ storedBytes: null });
     const tickets = await Promise.all(Array.from({ length: SHARE.count + 5 }, ticket));
     const created = await Promise.all(
@@ -558,7 +561,7 @@ describe('a workspace', () => {
     const refused = created.filter((_, index) => replies[index]?.status === 429);
     expect(refused).toHaveLength(5);
     expect(replies.find(({ status }) => status === 429)?.body.code).toBe('too_many_uploads');
-    // One that is open already needs no second place.
+    // An upload that is already open counts once.
     const holder = created.findIndex((_, index) => replies[index]?.status === 200);
     const { transferId, uploadToken, videoId: heldId } = created[holder] as (typeof created)[number];
     expect(await open(transferId, null, uploadToken)).toMatchObject({ status: 200, body: { epoch: 2 } });

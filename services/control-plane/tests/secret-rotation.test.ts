@@ -115,7 +115,7 @@ test('a rotation in steps: playback continues, all values are resealed, and the 
   await third.stop();
 });
 
-test('the next run finishes an interrupted one; a value that no secret opens stays, and is logged', async () => {
+test('the next run finishes an interrupted one; a value that no secret opens stays unchanged, and is logged', async () => {
   const old = new SealingKeys(before);
   const ids = Array.from({ length: 250 }, () => newId('vid'));
   const lost = newId('vid');

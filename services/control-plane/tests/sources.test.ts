@@ -221,7 +221,7 @@ describe('the source of a failed video', () => {
     expect([refused.status, refused.body.code]).toEqual([409, 'source_not_available']);
   });
 
-  test('is kept during a retry, and for its own time after it', async () => {
+  test('is kept during a retry, and for the full period after it', async () => {
     const { videoId, sourceKey } = await failedVideo({ keepSource: 'never' });
     await age(videoId, 7);
     expect((await retry(videoId)).status).toBe(202);
@@ -238,7 +238,7 @@ describe('the source of a failed video', () => {
 });
 
 describe('PATCH of keepSource', () => {
-  test('moves the time, and deletes at once what has passed', async () => {
+  test('changes the time of deletion, and deletes at once if that has passed', async () => {
     const { videoId, sourceKey } = await readyVideo();
     await age(videoId, 5);
     const { readyAt } = await record(videoId);
@@ -268,7 +268,7 @@ describe('PATCH of keepSource', () => {
     });
   });
 
-  test('during a transcode applies when it ends', async () => {
+  test('during a transcode applies when the transcode ends', async () => {
     const { videoId, sourceKey } = await processingVideo();
     expect((await patch(videoId, 'never')).body.sourceFile.stored).toBe(true);
     expect(await isStored(sourceKey)).toBe(true);
@@ -367,7 +367,7 @@ describe('GET /videos/:id/source', () => {
     const usage = async () => (await request(plane.url).get('/v1/auth/usage').set(plane.credentials)).body;
     const before = (await usage()).bandwidthBytes;
     await request(another.url).get(`/v1/videos/${videoId}/source`).set(plane.credentials);
-    // The stop stores what was counted.
+    // The stop stores the counted bytes.
     await another.stop();
     expect((await usage()).bandwidthBytes).toBe(before);
   });
@@ -463,7 +463,7 @@ describe('DELETE /videos/:id/source', () => {
     expect((await sourceFile(videoId)).stored).toBe(true);
   });
 
-  test('and a retry at the same time: one of them wins', async () => {
+  test('at the same time as a retry: one of them wins', async () => {
     for (let round = 0; round < 12; round += 1) {
       const { videoId, sourceKey } = await failedVideo();
       const [dropped, retried] = await Promise.all([drop(videoId), retry(videoId)]);
@@ -478,7 +478,7 @@ describe('DELETE /videos/:id/source', () => {
   });
 });
 
-test('the webhook event of a video says what became of its source', async () => {
+test('the webhook event of a video says whether its source is stored', async () => {
   const eventOf = async (videoId: string) => {
     const { payload } = await plane.db
       .selectFrom('webhook_events')
@@ -494,7 +494,7 @@ test('the webhook event of a video says what became of its source', async () => 
   expect(await eventOf(failed.videoId)).toMatchObject({ sourceFile: { stored: true }, retryable: true });
 });
 
-test('a retry and the end of the days at the same time: one of them wins', async () => {
+test('a retry at the same time as the scheduled deletion of the source: one of them wins', async () => {
   const outcomes = new Set<string>();
   for (let round = 0; round < 12; round += 1) {
     const { videoId, sourceKey } = await failedVideo({ keepSource: 'never' });

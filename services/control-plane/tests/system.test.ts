@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 afterAll(() => plane.stop());
 
-/** From a control plane that has not read it before. */
+/** Reads the state from a new control plane, which has no shared reading yet. */
 async function read(): Promise<request.Response> {
   const another = await plane.startAnother();
   const response = await request(another.url).get('/v1/console/system').set(administrator.headers);
@@ -98,7 +98,7 @@ describe('engines', () => {
     expect(await plane.db.selectFrom('engines').selectAll().execute()).toEqual([]);
   });
 
-  test('that stop say so, and are removed when they have stopped', async () => {
+  test('that stop are shown as stopping, and removed when they have stopped', async () => {
     await announce();
     await announce({ state: 'stopping' });
     expect(await enginesOf()).toEqual([['eng_1', 'stopping']]);
@@ -106,7 +106,7 @@ describe('engines', () => {
     expect(await enginesOf()).toEqual([]);
   });
 
-  test('that were killed are replaced by the one that is started in their place, and by no other', async () => {
+  test('that were killed are replaced by the engine that starts in their place, and by no other', async () => {
     await announce();
     await announce({ engineId: 'eng_2', port: 8092 });
     await announce({ engineId: 'eng_3', host: 'transcoder-2' });
@@ -225,7 +225,7 @@ test('webhook deliveries and dead letters are counted', async () => {
 });
 
 describe('a part that fails', () => {
-  test('or does not respond is unavailable, and hides no other part', async () => {
+  test('or does not respond is unavailable, and the other parts are shown', async () => {
     jest.spyOn(plane.objects, 'check').mockReturnValue(new Promise(() => {}));
     jest.spyOn(plane.bus, 'check').mockRejectedValue(new Error('The broker is gone'));
     jest.spyOn(plane.bus, 'countDeadLetters').mockReturnValue(new Promise(() => {}));

@@ -9,7 +9,7 @@ import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from './support/plan.ts';
 
-/** Longer than any step of these tests, but short: no lease expires within the lease grace, which lasts as long. */
+/** Longer than any step of these tests. Short, because the lease grace lasts as long, and no lease expires within it. */
 const LEASE_SECONDS = 20;
 const TASKS = [AUDIO, IMAGES, ...PIECES];
 const commands: Message[] = [];
@@ -30,7 +30,7 @@ afterAll(() => plane.stop());
 async function plannedVideo(plan: TranscodePlan = samplePlan()): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket({ filename: 'long.mkv', playbackPolicy: 'public' });
   await plane.engine.upload(uploadToken);
-  // A claim before its command is published would spare the command.
+  // A claim before the command is published would cancel the command.
   await until(() => commandsFor(videoId, 'transcode').length === 1);
   await plane.engine.claim(videoId);
   expect(await store(videoId, 1, plan)).toBe(204);
@@ -133,7 +133,7 @@ describe('the plan of an attempt', () => {
     expect(lease_expires_at).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('is not undone by the engine that made it and does not know that it is stored', async () => {
+  test('is not undone when its engine does not know that it is stored and hands the attempt back', async () => {
     const videoId = await plannedVideo();
     const code = ENGINE_STOPPED;
     await plane.engine.report('transcode.failed', {
@@ -153,7 +153,7 @@ describe('the plan of an attempt', () => {
 });
 
 describe('tasks', () => {
-  test('are handed out in order, each once, with what the engine needs', async () => {
+  test('are assigned in order, each once, with the data that the engine needs', async () => {
     const videoId = await plannedVideo();
     const claimed = await claimAll(videoId);
     expect(claimed.map(({ task }) => task)).toEqual(TASKS);
@@ -215,7 +215,7 @@ describe('tasks', () => {
       plane.engine.report('task.progress', { ...tryOf(videoId, claimed as Try), fraction });
     await report(first, 0.5);
     const half = (await video(videoId)).progress;
-    // A piece is about a third of the work.
+    // One piece is about a third of the work.
     expect(half).toBeGreaterThan(13);
     expect(half).toBeLessThan(17);
     await complete(videoId, audio as Try);
@@ -263,7 +263,7 @@ describe('tasks', () => {
     ).toEqual([]);
   });
 
-  test('take no results of tries that have ended', async () => {
+  test('ignore results of tries that have ended', async () => {
     const videoId = await plannedVideo();
     const first = await claim(videoId);
     await fail(videoId, first, 'storage_failed');
@@ -305,7 +305,7 @@ describe('tasks', () => {
     expect((await video(videoId)).status).toBe('processing');
   });
 
-  test('are due again when the lease of their engine expires; what others have made is kept', async () => {
+  test('are due again when the lease of their engine expires; the results of other tasks are kept', async () => {
     const videoId = await plannedVideo();
     const [audio, images, ...pieces] = await claimAll(videoId);
     await complete(videoId, audio as Try);
@@ -314,7 +314,7 @@ describe('tasks', () => {
     await untilCommands(videoId, published + 1);
     const again = await claim(videoId);
     expect(again).toMatchObject({ task: pieces[1]?.task, try: 2 });
-    // A zombie finishes its piece after its successor began.
+    // The lost engine finishes its piece after the next try has begun.
     await complete(videoId, pieces[1] as Try);
     for (const done of [again, images, pieces[0], pieces[2]]) await complete(videoId, done as Try);
     expect((await video(videoId)).status).toBe('ready');
@@ -332,7 +332,7 @@ describe('tasks', () => {
     expect(Number(await leaseEnd())).toBeGreaterThan(Number(before));
   });
 
-  test('end when the video is deleted, and what a late one has stored is purged', async () => {
+  test('end when the video is deleted, and the objects of a late try are purged', async () => {
     const videoId = await plannedVideo();
     const claimed = await claim(videoId);
     await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
@@ -345,7 +345,7 @@ describe('tasks', () => {
   });
 });
 
-test('a workspace has at most as many tasks at once as it may have; the end of one begins the next', async () => {
+test('the limit of concurrent tasks holds for a workspace; the end of a task begins the next', async () => {
   const limited = await startControlPlane((config) => ({
     ...config,
     attempts: { ...config.attempts, tasksAtOnce: 2 },
@@ -368,7 +368,7 @@ test('a workspace has at most as many tasks at once as it may have; the end of o
     const [first, second] = [await planned(), await planned()];
     const claimOf = (videoId: string) =>
       limited.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion: PLAN_VERSION });
-    // At the same time, from two videos: the limit holds for both together.
+    // Concurrent claims for two videos: the limit is for both together.
     const claims = await Promise.all([first, second, first, second].map(claimOf));
     expect(claims.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409]);
     const [granted] = claims.flatMap(({ status, body }, at) =>
@@ -387,7 +387,7 @@ test('a workspace has at most as many tasks at once as it may have; the end of o
   }
 });
 
-describe('a video whose tasks cannot be done as planned is made in one run', () => {
+describe('a video whose tasks cannot be completed as planned is transcoded in one run', () => {
   const claimNext = async (videoId: string) => {
     await until(() => commandsFor(videoId, 'transcode').length === 2);
     return plane.engine.claim(videoId);
@@ -405,7 +405,7 @@ describe('a video whose tasks cannot be done as planned is made in one run', () 
     expect((await video(videoId)).status).toBe('ready');
   });
 
-  test('after results that do not fit together', async () => {
+  test('after inconsistent results', async () => {
     const videoId = await plannedVideo();
     for (const claimed of await claimAll(videoId)) {
       const result = claimed.task === PIECES[1] ? resultOf(PIECES[0] as number) : resultOf(claimed.task);
@@ -415,7 +415,7 @@ describe('a video whose tasks cannot be done as planned is made in one run', () 
   });
 });
 
-test('a command that serves an earlier task than its own is replaced', async () => {
+test('a command that an engine uses for an earlier task is replaced', async () => {
   const videoId = await plannedVideo();
   await untilCommands(videoId, 2);
   const taken = await claim(videoId);
@@ -467,12 +467,12 @@ describe('commands', () => {
     await untilCommands(videoId, 4);
   });
 
-  test('for a video that is deleted meanwhile are not', async () => {
+  test('for a deleted video are not published again', async () => {
     await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
     expect((await publishedLongAgo(videoId, 60)).numUpdatedRows).toBe(0n);
   });
 
-  test('are published again by a control plane that starts alone, which keeps what is done', async () => {
+  test('are published again by a control plane that starts alone; completed tasks stay completed', async () => {
     const [audio, images] = [await claim(videoId), await claim(videoId)];
     await complete(videoId, audio);
     const published = commandsFor(videoId).length;

@@ -105,7 +105,7 @@ describe('the code of the previous version', () => {
     }
   });
 
-  test('works with a migration that expands', async () => {
+  test('works with a migration that only expands the schema', async () => {
     expect(
       await breakingChangesOf(
         'alter table videos add column note text',

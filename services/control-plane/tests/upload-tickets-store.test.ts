@@ -30,7 +30,7 @@ afterAll(() => close());
 
 const minutes = (count: number) => new Date(Date.now() + count * 60_000);
 
-/** What differs from an unused ticket that expires in an hour, of a video that waits for its file. */
+/** Differences from an unused ticket that expires in an hour, of a video that waits for its file. */
 type Difference = {
   expired?: true;
   used?: true;

@@ -62,7 +62,7 @@ describe('requesting a ticket', () => {
     expect(video.body).not.toHaveProperty('variants');
   });
 
-  test('accepts a lifetime, the largest size and everything that the owner may choose', async () => {
+  test('accepts a lifetime, the largest size and every field that the owner may set', async () => {
     const chosen = {
       title: 'Été à Nîmes 🎬',
       metadata: { place: 'Nîmes' },

@@ -119,7 +119,7 @@ describe('storage and minutes', () => {
     expect(now.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  test('include videos; a deleted one frees its storage and stays in the minutes', async () => {
+  test('include videos; the deletion of a video frees its storage, but not its minutes', async () => {
     const { uploadToken } = await plane.ticket();
     await plane.engine.upload(uploadToken);
     expect(await usage()).toMatchObject({ storageBytes: 1_000_000, transcodedMinutes: 0, videoCount: 1 });
@@ -300,7 +300,7 @@ describe('bandwidth', () => {
   beforeEach(start);
   afterEach(stop);
 
-  test('is every byte of playlists, segments and keys on the connection, however their paths are escaped', async () => {
+  test('counts every byte of playlists, segments and keys on the connection, however their paths are escaped', async () => {
     const { hls } = await playableVideo(160_000);
     const received = await exchange(
       plane.url,

@@ -38,7 +38,7 @@ async function fill(workspace: string, videos: number, tagged: { some: number; a
     from generate_series(1, ${videos}::int) as n`.execute(db);
 }
 
-/** How PostgreSQL reads the videos of the workspace with a tag: its indexes, and the most rows that a step reads. */
+/** How PostgreSQL reads the videos of the workspace with a tag: the indexes, and the most rows that one step reads. */
 async function readingOf(tag: string): Promise<{ indexes: string[]; rows: number }> {
   const [explained] = await fewWithTag(db, workspaceId, tag).explain<Explained>('json', sql`analyze`);
   const steps = explained === undefined ? [] : withInner(explained['QUERY PLAN'][0].Plan);
@@ -59,10 +59,10 @@ function withInner(step: Step): Step[] {
   return [step, ...(step.Plans ?? []).flatMap(withInner)];
 }
 
-test('a tag that another workspace uses more often costs only the videos that have it in this one', async () => {
+test('for a tag that another workspace uses more often, PostgreSQL reads only the tagged videos of this workspace', async () => {
   expect(await readingOf('some')).toEqual({ indexes: ['videos_by_tag'], rows: 3 });
 });
 
-test('a tag that all videos of another workspace have costs no video of that one', async () => {
+test('for a tag of all videos of another workspace, PostgreSQL reads no video of that workspace', async () => {
   expect((await readingOf('all')).rows).toBeLessThanOrEqual(OWN_VIDEOS);
 });

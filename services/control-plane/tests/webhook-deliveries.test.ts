@@ -257,7 +257,7 @@ describe('disabling', () => {
     expect(await webhooks.deliveries(id)).toHaveLength(2);
   });
 
-  test('five days of failure disable, less does not', async () => {
+  test('five days of failure disable a webhook, fewer do not', async () => {
     const { endpoint, id } = await register((res) => res.writeHead(500).end());
     const failingFor = async (hours: number) => {
       await plane.db
@@ -305,7 +305,7 @@ describe('disabling', () => {
     expect(delivery).toMatchObject({ status: 'failed', responseStatus: 500, nextAttemptAt: null });
   });
 
-  test('not because of a response from a former URL, which does not count for the health either', async () => {
+  test('is not caused by a response of a former URL, which does not change the health either', async () => {
     const response = Promise.withResolvers<void>();
     const { endpoint, id } = await register((res) => {
       void response.promise.then(() => res.writeHead(410).end());
@@ -468,7 +468,7 @@ describe('a test event', () => {
 });
 
 describe('secrets', () => {
-  test('a replaced secret signs as well for a day, the one before it no longer', async () => {
+  test('a replaced secret also signs for a day, the secret before it no longer signs', async () => {
     const { endpoint, id, secret: first } = await register();
     const rotate = async () => (await webhooks.call('post', `/${id}/rotate-secret`)).body;
     const rotated = await rotate();
@@ -583,7 +583,7 @@ describe('isolation', () => {
 });
 
 describe('transactions that write events', () => {
-  test('block neither deliveries to the same webhook nor changes of it', async () => {
+  test('do not block deliveries to the same webhook or changes of it', async () => {
     const { endpoint, id } = await register((res) => res.writeHead(500).end());
     await plane.db.transaction().execute(async (trx) => {
       await record(trx);

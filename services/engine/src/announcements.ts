@@ -18,7 +18,7 @@ type Dependencies = {
   ffmpegVersion: () => string | null;
 };
 
-/** Says to the control plane that this engine is alive and what it does (ADR 49). Nothing depends on it, so failures are only logged. */
+/** Reports this engine and its load to the control plane (ADR 49). Nothing depends on the reports, so failures are only logged. */
 export class Announcements {
   readonly #deps: Dependencies;
   readonly #engineId = newId('eng');
@@ -26,7 +26,7 @@ export class Announcements {
   #state: EngineState = 'working';
   #end = () => {};
   #isFailing = false;
-  /** One after the other, so that none arrives after the last one. */
+  /** Each announcement waits for the previous one, so that the final one arrives last. */
   #latest = Promise.resolve();
 
   constructor(deps: Dependencies) {
@@ -40,13 +40,13 @@ export class Announcements {
     this.#end = repeat(ANNOUNCE_SECONDS, () => this.#announce());
   }
 
-  /** Says that the engine takes no new work. */
+  /** Announces that the engine takes no new work. */
   stopping(): void {
     this.#state = 'stopping';
     void this.#announce();
   }
 
-  /** Says that the engine has ended. Never rejects. */
+  /** Announces that the engine has ended. Never rejects. */
   async stop(): Promise<void> {
     this.#end();
     this.#state = 'stopped';
@@ -66,7 +66,7 @@ export class Announcements {
     const transcodes = roles.includes('transcode');
     try {
       const load = await metrics.load();
-      // An engine whose disk cannot be read is not lost.
+      // The engine is announced even if its disk cannot be read.
       const diskFreeBytes = transcodes ? await freeDiskBytes(transcode.workDir).catch(() => null) : null;
       await controlPlane.announce({
         engineId: this.#engineId,

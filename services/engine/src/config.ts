@@ -88,7 +88,7 @@ const settings = z.object({
  */
 export const READINESS_TIMEOUT_MS = 6_000;
 
-/** A client that sends small parts sends the next one sooner. */
+/** Longer than the time between two small parts from one client. */
 const PAUSE_SECONDS = 10;
 
 /** How long the engine retries to register a stored file: about as long as a client waits for the response. */
@@ -124,7 +124,7 @@ export type ImportSettings = {
   pauseSeconds: readonly number[];
 };
 
-/** The engine's configuration. Secrets have a member of their own, so that the rest can be shown. */
+/** The engine's configuration. Secrets are in a separate member, so that the rest can be shown. */
 export type EngineConfig = {
   /** At least one, in the order of ENGINE_ROLES. */
   roles: readonly EngineRole[];
@@ -144,7 +144,7 @@ export type EngineConfig = {
 
 /** Reads the configuration. Throws a SettingsError that names each missing or invalid setting. */
 export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
-  // An engine without a role is a mistake, so unlike other settings an empty one does not count as unset.
+  // An empty value is an error, because an engine needs a role. Other settings count as unset if they are empty.
   const ENGINE_ROLES = env.ENGINE_ROLES === '' ? ',' : env.ENGINE_ROLES;
   const values = readSettings(settings, { ...env, ENGINE_ROLES });
   return {

@@ -72,7 +72,7 @@ export function createContext(
     ffmpegVersion: () => worker?.ffmpegVersion ?? null,
   });
   const checks = {
-    // Without disk space, a worker pauses by itself.
+    // A worker needs no check of the disk: it pauses while disk space is missing.
     ...(uploads && { uploads: () => uploads.check(), disk: () => headroom.check() }),
     controlPlane: () => controlPlane.check(),
     objectStore: () => objects.check(),

@@ -128,7 +128,7 @@ export class ControlPlaneClient {
     );
   }
 
-  /** Saves what an open upload has reached. Throws a Problem `transfer_lost` if another engine has it. */
+  /** Saves the checkpoint of an open upload. Throws a Problem `transfer_lost` if another engine has it. */
   async saveResumable(request: SaveResumableRequest): Promise<SaveResumableResponse> {
     return parseResponse(
       saveResumableResponse,
@@ -156,7 +156,7 @@ export class ControlPlaneClient {
     return parseResponse(checkResponse, body).current;
   }
 
-  /** Ends a try of an import whose file is not stored. */
+  /** Reports the end of an import's try that stored no file. */
   async endImportTry(request: EndImportTryRequest): Promise<void> {
     await this.#post(INTERNAL_PATHS.endImportTry, request);
   }
@@ -167,7 +167,7 @@ export class ControlPlaneClient {
     return body === null ? null : parseResponse(claimAttemptResponse, body);
   }
 
-  /** Gives an attempt its plan. Resolves with false if the attempt has ended. */
+  /** Stores the plan of an attempt. Resolves with false if the attempt has ended. */
   async planAttempt(request: PlanAttemptRequest): Promise<boolean> {
     return (await this.#postUnless('attempt_not_current', INTERNAL_PATHS.planAttempt, request)) !== null;
   }
@@ -189,7 +189,7 @@ export class ControlPlaneClient {
     return parseResponse(checkResponse, body).current;
   }
 
-  /** Says that this engine is alive. */
+  /** Reports the state and load of this engine. */
   async announce(request: AnnounceEngineRequest): Promise<void> {
     await this.#post(INTERNAL_PATHS.announceEngine, request);
   }
@@ -199,7 +199,7 @@ export class ControlPlaneClient {
     await this.isAttemptCurrent({ videoId: NO_VIDEO, attempt: 1 });
   }
 
-  /** Resolves with the body of the response, and with null if the problem has that code. */
+  /** Resolves with the body of the response, or with null if the response is a problem with `code`. */
   async #postUnless(code: ProblemCode, path: string, request: object): Promise<unknown> {
     try {
       return await this.#post(path, request, [code]);

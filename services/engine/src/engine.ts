@@ -15,7 +15,7 @@ const WORKER_TIMEOUT_MS = 10_000;
 /** Time to send the last responses. */
 const CLOSE_GRACE_MS = 3_000;
 
-/** The longest stop of an engine. A supervisor must wait longer than this before it kills the process. */
+/** Maximum duration of an engine's stop. A supervisor must wait longer than this before it kills the process. */
 export function stopLimitMs({ roles, uploads }: EngineConfig): number {
   return (roles.includes('upload') ? uploads.drainSeconds * 1000 : 0) + 20_000;
 }
@@ -83,7 +83,7 @@ export class Engine {
    */
   async stop(): Promise<void> {
     const { config, uploads, resumableUploads, imports, worker, announcements, logger } = this.#context;
-    // First: the engine is unready from here on.
+    // First: from here on, the readiness check fails.
     uploads?.close();
     imports?.close();
     announcements.stopping();
@@ -102,7 +102,7 @@ export class Engine {
     }
     if (worker) phases.push({ name: 'transcodes', limitMs: WORKER_TIMEOUT_MS, run: () => worker.stop() });
     const work = Promise.all(phases.map((phase) => stopInOrder([phase], logger)));
-    // At once: a gateway retries a refused connection at another engine, but it cannot retry a refused request with a body.
+    // Closes the listener at once: a gateway can retry a refused connection at another engine, but not a refused request with a body.
     const closed = this.#closePublic(CLOSE_GRACE_MS, work);
     await work;
     await stopInOrder(

@@ -164,7 +164,7 @@ describe('the roles of an engine', () => {
   });
 
   test('a transcoder has no public listener and needs nothing for uploads', async () => {
-    // The port of a listener that would fail.
+    // This port is in use, so a public listener would fail.
     const { port } = await start();
     const uploader = engine as TestEngine;
     const transcoder = await startTestEngine({

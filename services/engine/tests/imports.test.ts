@@ -19,7 +19,7 @@ let engine: TestEngine;
 let server: RemoteServer;
 /** Another origin. */
 let other: RemoteServer;
-/** Addresses of the names that tests use. A list is used up from its first entry on, except for the last. */
+/** The addresses of each host name, one entry per lookup. Further lookups get the last entry. */
 const names = new Map<string, string[][]>();
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ async function received({ videoId, sourceKey }: ClaimedImport): Promise<Buffer> 
   return stored;
 }
 
-/** Resolves with the end of the try. Nothing of the file is stored then. */
+/** Resolves with the end of the try. Checks that nothing of the file is stored. */
 async function ended({ videoId, sourceKey }: ClaimedImport): Promise<EndImportTryRequest> {
   const end = await until(async () =>
     engine.controlPlane.endedTries.find((each) => each.videoId === videoId),
@@ -338,7 +338,7 @@ describe('redirects', () => {
     expect(end).toMatchObject({ failure: 'import_redirected', retryInSeconds: null });
   });
 
-  test('only the first origin gets the headers, and not after another origin', async () => {
+  test('only the first origin gets the headers, and only before a redirect to another origin', async () => {
     const last = server.serve(wholeFile);
     const foreign = other.serve(redirectTo(last));
     const second = server.serve(redirectTo(foreign));

@@ -167,7 +167,7 @@ describe('a client that', () => {
 });
 
 describe('an object store that', () => {
-  test('is full: 507, and the upload goes on when there is room', async () => {
+  test('is full: 507, and the upload continues when there is room', async () => {
     const url = await create(FILE.byteLength);
     writerFaults = () => ({
       write: async () => {
@@ -261,7 +261,7 @@ describe('an engine', () => {
     await expectStored(FILE);
   });
 
-  test('whose upload ends while another request opens it holds the ticket for that request', async () => {
+  test('keeps the ticket for a request that opens an upload while its session ends', async () => {
     const url = await create(FILE.byteLength);
     const held = client.holdPatch(url, 0, FILE.byteLength);
     held.request.write(FILE.subarray(0, 10));
@@ -299,7 +299,7 @@ describe('an engine', () => {
     await expectStored(content);
   });
 
-  test('creates an upload with its first bytes while the workspace has too many: 503, so that clients retry', async () => {
+  test('refuses a creation with first bytes while the workspace has too many uploads: 503, so that clients retry', async () => {
     ticket.crowded = true;
     const headers = {
       'Upload-Length': '10',

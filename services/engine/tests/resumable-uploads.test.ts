@@ -124,7 +124,7 @@ describe('a resumable upload', () => {
     expect(completion()).toMatchObject({ sha256: SHA256, epoch: 1 });
   });
 
-  test('is done in one request with creation-with-upload', async () => {
+  test('is sent in one request with creation-with-upload', async () => {
     const headers = { 'Upload-Length': String(FILE.byteLength), ...part(0) };
     const response = await send('POST', '/files', headers, FILE);
     expect([response.status, response.headers.get('upload-offset')]).toEqual([201, '300000']);
@@ -157,7 +157,7 @@ describe('a resumable upload', () => {
     await expectComplete();
   });
 
-  test('goes on at another engine when the first one stops', async () => {
+  test('continues at another engine when the first one stops', async () => {
     const second = await startSecond();
     const path = await create();
     await patch(path, 0, 100_000, {}, second.url);
@@ -168,7 +168,7 @@ describe('a resumable upload', () => {
     expect(completion()).toMatchObject({ sha256: null, epoch: 2 });
   });
 
-  test('goes on at another engine while the first one still has it open, which then changes nothing', async () => {
+  test('continues at another engine while the first one still has it open; the first one then changes nothing', async () => {
     const second = await startSecond();
     const path = await create();
     const hanging = openPatch(path, 0, FILE.byteLength);
@@ -232,14 +232,14 @@ describe('a part with a checksum', () => {
     'Upload-Checksum': `${algorithm} ${createHash(algorithm).update(data).digest('base64')}`,
   });
 
-  test.each(['sha1', 'sha256', 'md5'])('counts if it fits: %s', async (algorithm) => {
+  test.each(['sha1', 'sha256', 'md5'])('is stored if it matches: %s', async (algorithm) => {
     const path = await create();
     const response = await patch(path, 0, FILE.byteLength, checksum(algorithm, FILE));
     expect(response.status).toBe(204);
     await expectComplete();
   });
 
-  test('is discarded if it does not fit', async () => {
+  test('is discarded if it does not match', async () => {
     const path = await create();
     await patch(path, 0, 10);
     const wrong = await patch(path, 10, 200_000, checksum('sha1', FILE));
@@ -337,7 +337,7 @@ describe('a request is refused', () => {
     expect((await patch(path, 0, 10, { 'X-Upload-Token': other.token })).status).toBe(404);
   });
 
-  test('while the control plane is unavailable, so that clients retry and do not start anew', async () => {
+  test('while the control plane is unavailable, so that clients retry and do not start over', async () => {
     const path = await create();
     engine.controlPlane.broken.add(INTERNAL_PATHS.openResumable).add(INTERNAL_PATHS.createResumable);
     expect((await send('HEAD', path)).status).toBe(423);

@@ -415,7 +415,7 @@ describe('a disk', () => {
     await expectNothingLeft();
   });
 
-  test('without headroom makes /readyz name it', async () => {
+  test('without headroom is named by /readyz', async () => {
     const missing = async () => {
       const body = await (await fetch(`${engine.url}/readyz`)).json();
       return (body as { missing: string[] }).missing;

@@ -83,7 +83,7 @@ test('an upload of 512 MiB needs at most 150 MiB more memory than a small one', 
   expect(growth).toBeLessThan(150 * MIB);
 });
 
-test('200 concurrent uploads of 4 MiB need at most 300 MiB more memory than 200 of 1 MiB, which are 600 MiB less data', async () => {
+test('200 concurrent uploads of 4 MiB need at most 300 MiB more memory than 200 of 1 MiB, although they have 600 MiB more data', async () => {
   await startEngine();
   await uploadConcurrently(200, MIB);
   const before = await peakBytes();
@@ -99,7 +99,7 @@ test('200 concurrent uploads to S3 need less than 3 GiB: buffers of 8 MiB, one e
   expect(await peakBytes()).toBeLessThan(3 * 1024 * MIB);
 }, 600_000);
 
-test('50 concurrent resumable uploads to S3 need less than 1.5 GiB: buffers as above', async () => {
+test('50 concurrent resumable uploads to S3 need less than 1.5 GiB: buffers as for forms, and uncollected garbage', async () => {
   const storage = startProcess('benchmarks/support/object-server.ts');
   await startEngine(JSON.stringify(await nextMessage(storage)));
   const fileBytes = 20 * MIB;

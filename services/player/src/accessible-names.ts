@@ -1,6 +1,6 @@
 /**
- * Mends what screen readers find wrong in media-chrome: menus must contain only menu items, but their "back" button is none; and the
- * button for captions is on or off, which only a switch can be.
+ * Corrects roles in media-chrome for screen readers. Menus must contain only menu items, but their "back" button is not one. The button for
+ * captions can be on or off, so it needs the role of a switch.
  */
 export function mendNames(root: HTMLElement): void {
   for (const element of root.querySelectorAll('*')) {

@@ -4,8 +4,8 @@ const FRAME_SECONDS = 1 / 25;
 
 /**
  * The time that a key seeks to; undefined for other keys. The arrows seek 5 seconds, J and L 10 seconds, 0 to 9 to tenths of the
- * video, Home and End to its ends, comma and full stop one frame while paused. media-chrome would seek from the time that it
- * knows, which is late when keys follow each other quickly.
+ * video, Home and End to its ends, comma and full stop one frame while paused. media-chrome would seek from a time that is out of date when
+ * keys follow each other quickly.
  */
 export function seekTarget(
   key: string,

@@ -1,4 +1,4 @@
-/** What the query of the page's address asks for. */
+/** The options in the query of the page's URL. */
 export type Options = {
   token: string | undefined;
   autoplay: boolean;
@@ -10,7 +10,7 @@ export type Options = {
   color: string | undefined;
 };
 
-/** Reads the query. Values that make no sense count as absent: viewers can do nothing about them. */
+/** Reads the query. Invalid values count as absent, because viewers cannot correct them. */
 export function readOptions(query: string): Options {
   const parameters = new URLSearchParams(query);
   const isOn = (name: string) => !['0', 'false', 'no', null].includes(parameters.get(name));

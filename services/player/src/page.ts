@@ -25,11 +25,11 @@ let player: Player | undefined;
 let playerJs: PlayerJs | undefined;
 /** Interruptions since the video last played. */
 let interruptions = 0;
-/** What the player plays. */
+/** The source that the player plays. */
 let loaded: Source | undefined;
 /** Whether playback has stopped since the source was loaded. */
 let isInterrupted = false;
-/** Whether an interruption is being dealt with. */
+/** Whether the page is recovering from an interruption. */
 let recovering = false;
 /** Ends the wait for another state. */
 let waiting = new AbortController();
@@ -96,7 +96,7 @@ addEventListener('online', () => {
   if (player !== undefined && message?.textContent === wordsFor(OFFLINE)) void recover();
 });
 
-/** Ends the player. What was played of a video that is made again has other segments and another key then. */
+/** Ends the player. If the video is transcoded again, its segments and its key are no longer those that were played. */
 function close(): void {
   if (player === undefined) return;
   const { currentTime, paused } = player.media;
@@ -136,7 +136,7 @@ function onFailure(failure: Failure): void {
 async function recover(): Promise<void> {
   if (recovering) return;
   recovering = true;
-  // Otherwise the next look at the state would load the source at once.
+  // Otherwise the next check of the state would load the source at once.
   waiting.abort();
   waiting = new AbortController();
   const { signal } = waiting;

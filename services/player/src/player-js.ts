@@ -62,7 +62,7 @@ type Listener = { event: string; id: string | undefined; origin: string };
 
 /**
  * Controls a media element by the player.js conventions: JSON texts with `context`, `version`, `method` or `event`, `value` and
- * `listener`. Apart from `ready`, nothing is sent that no listener asked for. See docs/embed.md.
+ * `listener`. Apart from `ready`, it sends only the events that a listener has asked for. See docs/embed.md.
  */
 export class PlayerJs {
   readonly #media: ControlledMedia;
@@ -74,7 +74,7 @@ export class PlayerJs {
   /** The value of `error`, until the video plays. */
   #failure: object | undefined;
 
-  /** The page around the frame recognises it by `src`, which must be as that page has written it. */
+  /** `src` must be exactly as in the page around the frame: that page recognises the frame by it. */
   constructor(media: ControlledMedia, src: string, post: Post) {
     this.#media = media;
     this.#post = post;

@@ -12,7 +12,7 @@ export type Player = {
   media: HTMLVideoElement;
   /** Plays from these addresses, at the position that was reached. */
   load(source: Source): void;
-  /** Shows a line above the picture, together with the controls. */
+  /** Shows a line above the video, together with the controls. */
   note(words: string): void;
 };
 
@@ -29,13 +29,13 @@ type Backend = {
   start(play: () => void): void;
 };
 
-/** A segment that does not arrive is retried here a few times, and then after longer waits by the page, which says so. */
+/** hls.js retries a segment that does not arrive a few times. Then the page retries it after longer waits, with a message. */
 const RETRY = { maxNumRetry: 2, retryDelayMs: 500, maxRetryDelayMs: 2000 };
 const CONFIG: Partial<HlsConfig> = {
   // The policy of the page allows no workers.
   enableWorker: false,
   fragLoadPolicy: {
-    // Requests for segments that are not made yet wait for 15 s.
+    // The control plane holds a request for a segment that is not transcoded yet for up to 15 s.
     default: { maxTimeToFirstByteMs: 20_000, maxLoadTimeMs: 120_000, timeoutRetry: RETRY, errorRetry: RETRY },
   },
 };
@@ -46,7 +46,7 @@ const REPAIR_MS = 5000;
 
 /**
  * Shows the controls and plays. Apple's browsers play HLS themselves, with their own menus for audio and captions; all others use
- * hls.js. Chromium says that it may play HLS, so its word proves nothing.
+ * hls.js. Chromium reports that it may play HLS, so `canPlayType` proves nothing.
  */
 export function showPlayer(
   place: HTMLElement,
@@ -93,7 +93,7 @@ function nativeVideo(onFailure: OnFailure): Backend {
   // The same code stands for a lost connection and for a format that cannot be played. The state shows which it is.
   media.addEventListener('error', () => onFailure(media.error?.code === 3 ? 'unsupported' : 'interrupted'));
   const open = (hls: string, position: number) => {
-    // The images alone are new.
+    // Only the images are new.
     if (media.getAttribute('src') === hls && media.error === null) return;
     const wasPlaying = !media.paused;
     const resume = () => {
@@ -113,7 +113,7 @@ function streamVideo(onFailure: OnFailure): Backend {
     const wasPlaying = !media.paused;
     media.config = { ...CONFIG, startPosition: position > 0 ? position : -1 };
     const isOpen = media.getAttribute('src') === hls;
-    // What is buffered stays.
+    // Buffered data stays.
     if (isOpen && media.api?.levels.length) {
       media.api.startLoad(media.readyState > 0 ? -1 : position);
       return;

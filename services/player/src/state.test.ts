@@ -38,7 +38,7 @@ test.each<[State, string]>([
     'This video is being prepared: 7 of 20 pieces',
   ],
   [READY, ''],
-])('above a video in the state %j stands %j', (state, words) => {
+])('in the state %j, the page shows %j above the video', (state, words) => {
   expect(previewWords(state)).toBe(words);
 });
 

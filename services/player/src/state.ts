@@ -1,12 +1,12 @@
 import { waitBefore } from './recovery.ts';
 
-/** The addresses of a video that can be played, and the attempt that makes or has made what they lead to. */
+/** The URLs of a video that can be played, and the attempt that encodes or has encoded its segments. */
 export type Source = { hls: string; attempt?: number; poster: string | null; storyboard: string | null };
 
-/** How many pieces a long video is made of, and how many of them are made. */
+/** The number of pieces of a long video, and how many of them are done. */
 type Tasks = { total: number; completed: number };
 
-/** What a viewer may know of the video. See `EmbedState` of the contract; a problem has the `code` of the contract. */
+/** The state of the video, as far as viewers may know it. See `EmbedState` of the contract; a problem has the `code` of the contract. */
 export type State =
   | { status: 'preparing'; progress: number; hls?: string; attempt?: number; tasks?: Tasks }
   | { status: 'failed' }
@@ -18,7 +18,7 @@ export type State =
 /** Milliseconds between two requests while the video is being prepared. */
 const POLL_MS = 2000;
 
-/** What the page says in a state. A video that plays needs no words. */
+/** The message of the page in a state; empty for a video that plays. */
 export function wordsFor(state: State): string {
   switch (state.status) {
     case 'preparing':
@@ -37,7 +37,7 @@ export function wordsFor(state: State): string {
   }
 }
 
-/** What the page says above a video that plays before it is ready. */
+/** The message above a video that plays before it is ready. */
 export function previewWords(state: State): string {
   if (state.status !== 'preparing' || state.hls === undefined) return '';
   return ['This video is being prepared', ...piecesOf(state)].join(': ');
@@ -47,7 +47,7 @@ function piecesOf({ tasks }: { tasks?: Tasks }): string[] {
   return tasks === undefined ? [] : [`${tasks.completed} of ${tasks.total} pieces`];
 }
 
-/** Where a video is played from; undefined unless it can be played. One that is being prepared has no images yet. */
+/** The source of a video; undefined unless it can be played. A video that is being prepared has no images yet. */
 export function sourceOf(state: State): Source | undefined {
   if (state.status === 'ready') return state;
   if (state.status !== 'preparing' || state.hls === undefined) return undefined;

@@ -11,9 +11,9 @@ import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
 import { line, print } from '../../../../infra/testing/benchmark-table.ts';
 
 /**
- * Prints how long after the upload a long video can be played on this machine: its playlists and the first segments of the top
- * rendition and of the audio are fetched and decrypted. Then plays it at the speed of a viewer who buffers half a minute, and prints how
- * long that viewer waited.
+ * Prints how long after the upload a long video can be played on this machine. It can be played when its playlists and the first segments
+ * of the top rendition and of the audio are fetched and decrypted. Then plays it at the speed of a viewer who buffers half a minute, and
+ * prints how long that viewer waited.
  */
 
 const WORKSPACE_ID = 'ws_01j9z3w8x2f5m7k4q6r8t0v1ye';
@@ -70,7 +70,7 @@ async function measure(name: string, clip: Clip): Promise<void> {
   await client.videos.delete(ticket.videoId);
 }
 
-/** Where a video can be played, as soon as it can. */
+/** Waits until a video can be played. Resolves with its URL. */
 async function firstAddress(videoId: string): Promise<string> {
   for (;;) {
     const video = await client.videos.get(videoId);
@@ -81,7 +81,7 @@ async function firstAddress(videoId: string): Promise<string> {
   }
 }
 
-/** Twenty seconds of video, as often as needed: it is encoded once. */
+/** Encodes twenty seconds of video once, and repeats them as often as needed. */
 async function makeLongClip({ size, minutes, codec }: Clip): Promise<string> {
   const [short, repeated, long] = ['short', 'repeated', 'long.mp4'].map((file) => join(directory, file)) as [
     string,
@@ -146,7 +146,7 @@ async function trackOf(playlist: string): Promise<Track> {
   return { segments, key: await read(new URL(key, playlist).href) };
 }
 
-/** Fetches each segment when the buffer has room. A segment that comes after its time makes the viewer wait. */
+/** Fetches each segment when the buffer has room. A late segment makes the viewer wait. */
 async function playTrack(track: Track): Promise<number> {
   const begin = performance.now() / 1000;
   let [position, waited] = [0, 0];
@@ -171,7 +171,7 @@ async function segmentOf({ segments, key }: Track, sequence: number): Promise<vo
   if (plain[0] !== 0x47) throw new Error(`Segment ${sequence} is no transport stream`);
 }
 
-/** As players do, it requests what is not there yet again. */
+/** Like players, it repeats a request for a segment that is not available yet. */
 async function read(url: string): Promise<Buffer> {
   for (;;) {
     const response = await fetch(url);

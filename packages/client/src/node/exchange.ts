@@ -13,9 +13,9 @@ const CONTINUE_TIMEOUT_MS = 2_000;
 
 export type Body = {
   bytes: Readable;
-  /** Of `bytes`; null if unknown. */
+  /** The size of `bytes`; null if unknown. */
   size: number | null;
-  /** Around `bytes`. */
+  /** Sent before and after `bytes`. */
   head?: Buffer;
   tail?: Buffer;
   /** Called with the part of `bytes` that was sent so far. */

@@ -10,8 +10,8 @@ const FORM_IDLE_TIMEOUT_MS = 11 * 60_000;
 
 /**
  * Sends a file to the engine, in constant memory. Resolves when it is stored. Framelane checks later whether it is a video.
- * Above 64 MiB the upload is resumable, if the size is known and the permit is a whole ticket: it survives lost connections,
- * and a later call with the same ticket continues it. Throws a FramelaneError if the engine responds with an error, which it
+ * Above 64 MiB the upload is resumable, if the size is known and the permit is a whole ticket. A resumable upload survives lost
+ * connections, and a later call with the same ticket continues it. Throws a FramelaneError if the engine responds with an error, which it
  * can at any time, or the connection fails. The ticket stays valid unless the code is `upload_token_…`.
  */
 export async function upload(

@@ -1,10 +1,10 @@
 /**
  * The gain of a second engine: `pnpm bench:fleet [--videos=2] [--minutes=0] [--rounds=5]`. A cluster of processes transcodes
- * `videos` videos per engine, or with `minutes` one video of that duration, in pieces. Each round measures one engine on the first processor, two engines on both processors, and one
- * engine on the second processor; with `minutes` also one engine on the first processor that makes the video in one run. An engine and its child processes are pinned to one processor. The processors of a
- * shared machine differ, so a round compares two engines with the mean of the two single ones. Each round also measures
- * ffmpeg without an engine in the same way: the gain that the second processor allows. Prints medians of the rounds, as a
- * table and as JSON.
+ * `videos` videos per engine, or with `minutes` one video of that duration, in pieces. Each round measures one engine on the first
+ * processor, two engines on both processors, and one engine on the second processor. With `minutes`, it also measures one engine on the
+ * first processor that transcodes the video in one run. An engine and its child processes are pinned to one processor. The processors of a
+ * shared machine differ, so a round compares two engines with the mean of the two single ones. Each round also measures ffmpeg without an
+ * engine in the same way: the gain that the second processor allows. Prints medians of the rounds, as a table and as JSON.
  *
  * Everything else runs on the same processors: control plane, PostgreSQL, RabbitMQ, and this program with its fake object
  * store. The videos and the preset make ffmpeg nearly all of the work.

@@ -23,7 +23,7 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
     source: 'RFC 8216 §6.2.4',
     sentence: 'All video renditions begin at the same timestamp, to a millisecond.',
     check: withTimes(({ video: [first, ...others] }) => {
-      if (!first || others.length === 0) return notApplicable('there are not several video renditions');
+      if (!first || others.length === 0) return notApplicable('there are fewer than two video renditions');
       return judged(
         others.flatMap((other) => {
           const difference = startOf(other) - startOf(first);
@@ -45,7 +45,7 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
     sentence:
       'All video renditions have the same number of segments, cut at the same times, to a millisecond.',
     check: withTimes(({ video: [first, ...others] }) => {
-      if (!first || others.length === 0) return notApplicable('there are not several video renditions');
+      if (!first || others.length === 0) return notApplicable('there are fewer than two video renditions');
       return judged(
         others.flatMap((other) => cutFindings(other, first, MILLISECOND + ROUNDING)),
         `${first.timeline.starts.length} segments`,
@@ -92,7 +92,7 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
     sentence: 'All renditions end within a frame of each other.',
     check: withTimes(({ video, audio }) => {
       const [first, ...others] = [...video, ...audio];
-      if (!first || others.length === 0) return notApplicable('there are not several renditions');
+      if (!first || others.length === 0) return notApplicable('there are fewer than two renditions');
       const figures = others.map((other) => `${inMs(other.timeline.end - first.timeline.end)}`);
       return judged(
         others.flatMap((other) => endFindings(other, first)),

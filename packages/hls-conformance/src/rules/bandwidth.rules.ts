@@ -126,7 +126,7 @@ function renditionRates({ name, playlist, segments, unread }: Rendition): Rates 
 
 function firstVariant({ master, url }: Presentation): Verdict {
   const [first, ...others] = master?.variants ?? [];
-  if (!master || !first || others.length === 0) return notApplicable('there are not several variants');
+  if (!master || !first || others.length === 0) return notApplicable('there are fewer than two variants');
   // Variants with other audio or codecs are a group of their own.
   const group = (variant: Variant) => `${variant.attributes.get('AUDIO')?.text} ${codecFamilies(variant)}`;
   const compatible = [first, ...others.filter((variant) => group(variant) === group(first))];

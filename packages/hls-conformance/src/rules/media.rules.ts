@@ -41,7 +41,7 @@ export const MEDIA_RULES: readonly Rule[] = [
     check: ({ renditions }) => {
       const known = renditions.filter(({ playlist }) => playlist.targetDuration !== null);
       const [first, ...others] = known;
-      if (!first || others.length === 0) return notApplicable('there are not several media playlists');
+      if (!first || others.length === 0) return notApplicable('there are fewer than two media playlists');
       const target = first.playlist.targetDuration;
       return judged(
         others
@@ -61,7 +61,7 @@ export const MEDIA_RULES: readonly Rule[] = [
     sentence: 'Target durations are 6 seconds.',
     check: ({ renditions }) => {
       const long = renditions.filter(({ segments }) => segments.length > 1);
-      return judgeEach(long, 'there is no more than one segment', ({ name, playlist: { targetDuration } }) =>
+      return judgeEach(long, 'no playlist has several segments', ({ name, playlist: { targetDuration } }) =>
         targetDuration === TARGET_SECONDS || targetDuration === null
           ? []
           : [{ place: name, message: `has a target duration of ${targetDuration} s` }],
@@ -76,7 +76,7 @@ export const MEDIA_RULES: readonly Rule[] = [
     check: ({ renditions }) =>
       judgeEach(
         renditions.filter(({ playlist }) => playlist.ended && playlist.type !== 'EVENT'),
-        'nothing is on demand',
+        'no playlist is of video on demand',
         ({ name, playlist: { type } }) =>
           type === 'VOD'
             ? []

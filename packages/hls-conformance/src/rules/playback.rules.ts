@@ -2,7 +2,7 @@ import { PLAYER_ORIGIN } from '../loading/http-client.ts';
 import { type LoadedResponse, type Presentation, type RequestKind, shortAddress } from '../presentation.ts';
 import { type Finding, judgeEach, type Rule } from '../rule.ts';
 
-/** Compression makes shorter playlists hardly smaller, or larger. */
+/** Compression hardly reduces shorter playlists, or makes them larger. */
 const WORTH_COMPRESSING = 256;
 const YEAR_SECONDS = 31_536_000;
 const NOT_REQUESTED = 'it was not requested';

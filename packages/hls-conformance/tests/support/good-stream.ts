@@ -28,7 +28,10 @@ const SECONDS = 14;
 const TARGET = 6;
 const KEY_FRAME_SECONDS = 2;
 
-/** Makes two video renditions and audio with ffmpeg, as Framelane does: in one run, with the same segment times and a late clock. */
+/**
+ * Makes two video renditions and audio with ffmpeg, as Framelane does: in one run, with the same segment times, and timestamps that begin
+ * above zero.
+ */
 export async function makeMedia(): Promise<Media> {
   const directory = await mkdtemp(join(tmpdir(), 'hls-conformance-'));
   try {

@@ -30,7 +30,7 @@ export function payloadAt(packet: Buffer): number {
   return (packet.readUInt8(3) & 0x20) === 0 ? 4 : 5 + packet.readUInt8(4);
 }
 
-/** Moves the times of a segment's PES packets from `from` up to, but without, `to`. */
+/** Moves the times of a segment's PES packets from number `from` to the one before `to`. */
 export function shift(segment: Buffer, ticks: number, from = 0, to = Number.POSITIVE_INFINITY): void {
   let count = -1;
   for (const packet of packetsOf(segment)) {

@@ -33,8 +33,8 @@ export async function accountOfCluster(directory: string): Promise<Account> {
  * The `setpriv` command line that runs a PostgreSQL program with an account, and sends it SIGINT (a fast shutdown) when
  * this process dies. `needs` are the paths that the program has to reach.
  *
- * If another user cannot reach them (a clone below /root), the server keeps one capability, which bypasses file
- * permissions. initdb asks `access(2)`, which respects that capability only with `no_setuid_fixup`.
+ * If that user cannot reach them (a clone below /root), the server keeps one capability, which bypasses file permissions. initdb asks
+ * `access(2)`, which respects that capability only with `no_setuid_fixup`.
  */
 export async function runAsAccount(account: Account, needs: readonly string[]): Promise<string[]> {
   const command = ['setpriv', '--pdeathsig=INT'];

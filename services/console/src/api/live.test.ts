@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { pollAfter } from './live.ts';
 
-test('asks often only while a video moves', () => {
+test('polls often only while a video is in progress', () => {
   expect(pollAfter([{ status: 'ready' }, { status: 'processing' }])).toBe(2_000);
   expect(pollAfter([{ status: 'uploading' }])).toBe(2_000);
   expect(pollAfter([{ status: 'ready' }, { status: 'failed' }])).toBe(15_000);

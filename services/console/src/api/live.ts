@@ -1,15 +1,15 @@
 import type { Schemas } from '@framelane/client';
 
-/** Milliseconds between requests while something that the page shows moves, and otherwise. */
+/** Milliseconds between polls: while something on the page is in progress, and otherwise. */
 const MOVING_MS = 2_000;
 const RESTING_MS = 15_000;
 
-/** Milliseconds until data are asked for again. A hidden tab does not ask; it asks at once when it is shown. */
+/** Milliseconds until the next poll. A hidden tab does not poll; it polls at once when it is shown. */
 export function pollWhile(isMoving: boolean): number {
   return isMoving ? MOVING_MS : RESTING_MS;
 }
 
-/** Milliseconds until videos are asked for again. */
+/** Milliseconds until the next poll of videos. */
 export function pollAfter(videos: readonly Pick<Schemas['Video'], 'status'>[]): number {
   return pollWhile(videos.some(({ status }) => status === 'uploading' || status === 'processing'));
 }

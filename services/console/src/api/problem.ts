@@ -20,7 +20,7 @@ export function isConnectionError(error: unknown): boolean {
   return error instanceof FramelaneError && error.code === 'connection_failed';
 }
 
-/** Whether what the request names does not exist. */
+/** Whether the requested object does not exist. */
 export function isGone(error: unknown): boolean {
   return error instanceof FramelaneError && error.status === 404;
 }
@@ -33,7 +33,7 @@ export function isScopeError(error: unknown): boolean {
   );
 }
 
-/** What a person can read about an error. */
+/** An error in words for people. */
 export function wordsFor(error: unknown): Words {
   if (!(error instanceof FramelaneError)) {
     return { title: 'Something went wrong', detail: 'Reload the page and try again.', requestId: null };
@@ -51,7 +51,7 @@ export function wordsFor(error: unknown): Words {
   return { title: problem.title, detail: [problem.detail, ...fields].join(' — '), requestId };
 }
 
-/** What is wrong with a field of the request, or with an entry of it; null if nothing is. */
+/** The error of a field of the request, or of an entry of the field; null if it has none. */
 export function fieldMessage(error: unknown, name: string): string | null {
   const problems = error instanceof FramelaneError ? (error.problem?.errors ?? []) : [];
   const found = problems.find(({ field }) => fieldName(field).split('/')[0] === name);

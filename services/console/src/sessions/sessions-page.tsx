@@ -17,7 +17,7 @@ type Entry = Schemas['ConsoleSessionEntry'];
 
 const LIST_KEY = ['sessions'];
 
-/** The sessions in the workspace: who is signed in, and the way to end it. */
+/** Lists the sessions in the workspace, with buttons that end them. */
 export function SessionsPage() {
   const { can } = useSession();
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
@@ -131,7 +131,7 @@ function EndAll() {
   );
 }
 
-/** Shows which sessions are left. That of this page may have ended, too. */
+/** Reloads the list of sessions, and the session of this page, which may have ended. */
 function useRefreshSessions(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {

@@ -68,7 +68,7 @@ function nearest(
   return others.includes(current) ? current : first;
 }
 
-/** Gets the session in another workspace or environment, and then shows the same kind of page there, with nothing of the former. */
+/** Gets the session in another workspace or environment, then shows the same kind of page there, without data of the former one. */
 function useSwitch() {
   const queries = useQueryClient();
   const [path, navigate] = useLocation();

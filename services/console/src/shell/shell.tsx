@@ -10,7 +10,7 @@ import { ShortcutsHelp } from '../ui/shortcuts-help.tsx';
 import { UploadsPanel } from '../uploads/uploads-panel.tsx';
 import { ScopeSwitch } from './scope-switch.tsx';
 
-/** What surrounds every page: navigation, workspace, sign-out and the uploads. */
+/** The frame of every page: navigation, workspace, sign-out and the uploads. */
 export function Shell({ children }: { children: ReactNode }) {
   const session = useSession();
   const leaving = useMutation({ mutationFn: signOut });
@@ -45,7 +45,7 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-/** A file that is dropped beside a drop zone would replace the page, with its uploads and what was typed. */
+/** Without this, a file that is dropped beside a drop zone would replace the page, with its uploads and unsaved input. */
 function refuseDroppedFiles(): () => void {
   const refuse = (event: DragEvent) => {
     if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return;

@@ -9,7 +9,7 @@ import { SessionContext, useSessionQuery } from './session.ts';
 import { SignInPage, SignInWords } from './sign-in-page.tsx';
 import { SignInAtProvider } from './sign-in-provider.tsx';
 
-/** Shows the page to somebody who is signed in. If the session ends, the words are above the page, which keeps what was typed. */
+/** Shows the page to somebody who is signed in. If the session ends, a dialog covers the page, which keeps what was typed. */
 export function SessionGate({ children }: { children: ReactNode }) {
   const queries = useQueryClient();
   const { data: session, error, isFetching, refetch } = useSessionQuery();

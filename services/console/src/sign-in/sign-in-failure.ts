@@ -15,7 +15,7 @@ export function takeFailure(
   return { reason, requestId: values.get('request') ?? '' };
 }
 
-/** What a person can read about a failure: what happened, and what to do. */
+/** A failure in words for people: what happened, and what to do. */
 export function failureWords(reason: string, provider: string): { title: string; detail: string } {
   switch (reason) {
     case 'unavailable':

@@ -15,8 +15,8 @@ export function useSystem() {
 }
 
 /**
- * What the control plane is missing, by name. It responds without a session, which cannot be checked while the database is
- * unavailable. Null if it does not respond.
+ * The names of the unavailable systems that the control plane needs; null if it does not respond. This request needs no session, because
+ * the control plane cannot check sessions while the database is unavailable.
  */
 export function useReadiness(systemError: Error | null) {
   const status = systemError instanceof FramelaneError ? systemError.status : null;

@@ -42,14 +42,14 @@ export function SystemPage() {
   );
 }
 
-/** What the control plane says without a session. */
+/** The unavailable systems, which the control plane also reports without a session. */
 function Missing({ names }: { names: string[] | null }) {
-  if (names === null) return <Text>The control plane does not say what it is missing.</Text>;
+  if (names === null) return <Text>The control plane does not report which systems are unavailable.</Text>;
   return (
     <Text>
       {names.length === 0
         ? 'The control plane is ready again.'
-        : `The control plane is missing: ${names.join(', ')}.`}
+        : `These systems are unavailable: ${names.join(', ')}.`}
     </Text>
   );
 }

@@ -20,7 +20,7 @@ export function healthState({ status, latencyMs }: Schemas['SystemHealth']): Sta
   }
 }
 
-/** What each kind of system is called. */
+/** The name of each kind of system. */
 export const KINDS: Record<Schemas['SystemHealth']['kind'], string> = {
   postgresql: 'PostgreSQL',
   rabbitmq: 'RabbitMQ',
@@ -42,13 +42,13 @@ export function engineState({ status }: Pick<Engine, 'status'>): State {
 
 const ROLES: Record<Engine['roles'][number], string> = { upload: 'uploads', transcode: 'transcodes' };
 
-/** What an engine does, e.g. `Uploads and transcodes`. */
+/** The roles of an engine in words, e.g. `Uploads and transcodes`. */
 export function roleWords({ roles }: Pick<Engine, 'roles'>): string {
   const words = roles.map((role) => ROLES[role]).join(' and ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** What an engine has in progress. */
+/** The work that an engine has in progress. */
 export function loadWords({ roles, slots, slotsBusy, tasks, uploads, imports }: Engine): string[] {
   return [
     ...(roles.includes('transcode')
@@ -58,7 +58,7 @@ export function loadWords({ roles, slots, slotsBusy, tasks, uploads, imports }: 
   ];
 }
 
-/** What cannot work now, and what to do. */
+/** The problems of the installation, and what to do. */
 export function warningsOf({ engines, versions, deadLetters }: System): string[] {
   const warnings: string[] = [];
   const working = (engines ?? []).filter(({ status }) => status === 'working');
@@ -80,7 +80,7 @@ export function warningsOf({ engines, versions, deadLetters }: System): string[]
   return warnings;
 }
 
-/** A number of things, and for how long the oldest has been there. */
+/** The number of waiting or running items, and how long the oldest has been there. */
 export function backlogWords({ count, oldestSeconds }: Schemas['SystemBacklog']): string {
   return count === 0 ? 'none' : `${count}, the oldest for ${timeWords(oldestSeconds)}`;
 }

@@ -6,20 +6,20 @@ import { FormButtons } from './form-buttons.tsx';
 
 type ConfirmProps = {
   title: string;
-  /** What will happen. */
+  /** The consequences of the action. */
   children: ReactNode;
   /** The word on the button. */
   submit: string;
   isOpen: boolean;
   onClose: () => void;
   action: () => Promise<unknown>;
-  /** Called after the action, also if the page of the dialog has gone. */
+  /** Called after the action, even if another page is shown. */
   onDone: () => unknown;
-  /** Called after the action on the page of the dialog. By default it closes the dialog. */
+  /** Called after the action if the page of the dialog is still shown. By default it closes the dialog. */
   onDoneHere?: () => void;
 };
 
-/** Asks before something that cannot be undone. It stays open while that happens. */
+/** A dialog that asks for confirmation of an action that cannot be undone. It stays open during the action. */
 export function Confirm({ title, children, submit, isOpen, onClose, ...rest }: ConfirmProps) {
   const { action, onDone, onDoneHere = onClose } = rest;
   const confirmed = useMutation({ mutationFn: action, onSuccess: () => void onDone() });

@@ -1,7 +1,7 @@
 /** A shortcut of the page: a key, or two keys one after the other, such as `g v`. */
 export type Shortcut = { keys: string; words: string };
 
-/** What to do about a key after the pending ones: the shortcut that it completes, or what is pending now. */
+/** The effect of a key after the pending ones: the shortcut that it completes, or the keys that are pending now. */
 export function matchKey<Each extends Shortcut>(
   pending: string,
   key: string,

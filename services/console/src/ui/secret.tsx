@@ -3,14 +3,14 @@ import type { ReactNode } from 'react';
 import { Copy } from './copy.tsx';
 
 type SecretProps = {
-  /** What the secret belongs to, e.g. `key`. */
+  /** The object that the secret belongs to, e.g. `key`. */
   what: string;
   label: string;
   /** Undefined in the replay of a response, which has no secret. */
   value: string | undefined;
   /** What to do if the secret was lost. */
   ifLost: string;
-  /** What can be done with the secret. */
+  /** The use of the secret. */
   children?: ReactNode;
   onDone: () => void;
 };
@@ -54,7 +54,10 @@ type SecretModalProps = {
   children: ReactNode;
 };
 
-/** A dialog for a request that returns a secret. Once it is sent, only "Done" closes the dialog, so that nothing loses the secret. Then it forgets it. */
+/**
+ * A dialog for a request that returns a secret. Once the request is sent, only "Done" closes the dialog, so that the secret is not lost.
+ * Then the dialog forgets the secret.
+ */
 export function SecretModal({ title, isOpen, onClose, request, children }: SecretModalProps) {
   const canClose = !request.isPending && !request.isSuccess;
   return (

@@ -8,7 +8,7 @@ const QUESTION = 'Discard the changes that are not saved?';
 
 /** Asks whether changes may be lost. */
 export function mayDiscard(): boolean {
-  // The dialog of the browser is the only one that can answer before a navigation goes on.
+  // Only the dialog of the browser blocks a navigation until the user has decided.
   return confirm(QUESTION);
 }
 

@@ -4,7 +4,7 @@ import { useShortcut } from '../ui/shortcuts.ts';
 import { ImportVideo } from './import-video.tsx';
 import { useUploadQueue } from './uploads-provider.tsx';
 
-/** What a file chooser offers. Other files can be dropped. */
+/** The files that a file chooser offers. Other files can be dropped. */
 export const VIDEO_FILES = 'video/*,.mkv,.mxf,.ts,.mts,.m2ts';
 
 /** Takes files that are dropped anywhere on the page, or chosen. */

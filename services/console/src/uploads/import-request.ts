@@ -1,6 +1,6 @@
 import type { ImportRequest } from '@framelane/client';
 
-/** What somebody typed into the form for an import. */
+/** The input in the form for an import. */
 export type ImportForm = { url: string; title: string; headers: string };
 
 /** A line of the headers that is not `Name: value`; undefined if all are. */

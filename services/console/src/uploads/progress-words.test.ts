@@ -10,7 +10,7 @@ test('a file that is being sent has speed and time left when they are known', ()
   expect(progressWords({ ...item, speed: 0 })).toBe('10 MB of 40 MB · no connection');
 });
 
-test('the pace of the queue includes waiting files', () => {
+test('speed and time left of the queue include waiting files', () => {
   const waiting: Item = { ...item, id: 2, sent: 0, state: 'waiting' };
   const paused: Item = { ...waiting, id: 3, state: 'paused' };
   expect(paceWords([waiting, paused])).toEqual([]);

@@ -1,7 +1,7 @@
 import { formatBytes } from '../ui/format.ts';
 import { type Item, paceOf, percentOf, type Reason } from './upload-items.ts';
 
-/** How far a file is, in a line. */
+/** The progress of a file in a line. */
 export function progressWords(item: Item): string {
   const { state, size, sent, reason } = item;
   switch (state) {

@@ -7,15 +7,15 @@ export type Item = {
   /** Bytes that have arrived, as far as the browser knows. */
   sent: number;
   /**
-   * `unfinished`: begun before a reload of the page, so the file must be chosen again. `ended`: begun before a reload, but its video
-   * takes no file any more.
+   * `unfinished`: begun before a reload of the page, so the file must be chosen again. `ended`: begun before a reload, but its video no
+   * longer accepts a file.
    */
   state: 'waiting' | 'sending' | 'paused' | 'sent' | 'failed' | 'unfinished' | 'ended';
   /** The video of the file, as soon as its ticket exists. */
   videoId?: string;
   /** Why it failed. */
   error?: unknown;
-  /** Why the upload ended, or the chosen file was not taken. */
+  /** Why the upload ended, or why the chosen file was refused. */
   reason?: Reason | undefined;
   /** Bytes a second; undefined until it is known. */
   speed?: number | undefined;
@@ -46,7 +46,7 @@ export type Action =
 /** Uploads at the same time. A browser has six connections to an origin over HTTP/1.1. */
 const AT_ONCE = 3;
 
-/** The part of a new measurement in the speed, 0..1. */
+/** The weight of a new measurement in the speed, 0..1. */
 const SMOOTHING = 0.3;
 
 /** The queue after an action. */
@@ -112,7 +112,7 @@ function measured(item: Item, seconds: number): Item {
   return { ...item, mark: sent, speed: speed === undefined ? now : speed + SMOOTHING * (now - speed) };
 }
 
-/** The waiting items whose turn it is. */
+/** The waiting items that can start now. */
 export function nextToStart(items: readonly Item[]): Item[] {
   const sending = items.filter(({ state }) => state === 'sending').length;
   return items.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, AT_ONCE - sending));

@@ -11,7 +11,7 @@ const TICK_MS = 1_000;
 
 type Permit = Pick<UploadTicket, 'videoId' | 'uploadUrl' | 'tusUrl' | 'uploadToken'>;
 
-/** What the queue needs to send a file, but nobody shows. */
+/** The internal state of a file that is being sent. */
 type Transfer = {
   file: File;
   /** Aborted by a pause; each start has its own. */
@@ -134,7 +134,7 @@ export class UploadQueue {
     }
   }
 
-  /** Measures while something is sent, and keeps how far it is. */
+  /** While something is sent, measures the speed and stores the progress. */
   #tick(): void {
     const isSending = this.#items.some(({ state }) => state === 'sending');
     if (isSending === (this.#ticking !== undefined)) return;
@@ -216,7 +216,7 @@ export class UploadQueue {
     delete transfer?.unlock;
   }
 
-  /** If the deletion fails, the video stays in the list until its ticket expires, where it can be deleted. */
+  /** If the deletion fails, the video stays in the list until its ticket expires, and can be deleted there. */
   async #delete(videoId: string, transfer: Transfer | undefined): Promise<void> {
     this.#forget(videoId, transfer);
     await this.#api.videos.delete(videoId).catch(() => {});
@@ -259,7 +259,7 @@ export class UploadQueue {
     await Promise.all(items.map(({ id, videoId }) => this.#check(id, videoId)));
   }
 
-  /** Whether the video of an unfinished upload still takes its file. If nobody can say, it stays. */
+  /** Removes an unfinished upload whose video no longer accepts the file. If that is unknown, the upload stays. */
   async #check(id: number, videoId: string): Promise<void> {
     const outcome = await outcomeOf(this.#api, videoId);
     const isUnfinished = this.#items.some((item) => item.id === id && item.state === 'unfinished');
@@ -269,7 +269,7 @@ export class UploadQueue {
   }
 }
 
-/** What became of the upload of a video; undefined if it can go on. */
+/** The outcome of the upload of a video; undefined if the upload can go on, or if the outcome is unknown. */
 async function outcomeOf(
   api: ReturnType<typeof apiIn>,
   videoId: string,

@@ -8,7 +8,7 @@ const HEIGHT = 200;
 const AXIS_WIDTH = 72;
 
 type ChartProps = {
-  /** What the chart shows, for screen readers. The table below it has the figures. */
+  /** A description for screen readers. The table below the chart has the figures. */
   label: string;
   /** Unix times in seconds, and the values at them. Null: unknown. */
   times: readonly number[];

@@ -24,7 +24,7 @@ test('a period begins with a month, also in another year', () => {
 });
 
 describe('rows', () => {
-  test('by day are the days', () => {
+  test('by day have the figures of each day', () => {
     expect(rowsOf(DAYS, 'day').map(({ period, storageBytes }) => [period, storageBytes])).toEqual([
       ['2026-10-30', null],
       ['2026-10-31', 500],

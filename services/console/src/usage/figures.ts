@@ -1,6 +1,6 @@
 import type { Schemas } from '@framelane/client';
 
-/** What a chart or a table shows for each day or month: the name of the period, and the figures. Null: not recorded. */
+/** The data of a chart or a table for each day or month: the name of the period, and the figures. Null: not recorded. */
 export type Row = {
   /** `2026-11-21` or `2026-11`. */
   period: string;
@@ -14,7 +14,7 @@ export type Step = 'day' | 'month';
 /** The periods that a person can choose, as months before the present one. */
 export const MONTHS = ['0', '1', '2', '5', '11'] as const;
 
-/** What the address of the page says. */
+/** The options in the address of the page. */
 export function readAddress(search: string): { months: (typeof MONTHS)[number]; step: Step } {
   const parameters = new URLSearchParams(search);
   return {

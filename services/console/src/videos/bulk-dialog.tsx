@@ -13,7 +13,7 @@ export type BulkAction = 'delete' | 'add' | 'remove';
 type BulkDialogProps = {
   action: BulkAction;
   videos: readonly Video[];
-  /** Gets the videos that are done, and the result in words; empty without one. */
+  /** Called with the videos that are done, and the result in words, which is empty if nothing was begun. */
   onClose: (done: readonly Video[], words: string) => void;
 };
 
@@ -26,7 +26,7 @@ const WORDS = {
   remove: { title: 'Remove tags', submit: 'Remove', done: 'changed' },
 } as const;
 
-/** Deletes or tags several videos, and says how it went for each. It cannot be closed meanwhile. */
+/** Deletes or tags several videos, and shows the result for each. The dialog cannot be closed during the action. */
 export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
   const queries = useQueryClient();
   const { workspace, environment } = useSession();
@@ -92,7 +92,7 @@ function taskOf(
   if (action === 'delete') {
     return ({ id }) =>
       api.videos.delete(id, PATIENT).catch((error: unknown) => {
-        // Somebody else was faster, or the response to the first try was lost.
+        // The video is already deleted: by somebody else, or by an earlier request whose response was lost.
         if (!isGone(error)) throw error;
       });
   }

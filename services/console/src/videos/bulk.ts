@@ -1,4 +1,4 @@
-/** How a bulk action stands. Every item is in exactly one of the lists. */
+/** The progress of a bulk action. Every item is in exactly one of the lists. */
 export type Progress<Item> = {
   done: readonly Item[];
   failed: readonly { item: Item; error: unknown }[];

@@ -53,7 +53,7 @@ export function CaptionsForm({ videoId, replaced, onDone }: CaptionsFormProps) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        // A form that was opened meanwhile stays.
+        // If another form was opened during the request, it stays open.
         if (file !== null) upload.mutate(file, { onSuccess: onDone });
       }}
     >

@@ -14,7 +14,7 @@ import { useRefreshVideo } from './refresh-video.ts';
 
 type Captions = Schemas['Captions'];
 
-/** The captions of a video, and for those who may, the ways to change them. */
+/** The captions of a video. With the permission `videos:write`, they can be changed. */
 export function CaptionsSection({ video }: { video: Video }) {
   const { can } = useSession();
   const mayWrite = can('videos:write');

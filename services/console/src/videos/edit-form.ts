@@ -1,13 +1,13 @@
 import { FramelaneError, type Schemas, type Video } from '@framelane/client';
 
-/** What the form holds. */
+/** The values of the form. */
 export type EditValues = {
   title: string;
   tags: string[];
   metadata: { name: string; value: string }[];
   passthrough: string;
   playbackPolicy: Schemas['PlaybackPolicy'];
-  /** Which sites may show the player: those of the installation, or a list with one origin a line. */
+  /** The sites that may show the player: those of the installation, or a list with one origin a line. */
   sites: 'installation' | 'list';
   origins: string;
   keep: 'always' | 'never' | 'days';
@@ -32,7 +32,7 @@ export function editValues(video: Video): EditValues {
   };
 }
 
-/** The request for what changed between two states of the form. It contains nothing else, so that it undoes no other change. */
+/** The request for the fields that differ between two states of the form. It contains no others, so that it does not undo other changes. */
 export function patchOf(before: EditValues, after: EditValues): Schemas['VideoPatch'] {
   const [old, next] = [toPatch(before), toPatch(after)];
   const { metadata: _, ...changed } = pick(next, changedFields(old, next));
@@ -105,7 +105,7 @@ function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** What is wrong with the form before it is sent: only what the API could not say. */
+/** Errors that are found before the form is sent: only those that the API cannot report. */
 export function checkValues({ metadata }: EditValues): Partial<Record<EditField, string>> {
   const names = metadata.map(({ name }) => name).filter((name) => name !== '');
   const repeated = names.find((name, at) => names.indexOf(name) !== at);

@@ -19,7 +19,7 @@ import { useUpdateVideo } from './update-video.ts';
 type EditVideoFormProps = {
   /** The video as it is now; the form begins with that of the first render. */
   video: Video;
-  /** Called when there are changes that are not saved, and when there are none any more. */
+  /** Called when the form begins or ceases to have unsaved changes. */
   onDirty: (isDirty: boolean) => void;
   onCancel: () => void;
   onSaved: () => void;
@@ -27,7 +27,7 @@ type EditVideoFormProps = {
 
 type Errors = Partial<Record<EditField, string>>;
 
-/** The form for what the owner of a video chooses. It sends only what was changed. */
+/** The form for the fields that the owner of a video sets. It sends only changed fields. */
 export function EditVideoForm({ video, onDirty, onCancel, onSaved }: EditVideoFormProps) {
   const [original] = useState(video);
   const [values, setValues] = useState(() => editValues(video));

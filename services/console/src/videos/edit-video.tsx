@@ -5,7 +5,7 @@ import { useSession } from '../sign-in/session.ts';
 import { mayDiscard, useUnsavedChanges } from '../ui/unsaved-changes.ts';
 import { EditVideoForm } from './edit-video-form.tsx';
 
-/** Opens the form for what the owner of a video chooses. Nothing for somebody without the permission. */
+/** Opens the form for the fields that the owner of a video sets. Nothing for somebody without the permission. */
 export function EditVideo({ video }: { video: Video }) {
   const { can } = useSession();
   const [isOpen, setIsOpen] = useState(false);

@@ -2,7 +2,7 @@ import type { Schemas } from '@framelane/client';
 
 type Status = Schemas['VideoStatus'];
 
-/** What the address of the list says. */
+/** The filters, order and page in the address of the list. */
 export type ListAddress = {
   q: string;
   status: Status | '';
@@ -60,7 +60,7 @@ function dayOf(value: string): string {
   return /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : '';
 }
 
-/** The begin of a day, or of one some days later. */
+/** The start of a day, or of one some days later. */
 function midnight(day: string, daysLater: number): string {
   const [year = 0, month = 0, date = 0] = day.split('-').map(Number);
   return new Date(year, month - 1, date + daysLater).toISOString();

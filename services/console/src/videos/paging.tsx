@@ -6,7 +6,7 @@ import { type ListAddress, writeListAddress } from './list-address.ts';
 type PagingProps = {
   address: ListAddress;
   nextCursor: string | null;
-  /** Whether the list is still that of another address, to which `nextCursor` belongs. */
+  /** Whether the list and `nextCursor` still belong to another address. */
   isLoading: boolean;
 };
 

@@ -15,7 +15,7 @@ export function rowId(videoId: string): string {
 }
 
 /**
- * Goes to where somebody left the list when it is shown again. When another page of the list is shown, goes to its begin. `key` is the
+ * Goes to where somebody left the list when it is shown again. When another page of the list is shown, goes to its beginning. `key` is the
  * address of what is shown; undefined until something is.
  */
 export function usePlace(key: string | undefined, list: RefObject<HTMLElement | null>): void {

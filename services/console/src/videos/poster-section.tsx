@@ -11,7 +11,7 @@ import { Section } from '../ui/section.tsx';
 import { Poster } from './poster.tsx';
 import { posterOf } from './poster-file.ts';
 
-/** The image that players show before the video plays, and for those who may, the ways to change it. */
+/** The image that players show before the video plays. With the permission `videos:write`, it can be changed. */
 export function PosterSection({ video }: { video: Video }) {
   const { can } = useSession();
   return (

@@ -1,7 +1,7 @@
 import type { Video } from '@framelane/client';
 import { useState } from 'react';
 
-/** The poster of a video, or a grey area. The browser sends the cookie of the session, with which it gets that of a signed video without a token. */
+/** The poster of a video, or a grey area. The cookie of the session gives access to the poster of a signed video without a token. */
 export function Poster({ video: { thumbnail, updatedAt } }: { video: Video }) {
   // A poster keeps its URL, and browsers keep the earlier one for a minute.
   const url = thumbnail && `${thumbnail}?at=${Date.parse(updatedAt)}`;

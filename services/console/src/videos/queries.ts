@@ -28,12 +28,15 @@ export function useVideo(id: string) {
   });
 }
 
-/** Whether a video is ready, or can be played while it is made. */
+/** Whether a video is ready, or can be played while it is transcoded. */
 export function isPlayable({ status, preview }: Schemas['Video']): boolean {
   return status === 'ready' || preview !== null;
 }
 
-/** A token for the player of a `signed` video; none for others. A new one comes before it ends, also in a hidden tab, where a player goes on. */
+/**
+ * A token for the player of a `signed` video; none for others. A new token replaces it before it expires, also in a hidden tab, where a
+ * player goes on.
+ */
 export function usePlaybackToken(video: Schemas['Video']) {
   const { id, playbackPolicy } = video;
   return useQuery({

@@ -6,7 +6,7 @@ import { Loading } from '../ui/loading.tsx';
 import { Section } from '../ui/section.tsx';
 import { readRenditions } from './master-playlist.ts';
 
-/** What the master playlist of a ready video offers. */
+/** The variants in the master playlist of a ready video. */
 export function Renditions({ video: { id, workspaceId, readyAt, audioTracks = [] } }: { video: Video }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['renditions', id, readyAt],

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 import { pollAfter } from '../api/live.ts';
 
-/** What has happened to a video, live. It is loaded again when the record has changed, and while an attempt can begin or end. */
+/** The timeline of a video, live. It is loaded again when the record has changed, and while an attempt can begin or end. */
 export function useTimeline(video: Video) {
   const isFinal = video.status === 'ready' || video.status === 'failed';
   return useQuery({

@@ -8,7 +8,7 @@ import { Section } from '../ui/section.tsx';
 import { useTimeline } from './timeline-query.ts';
 import { timelineWords } from './timeline-words.ts';
 
-/** What has happened to a video, oldest first. */
+/** The timeline of a video, oldest entry first. */
 export function TimelineSection({ video }: { video: Video }) {
   const { data, error, refetch } = useTimeline(video);
   const now = useNow();

@@ -52,7 +52,7 @@ test('the stage says what happens, how far it is, and what comes next', () => {
   const inPieces = attempt('running');
   Object.assign(inPieces.attempt ?? {}, { tasks: { total: 20, completed: 7, running: 2 } });
   expect(stageOf(video(), [inPieces]).now).toBe(
-    'The video is being transcoded: 40 %. 7 of 20 pieces are made, 2 at work.',
+    'The video is being transcoded: 40 %. 7 of 20 pieces are done, 2 in progress.',
   );
   expect(stageOf(video(), [attempt('running', 3)]).now).toMatch(/This is attempt 3\.$/);
   expect(stageOf(video(), [step('waiting')])).toMatchObject({

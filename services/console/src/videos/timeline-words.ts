@@ -4,7 +4,7 @@ import { importPercent } from './video-words.ts';
 
 type Entry = Schemas['TimelineEntry'];
 
-/** What an entry of the timeline means. `now` is a Unix time in milliseconds. */
+/** An entry of the timeline in words. `now` is a Unix time in milliseconds. */
 export function timelineWords({ type, at, attempt }: Entry, video: Video, now: number): string {
   switch (type) {
     case 'created':
@@ -42,7 +42,7 @@ function outcomeWords(start: string, { outcome, endedAt }: Schemas['TimelineAtte
   }
 }
 
-/** Where a video that is not ready stands. */
+/** The stage of a video that is not ready. */
 export type Stage = {
   /** What happens now. */
   now: string;
@@ -58,7 +58,7 @@ export function stageOf(video: Video, timeline: readonly Entry[] | undefined): S
     return video.import === null ? uploadStage(video) : importStage(video.import);
   const latest = timeline?.at(-1);
   const next = video.preview
-    ? `It can be played already, in ${video.preview.variants.join(', ')}. A part that is not made yet takes a moment.`
+    ? `It can be played already, in ${video.preview.variants.join(', ')}. A part that is not transcoded yet takes a moment.`
     : 'The player appears when the video can be played.';
   if (latest?.type === 'waiting') return { now: 'The file waits for an engine.', next, percent: null };
   const again = (latest?.attempt?.number ?? 1) > 1 ? ` This is attempt ${latest?.attempt?.number}.` : '';
@@ -70,10 +70,10 @@ export function stageOf(video: Video, timeline: readonly Entry[] | undefined): S
   };
 }
 
-/** How far the pieces of a long video are. The audio and the images count as pieces. */
+/** The progress of the pieces of a long video. The audio and the images count as pieces. */
 function tasksWords(tasks: Schemas['TimelineAttempt']['tasks']): string {
   if (tasks === null) return '';
-  return ` ${tasks.completed} of ${tasks.total} pieces are made, ${tasks.running} at work.`;
+  return ` ${tasks.completed} of ${tasks.total} pieces are done, ${tasks.running} in progress.`;
 }
 
 function uploadStage({ expiresAt }: Video): Stage {

@@ -2,7 +2,7 @@ import type { Schemas, Video } from '@framelane/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 
-/** Changes a video. A new title and new tags are shown before the response, because they can be taken back. */
+/** Changes a video. A new title and new tags are shown before the response, and are reverted if the request fails. */
 export function useUpdateVideo(id: string, onSaved: () => void) {
   const queries = useQueryClient();
   const queryKey = ['videos', 'one', id];
@@ -27,7 +27,7 @@ export function useUpdateVideo(id: string, onSaved: () => void) {
       return before;
     },
     onError: (_error, { title, tags }, before) => {
-      // Only what was shown is taken back: somebody else may have changed the rest meanwhile.
+      // Only the shown fields are reverted: somebody else may have changed the others.
       if (before !== undefined) {
         show({
           ...(title !== undefined && { title: before.title }),

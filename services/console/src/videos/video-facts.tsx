@@ -5,7 +5,7 @@ import { Fact, Facts } from '../ui/facts.tsx';
 import { formatBytes, formatDuration, formatTime } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
 
-/** What is known about a video and its file. */
+/** The properties of a video and its file. */
 export function VideoFacts({ video, action }: { video: Video; action: ReactNode }) {
   const { width, height, frameRate, duration, size, source, tags, metadata, passthrough, allowedOrigins } =
     video;

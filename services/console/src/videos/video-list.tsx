@@ -12,20 +12,20 @@ type VideoListProps = {
   ref: RefObject<HTMLUListElement | null>;
   videos: readonly Video[];
   address: ListAddress;
-  /** Whether the videos are still those of another address. */
+  /** Whether the videos still belong to another address. */
   isLoading: boolean;
-  /** Gets what was done with several videos, in words. */
+  /** Called with the result of a bulk action, in words. */
   onDone: (words: string) => void;
 };
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** The rows of a page, and what can be done with several of them. */
+/** The rows of a page, and the bulk actions. */
 export function VideoList({ ref, videos, address, isLoading, onDone }: VideoListProps) {
   const { can } = useSession();
   const canWrite = can('videos:write');
   const key = writeListAddress(address);
-  // Videos are selected on one page. What somebody cannot see is not selected.
+  // Only videos of the current page are selected, so that nobody changes videos that are not shown.
   const [selection, setSelection] = useState({ key, ids: NOTHING });
   const [bulk, setBulk] = useState<{ action: BulkAction; videos: readonly Video[] }>();
   const opener = useRef<Element>(null);

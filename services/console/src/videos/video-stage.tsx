@@ -3,7 +3,7 @@ import { Progress, Text } from '@mantine/core';
 import { useTimeline } from './timeline-query.ts';
 import { stageOf } from './timeline-words.ts';
 
-/** What happens to a video that is not ready, and what comes next. */
+/** The current stage of a video that is not ready, and the next one. */
 export function VideoStage({ video }: { video: Video }) {
   const { data: timeline } = useTimeline(video);
   const { now, next, percent } = stageOf(video, timeline);

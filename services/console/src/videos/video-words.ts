@@ -45,7 +45,7 @@ export const STATUS_COLOURS = {
   failed: 'red',
 } as const satisfies Record<Video['status'], string>;
 
-/** What to do about a failed video. Codes of later versions have no words. */
+/** The advice about a failed video. Codes of later versions get general advice. */
 export function adviceFor(code: string): string {
   return (
     (ADVICE as Record<string, string>)[code] ??

@@ -42,7 +42,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
           <Text>
             {status === undefined
               ? 'No event was sent in the last 30 days. A test event shows whether the endpoint works.'
-              : `No delivery of the last 30 days is ${status}.`}
+              : `No delivery of the last 30 days has the status ${status}.`}
           </Text>
         </div>
       )}

@@ -16,7 +16,7 @@ import { webhookPatch } from './webhook-patch.ts';
 type Webhook = Schemas['Webhook'];
 type Dialog = 'edit' | 'rotate' | 'delete';
 
-/** What a person can do with a webhook. */
+/** The buttons and dialogs of a webhook. */
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const { id, enabled } = webhook;
   const queries = useQueryClient();
@@ -96,7 +96,7 @@ function RotateSecret({ id, isOpen, onClose }: DialogProps) {
           onDone={onClose}
         >
           <Text size="sm">
-            The former secret signs as well until {formatTime(rotated.previousSecretExpiresAt)}.
+            Events are signed with both secrets until {formatTime(rotated.previousSecretExpiresAt)}.
           </Text>
         </Secret>
       ) : (

@@ -1,13 +1,13 @@
 import type { Schemas } from '@framelane/client';
 
-/** What a person can set. */
+/** The fields that a person can set. */
 export type WebhookValues = {
   url: string;
   description: string | null;
   events: Schemas['WebhookEventType'][];
 };
 
-/** What changed between two states of the form. It contains nothing else, so that it undoes no other change. */
+/** The fields that differ between two states of the form. The request contains no others, so that it does not undo other changes. */
 export function webhookPatch(before: WebhookValues, after: WebhookValues): Schemas['WebhookPatch'] {
   const { url, description, events } = after;
   return {

@@ -32,7 +32,7 @@ export function reasonOf({ disabledReason }: Pick<Webhook, 'disabledReason'>): s
     case 'gone':
       return 'The endpoint responded with 410 (Gone). Enable the webhook when the endpoint works again.';
     case 'failing':
-      return 'Every attempt failed for five days. Mend the endpoint, then enable the webhook.';
+      return 'Every attempt failed for five days. Repair the endpoint, then enable the webhook.';
     default:
       return undefined;
   }

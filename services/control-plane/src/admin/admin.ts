@@ -92,7 +92,7 @@ async function withServices<T>(host: AdminHost, work: (services: AdminServices) 
   }
 }
 
-/** The message of an error that an administrator can correct; any other error with its stack trace. */
+/** Returns the message of an error that an administrator can correct, or any other error with its stack trace. */
 function explain(error: unknown): string {
   if (error instanceof AdminError || error instanceof SettingsError || error instanceof Problem) {
     return error.message;

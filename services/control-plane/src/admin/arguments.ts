@@ -41,7 +41,7 @@ export function parsePermissions(text: string): Permission[] {
   });
 }
 
-/** Reads a future time: a time as in RFC 3339, or a day, which means its midnight in UTC. */
+/** Reads a future time: an RFC 3339 time, or a day, which means 0:00 UTC of that day. */
 export function parseFuture(text: string): Date {
   const moment = new Date(dayOrTime.safeParse(text).data ?? Number.NaN);
   if (Number.isNaN(moment.getTime())) {
@@ -94,7 +94,7 @@ export function parseSize(text: string): number | None {
   return bytes;
 }
 
-/** The same for the size of a file, which cannot be 0. */
+/** Reads the size of a file like `parseSize`, but refuses 0. */
 export function parseFileSize(text: string): number | None {
   const bytes = parseSize(text);
   if (bytes === 0) throw new InvalidArgumentError('A file has at least one byte.');

@@ -19,7 +19,7 @@ export type AdminServices = {
   consoleSessions: () => ConsoleSessionsService;
 };
 
-/** Runs the work of a command and prints the result: described as text, or as JSON. */
+/** Runs the work of a command and prints its result as text or as JSON. */
 export type RunCommand = <T>(
   options: { json?: boolean },
   work: (services: AdminServices) => Promise<T>,
@@ -49,12 +49,12 @@ export const PERMISSIONS_OPTION = [
 
 /** The option of commands that let a person into the console. */
 export function environmentsOption(): Option {
-  return new Option('--environment <kind...>', 'environments of what the person creates, the default first')
+  return new Option('--environment <kind...>', 'environments of created resources, the default first')
     .choices(ENVIRONMENTS)
     .default(ENVIRONMENTS, 'both');
 }
 
-/** The same for administrators. */
+/** The option that makes the person an administrator. */
 export const ADMINISTRATOR_OPTION = [
   '--administrator',
   'the person may also see the state of the whole installation',

@@ -12,7 +12,7 @@ export function addLimitCommands(program: Command, run: RunCommand): void {
 
   limits
     .command('set')
-    .description('set limits; those that are not given stay as they are')
+    .description('set limits; the other limits do not change')
     .option(...WORKSPACE_OPTION)
     .option('--stored-bytes <size>', 'bytes of sources, segments and images, e.g. 1TB or 1TiB', parseSize)
     .option('--transcoded-minutes <number>', 'minutes of video per calendar month in UTC', parseLimit)
@@ -38,7 +38,7 @@ export function addLimitCommands(program: Command, run: RunCommand): void {
 
   limits
     .command('show')
-    .description('show the limits and what counts against them')
+    .description('show the limits and the current usage')
     .option(...WORKSPACE_OPTION)
     .option('--json', 'print JSON')
     .action((options: Options) =>

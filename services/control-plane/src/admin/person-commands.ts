@@ -32,7 +32,7 @@ const EMAIL_OPTION = ['--email <address>', 'the verified email address at the pr
 export function addPersonCommands(program: Command, run: RunCommand): void {
   const person = program
     .command('console-person')
-    .description('say who may sign in to the console by OpenID Connect');
+    .description('manage who may sign in to the console by OpenID Connect');
 
   person
     .command('add')

@@ -138,7 +138,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Revokes a key of the caller's workspace. No request that arrives after this resolved succeeds with the key. Throws 404
+   * Revokes a key of the caller's workspace. A request that arrives after this resolves cannot use the key. Throws 404
    * `api_key_not_found`, 403 `insufficient_permissions` when the key has a permission that the caller lacks, and 409
    * `last_admin_key` when no other key with the same or a later expiry has its administrative permissions.
    */
@@ -215,7 +215,7 @@ function prepareKey(key: NewApiKey): Commit<CreatedApiKey> {
   };
 }
 
-/** Whether a time is not after the limit; null means never. */
+/** Whether a time is at or before the limit; null means never. */
 function isUntil(time: Date | null, limit: Date | null): boolean {
   return limit === null || (time !== null && time <= limit);
 }

@@ -125,7 +125,7 @@ export class AttemptsService {
     if (open) await this.#lifecycle.progress(videoId, fraction);
   }
 
-  /** Applies the result of the open attempt; any other changes nothing. */
+  /** Applies the result of the open attempt. The result of any other attempt changes nothing. */
   async complete(result: MessageData<'transcode.completed'>): Promise<void> {
     const { videoId, attempt, manifest, sourceSha256 } = result;
     const report = await this.#lifecycle.transaction(async (trx) => {
@@ -135,7 +135,7 @@ export class AttemptsService {
     report?.();
   }
 
-  /** Makes a locked video ready. Resolves with a function that counts it, to be called once the transaction is committed. */
+  /** Makes a locked video ready. Resolves with a function that updates the metrics; call it after the commit. */
   async completeAttempt(
     trx: Database,
     video: VideoRow,
@@ -195,8 +195,9 @@ export class AttemptsService {
   }
 
   /**
-   * The video, locked, if this is its open attempt, and that has tasks or not, as expected. Otherwise the result changes nothing: the
-   * engine that planned a video may not know that its plan is stored, and hand the attempt back.
+   * Locks and returns the video if this is its open attempt, and if the attempt has tasks exactly when `withTasks` is set. Otherwise
+   * returns undefined, and the result changes nothing. For example, the engine that planned a video may not know that its plan is
+   * stored, and then hands the attempt back.
    */
   async lockForResult(
     trx: Database,
@@ -215,8 +216,8 @@ export class AttemptsService {
   }
 
   /**
-   * Ends the open attempt at a locked video: another one follows later, or the video fails. Resolves with a function that logs and
-   * counts that, to be called once the transaction is committed.
+   * Ends the open attempt at a locked video: another one follows later, or the video fails. Resolves with a function that writes
+   * the log and the metrics; call it after the commit.
    */
   async failAttempt(trx: Database, video: VideoRow, failure: Failure): Promise<() => void> {
     const { outcome, code } = failure;

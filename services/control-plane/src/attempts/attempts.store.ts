@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
 
-/** The open attempt at a video, its lease expired or not, and whether it has tasks. */
+/** The open attempt at a video, even if its lease has expired, and whether it has tasks. */
 export async function findOpenAttempt(
   db: Database,
   videoId: string,
@@ -85,7 +85,7 @@ export async function findBacklog(db: Database): Promise<{ waiting: Backlog; run
   };
 }
 
-/** Every open attempt without tasks, its lease expired or not. */
+/** Every open attempt without tasks, even if its lease has expired. */
 export async function findOpenAttempts(db: Database): Promise<{ videoId: string; number: number }[]> {
   return openAttempts(db).where('plan', 'is', null).execute();
 }

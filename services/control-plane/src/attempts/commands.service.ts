@@ -54,8 +54,9 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 
   /**
-   * Publishes lost commands again, but none that still waits in the queue. A command is lost when an engine has claimed a
-   * video whose command was published long after it, or when the queue is empty. Safe on several instances.
+   * Publishes lost commands again. A command that still waits in the queue is not lost. An unclaimed command counts as
+   * lost when the queue is empty, or when an engine has claimed a video whose command was published much later. Safe on
+   * several instances.
    */
   async reissueLost(): Promise<void> {
     const unclaimed = await findUnclaimed(this.#db, COMMAND_IN_TRANSIT_SECONDS);
@@ -89,7 +90,10 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 }
 
-/** Whether an engine has claimed a video of a command so much later that the queue must have delivered this one before. */
+/**
+ * Whether an engine has claimed a video whose command was published so much later that the queue must have delivered this
+ * command.
+ */
 function isOvertaken({ publishedAt }: UnclaimedCommand, latestClaimed: Date | null): boolean {
   if (latestClaimed === null) return false;
   return latestClaimed.getTime() - publishedAt.getTime() >= COMMAND_IN_TRANSIT_SECONDS * 1000;

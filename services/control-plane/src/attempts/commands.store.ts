@@ -43,7 +43,10 @@ export async function recordPublished(db: Database, command: DueCommand): Promis
     .execute();
 }
 
-/** The commands that were published at least that long ago and not claimed since, in the order of their publication. */
+/**
+ * The commands that were published at least `seconds` ago and that no engine has claimed since, in the order of
+ * publication.
+ */
 export async function findUnclaimed(db: Database, seconds: number): Promise<UnclaimedCommand[]> {
   return db
     .selectFrom('videos')
@@ -82,8 +85,8 @@ export async function makeAllDue(db: Database): Promise<void> {
 }
 
 /**
- * When the latest of all videos that an engine has claimed began to wait for it. The queue delivers commands in order, so
- * it has delivered every command that was published before.
+ * Of all videos that an engine has claimed, the latest time at which one began to wait. The queue delivers commands in
+ * order, so it has delivered every command that was published before that time.
  */
 export async function findLatestClaimed(db: Database): Promise<Date | null> {
   const row = await db

@@ -115,13 +115,13 @@ function chooseWorkspace(
   if (chosen !== undefined) return chosen;
   throw new Problem(
     'workspace_mismatch',
-    `This ${NAMES[first.kind]} does not belong to the workspace ${header ? 'in X-Svc-Workspace' : 'of the address'}.`,
+    `This ${NAMES[first.kind]} does not belong to the workspace ${header ? 'in X-Svc-Workspace' : 'in the URL'}.`,
   );
 }
 
 /**
- * The credential for the workspace in the header, or any one. An operation for sessions only is about the whole session: a person can
- * sign out although the session has lost the workspace that the page shows.
+ * The credential for the workspace in the header, or else the first one. It is for operations that act on a whole session: a person
+ * can sign out even if the session has lost access to the workspace that the page shows.
  */
 function chooseAny(credentials: [Credential, ...Credential[]], header: string | undefined): Credential {
   return credentials.find(({ workspace_id }) => workspace_id === header) ?? credentials[0];
@@ -160,5 +160,5 @@ function requirePermissions(needed: readonly string[], { kind, permissions }: Cr
   }
 }
 
-/** For people. */
+/** Names for messages. */
 const NAMES = { key: 'API key', session: 'session' };

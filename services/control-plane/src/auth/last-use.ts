@@ -12,7 +12,7 @@ export class LastUse {
     this.#logger = logger;
   }
 
-  /** Stores that the credential is used now, if that is due. */
+  /** Stores a use of the credential, if one is due. */
   record({ id, is_use_due }: { id: string; is_use_due: boolean }): void {
     if (!is_use_due || this.#inProgress.has(id)) return;
     this.#inProgress.add(id);

@@ -37,7 +37,7 @@ export class SessionCookie {
     res.cookie(this.#name, '', { ...this.#options, maxAge: 0 });
   }
 
-  /** The unverified token of a request; undefined without one. A request with an Authorization header has none. */
+  /** The unverified token of a request; undefined without a cookie, or with an Authorization header. */
   tokenOf(req: Request): string | undefined {
     const { authorization, cookie = '' } = req.headers;
     return authorization === undefined ? this.#pattern.exec(cookie)?.[1] : undefined;

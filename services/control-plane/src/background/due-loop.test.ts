@@ -9,7 +9,7 @@ const NEVER_MS = 3_600_000;
 let loop: DueLoop<string> | undefined;
 afterEach(() => loop?.stop());
 
-/** A loop over rows that are due from the start. `claims` are the limits it has claimed with. */
+/** A loop over rows that are due from the start. `claims` lists the limit of each claim. */
 function start(rows: string[], work: Partial<DueWork<string>> & Pick<DueWork<string>, 'perform'>) {
   const claims: number[] = [];
   const claim = async (limit: number) => {

@@ -14,7 +14,7 @@ export const RENEWED_CLAIM_SECONDS = 30;
 export type DueWork<T> = {
   /** Names the work in the log. */
   name: string;
-  /** Milliseconds between two claims of a loop that nobody wakes. */
+  /** Milliseconds between two claims, unless `wake` is called. */
   pollMs: number;
   /** How many items one control plane works on at the same time. */
   concurrency: number;

@@ -51,7 +51,7 @@ test('continues after a single failed check', async () => {
   expect(grace.hasPassed(LEASE)).toBe(true);
 });
 
-test('continues through a break of half of the shortest lease, and no longer', async () => {
+test('continues through an interruption of at most half of the shortest lease', async () => {
   grace.start();
   await after(2 * LEASE);
   check = () => Promise.reject(new Error('unavailable'));

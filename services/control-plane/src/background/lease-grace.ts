@@ -1,7 +1,7 @@
 /**
  * Measures for how long this control plane has reached its database and the broker without a break. A control plane ends
- * expired leases only after it has reached both for the duration of a lease. Before, engines may have been unable to renew
- * their leases, or the renewals may still be in the queue.
+ * expired leases only after it has reached both for the duration of a lease. Until then, engines may have been unable to
+ * renew their leases, or the renewals may still be in the queue.
  *
  * Uses the wall clock, like the expiry of leases: a monotonic clock may stop while the machine is suspended.
  */

@@ -14,7 +14,7 @@ export async function insertSteps(db: Database, names: readonly string[]): Promi
     .execute();
 }
 
-/** Claims those of the named steps that are due. */
+/** Claims the named steps that are due. */
 export async function claimDueSteps(
   db: Database,
   names: readonly string[],

@@ -44,8 +44,8 @@ export type CaptionsRequest = {
 };
 
 /**
- * Keeps the captions of videos. Each change is one transaction with the lock of the video: captions are stored as rows, so
- * there is no moment at which they are half changed (ADR 34).
+ * Stores the captions of videos. Each change is one transaction that locks the video. Captions are stored as rows, so
+ * nobody sees a partial change (ADR 34).
  */
 export class CaptionsService {
   readonly #db: Database;
@@ -75,7 +75,7 @@ export class CaptionsService {
     return captions;
   }
 
-  /** The WebVTT file of a language. Throws 404 `video_not_found` or `captions_not_found`, and 400 if it is no language. */
+  /** The WebVTT file of a language. Throws 404 `video_not_found` or `captions_not_found`, and 400 if the language is invalid. */
   async get(address: CaptionsAddress): Promise<string> {
     const language = requireLanguage(address.language);
     await this.list(address.workspaceId, address.videoId);
@@ -85,7 +85,7 @@ export class CaptionsService {
   }
 
   /**
-   * Sets or replaces the captions of a language. Throws 400 if they cannot be read or it is no language, 404
+   * Sets or replaces the captions of a language. Throws 400 if the captions or the language are invalid, 404
    * `video_not_found`, 409 `captions_limit_reached`, and 403 `quota_exceeded`.
    */
   async set(
@@ -113,8 +113,8 @@ export class CaptionsService {
   }
 
   /**
-   * Changes the label or the default of captions. Throws 404 `video_not_found` or `captions_not_found`, and 400 if it is no
-   * language.
+   * Changes the label or the default of captions. Throws 404 `video_not_found` or `captions_not_found`, and 400 if the
+   * language is invalid.
    */
   async update(address: CaptionsAddress, patch: CaptionsPatch): Promise<CaptionsRecord> {
     const language = requireLanguage(address.language);
@@ -130,7 +130,10 @@ export class CaptionsService {
     });
   }
 
-  /** Deletes the captions of a language. Throws 404 `video_not_found` or `captions_not_found`, and 400 if it is no language. */
+  /**
+   * Deletes the captions of a language. Throws 404 `video_not_found` or `captions_not_found`, and 400 if the language is
+   * invalid.
+   */
   async delete(address: CaptionsAddress): Promise<void> {
     const language = requireLanguage(address.language);
     await this.#change(address, async (trx, existing) => {
@@ -178,7 +181,10 @@ export class CaptionsService {
     });
   }
 
-  /** The engine has read the track with the same rules, so an error means that the two have different versions. */
+  /**
+   * The engine has read the track with the same rules, so an error means that the engine and the control plane
+   * have different versions.
+   */
   #readTrack(videoId: string, webvtt: string): Content | undefined {
     try {
       return toContent(readCaptions(Buffer.from(webvtt), 'webvtt'));
@@ -224,7 +230,7 @@ function readFile(file: Uint8Array, format: CaptionsFormat, duration: number | n
   }
 }
 
-/** The canonical form of the language in the path of a request. Throws 400 if it is none. */
+/** The canonical form of the language in the path of a request. Throws 400 if it is not a language tag. */
 function requireLanguage(text: string): string {
   const tag = canonicalLanguage(text);
   if (tag !== undefined) return tag;
@@ -236,7 +242,7 @@ function nameOf(language: string): string {
   return languageName(language) ?? language;
 }
 
-/** The tag, or the tag with a private subtag if the video has a track of this language before: `en-x-2`. */
+/** The tag; with a private subtag, such as `en-x-2`, if the tag is taken. */
 function withNumber(language: string, taken: ReadonlySet<string>): string {
   if (!taken.has(language)) return language;
   const separator = language.includes('-x-') ? '-' : '-x-';

@@ -15,8 +15,8 @@ export class ConsolePeopleService {
   }
 
   /**
-   * Adds a person, or replaces what they may do in these workspaces. `administrator` is for the whole person. Their sessions end, so that the next
-   * sign-in has what is valid now.
+   * Adds a person, or replaces the grants of a person in these workspaces. `administrator` applies in all workspaces. Ends the sessions of the
+   * person, so that the next session has the new grants.
    */
   async add(
     person: { email: string; administrator: boolean },
@@ -36,7 +36,7 @@ export class ConsolePeopleService {
     return rows.map((row) => ({ email: row.email, ...toGrant(row), addedAt: row.created_at.toISOString() }));
   }
 
-  /** What a person may do in each workspace. It stays so until the transaction ends. */
+  /** The grants of a person, by workspace. They cannot change until the transaction ends. */
   async grantsIn(trx: Database, email: string): Promise<PersonGrant[]> {
     return (await grantsOf(trx, email)).map(toGrant);
   }

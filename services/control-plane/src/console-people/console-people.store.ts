@@ -3,10 +3,7 @@ import type { ConsolePersonRow } from '../db/schema.ts';
 
 type Grant = Pick<ConsolePersonRow, 'workspace_id' | 'environments' | 'permissions'>;
 
-/**
- * Stores what a person may do in workspaces, in place of what they might do there before. `administrator` is for the whole person. Deletes the
- * person's sessions.
- */
+/** Replaces the grants of a person in these workspaces. `administrator` applies in all workspaces. Deletes the person's sessions. */
 export async function replaceGrants(
   db: Database,
   { email, administrator }: Pick<ConsolePersonRow, 'email' | 'administrator'>,
@@ -29,17 +26,19 @@ export async function replaceGrants(
   });
 }
 
-/** What a person may do in each workspace. It stays so until the transaction ends. */
+/** The grants of a person, by workspace. They cannot change until the transaction ends. */
 export async function grantsOf(db: Database, email: string): Promise<ConsolePersonRow[]> {
   return db.selectFrom('console_people').selectAll().where('email', '=', email).forShare().execute();
 }
 
-/** All people with what they may do in each workspace. */
+/** All people with their grants in each workspace. */
 export async function listGrants(db: Database): Promise<ConsolePersonRow[]> {
   return db.selectFrom('console_people').selectAll().orderBy('email').orderBy('workspace_id').execute();
 }
 
-/** Deletes what a person may do, in all workspaces or in the given ones, with the sessions there. Resolves with the workspaces. */
+/**
+ * Deletes the grants of a person, in all workspaces or in the given ones, and the sessions there. Resolves with the workspaces.
+ */
 export async function deleteGrants(
   db: Database,
   email: string,

@@ -40,7 +40,7 @@ export type WorkspaceGrant = {
 /** What a person may do in a workspace, and whether they may see the whole installation. */
 export type PersonGrant = WorkspaceGrant & { administrator: boolean };
 
-/** What a person may do who signs in with a link: grants for different workspaces, at least one. */
+/** The grants of a sign-in link: one or more, for different workspaces. */
 export type LinkRequest = {
   name: string;
   /** Whether the person may see the whole installation. */
@@ -48,7 +48,7 @@ export type LinkRequest = {
   grants: readonly WorkspaceGrant[];
 };
 
-/** A sign-in link, which is never shown again. It is for one use before it expires. */
+/** A sign-in link, which is never shown again. It can be used once, until it expires. */
 export type ConsoleLink = { url: string; expiresAt: Date };
 
 /** Creates sign-in codes, exchanges them for sessions, and verifies, lists and ends sessions (ADR 43). */
@@ -93,8 +93,8 @@ export class ConsoleSessionsService {
   }
 
   /**
-   * Creates a session for a person whom a provider has identified, for what they are granted in the transaction of the session. Resolves with its
-   * token; undefined if nothing is granted.
+   * Creates a session for a person whom the provider has identified. `grantsIn` reads the grants of the person in the same transaction. Resolves
+   * with the token of the session; undefined without grants.
    */
   async signInPerson(
     { email, name }: { email: string; name: string },
@@ -112,7 +112,7 @@ export class ConsoleSessionsService {
     return this.#createSession(userAgent, grants, email);
   }
 
-  /** Creates a session for what is granted, in one transaction. Resolves with its token; undefined if nothing is granted. */
+  /** Creates a session with these grants, in one transaction. Resolves with its token; undefined without grants. */
   async #createSession(
     userAgent: string | undefined,
     grantsIn: (trx: Database) => Promise<Grant[]>,

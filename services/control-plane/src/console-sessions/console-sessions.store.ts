@@ -13,10 +13,13 @@ const USE_INTERVAL_SECONDS = 60;
 
 type WithEnvironments<Row> = Omit<Row, 'environments'> & { environments: readonly Environment[] };
 
-/** A session in one workspace. The first environment is that of requests which choose none. */
+/** A session in one workspace. The first environment applies to requests that choose none. */
 export type SessionRow = WithEnvironments<ConsoleSessionRow>;
 
-/** The session of a request in one workspace, with its name and whether its last use is due to be stored. */
+/**
+ * The session of a request in one workspace, with the name of the workspace and whether its last use is due
+ * to be stored.
+ */
 export type UsedSession = SessionRow & { workspace_name: string; is_use_due: boolean };
 
 /** What a code grants in one workspace. */
@@ -96,8 +99,8 @@ export const findSession = compileOnce((db, tokenHash: Buffer) =>
 );
 
 /**
- * Stores a use, which moves the idle expiry in all workspaces. `id` is that of any of its rows. Does nothing if another control plane has
- * stored one within the interval.
+ * Stores a use, which moves the idle expiry in all workspaces. `id` is the id of any row of the session. Does nothing if another control
+ * plane has stored one within the interval.
  */
 export async function touchSession(db: Database, id: string): Promise<void> {
   await db
@@ -132,7 +135,9 @@ export async function deleteSession(db: Database, tokenHash: Buffer): Promise<vo
   await db.deleteFrom('console_sessions').where('token_hash', '=', tokenHash).execute();
 }
 
-/** Deletes the sessions of a workspace, or the one with this id. Resolves with the number of those that had not expired. */
+/**
+ * Deletes the sessions of a workspace, or the one with this id. Resolves with the number of sessions that had not expired.
+ */
 export async function deleteSessions(db: Database, workspaceId: string, id?: string): Promise<number> {
   const deleted = await db
     .deleteFrom('console_sessions')

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 /** The number of due rows, and for how many seconds the oldest has been due; 0 without any. */
 export type Backlog = { count: number; oldestSeconds: number };
 
-/** A time by the clock of the database, which decides about every lease, claim and due time. */
+/** The time `seconds` from now by the clock of the database. This clock decides about every lease, claim and due time. */
 export function inSeconds(seconds: number): RawBuilder<Date> {
   return sql<Date>`now() + make_interval(secs => ${seconds})`;
 }

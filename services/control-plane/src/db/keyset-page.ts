@@ -11,7 +11,7 @@ export type PageRequest = { after: Position | undefined; limit: number; order?: 
 
 /**
  * Limits a query to one page, in (created_at, id) order of the table. Keyset paging: a page begins where the previous one
- * ended, whatever was inserted meanwhile, and with an index the last page costs as much as the first.
+ * ended, even if rows were inserted meanwhile, and with an index the last page costs as much as the first.
  */
 export function keysetPage<DB, TB extends keyof DB & string, O>(
   query: SelectQueryBuilder<DB, TB, O>,

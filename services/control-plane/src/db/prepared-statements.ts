@@ -27,7 +27,7 @@ export function compileOnce<Parameters extends readonly unknown[], Row>(
   const compile = (db: Kysely<Schema>, count: number) => {
     const placeholders = Array.from({ length: count }, () => ({}));
     const query = build(db, ...(placeholders as unknown as Parameters)).compile();
-    // A hash of the text: behind a pooler, a connection must not know another statement by this name.
+    // The name is a hash of the text, because a connection behind a pooler has the statements of several clients.
     names.set(query.sql, createHash('sha256').update(query.sql).digest('hex').slice(0, 32));
     const places = query.parameters.map((parameter) => placeholders.indexOf(parameter as object));
     return { query, places };
@@ -36,7 +36,7 @@ export function compileOnce<Parameters extends readonly unknown[], Row>(
   return async (db, ...parameters) => {
     compiled ??= compile(db, parameters.length);
     const { query, places } = compiled;
-    // Constants of the query itself stay.
+    // Constants of the query keep their values.
     const values = places.map((place, index) => (place === -1 ? query.parameters[index] : parameters[place]));
     const { rows } = await db.executeQuery<Row>({ ...query, parameters: values });
     return rows;

@@ -131,7 +131,7 @@ type ConsoleSessionsTable = {
 };
 export type ConsoleSessionRow = Selectable<ConsoleSessionsTable>;
 
-/** What the probe found in the source, apart from what has a column. */
+/** Properties of the source that have no column of their own. */
 type SourceColumn = { container: string; videoCodec: string; audioCodec: string | null };
 
 type VideosTable = {
@@ -144,7 +144,7 @@ type VideosTable = {
   playback_policy: Generated<PlaybackPolicy>;
   /** Origins that may show the player page in a frame; null for those of the installation. */
   allowed_origins: string[] | null;
-  /** Increases whenever a playlist of the ready video changes. Cached playlists are found by it. */
+  /** Increases whenever a playlist of the ready video changes. It is part of the cache key of playlists. */
   playback_version: Generated<number>;
   metadata: JSONColumnType<Metadata, string | undefined>;
   tags: Generated<string[]>;
@@ -162,7 +162,7 @@ type VideosTable = {
   frame_rate: number | null;
   /** Video renditions in the master playlist, lowest first; null until ready. */
   variants: VideoRendition[] | null;
-  /** Video renditions that can be played while the open attempt makes them; null without a preview. */
+  /** Video renditions that can be played while the open attempt encodes them; null without a preview. */
   preview_variants: VideoRendition[] | null;
   /** EXT-X-TARGETDURATION of every rendition; null until ready. */
   target_duration: number | null;
@@ -182,7 +182,7 @@ type VideosTable = {
   attempt: Generated<number>;
   /** Failed attempts; handed-back ones do not count. */
   failed_attempts: Generated<number>;
-  /** Whether the next attempts make the video in one run: its tasks could not be done as planned. */
+  /** Whether the next attempts transcode the video in one run, because its tasks could not be completed as planned. */
   in_one_run: Generated<boolean>;
   /** When a transcode command is to be published; null when none is. Its claim expires at `command_claimed_until`. */
   command_due_at: Date | null;
@@ -209,7 +209,7 @@ type VideosTable = {
   delete_source_at: Date | null;
   /** When the source was deleted. Its objects are purged from then on. */
   source_deleted_at: Date | null;
-  /** When a video made with a test key is to be deleted; null for all others. */
+  /** When a video that was created with a test key is to be deleted; null for other videos. */
   remove_at: Date | null;
   /** Set on a tombstone: the row of a deleted video, which holds ids, status and times for the purge. */
   deleted_at: Date | null;
@@ -224,7 +224,7 @@ type UploadTicketsTable = {
   /** The transfer that leases the ticket; null before the first and after one that was aborted. */
   transfer_id: string | null;
   lease_expires_at: Date | null;
-  /** Bytes that the latest transfer announced, or else the most it can have. */
+  /** Bytes that the latest transfer announced, or else its maximum. */
   announced_bytes: number | null;
   /** The size of the file, if the client declared it. The file cannot be larger. */
   declared_bytes: number | null;
@@ -271,7 +271,7 @@ type ResumableUploadsTable = {
   metadata: string;
   /** Counts how often an engine has opened it. The fencing token of what engines report. */
   epoch: Generated<number>;
-  /** Where it stands in the object store; null before an engine has opened it. */
+  /** Its progress in the object store; null before an engine has opened it. */
   checkpoint: JSONColumnType<Checkpoint> | null;
   ended_at: Date | null;
   end_reason: 'completed' | 'terminated' | 'superseded' | null;
@@ -285,9 +285,9 @@ type AttemptsTable = {
   started_at: CreatedAt;
   /** Infinity once the attempt has tasks, which have leases of their own. */
   lease_expires_at: Date;
-  /** Set while the attempt makes its video in tasks. */
+  /** Set while the attempt is divided into tasks. */
   plan: JSONColumnType<TranscodePlan> | null;
-  /** What the engine that planned the video found; null if the hash was known. */
+  /** The hash that the planning engine computed; null if the hash was known before. */
   source_sha256: string | null;
   /** Null while it runs. */
   outcome: AttemptOutcome | null;
@@ -358,7 +358,10 @@ type RenditionsTable = {
   frame_rate: number | null;
   channels: number | null;
   language: string | null;
-  /** How players name the audio, and what it is for; null for video, and a null role for ordinary audio. */
+  /**
+   * The label that players show, and the role of the audio. Both are null for video; the role is also null
+   * for ordinary audio.
+   */
   label: string | null;
   role: AudioRole | null;
   /** Measured peak and average, in bits per second. */
@@ -381,7 +384,7 @@ type CaptionsTable = {
   label: string;
   is_default: boolean;
   origin: 'api' | 'file';
-  /** The `playback_version` since which they are these. */
+  /** The `playback_version` of the video when these captions were stored. */
   revision: number;
   /** Size of the WebVTT file. */
   bytes: number;

@@ -9,7 +9,7 @@ import type { VideosService } from '../videos/videos.service.ts';
 /** What a viewer may know of a video. */
 export type EmbedState = components['schemas']['EmbedState'];
 
-/** What the player page shows, and where. */
+/** The content of the player page, and the origins that may show it. */
 export type EmbedContent = {
   /** The status of the response. */
   status: number;
@@ -42,7 +42,7 @@ export class EmbedService {
     access: PlaybackAccessService;
     playback: PlaybackService;
     baseUrl: string;
-    /** For videos without their own; undefined for all. */
+    /** For videos that have no list of their own; undefined for all. */
     frameOrigins: readonly string[] | undefined;
   }) {
     this.#videos = deps.videos;
@@ -165,7 +165,7 @@ function thumbnailOf(video: VideoRecord, max: MaxSize): object {
   return { thumbnail_url: thumbnail, thumbnail_width: size.width, thumbnail_height: size.height };
 }
 
-/** The size of the poster that the engine makes. */
+/** The size of the poster that the engine creates. */
 function frameSize(video: VideoRecord): MaxSize | undefined {
   const { width, height } = video;
   if (width === null || height === null) return undefined;

@@ -47,7 +47,7 @@ function policyOf(content: EmbedContent, { styleHashes }: BuiltFrontEnd): string
     `style-src 'self' ${styleHashes.join(' ')}`,
     "img-src 'self' data:",
     `connect-src ${sources}`,
-    // hls.js fills its tracks of captions from an empty one, which is a data: URL.
+    // hls.js creates each captions track from an empty data: URL.
     `media-src ${sources} blob: data:`,
     "worker-src 'none'",
     "base-uri 'none'",

@@ -4,7 +4,7 @@ import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { TasksService } from '../tasks/tasks.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 
-/** Applies the events of engines, each in one transaction. To apply an event again changes nothing. */
+/** Applies the events of engines, each in one transaction. Applying an event again changes nothing. */
 export function engineEventHandler(services: {
   tickets: UploadTicketsService;
   attempts: AttemptsService;

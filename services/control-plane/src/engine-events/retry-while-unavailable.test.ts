@@ -31,13 +31,13 @@ test('retries until the database is available', async () => {
   expect(run.attempts).toBe(4);
 });
 
-test('retries a message four times whose statements exceed their time limit', async () => {
+test('retries a message four times if its statements exceed their time limit', async () => {
   const run = handle(() => Promise.reject(timedOut()));
   await expect(run.result).rejects.toThrow('statement timeout');
   expect(run.attempts).toBe(5);
 });
 
-test('retries after no other error', async () => {
+test('does not retry after other errors', async () => {
   const run = handle(() => Promise.reject(new Error('makes no sense')));
   await expect(run.result).rejects.toThrow('makes no sense');
   expect(run.attempts).toBe(1);

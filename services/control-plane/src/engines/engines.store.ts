@@ -35,7 +35,7 @@ export async function upsertEngine(
     .execute();
 }
 
-/** Deletes silent engines in whose place this one runs, such as one that was killed and started again. */
+/** Deletes silent engines at the same host and port, such as an earlier process of this engine that was killed. */
 export async function deletePredecessors(
   db: Database,
   { engineId, host, port }: Pick<AnnounceEngineRequest, 'engineId' | 'host' | 'port'>,

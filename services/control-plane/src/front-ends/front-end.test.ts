@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { FrontEnd } from './front-end.ts';
 
 test.each([
-  ['while it is being built', () => false, 'The player is being built. It appears by itself.', true],
+  ['while it is being built', () => false, 'The player is being built. This page reloads itself.', true],
   [
     'after its build failed',
     () => true,

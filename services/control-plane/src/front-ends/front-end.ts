@@ -20,7 +20,7 @@ export class FrontEnd {
   readonly #buildFailed: ((page: FrontEndName) => boolean) | undefined;
   #found: BuiltFrontEnd | undefined;
 
-  /** `buildFailed` is that of a build which this process has started; undefined if it starts none. */
+  /** `buildFailed` says whether the build that this process started has failed; undefined if this process builds nothing. */
   constructor(
     name: FrontEndName,
     buildFailed: ((page: FrontEndName) => boolean) | undefined,
@@ -57,7 +57,7 @@ export class FrontEnd {
     const isRunning = this.#buildFailed?.(this.#name) === false;
     const words = this.#buildFailed
       ? isRunning
-        ? `The ${this.#name} is being built. It appears by itself.`
+        ? `The ${this.#name} is being built. This page reloads itself.`
         : `The ${this.#name} could not be built. The log of Framelane says why (pages.build_failed).`
       : `The ${this.#name} was not built. Build it with: node packages/web-build/src/main.ts`;
     const title = this.#name === 'player' ? 'Player' : 'Console';

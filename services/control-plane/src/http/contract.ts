@@ -60,7 +60,10 @@ export function controlPlanePart(contract: Contract): Contract {
   };
 }
 
-/** The validator itself checks nothing of this scheme. It would refuse requests without an Authorization header, for example. */
+/**
+ * A scheme that the validator leaves to the handler. Otherwise it would refuse requests without an Authorization header, for
+ * example.
+ */
 const CHECKED_BY_HANDLER = { type: 'http', scheme: 'any' };
 
 /**

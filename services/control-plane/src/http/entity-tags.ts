@@ -3,7 +3,7 @@ import { VERSION } from '@framelane/service-kit/version';
 import type { Request, Response } from 'express';
 import type { Contract } from './contract.ts';
 
-/** Makes the ETags of responses from the versions of the rows that they are made of. */
+/** Derives the ETags of responses from the versions of the rows that they show. */
 export class EntityTags {
   readonly #format: string;
 
@@ -38,7 +38,7 @@ export function sendUnchanged(req: Request, res: Response, entityTag: string): b
   return true;
 }
 
-/** Sets the ETag of a response. Browsers keep the response, but ask each time. */
+/** Sets the ETag of a response. Browsers store the response, but revalidate it each time. */
 export function setEntityTag(res: Response, entityTag: string): Response {
   return res.set({ ETag: entityTag, 'Cache-Control': 'private, no-cache' });
 }

@@ -84,7 +84,7 @@ test('a field with invalid entries is not an error of its own', () => {
   ).toEqual([{ field: 'body/origins/0', code: 'pattern', message: 'does not match the required format' }]);
 });
 
-test('an issue without a code keeps the words of the validator, and a summary without a reason gets words', () => {
+test('an issue without a code keeps the message of the validator, and a summary alone gets a general message', () => {
   const summary = { path: '/body/y', message: 'must match exactly one schema in oneOf', errorCode: 'oneOf' };
   expect(toFieldErrors([{ path: '/body/x', message: 'is odd' }, summary], patterns)).toEqual([
     { field: 'body/x', code: 'invalid', message: 'is odd' },

@@ -5,8 +5,8 @@ import express, { type Request, type Response } from 'express';
 const MIB = 2 ** 20;
 
 /**
- * Reads a body that is a file. A handler calls it, so that only the bodies of clients with a valid key are read. Throws 413
- * `body_too_large`. `name` is what the message calls the file.
+ * Reads a body that is a file. Handlers call it after authentication, so that only bodies of clients with a valid key are
+ * read. Throws 413 `body_too_large`. `name` is what the message calls the file.
  */
 export async function readFileBody(
   req: Request,

@@ -14,7 +14,7 @@ test.each([
 const cursor = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url');
 const TIME = '2026-11-21T09:00:00.000Z';
 
-test('a cursor is a position', () => {
+test('a cursor encodes a position', () => {
   const position = { createdAt: new Date(TIME), id: 'vid_1' };
   expect(readCursor(cursor([TIME, 'vid_1']))).toEqual(position);
   const request = (query: unknown) => ({ query }) as Request;

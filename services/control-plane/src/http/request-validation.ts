@@ -34,7 +34,7 @@ export function requestValidation(
 ): (RequestHandler | ErrorRequestHandler)[] {
   const patterns = patternMessagesOf(contract);
 
-  // The validator passes on only the status and the text of an error of a security handler. These are the complete errors.
+  // The complete errors of the security handlers. The validator passes on only their status and text.
   const refusals = new WeakMap<Request, unknown>();
 
   // A malformed body is an input error, which is reported only after authentication.
@@ -58,7 +58,7 @@ export function requestValidation(
   const refusalHandler: ErrorRequestHandler = (error, req, _res, next) => {
     if (refusals.has(req)) next(refusals.get(req));
     else if (error instanceof OpenApiValidator.error.BadRequest) {
-      // For an operation that requires no credentials, nobody has reported the malformed body.
+      // The security handler, which reports malformed bodies, does not run for operations without credentials.
       if (unreadable.has(req) && requestBodyOf(req) !== undefined) next(unreadable.get(req));
       else next(invalidInput(error, req, { patterns, unknown: unknownFieldsOf(req, contract) }));
     } else next(error);

@@ -31,7 +31,7 @@ import {
   storeProgress,
 } from './imports.store.ts';
 
-/** Imports that a claim postpones or ends before it gives up until the next claim. */
+/** The most imports that one claim postpones or ends before it gives up. */
 const CLAIM_ATTEMPTS = 10;
 
 /** Pause before the next claim of an import whose workspace has too many uploads in progress. */
@@ -43,7 +43,7 @@ const TICKET_MARGIN_SECONDS = 3600;
 /** Imports handled in one run of `expire`. */
 const EXPIRY_BATCH = 100;
 
-/** Messages for failures that are not about the remote server. */
+/** Messages for failures that the remote server did not cause. */
 const OWN_FAILURES = {
   storage_failed: 'The file could not be stored.',
   internal_error: 'The file could not be imported because of a fault on our side.',
@@ -56,8 +56,8 @@ export type ImportRequest = Omit<TicketRequest, 'size' | 'expiresInSeconds'> & {
 
 /**
  * Imports: files that an engine fetches. The row of an import is its queue entry: engines claim due rows, and the transfer id of
- * the latest claim fences off older ones (ADR 29). A ticket without a known token reserves the upload, so that limits and
- * the completion are those of an upload.
+ * the latest claim fences off older ones (ADR 29). Each import has an upload ticket whose token nobody knows, so the limits and
+ * the completion of uploads apply to it.
  */
 export class ImportsService {
   readonly #db: Database;
@@ -176,7 +176,9 @@ export class ImportsService {
     if (failed) this.#metrics.videoFailed(code);
   }
 
-  /** Leases the ticket of a claimed import. Null if the workspace has too many uploads, or the video takes no file any more. */
+  /**
+   * Leases the ticket of a claimed import. Null if the workspace has too many uploads, or the video no longer accepts a file.
+   */
   async #begin(due: DueImport): Promise<ClaimedImport | null> {
     const { videoId, request, transferId, ...rest } = due;
     if (transferId !== null) await this.#tickets.release({ videoId, transferId });

@@ -54,7 +54,7 @@ export async function claimDueImport(
   return rows[0];
 }
 
-/** Gives a claimed import its transfer, which begins with the first byte. */
+/** Stores the transfer of a claimed import, which begins at the first byte. */
 export async function beginTransfer(db: Database, { videoId, transferId }: ImportTransfer): Promise<void> {
   await db
     .updateTable('imports')
@@ -63,7 +63,7 @@ export async function beginTransfer(db: Database, { videoId, transferId }: Impor
     .execute();
 }
 
-/** Makes a claimed import due again after that time. */
+/** Makes a claimed import due again after `seconds`. */
 export async function postpone(db: Database, videoId: string, seconds: number): Promise<void> {
   await db
     .updateTable('imports')
@@ -77,7 +77,10 @@ export async function postpone(db: Database, videoId: string, seconds: number): 
 export type ImportProgress = ImportTransfer &
   Pick<ImportRow, 'bytes' | 'total_bytes' | 'tries' | 'failure'> & { nextTryInSeconds: number | null };
 
-/** Stores the progress and renews the claim of the current transfer. An earlier failure stays until there is another one. Resolves with whether it is current. */
+/**
+ * Stores the progress of a transfer and renews its claim. An earlier failure stays stored until the next one. Resolves with whether the transfer is
+ * current.
+ */
 export async function storeProgress(
   db: Database,
   { videoId, transferId, nextTryInSeconds, failure, ...columns }: ImportProgress,
@@ -102,7 +105,7 @@ export async function storeProgress(
 export type EndedTry = ImportTransfer &
   Pick<ImportRow, 'tries' | 'failure' | 'started_over'> & { retryInSeconds: number | null };
 
-/** Stores the end of a try of the current transfer, which is not current any more. Resolves with whether it was. */
+/** Stores the end of a try. Its transfer is no longer current afterwards. Resolves with whether it was current. */
 export async function storeEndOfTry(
   trx: Database,
   { videoId, transferId, retryInSeconds, failure, ...columns }: EndedTry,

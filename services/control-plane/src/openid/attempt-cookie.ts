@@ -12,7 +12,7 @@ export class AttemptCookie {
     const secure = new URL(publicUrl).protocol === 'https:';
     this.#name = secure ? '__Host-framelane-sign-in' : 'framelane-sign-in';
     this.#pattern = new RegExp(`(?:^|; *)${this.#name}=([\\w.-]+)`);
-    // Lax: the way back comes from the site of the provider.
+    // Lax, because the site of the provider redirects the browser back.
     this.#options = { httpOnly: true, sameSite: 'lax', path: '/', secure };
   }
 

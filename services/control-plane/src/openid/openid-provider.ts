@@ -10,7 +10,10 @@ const TIMEOUT_SECONDS = 10;
 /** Who the provider says has signed in. */
 export type Identity = { email: string; isEmailVerified: boolean; name: string | undefined };
 
-/** The provider of the installation. Its discovery document is loaded when somebody signs in, and again until that succeeds. */
+/**
+ * The provider of the installation. The first sign-in loads its discovery document. If that fails, the next sign-in tries
+ * again.
+ */
 export class OpenIdProvider {
   readonly #settings: OpenIdSettings;
   readonly #redirectUri: string;
@@ -41,7 +44,10 @@ export class OpenIdProvider {
     return { attempt, url };
   }
 
-  /** Exchanges the response of the provider, a query, for the identity in its ID token. Throws a failure with its reason. */
+  /**
+   * Exchanges the query of the provider's redirect for the identity in the ID token. Throws a sign-in failure with the
+   * reason.
+   */
   async complete(query: string, attempt: SignInAttempt): Promise<Identity> {
     const url = new URL(this.#redirectUri);
     url.search = query;
@@ -57,7 +63,7 @@ export class OpenIdProvider {
       });
       const idToken = tokens.claims();
       if (idToken === undefined) throw signInFailure('rejected', 'There is no ID token.');
-      // With a code, a provider may leave the email to its userinfo endpoint (OpenID Connect Core 1.0 §5.4).
+      // In the code flow, a provider may return the email only from its userinfo endpoint (OpenID Connect Core 1.0 §5.4).
       const claims =
         idToken.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
           ? await openid.fetchUserInfo(configuration, tokens.access_token, idToken.sub)

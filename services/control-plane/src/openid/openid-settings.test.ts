@@ -18,7 +18,7 @@ test('all settings or none', () => {
   });
 });
 
-test.each(Object.keys(ALL))('without %s only, the error names it, and no value', (name) => {
+test.each(Object.keys(ALL))('if only %s is missing, the error names it and shows no value', (name) => {
   const half = { ...ALL, [name]: undefined };
   expect(() => openIdSettingsOf(half)).toThrow(
     `${name}: not set. OpenID Connect needs all of OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME, or none.`,

@@ -2,7 +2,7 @@ import { SettingsError } from '@framelane/service-kit/settings';
 
 /** The provider that signs people in to the console. */
 export type OpenIdSettings = {
-  /** The issuer as the provider names itself. Its discovery document is below it. */
+  /** The issuer identifier of the provider. The discovery document is below this URL. */
   issuer: string;
   clientId: string;
   clientSecret: string;
@@ -17,7 +17,7 @@ type Values = {
   OIDC_NAME?: string | undefined;
 };
 
-/** The provider; undefined without one. Throws a SettingsError if only a part of the settings is there. */
+/** The provider; undefined without one. Throws a SettingsError if only some of the settings are set. */
 export function openIdSettingsOf(values: Values): OpenIdSettings | undefined {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME } = values;
   const given = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME };
@@ -36,7 +36,10 @@ export function openIdSettingsOf(values: Values): OpenIdSettings | undefined {
   );
 }
 
-/** Whether an issuer is safe to use: over https, or on this machine. The client secret and the identity of people go there. */
+/**
+ * Whether an issuer is safe to use: over https, or on this machine. The connection carries the client secret and the
+ * identities of people.
+ */
 export function isSafeIssuer(issuer: string): boolean {
   const { protocol, hostname } = new URL(issuer);
   return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

@@ -25,15 +25,15 @@ export class OpenIdSignInService {
     this.#sessions = deps.sessions;
   }
 
-  /** Begins a sign-in: where the browser goes, and the sealed attempt that it keeps until it comes back. */
+  /** Begins a sign-in. Resolves with the URL to open, and the sealed attempt that the browser stores until it returns. */
   async begin(): Promise<{ url: string; attempt: string }> {
     const { attempt, url } = await this.#provider.begin();
     return { url: url.href, attempt: await sealAttempt(this.#sealingKeys, attempt) };
   }
 
   /**
-   * Completes a sign-in with the query that the provider added to the address, and the sealed attempt of the browser. Resolves with the token of the
-   * new session. Throws a failure with its reason.
+   * Completes a sign-in with the query of the provider's redirect and the sealed attempt from the browser. Resolves with the token of the new
+   * session. Throws a sign-in failure with the reason.
    */
   async complete(query: string, sealed: string, userAgent: string | undefined): Promise<string> {
     const attempt = await openAttempt(this.#sealingKeys, sealed);
@@ -66,7 +66,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
 /** The longest name that is stored. */
 const NAME_LENGTH = 100;
 
-/** A name of the provider as the list of sessions shows it; undefined without one. */
+/** The name from the provider as the list of sessions shows it; undefined without one. */
 function displayName(name: string | undefined): string | undefined {
   const printable = [...(name ?? '').replace(UNPRINTABLE, '').trim()].slice(0, NAME_LENGTH).join('');
   return printable === '' ? undefined : printable;

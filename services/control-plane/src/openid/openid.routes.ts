@@ -8,8 +8,8 @@ import type { OpenIdSignInService } from './openid-sign-in.service.ts';
 import { reasonOf } from './sign-in-failure.ts';
 
 /**
- * The routes below `/console/sign-in`, for the browser's address bar: to the provider, and back. They are no operations of the API: each
- * response is a redirect to the provider or to the console.
+ * The routes below `/console/sign-in`, to which the browser navigates. They are not operations of the API: each response is a redirect
+ * to the provider or to the console.
  */
 export function openIdRoutes(deps: {
   signIn: OpenIdSignInService;
@@ -22,7 +22,10 @@ export function openIdRoutes(deps: {
   const attempts = new AttemptCookie(publicUrl);
   const consoleUrl = `${publicUrl}/console/`;
 
-  /** Shows the reason on the sign-in page. It is in the fragment, which reaches no log, and the page has the words. */
+  /**
+   * Redirects failures to the sign-in page, which has a message for each reason. The reason is in the fragment, which
+   * reaches no log.
+   */
   const orFail =
     (handle: (req: Request, res: Response) => Promise<string>): RequestHandler =>
     async (req, res) => {

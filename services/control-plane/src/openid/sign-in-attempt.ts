@@ -4,13 +4,13 @@ import { z } from 'zod';
 /** Time for the sign-in at the provider. */
 const ATTEMPT_MS = 10 * 60_000;
 
-/** What the browser keeps, sealed, between the redirect to the provider and the way back. */
+/** The attempt that the browser stores, sealed, from the redirect to the provider until the redirect back. */
 const attempt = z.object({
   /** Binds the response of the provider to this browser. */
   state: z.string(),
   /** Binds the ID token to this sign-in. */
   nonce: z.string(),
-  /** The code of the provider is of no use without it (PKCE, RFC 7636). */
+  /** The code of the provider cannot be exchanged without it (PKCE, RFC 7636). */
   codeVerifier: z.string(),
   /** Milliseconds of the epoch. */
   expiresAt: z.number(),

@@ -1,6 +1,6 @@
 import { Problem } from '@framelane/service-kit/problem';
 
-/** Why somebody could not sign in. The sign-in page has words for each. */
+/** Why somebody could not sign in. The sign-in page has a message for each. */
 export type FailureReason =
   | 'unavailable'
   | 'misconfigured'

@@ -116,7 +116,7 @@ test.each<[string, RenditionFacts[], string[]]>([
     ],
     ['480p', '720p'],
   ],
-])('renditions are listed lowest first, after the one to begin with: %s', (_what, renditions, names) => {
+])('renditions are listed lowest first, after the start rendition: %s', (_what, renditions, names) => {
   expect(read(renditions).variants.map(({ uri }) => uri)).toEqual(names.map((name) => `${name}/index.m3u8`));
 });
 
@@ -172,7 +172,7 @@ describe('several audio tracks', () => {
 `);
   });
 
-  test('with surround are in a second group as well, for variants of its own', () => {
+  test('with surround are also in a second group, which has its own variants', () => {
     const { variants } = read([low, standard, english, german, surround]);
     expect(
       variants.map(({ uri, bandwidth, audio: members }) => [

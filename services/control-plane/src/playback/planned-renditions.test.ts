@@ -6,7 +6,7 @@ import { plannedRenditions, plannedSegments, taskOf } from './planned-renditions
 const plan = samplePlan();
 const BEGUN = { '360p': 'avc1.64001e', audio: 'mp4a.40.2' };
 
-test('renditions have the facts of the video that is made of the plan, and are listed once they have begun', () => {
+test('renditions have the same facts before and after the tasks of the plan, and are listed once they have begun', () => {
   const results = [AUDIO, IMAGES, ...PIECES].map(resultOf);
   const { renditions } = joinManifest(plan, results);
   const planned = plannedRenditions(plan, BEGUN);

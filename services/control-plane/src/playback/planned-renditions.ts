@@ -3,7 +3,7 @@ import type { BegunRenditions, PieceTask, Task, TranscodePlan } from '@framelane
 import type { RenditionFacts } from './master-playlist.ts';
 import { type SegmentDurations, targetDurationOf } from './media-playlist.ts';
 
-/** What a preview needs of a plan. */
+/** The part of a plan that a preview needs. */
 export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts'> & {
   tasks: readonly PlannedTask[];
 };
@@ -16,10 +16,10 @@ export type PlannedTask =
 const BYTES_FOR_100 = 110;
 /** Bits a second of each channel, at most as the engine encodes it. */
 const CHANNEL_RATE = 96_000;
-/** A segment of audio that would be shorter may not exist: audio frames and priming samples move the ends of segments. */
+/** An audio segment shorter than this may not exist: audio frames and priming samples move the ends of segments. */
 const SHORTEST_SEGMENT_SECONDS = 0.2;
 
-/** A plan without what only engines need, such as all key frames. */
+/** A plan without the data that only engines need, such as the list of key frames. */
 export function plannedVideo({ encode, facts, segmentStarts, tasks }: TranscodePlan): PlannedVideo {
   const planned = tasks.map((task): PlannedTask => {
     if (task.kind !== 'piece') return { kind: task.kind };
@@ -30,8 +30,8 @@ export function plannedVideo({ encode, facts, segmentStarts, tasks }: TranscodeP
 }
 
 /**
- * The renditions of a plan that have begun, as the master playlist describes them before they are measured: with the bit rate that
- * they keep to over two seconds or more. A single segment can exceed it a little.
+ * The renditions of a plan that have begun, as the master playlist describes them before they are measured. The bit rate is the
+ * limit that they keep over two seconds or more; a single segment can exceed it a little.
  */
 export function plannedRenditions(
   { encode, facts }: Pick<PlannedVideo, 'encode' | 'facts'>,
@@ -91,7 +91,7 @@ function between(starts: readonly number[], end: number): number[] {
   return starts.map((start, at) => (starts[at + 1] ?? end) - start);
 }
 
-/** The number of the task that makes a segment; undefined if the plan does not have the segment. */
+/** The number of the task that produces a segment; undefined if the plan does not have the segment. */
 export function taskOf(video: PlannedVideo, name: RenditionName, sequence: number): number | undefined {
   if (sequence >= (durationsOf(video, name)?.length ?? 0)) return undefined;
   const { encode, tasks } = video;

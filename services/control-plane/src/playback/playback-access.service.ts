@@ -23,7 +23,7 @@ export type Admission = {
   policy: PlaybackPolicy;
   version: number;
   token: string | undefined;
-  /** Whether engines still make the video: nothing may be cached. */
+  /** Whether engines still transcode the video. Then no response may be cached. */
   isPreview: boolean;
 };
 

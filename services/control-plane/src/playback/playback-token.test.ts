@@ -14,7 +14,7 @@ const judge = (shown: string, videoId = VIDEO) =>
   judgePlaybackToken([playbackTokenKey(Buffer.alloc(32, 3)), key], shown, videoId);
 
 describe('playback tokens', () => {
-  test('open their video and no other, until they expire', async () => {
+  test('give access to their video only, until they expire', async () => {
     expect(await judge(await token())).toBe('valid');
     expect(await judge(await token(), 'vid_other')).toBe('invalid');
     expect(await judge(await token(-1))).toBe('expired');
@@ -27,7 +27,7 @@ describe('playback tokens', () => {
     expect(await judge(await expiring.sign(earlierKey))).toBe('valid');
   });
 
-  test('need our signature', async () => {
+  test('need a signature with our key', async () => {
     const otherKey = playbackTokenKey(Buffer.alloc(32, 2));
     expect(await judge(await token(60, VIDEO, otherKey))).toBe('invalid');
     expect(await judge(await token(-1, VIDEO, otherKey))).toBe('invalid');
@@ -46,13 +46,13 @@ describe('playback tokens', () => {
     expect(await judge(`${sha512}.${claims}.${mac}`)).toBe('invalid');
   });
 
-  test('need their audience and an end', async () => {
+  test('need the right audience and an expiry', async () => {
     const jwt = () => new SignJWT().setProtectedHeader({ alg: 'HS256' }).setSubject(VIDEO);
     expect(await judge(await jwt().setExpirationTime('1h').setAudience('upload').sign(key))).toBe('invalid');
     expect(await judge(await jwt().setAudience('playback').sign(key))).toBe('invalid');
   });
 
-  test('are nothing else than a compact JWT', async () => {
+  test('are only accepted as a JWT in compact form', async () => {
     const good = await token();
     for (const odd of ['', 'x', `${good}\n`, ` ${good}`, `${good}=`, `${good}.x`, `${good}"#`]) {
       expect(await judge(odd)).toBe('invalid');

@@ -25,7 +25,7 @@ const CACHED_SEGMENT = [
   { ...SEGMENT_TYPE, 'Cache-Control': 'public, max-age=31536000, immutable' },
   `public, max-age=${PRESIGNED_SECONDS / 2}`,
 ] as const;
-/** If the attempt fails, the next one makes other segments with the same URLs. */
+/** If the attempt fails, the next one produces other segments with the same URLs. */
 const UNCACHED_SEGMENT = [{ ...SEGMENT_TYPE, 'Cache-Control': 'no-store' }, 'no-store'] as const;
 
 /** The default of the contract. The validator does not set it in a request without a body. */
@@ -123,7 +123,7 @@ export function playbackRoutes(deps: {
       const { tenant, video } = pathOf<VideoPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
       const playlist = await playback.masterPlaylist(tenant, video, admission);
-      // A change of the captions is visible at once, so caches have to ask whether there was one.
+      // Caches must revalidate, so that a change of the captions is visible at once.
       send(res, admission, PLAYLIST_TYPE, playlist, REVALIDATED);
     },
 
@@ -171,7 +171,7 @@ export function playbackRoutes(deps: {
       res.set({ 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' }).send(key);
     },
 
-    // Another one that a client sets is visible at once.
+    // Caches must revalidate, so that a new poster is visible at once.
     getPoster: sendImage((...video) => playback.poster(...video), REVALIDATED),
     getStoryboardImage: sendImage((...video) => playback.image(...video, 'storyboard.jpg')),
 
@@ -192,7 +192,7 @@ function pathOf<T>(req: Request): T {
   return req.params as unknown as T;
 }
 
-/** How caches treat the response for a public video: they can use it for a minute, or have to revalidate it each time. */
+/** Caching of a response for a public video: for a minute, or with revalidation each time. */
 const FOR_A_MINUTE = 'public, max-age=60';
 const REVALIDATED = 'public, no-cache';
 

@@ -38,7 +38,7 @@ import { renderStoryboard } from './storyboard.ts';
 /** How players get segments; see `ControlPlaneConfig`. */
 type PlaybackSettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined };
 
-/** Where an attempt has stored its output, if in folders: parts of renditions, and the images. */
+/** The folders in which the tasks of an attempt stored parts of renditions and the images. */
 export type AttemptOutput = {
   parts: readonly { name: RenditionName; start: number; folder: string }[];
   imageFolder: string;
@@ -188,7 +188,7 @@ export class PlaybackService {
     { isPreview }: { isPreview: boolean },
   ): { file: StoredFile; isPreview: boolean } {
     const key = segmentKey({ ...address, attempt, folder }, address.rendition, address.sequence);
-    // A try that has failed meanwhile has removed it. The next one makes it again.
+    // A try that has failed meanwhile removed the segment. The next try produces it again.
     const removed = { missing: async (error: ObjectNotFoundError) => notYetStored(error) };
     const object = { ...this.#object(key, bytes, address), ...(isPreview && removed) };
     const presign = this.#presign;
@@ -202,13 +202,16 @@ export class PlaybackService {
     return { file, isPreview };
   }
 
-  /** The poster as a JPEG: the one that a client has set, or the one of the engine. Throws 404 unless the video has it and can be played. */
+  /**
+   * The poster as a JPEG: the one that a client has set, or else the one from the engine. Throws 404 unless the video has it and can be
+   * played.
+   */
   async poster(workspaceId: string, videoId: string): Promise<Buffer> {
     const chosen = await findChosenPoster(this.#db, workspaceId, videoId);
     return chosen ?? this.image(workspaceId, videoId, 'poster.jpg');
   }
 
-  /** An image of the engine, a JPEG. Throws 404 unless the video is ready and has it. */
+  /** An image from the engine, a JPEG. Throws 404 unless the video is ready and has it. */
   async image(workspaceId: string, videoId: string, name: ImageName): Promise<Buffer> {
     const images = await findImages(this.#db, workspaceId, videoId);
     const bytes = name === 'poster.jpg' ? images?.poster_bytes : images?.storyboard?.bytes;
@@ -231,7 +234,10 @@ export class PlaybackService {
     return urls.filter((url) => url !== undefined).map((url) => new URL(url).origin);
   }
 
-  /** The number of the attempt that has made the segments, or makes them; undefined unless the video can be played. */
+  /**
+   * The number of the attempt that produced the segments, or produces them now; undefined unless the video can be
+   * played.
+   */
   attempt(workspaceId: string, videoId: string): Promise<number | undefined> {
     return findPlayedAttempt(this.#db, workspaceId, videoId);
   }

@@ -192,7 +192,7 @@ function readyVideo(db: Database, workspaceId: string, videoId: string) {
   return livingVideo(db, workspaceId, videoId).where('videos.status', '=', 'ready');
 }
 
-/** A ready video, or one that can be played while engines make it. */
+/** A ready video, or one that can be played while engines transcode it. */
 function playableVideo(db: Database, workspaceId: string, videoId: string) {
   return livingVideo(db, workspaceId, videoId).where((eb) =>
     eb.or([eb('videos.status', '=', 'ready'), eb('preview_variants', 'is not', null)]),

@@ -5,7 +5,7 @@ import { PlaylistCache } from './playlist-cache.ts';
 const render = (text: string) =>
   jest.fn(async (token: string) => `${withToken('a.m3u8', token)}\n${withToken('key', token)}\n${text}\n`);
 
-test('a playlist is rendered once for all viewers, and each gets the own token', async () => {
+test('a playlist is rendered once for all viewers, and each viewer gets their own token', async () => {
   const cache = new PlaylistCache();
   const playlist = { videoId: 'vid_1', version: 0, name: 'master' };
   const rendered = render('one');

@@ -9,12 +9,12 @@ const DONE: TaskProgress = { ...WAITING, progress: 1, isDone: true };
 const AUDIO: TaskProgress = { ...DONE, begun: { audio: 'mp4a.40.2' } };
 const ENCODED = { '360p': 'avc1.64001e', '720p': 'avc1.64001f' };
 
-/** A piece that has made some seconds of video in a number of seconds. */
+/** A running piece that has encoded `made` seconds of video in `seconds` seconds. */
 const running = (made: number, seconds: number, duration = 60): TaskProgress => ({
   ...{ progress: made / duration, isDone: false, runningSeconds: seconds, begun: ENCODED },
 });
 
-/** A plan of audio, the source's own 1080p if it is kept, and pieces of so many seconds. */
+/** A plan with audio, passthrough of the source as 1080p if `kept`, and pieces of these durations in seconds. */
 function planOf(durations: readonly number[], { kept = false } = {}) {
   const { encode } = samplePlan();
   const rung = (name: '360p' | '720p' | '1080p') => ({
@@ -32,17 +32,17 @@ function planOf(durations: readonly number[], { kept = false } = {}) {
   return { encode: { ...encode, rungs, videoPassthrough: kept }, tasks };
 }
 
-describe('a kept source', () => {
+describe('a source with video passthrough', () => {
   const plan = planOf([60, 60], { kept: true });
   const copying: TaskProgress = { ...WAITING, runningSeconds: 1, begun: { '1080p': 'avc1.640028' } };
 
-  test('can be played when its first segment and that of the audio are stored', () => {
+  test('can be played when the first segments of its video and its audio are stored', () => {
     expect(previewVariants(plan, [AUDIO, copying, WAITING, WAITING])).toEqual(['1080p']);
     expect(previewVariants(plan, [AUDIO, WAITING, WAITING, WAITING])).toEqual([]);
     expect(previewVariants(plan, [WAITING, copying, WAITING, WAITING])).toEqual([]);
   });
 
-  test('has the encoded renditions as soon as they keep ahead', () => {
+  test('has the encoded renditions as soon as engines keep ahead of the viewer', () => {
     expect(previewVariants(plan, [AUDIO, copying, running(5, 6), WAITING])).toEqual(['1080p']);
     expect(previewVariants(plan, [AUDIO, copying, running(6, 2), WAITING])).toEqual([
       '360p',
@@ -52,11 +52,11 @@ describe('a kept source', () => {
   });
 });
 
-describe('an encoded source', () => {
+describe('a source without video passthrough', () => {
   const variantsOf = (durations: readonly number[], pieces: readonly TaskProgress[]) =>
     previewVariants(planOf(durations), [AUDIO, ...pieces]);
 
-  test('can be played if one engine makes all pieces in time, also if it becomes slower by a twentieth', () => {
+  test('can be played if one engine encodes all pieces in time, even if it becomes slower by a twentieth', () => {
     expect(variantsOf([60, 60], [running(9.9, 10), WAITING])).toEqual(['360p', '720p']);
     expect(variantsOf([60, 60], [running(9.4, 10), WAITING])).toEqual([]);
   });
@@ -65,7 +65,7 @@ describe('an encoded source', () => {
     expect(variantsOf([60, 60], [{ ...running(20, 1), begun: {} }, WAITING])).toEqual([]);
   });
 
-  test('waits for the lead that two slow pieces at once need', () => {
+  test('cannot be played until two slow concurrent pieces are far enough ahead', () => {
     const twoAtOnce = (seconds: number) => {
       const made = 0.7 * seconds;
       return [running(made, seconds), running(made, seconds), WAITING, WAITING];
@@ -76,13 +76,13 @@ describe('an encoded source', () => {
   });
 
   test('can be played soon because the first pieces are short', () => {
-    // Two engines encode 1.5 times faster than playback together, for ten seconds so far.
+    // Together, two engines encode at 1.5 times the speed of playback. Ten seconds have passed.
     const durations = [6, 6, 12, 12, 24, 24, 60, 60];
     const pieces = [running(1.5, 2, 12), running(1.5, 2, 12), ...durations.slice(4).map(() => WAITING)];
     expect(variantsOf(durations, [{ ...DONE, begun: ENCODED }, DONE, ...pieces])).toEqual(['360p', '720p']);
   });
 
-  test('gets another engine for its pieces when another task ends', () => {
+  test('assumes one more engine for pieces when a task of another kind ends', () => {
     const images = { progress: 0.5, isDone: false, runningSeconds: 4, begun: {} };
     const plan = planOf([60, 60, 60]);
     const withImages = { ...plan, tasks: [...plan.tasks, { kind: 'images', keyFramesOnly: true } as const] };
@@ -100,14 +100,14 @@ describe('an encoded source', () => {
     expect(previewVariants(withImages, [AUDIO, ...pieces, DONE])).toEqual(['360p', '720p']);
   });
 
-  test('cannot be played while a later piece would come too late', () => {
+  test('cannot be played while a later piece would be late', () => {
     expect(variantsOf([60, 60], [DONE, WAITING])).toEqual([]);
     const begun = { ...DONE, begun: ENCODED };
     expect(variantsOf([60, 60], [begun, running(6, 60)])).toEqual([]);
     expect(variantsOf([60, 60], [begun, running(30, 60)])).toEqual(['360p', '720p']);
   });
 
-  test('can be played when all pieces are made', () => {
+  test('can be played when all pieces are complete', () => {
     expect(variantsOf([60, 60], [{ ...DONE, begun: ENCODED }, DONE])).toEqual(['360p', '720p']);
   });
 });

@@ -7,17 +7,17 @@ export type TaskProgress = {
   /** 0..1 */
   progress: number;
   isDone: boolean;
-  /** Seconds since an engine began it; null if none works on it. */
+  /** Seconds since an engine began the task; null if no engine works on it. */
   runningSeconds: number | null;
   begun: BegunRenditions;
 };
 
-/** How much slower engines may become before a viewer who began at once has to wait. */
+/** Factor by which engines may become slower before a viewer who starts now has to wait. */
 const HEADROOM = 1.05;
 
 /**
- * The video renditions that a viewer can play now without overtaking the engines; empty if there is no such preview. Copying the
- * source and encoding audio are many times faster than playback.
+ * The video renditions that a viewer can play now without overtaking the engines; empty if there are none. Copying the source
+ * and encoding audio are many times faster than playback.
  *
  * @param tasks the states of the tasks, by their numbers
  */
@@ -33,7 +33,7 @@ export function previewVariants(
     task.kind === 'piece' ? [{ ...(tasks[at] as TaskProgress), seconds: task.frames / rate }] : [],
   );
   const others = tasks.filter((_, at) => planned[at]?.kind !== 'piece');
-  // Nobody knows how long a task takes that has not begun, and pieces after it wait for it.
+  // The duration of a task that has not begun is unknown, and later pieces wait for it.
   const areBegun = others.every(({ isDone, runningSeconds }) => isDone || runningSeconds !== null);
   const isAhead = areBegun && keepsAhead(pieces, others.flatMap(secondsLeft));
   return VIDEO_RENDITIONS.filter(
@@ -46,17 +46,17 @@ export function previewVariants(
 
 type Piece = Omit<TaskProgress, 'begun'> & { seconds: number };
 
-/** How long a task that is at work will take, at its speed so far. */
+/** The seconds until a running task ends, at its speed so far; empty if it is not running. */
 function secondsLeft({ progress, runningSeconds }: TaskProgress): number[] {
   if (runningSeconds === null) return [];
   return [progress > 0 ? (runningSeconds * (1 - progress)) / progress : runningSeconds];
 }
 
 /**
- * Whether a viewer who begins now gets every piece in time, if engines go on as fast as so far, less the headroom: as many tasks at
- * once, each piece at the average speed. Pieces are begun in order.
+ * Whether every piece would be complete before a viewer who starts now reaches it. Assumes that engines keep running as many tasks
+ * at a time, that each piece is encoded at the average speed so far, less the headroom, and that pieces begin in order.
  *
- * @param others when the other tasks that are at work will end, in seconds from now
+ * @param others when the other running tasks will end, in seconds from now
  */
 function keepsAhead(pieces: readonly Piece[], others: readonly number[]): boolean {
   const running = pieces.filter(({ runningSeconds }) => runningSeconds !== null);
@@ -64,7 +64,7 @@ function keepsAhead(pieces: readonly Piece[], others: readonly number[]): boolea
   const made = running.reduce((sum, { progress, seconds }) => sum + progress * seconds, 0);
   if (made === 0) return pieces.every(({ isDone }) => isDone);
   const speed = made / elapsed / HEADROOM;
-  /** When each of the tasks at work will end. Then the next piece begins. */
+  /** When each of the running tasks will end. Then the next piece begins. */
   const ends = [...running.map(({ progress, seconds }) => ((1 - progress) * seconds) / speed), ...others];
   let position = 0;
   for (const piece of pieces) {

@@ -31,29 +31,31 @@ import {
 
 /** How long a request waits for a segment that is planned and not stored. Players wait about as long for a response. */
 const WAIT_MS = 15_000;
-/** The time between two looks for a segment, each a query and a request to the object store. It grows by a tenth of the time waited. */
+/**
+ * The time between two lookups of a segment, each a query and a request to the object store. It grows by a tenth of the time waited.
+ */
 const POLL_MS = 300;
-/** Limit for an answer of the object store. */
+/** Time limit for a response of the object store. */
 const LOOK_MS = 5000;
 /** Segments that requests wait for at the same time, of all videos and of one. */
 const MAX_WAITS = 200;
 const MAX_WAITS_OF_VIDEO = 50;
-/** Earlier tries of a task whose segments are served until the latest one has made them again. */
+/** Segments of this many earlier tries of a task are served until the latest try has stored its own. */
 const EARLIER_TRIES = 2;
 /** Plans that are kept in memory. */
 const MAX_PLANS = 50;
 
 type Attempt = { videoId: string; attempt: number };
 
-/** Which task of which attempt makes a segment. */
+/** The task, and its attempt, that produces a segment. */
 type Place = { attempt: number; task: number };
 
-/** What a look for a segment found. `error` is why the object store did not answer. */
+/** The result of one lookup of a segment. `error` is the error of the object store. */
 type Look = { isEnded: boolean; segment?: StoredSegment; error?: unknown };
 
 /**
- * Plays long videos while engines make them. The plan knows all segments, so the playlists are complete from the start. A request for a
- * segment waits until it is stored.
+ * Serves long videos while engines transcode them. The plan lists all segments, so the playlists are complete from the start. A request
+ * for a segment waits until it is stored.
  */
 export class PreviewsService {
   readonly #db: Database;
@@ -83,7 +85,10 @@ export class PreviewsService {
     this.#maxWaits = deps.maxWaits ?? MAX_WAITS;
   }
 
-  /** Offers the renditions of an open attempt that viewers can play now. Call it when its tasks have progressed. What is offered remains. */
+  /**
+   * Offers the renditions of an open attempt that viewers can play now. Call it when its tasks have progressed. Renditions that were offered
+   * stay offered.
+   */
   async offer(attempt: Attempt): Promise<void> {
     const state = await findOffer(this.#db, attempt);
     const plan = state && (await this.#plan(attempt));
@@ -121,8 +126,8 @@ export class PreviewsService {
   }
 
   /**
-   * A segment of a preview. Waits until it is stored. Undefined if the video has no preview or no longer, or the plan has no such segment. Throws 503
-   * `unavailable` if it is not stored within the time limit, or too many requests wait.
+   * A segment of a preview. Waits until it is stored. Undefined if the video has no preview, its preview ends, or the plan has no such segment.
+   * Throws 503 `unavailable` if it is not stored within the time limit, or too many requests wait.
    */
   async segment(address: SegmentAddress): Promise<StoredSegment | undefined> {
     const { workspaceId, videoId, rendition, sequence } = address;
@@ -145,7 +150,7 @@ export class PreviewsService {
     return wait;
   }
 
-  /** Looks for a segment again and again. Undefined if its attempt ends. */
+  /** Looks up a segment repeatedly until it is stored. Undefined if its attempt ends. */
   async #wait(address: SegmentAddress, place: Place): Promise<StoredSegment | undefined> {
     const begin = Date.now();
     for (;;) {
@@ -157,7 +162,7 @@ export class PreviewsService {
     }
   }
 
-  /** Looks where the latest try of the task stores the segment, and where that many earlier ones have. */
+  /** Looks up a segment in the folder of the latest try of the task, and then in those of `earlierTries` earlier ones. */
   async #look(address: SegmentAddress, { attempt, task }: Place, earlierTries = 0): Promise<Look> {
     const { videoId, rendition, sequence } = address;
     const latest = await findLatestTry(this.#db, { videoId, attempt, task });

@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts';
 import { secondsSince } from '../db/due-rows.ts';
 import type { TaskProgress } from './preview-variants.ts';
 
-/** A video that can be played while it is made. */
+/** A video that can be played while it is transcoded. */
 export type Preview = { attempt: number; variants: VideoRendition[]; begun: BegunRenditions };
 
 /** The preview of a video, if it has one. */
@@ -29,7 +29,7 @@ export async function findPreview(
   return row?.variants ? { ...row, variants: row.variants } : undefined;
 }
 
-/** The attempt that makes a video with a preview. */
+/** The open attempt at a video with a preview. */
 export async function findPreviewedAttempt(
   db: Database,
   workspaceId: string,
@@ -78,7 +78,7 @@ export async function findLatestTry(
   return row?.tries;
 }
 
-/** What is offered of a video so far; undefined if the attempt has ended. */
+/** The renditions of a preview that are offered so far; undefined if the attempt has ended. */
 export async function findOffer(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
@@ -114,7 +114,10 @@ export async function findTaskProgress(
     .execute();
 }
 
-/** Offers more of a video than before. Resolves with false if somebody else has, or the attempt has ended. */
+/**
+ * Offers more renditions of a video than before. Resolves with false if another control plane has done so, or
+ * the attempt has ended.
+ */
 export async function storePreview(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },

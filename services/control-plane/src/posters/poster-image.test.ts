@@ -9,7 +9,7 @@ test('a JPEG image has its size', () => {
   expect(describePoster(jpegOf(4096, 1))).toMatchObject({ width: 4096, height: 1 });
 });
 
-test('an image that browsers turn has the size that they show', () => {
+test('an image that browsers rotate has the size that they show', () => {
   const tags = [0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0];
   const exif = [...Buffer.from('Exif\0\0MM\0*'), 0, 0, 0, 8, ...tags, 0, 0, 0, 0];
   const [start, frame] = [jpegOf(640, 360).subarray(0, 2), jpegOf(640, 360).subarray(20)];

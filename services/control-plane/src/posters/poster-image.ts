@@ -7,7 +7,7 @@ export const MAX_POSTER_BYTES = 2 * 2 ** 20;
 
 const MAX_POSTER_PIXELS = 4096;
 
-/** From this EXIF orientation on, browsers show the image turned by 90°. */
+/** From this EXIF orientation on, browsers show the image rotated by 90°. */
 const FIRST_TURNED_ORIENTATION = 5;
 
 /** The size of a JPEG image as browsers show it. Throws 400 `invalid_poster`. */

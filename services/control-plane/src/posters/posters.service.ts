@@ -8,7 +8,7 @@ import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
 import { describePoster } from './poster-image.ts';
 import { removePoster, savePoster } from './posters.store.ts';
 
-/** Keeps the posters that clients set. Each takes the place of the frame that the engine has chosen. */
+/** Stores the posters that clients set. Each takes the place of the frame that the engine has chosen. */
 export class PostersService {
   readonly #lifecycle: VideoLifecycle;
   readonly #videos: VideosService;

@@ -19,8 +19,8 @@ type BeginningTicket = Pick<UploadTicketRow, 'video_id' | 'declared_bytes'> & { 
 type AnnouncedFile = { atLeast: number; atMost: number };
 
 /**
- * What a workspace may use, both environments together (ADR 27). Sums are derived from the rows that count, under a lock of
- * the quotas of the workspace, so concurrent requests cannot exceed a quota together.
+ * The quotas of workspaces, for both environments together (ADR 27). Usage is summed up from the rows that count, while the
+ * quotas of the workspace are locked. So concurrent requests cannot exceed a quota together.
  */
 export class QuotasService {
   readonly #db: Database;
@@ -43,8 +43,8 @@ export class QuotasService {
   }
 
   /**
-   * Reserves room for the file of a transfer that begins, unless its ticket has done so for a declared size. Resolves with the
-   * bytes that the file may have. Throws 403 `quota_exceeded` when the file is too large, or there is no room for it.
+   * Reserves room for the file of a transfer that begins, unless its ticket has reserved a declared size. Resolves with the
+   * maximum size of the file in bytes. Throws 403 `quota_exceeded` when the file is too large, or there is no room for it.
    */
   async reserve(trx: Database, ticket: BeginningTicket, file: AnnouncedFile): Promise<number> {
     const quotas = (await lockQuotas(trx, ticket.workspace_id)) ?? UNLIMITED;
@@ -64,7 +64,7 @@ export class QuotasService {
     return bytes;
   }
 
-  /** Throws 403 `quota_exceeded` unless the workspace may store so many bytes more. */
+  /** Throws 403 `quota_exceeded` unless the workspace may store `bytes` more. */
   async requireBytes(trx: Database, workspaceId: string, bytes: number): Promise<void> {
     const quotas = await lockQuotas(trx, workspaceId);
     if (quotas === undefined || quotas.storedBytes === null) return;
@@ -79,7 +79,7 @@ export class QuotasService {
     requireMinutes(quotas, transcodedMs);
   }
 
-  /** The quotas of a workspace, and what counts against them now. */
+  /** The quotas of a workspace, and the usage that counts against them now. */
   async limits(workspaceId: string): Promise<Limits> {
     const [quotas = UNLIMITED, used] = await Promise.all([
       findQuotas(this.#db, workspaceId),

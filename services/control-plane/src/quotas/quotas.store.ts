@@ -8,8 +8,8 @@ export async function findQuotas(db: Database, workspaceId: string): Promise<Quo
 }
 
 /**
- * The same, locked until the transaction ends: what counts against them is read and added by one transaction at a time.
- * Read that with a later statement, so that it includes what the previous transaction has added.
+ * The same, locked until the transaction ends, so that one transaction at a time reads and increases the usage. Read
+ * the usage with a later statement, so that it includes the changes of the previous transaction.
  */
 export async function lockQuotas(trx: Database, workspaceId: string): Promise<Quotas | undefined> {
   return quotasOf(trx, workspaceId).forUpdate().executeTakeFirst();
@@ -49,9 +49,9 @@ export async function saveQuotas(
 }
 
 /**
- * What counts against the quotas of a workspace, except what the ticket of the video `apartFrom` has reserved. A ticket counts
- * while its video can still get a file: until it has expired and no transfer holds it. Reading the stored videos takes 8 ms for
- * 100,000 of them, so that without `stored` they are not read and count as none.
+ * The usage that counts against the quotas of a workspace, without the reservation of the video `apartFrom`. A ticket counts
+ * while its video waits for a file: until the ticket has expired and no transfer holds it. Reading the stored videos takes 8
+ * ms for 100,000 of them. Without `stored` they are not read, and their number and bytes are 0.
  */
 export async function findUsed(
   db: Database,

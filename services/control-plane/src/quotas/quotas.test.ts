@@ -83,7 +83,7 @@ describe('room for a video', () => {
   });
 });
 
-test('limits are shown with what counts against them', () => {
+test('limits are shown with the usage that counts against them', () => {
   const used: Used = { storedBytes: 1, reservedBytes: 2, transcodedMs: 61_234, videos: 3, uploads: 4 };
   expect(toLimits({ ...UNLIMITED, storedBytes: 10, fileBytes: 5 }, used)).toEqual({
     storedBytes: { limit: 10, used: 1, reserved: 2 },

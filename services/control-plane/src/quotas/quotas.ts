@@ -1,7 +1,7 @@
 import type { components } from '@framelane/openapi/types';
 import { Problem } from '@framelane/service-kit/problem';
 
-/** The quotas of a workspace with what counts against them. */
+/** The quotas of a workspace with the usage that counts against them. */
 export type Limits = components['schemas']['Limits'];
 export type QuotaName = keyof Limits;
 
@@ -16,10 +16,10 @@ export const UNLIMITED: Quotas = {
   fileBytes: null,
 };
 
-/** What counts against the quotas of a workspace now. */
+/** The usage that counts against the quotas of a workspace now. */
 export type Used = {
   storedBytes: number;
-  /** Bytes of files that open tickets may still bring. */
+  /** Bytes that open tickets reserve for their files. */
   reservedBytes: number;
   /** In this calendar month (UTC). */
   transcodedMs: number;
@@ -53,7 +53,10 @@ export function requireFileSize({ fileBytes }: Quotas, bytes: number): void {
   if (fileBytes !== null && bytes > fileBytes) throw exceeded('fileBytes', fileBytes, null, bytes);
 }
 
-/** Throws 403 `quota_exceeded` unless the workspace may store so many more bytes; of an unknown size, at least one. */
+/**
+ * Throws 403 `quota_exceeded` unless the workspace may store `bytes` more; if the size is unknown, at least one byte
+ * more.
+ */
 export function requireRoomForBytes(
   { storedBytes }: Quotas,
   used: Pick<Used, 'storedBytes' | 'reservedBytes'>,
@@ -65,7 +68,10 @@ export function requireRoomForBytes(
   }
 }
 
-/** Throws 403 `quota_exceeded` once the minutes of this month are used up. Those of a new video are not known beforehand. */
+/**
+ * Throws 403 `quota_exceeded` once the minutes of this month are used up. The minutes of a new video are not known
+ * beforehand.
+ */
 export function requireMinutes({ transcodedMinutes }: Quotas, transcodedMs: number): void {
   const used = toMinutes(transcodedMs);
   if (isReached(transcodedMinutes, used)) throw exceeded('transcodedMinutes', transcodedMinutes, used, null);
@@ -80,7 +86,7 @@ function toMinutes(milliseconds: number): number {
   return Math.round(milliseconds / 60) / 1000;
 }
 
-/** By quota: what the workspace may use, and what its owner can do. */
+/** For each quota: the limit in words, and the remedy for the client. */
 const EXPLANATIONS: Record<QuotaName, { limit: (limit: number) => string; remedy: string }> = {
   storedBytes: { limit: (limit) => `store ${limit} bytes`, remedy: 'Delete videos' },
   transcodedMinutes: {

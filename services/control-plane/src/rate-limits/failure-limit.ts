@@ -34,8 +34,9 @@ export class FailureLimit {
   }
 
   /**
-   * Verifies a credential from a network. Counts when verification throws a 401, and throws the same for a minute. Throws 429
-   * `rate_limited` beyond the limit. `kind` separates credentials: a secret may be refused as one kind and be valid as another.
+   * Verifies a credential from a network. Counts a 401 of the verification, and throws it again for a minute without a lookup.
+   * Throws 429 `rate_limited` beyond the limit. `kind` separates credentials: a secret may be refused as one kind and be valid
+   * as another.
    */
   async guard<T>(
     network: string,

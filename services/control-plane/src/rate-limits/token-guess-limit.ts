@@ -6,7 +6,7 @@ const NETWORKS = 50_000;
 
 /**
  * Limits the unknown upload tokens that one network may send per minute to one control plane. Every token is looked up, so
- * a valid one works whatever others in the same network send.
+ * a valid token works even if others in the same network send unknown ones.
  */
 export class TokenGuessLimit {
   readonly #perMinute: number;

@@ -37,7 +37,7 @@ export class Allotment {
       const timer = setTimeout(() => {
         this.#waiting.delete(turn);
         reject(new AllotmentExhaustedError('Nothing became free within the time limit'));
-        // The next one may want less.
+        // The next request may want less.
         this.#proceed();
       }, this.#waitMs);
       const proceed = () => {

@@ -109,7 +109,7 @@ test('a read whose connection breaks is repeated', async () => {
   expect(Buffer.concat(await readAll('a')).equals(content)).toBe(true);
 });
 
-describe('clients that take nothing', () => {
+describe('clients that read nothing', () => {
   /** Reads the first pieces for `count` paused clients, and keeps them. */
   async function pause(
     { reads, object }: ReturnType<typeof readsOf>,
@@ -126,7 +126,7 @@ describe('clients that take nothing', () => {
     return held;
   }
 
-  test('get small pieces when memory is scarce, which keep no cached object in memory', async () => {
+  test('get small pieces when memory is scarce, without keeping cached objects in memory', async () => {
     const content = randomBytes(MIB);
     const segments = Array.from({ length: 96 }, (_, number) => [`segment-${number}`, content] as const);
     const bench = readsOf({ large: randomBytes(2 * MIB), ...Object.fromEntries(segments) });
@@ -147,7 +147,7 @@ describe('clients that take nothing', () => {
     for (const { pieces } of held) await pieces.return();
   });
 
-  test('do not bring a segment back into the cache', async () => {
+  test('do not load a segment into the cache again', async () => {
     const contents = { large: randomBytes(2 * MIB), segment: randomBytes(MIB) };
     const bench = readsOf(contents, { cacheBytes: 16 * MIB });
     await pause(bench, 'large', 65);

@@ -91,7 +91,7 @@ export class StoredReads {
         const sent = await this.#unsent.take(bytes);
         try {
           const isFirst = start === range.start;
-          // Paused here, this function keeps its variables in memory, so none refers to the whole object.
+          // No variable refers to the whole object, because a pause here keeps the variables in memory.
           yield* await this.#piece(object, { start, end: start + bytes - 1 }, isFirst);
         } finally {
           sent();
@@ -113,7 +113,7 @@ export class StoredReads {
   }
 
   async #piece(object: ReadableObject, range: ByteRange, isFirst: boolean): Promise<Buffer[]> {
-    // A client that received the first piece long ago must not bring the whole object back.
+    // A client that received the first piece long ago must not load the whole object again.
     const whole = await (isFirst ? this.#request(object) : this.#cache.get(object.key));
     if (whole === undefined) return this.#load(object.key, range);
     if (range.end - range.start + 1 === whole.byteLength) return [whole];
@@ -176,7 +176,7 @@ export class StoredReads {
   }
 }
 
-/** Reads a stream of a known length. Throws when the length is another one. */
+/** Reads a stream of a known length. Throws when the length differs. */
 async function readAll(body: Readable, bytes: number): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   let read = 0;

@@ -17,10 +17,10 @@ import {
 /** Longer than the message bus waits for a confirm. */
 const CLAIM_SECONDS = 30;
 
-/** How long a command can be on its way to an idle engine. With an empty queue, an older one is lost. */
+/** How long a command can be in transit to an idle engine. If the queue is empty, an older command is lost. */
 const IN_TRANSIT_SECONDS = 30;
 
-/** A command is published again after this time in any case: one more does no harm (ADR 52). */
+/** A command is published again after this time in any case: a duplicate does no harm (ADR 52). */
 const LONGEST_WAIT_SECONDS = 15 * 60;
 
 /** The outbox of the commands for tasks: publishes those that are due, and makes lost ones due again. */

@@ -44,7 +44,7 @@ export async function recordTaskPublished(db: Database, command: DueTaskCommand)
     .execute();
 }
 
-/** Whether a task still waits whose command was published at least that long ago. */
+/** Whether a task still waits although its command was published at least `seconds` ago. */
 export async function hasUnclaimed(db: Database, seconds: number): Promise<boolean> {
   const row = await db
     .selectFrom('tasks')
@@ -55,7 +55,7 @@ export async function hasUnclaimed(db: Database, seconds: number): Promise<boole
   return row !== undefined;
 }
 
-/** Makes the commands due again that were published at least that long ago and whose task still waits. Resolves with their number. */
+/** Makes commands due again if they were published at least `seconds` ago and their task still waits. Resolves with their number. */
 export async function makeUnclaimedDue(db: Database, seconds: number): Promise<number> {
   const result = await db
     .updateTable('tasks')

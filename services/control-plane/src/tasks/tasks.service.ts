@@ -50,13 +50,13 @@ type TaskSettings = {
   contentKeys: SealingKeys;
 };
 
-/** The work ends without a fault of its own. */
+/** The work was handed back: it ends, but has not failed. */
 const HANDED_BACK: Failure = { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' };
 
 /** Tries ended in one run of `endSilent`. */
 const BATCH = 100;
 
-/** Commands of one video that wait in the queue. With few of them, the tasks of other videos come between them. */
+/** Commands of one video that wait in the queue. Few of them let engines take tasks of other videos in between. */
 const COMMANDS_AT_ONCE = 2;
 
 /** Plans attempts, assigns their tasks, and applies the results. (attempt, task, try) fences off late results. */
@@ -108,8 +108,8 @@ export class TasksService {
   }
 
   /**
-   * Starts the next try of a task of the video. Throws 409 `task_not_claimable` if none waits for an engine with this version of plans. A
-   * plan of an earlier version that no engine works on any more is given up: another attempt plans the video anew.
+   * Starts the next try of a task of the video. Throws 409 `task_not_claimable` if none waits for an engine with this version of plans.
+   * If the plan has an earlier version and no engine works on it, ends its attempt: the next attempt plans the video anew.
    */
   async claim({ videoId, planVersion }: ClaimTaskRequest): Promise<ClaimTaskResponse> {
     const { leaseSeconds, contentKeys, tasksAtOnce } = this.#settings;
@@ -152,7 +152,10 @@ export class TasksService {
     if (isCurrent) await this.#raiseProgress(taskTry);
   }
 
-  /** Stores the result of a current try; any other changes nothing. The last one makes the video ready. */
+  /**
+   * Stores the result of a current try. The result of any other try changes nothing. The last result makes
+   * the video ready.
+   */
   async complete({ result, ...taskTry }: MessageData<'task.completed'>): Promise<void> {
     const outcome = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt, {
@@ -173,8 +176,8 @@ export class TasksService {
   }
 
   /**
-   * Applies the failure of a current try. A transient one has another try. After any other one the video is made in one run, which
-   * finds another plan, or says what is wrong with the file.
+   * Applies the failure of a current try. After a transient failure, the task gets another try. After any other failure, the video
+   * is transcoded in one run, which uses another plan or finds out why the file cannot be transcoded.
    */
   async failed({ code, message, retryable, ...taskTry }: MessageData<'task.failed'>): Promise<void> {
     if (code === ENGINE_STOPPED) {
@@ -210,7 +213,7 @@ export class TasksService {
     await this.#previews.offer({ videoId, attempt });
   }
 
-  /** Joins the results of all tasks. If they do not fit together, the video is made in one run. */
+  /** Joins the results of all tasks. If they are inconsistent, the video is transcoded in one run. */
   async #finish(trx: Database, video: VideoRow): Promise<() => void> {
     const attempt = { videoId: video.id, attempt: video.attempt };
     const planned = await findPlan(trx, attempt);
@@ -266,7 +269,7 @@ export class TasksService {
   ): Promise<(() => void) | undefined> {
     if (failure.kind === 'permanent') return this.#makeInOneRun(trx, video, failure);
     const next = moveAfterFailure(failure.kind, failedBefore, this.#settings.retryBackoffSeconds);
-    // Another attempt would make everything again that the other tasks have made.
+    // A new attempt would repeat the work of the other tasks, so the video fails.
     if (next.move === 'fail') {
       return this.#attempts.failAttempt(trx, video, { ...failure, kind: 'permanent' });
     }
@@ -275,7 +278,10 @@ export class TasksService {
     return undefined;
   }
 
-  /** Commands of a workspace that has as many tasks as it may have were dropped. */
+  /**
+   * While a workspace has its maximum of running tasks, engines drop its commands. So the end of a task makes
+   * a new one due.
+   */
   async #makeNextDue(trx: Database, { workspace_id }: VideoRow): Promise<void> {
     if (this.#settings.tasksAtOnce !== undefined) await makeCommandOfWorkspaceDue(trx, workspace_id);
   }

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
 
-/** An attempt whose video is made in tasks. */
+/** An attempt that is divided into tasks. */
 type Attempt = { videoId: string; attempt: number };
 
 /** A try of a task that an engine has claimed. */
@@ -39,7 +39,7 @@ export async function insertPlan(
   await trx.insertInto('tasks').values(rows).execute();
 }
 
-/** A task that encodes no video does about a fiftieth of the work of one that encodes all of it. */
+/** A task that encodes no video needs about a fiftieth of the work of encoding all video. */
 const SMALL_PART = 0.02;
 
 function framesOf(task: Task, { encode }: TranscodePlan): number {
@@ -82,7 +82,7 @@ export async function claimTask(
   );
   if (rows[0] === undefined) return undefined;
   const { hadCommand, ...claimed } = rows[0];
-  // The engine got the command of another task, which waits for a new one now.
+  // The engine received the command of another task. That task waits for a new command now.
   if (!hadCommand) await renewCommand(trx, { videoId, attempt: claimed.attempt });
   return claimed;
 }
@@ -110,7 +110,7 @@ export async function isPlanObsolete(
   return row !== undefined;
 }
 
-/** Makes the command of the first waiting task due again whose command was published. */
+/** Makes a command due again: that of the first waiting task whose command was published. */
 async function renewCommand(trx: Database, { videoId, attempt }: Attempt): Promise<void> {
   await sql`
     update tasks set command_due_at = now(), command_published_at = null
@@ -122,8 +122,8 @@ async function renewCommand(trx: Database, { videoId, attempt }: Attempt): Promi
 }
 
 /**
- * Whether engines work on fewer tasks of the workspace than the limit. Until the end of the transaction, no other one claims a task of
- * the workspace.
+ * Whether engines work on fewer tasks of the workspace than the limit. Until the transaction ends, no other transaction claims a task
+ * of the workspace.
  */
 export async function mayClaim(trx: Database, workspaceId: string, limit: number): Promise<boolean> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`tasks of ${workspaceId}`}, 0))`.execute(trx);
@@ -150,7 +150,7 @@ export async function makeCommandOfWorkspaceDue(trx: Database, workspaceId: stri
     )`.execute(trx);
 }
 
-/** Makes commands due for that many more waiting tasks, the first ones that have none. */
+/** Makes commands due for the first `count` waiting tasks that have none. */
 export async function makeCommandsDue(
   trx: Database,
   { videoId, attempt }: Attempt,
@@ -182,12 +182,12 @@ export async function renewTask(
   return result.numUpdatedRows === 1n;
 }
 
-/** A later try makes the same renditions with the same codecs, so what an earlier one has begun remains. */
+/** A later try produces the same renditions with the same codecs, so the renditions that an earlier try has begun remain. */
 function withBegun(begun: BegunRenditions) {
   return sql<BegunRenditions>`begun || ${JSON.stringify(begun)}::jsonb`;
 }
 
-/** The part of the work of an attempt that is done, 0..1. */
+/** The completed part of the work of an attempt, 0..1. */
 export async function findProgress(db: Database, { videoId, attempt }: Attempt): Promise<number> {
   const row = await db
     .selectFrom('tasks')

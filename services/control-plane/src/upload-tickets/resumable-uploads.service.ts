@@ -43,8 +43,9 @@ import {
 } from './upload-tickets.store.ts';
 
 /**
- * Keeps what a resumable upload has reached, so that any engine can continue it. While one has it open, the upload leases the
- * ticket like any transfer. An engine that opens it begins a new epoch; reports of earlier epochs change nothing.
+ * Stores the progress of resumable uploads, so that any engine can continue them. While an engine has an upload open, the
+ * upload leases its ticket like any transfer. An engine that opens it begins a new epoch; reports of earlier epochs change
+ * nothing.
  */
 export class ResumableUploadsService {
   readonly #db: Database;
@@ -70,7 +71,7 @@ export class ResumableUploadsService {
 
   /**
    * Creates an upload for the ticket of a token, or finds the unfinished one of the same file. A paused upload of another file is
-   * superseded. Throws the Problem with the reason why the ticket takes no file.
+   * superseded. Throws the Problem with the reason why the ticket accepts no file.
    */
   async create(request: CreateResumableRequest): Promise<CreateResumableResponse> {
     const { token, length, metadata } = request;
@@ -123,7 +124,7 @@ export class ResumableUploadsService {
     });
   }
 
-  /** Saves what the upload has reached, and renews its lease and its ticket. Throws 409 `transfer_lost` in an earlier epoch. */
+  /** Saves the progress of the upload, and renews its lease and its ticket. Throws 409 `transfer_lost` in an earlier epoch. */
   async save({ checkpoint, ...transfer }: SaveResumableRequest): Promise<SaveResumableResponse> {
     return this.#db.transaction().execute(async (trx) => {
       const expiresAt = await renewLease(trx, transfer, {

@@ -54,7 +54,7 @@ export async function endUnfinished(
     .execute();
 }
 
-/** Whether a ticket that still takes a file can continue this upload. */
+/** Whether this upload is unfinished and its ticket still accepts a file. */
 export async function isPaused(db: Database, transferId: string): Promise<boolean> {
   const row = await db
     .selectFrom('resumable_uploads')

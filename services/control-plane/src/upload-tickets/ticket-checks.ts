@@ -14,7 +14,7 @@ export function requireUsable(found: FoundTicket | undefined): FoundTicket {
   return ticket;
 }
 
-/** The ticket, if it takes a file, now or once its transfer has ended; throws the Problem that says why it does not. */
+/** The ticket, if it accepts a file now or after its transfer has ended; throws the Problem that says why it does not. */
 export function requireUnspent(ticket: FoundTicket | undefined): FoundTicket {
   if (ticket === undefined) throw tokenInvalid();
   if (ticket.used_at !== null) {

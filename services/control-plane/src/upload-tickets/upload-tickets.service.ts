@@ -49,7 +49,7 @@ const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
 /** Tickets handled in one run of `expireUnused`. */
 const EXPIRY_BATCH = 100;
 
-/** What a client requests a ticket for. */
+/** The data of a request for a ticket. */
 export type TicketRequest = VideoFields & {
   filename: string;
   /** Bytes, when the client knows them. */
@@ -60,7 +60,9 @@ export type TicketRequest = VideoFields & {
 /** A new ticket. The database stores only the hash of its token. */
 export type Ticket = { videoId: string; uploadToken: string; expiresAt: Date; maxBytes: number };
 
-/** The result of a completed transfer: its file belongs to the video, its ticket expired first, or the video takes no file. */
+/**
+ * The result of a completed transfer: its file belongs to the video, its ticket expired first, or the video accepts no file.
+ */
 export type Completion = 'registered' | 'expired' | 'cancelled';
 
 /** `maxHours` is the longest validity of a ticket whose upload makes progress. */
@@ -88,7 +90,7 @@ export class UploadTicketsService {
     metrics: Metrics;
     leaseGrace: LeaseGrace;
     limits: UploadLimits;
-    /** Of the uploads in progress of one workspace. */
+    /** The limits of one workspace for uploads in progress. */
     workspaceLimits: UploadShare;
     testVideoHours: number;
   }) {

@@ -96,7 +96,7 @@ function ticketByHash(db: Database, tokenHash: Buffer) {
     .where('token_hash', '=', tokenHash);
 }
 
-/** The hash of the ticket of a video; empty, which is no hash, without a ticket. */
+/** The token hash of the ticket of a video. Without a ticket, an empty buffer, which equals no hash. */
 export async function findTokenHash(db: Database, videoId: string): Promise<Buffer> {
   const row = await db
     .selectFrom('upload_tickets')

@@ -4,7 +4,7 @@ import { credentialOf } from '../auth/authentication.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { KeepSource } from '../videos/keep-source.ts';
 
-/** What a new video gets from the request for it, whether by a ticket or by an import. */
+/** The fields of a new video that its request sets, for a ticket or for an import. */
 export type VideoFields = {
   workspaceId: string;
   environment: Environment;
@@ -13,13 +13,13 @@ export type VideoFields = {
   tags: string[] | undefined;
   passthrough: string | undefined;
   playbackPolicy: PlaybackPolicy | undefined;
-  /** Undefined for those of the installation. */
+  /** Undefined for the origins of the installation. */
   allowedOrigins: string[] | undefined;
   /** Undefined for the default of the installation. */
   keepSource: KeepSource | undefined;
 };
 
-/** Reads them from a validated request. */
+/** Reads these fields from a validated request. */
 export function readVideoFields(req: Request): VideoFields {
   const { workspace_id: workspaceId, environment } = credentialOf(req);
   const body: components['schemas']['UploadTicketRequest'] | components['schemas']['ImportRequest'] =

@@ -24,7 +24,7 @@ describe('the period', () => {
     ]);
   });
 
-  test('takes whole days as they are', () => {
+  test('keeps whole days unchanged', () => {
     expect(period('2026-10-01', '2026-11-01')).toEqual([
       '2026-10-01T00:00:00.000Z',
       '2026-11-01T00:00:00.000Z',
@@ -61,7 +61,7 @@ describe('the period', () => {
 describe('its days', () => {
   const of = (from: string, to: string) => ({ from: new Date(from), to: new Date(to) });
 
-  test('are all of those that it touches', () => {
+  test('are all days that overlap with it', () => {
     const november = of('2026-11-01', '2026-11-03T05:00:00Z');
     expect(outerDays(november)).toEqual({ first: '2026-11-01', last: '2026-11-03' });
     expect(everyDay(november)).toEqual(['2026-11-01', '2026-11-02', '2026-11-03']);
@@ -70,7 +70,7 @@ describe('its days', () => {
     expect(everyDay(oneDay)).toEqual(['2026-11-01']);
   });
 
-  test('are listed for a year at most', () => {
+  test('are listed for at most a year', () => {
     expect(everyDay(of('2028-01-01', '2029-01-01'))).toHaveLength(366);
     expect(() => everyDay(of('2028-01-01', '2029-01-02'))).toThrow(
       /query\/groupBy is for a period of at most 366 days/,

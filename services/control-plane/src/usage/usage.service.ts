@@ -29,7 +29,7 @@ export class UsageService {
     await addTranscoded(trx, video.workspace_id, video.environment, Math.round(seconds * 1000));
   }
 
-  /** Records what every workspace stores now, as its storage of today. */
+  /** Records the stored bytes of every workspace as its storage of today. */
   async recordStored(): Promise<void> {
     await recordStored(this.#db);
   }

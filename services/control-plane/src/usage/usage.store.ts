@@ -54,8 +54,8 @@ export async function findStored(
 }
 
 /**
- * Records what every workspace stores now, as the storage of today: also zero, if the workspace has stored something before. Reads
- * only the index of stored bytes.
+ * Records the stored bytes of every workspace as the storage of today. Records zero, too, if the workspace has stored something
+ * before. Reads only the index of stored bytes.
  */
 export async function recordStored(db: Database): Promise<void> {
   await sql`

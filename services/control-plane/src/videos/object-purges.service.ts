@@ -78,7 +78,7 @@ export class ObjectPurges implements DueWork<DuePurge> {
     if (video.deleted_at === null && video.status === 'ready') await this.#purgeLostTries(video);
   }
 
-  /** What the tries of tasks have stored whose results were not applied. */
+  /** Purges the objects of tries whose results were not applied. */
   async #purgeLostTries({ id, workspace_id, attempt }: VideoRow): Promise<void> {
     const folders = await findFolders(this.#db, id);
     if (folders.size === 0) return;
@@ -91,7 +91,7 @@ export class ObjectPurges implements DueWork<DuePurge> {
     for (const prefix of lost) await this.#objects.deletePrefix(prefix);
   }
 
-  /** Once a source is registered, nothing refers to what other transfers stored. */
+  /** Purges the objects of other transfers: nothing refers to them once a source is registered. */
   async #purgeLostTransfers(sources: string, source: string): Promise<void> {
     for await (const { key } of this.#objects.list(sources)) {
       const lost = prefixOfLostTransfer(sources, key, source);

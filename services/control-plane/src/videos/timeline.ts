@@ -3,7 +3,7 @@ import type { AttemptOutcome, AttemptRow, VideoRow } from '../db/schema.ts';
 
 export type TimelineEntry = components['schemas']['TimelineEntry'];
 
-/** How many tasks an open attempt has. */
+/** The numbers of tasks of an open attempt. */
 export type TaskCounts = components['schemas']['TaskCounts'];
 
 const OUTCOMES: Readonly<Record<AttemptOutcome, components['schemas']['TimelineAttempt']['outcome']>> = {

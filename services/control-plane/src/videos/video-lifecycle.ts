@@ -61,14 +61,17 @@ export class VideoLifecycle {
     this.#onCommit = deps.onCommit;
   }
 
-  /** Runs `work` in a transaction. What it makes due begins as soon as it is committed. */
+  /** Runs `work` in a transaction. Work that it makes due starts right after the commit. */
   async transaction<T>(work: (trx: Database) => Promise<T>): Promise<T> {
     const result = await this.#db.transaction().execute(work);
     this.committed();
     return result;
   }
 
-  /** Begins at once what a transaction of the caller has made due. Without the call it begins within a second. */
+  /**
+   * Starts at once the work that a transaction of the caller has made due. Without this call, the work starts
+   * within a second.
+   */
   committed(): void {
     this.#onCommit();
   }
@@ -98,7 +101,7 @@ export class VideoLifecycle {
     return attempt;
   }
 
-  /** The next attempts at a processing video make it in one run. */
+  /** Makes the next attempts at a processing video transcode it in one run. */
   makeInOneRun(trx: Database, videoId: string): Promise<void> {
     return storeInOneRun(trx, videoId);
   }
@@ -110,7 +113,7 @@ export class VideoLifecycle {
     if (raised) this.#logger.info('video.progress', { videoId, title: raised.title, percent });
   }
 
-  /** processing → ready. Closes the open attempt as completed; what earlier attempts stored is purged. */
+  /** processing → ready. Closes the open attempt as completed. The objects of earlier attempts are purged. */
   async complete(trx: Database, video: VideoRow, result: AttemptResult): Promise<boolean> {
     const moved = await this.#move(trx, video, 'complete', async () => {
       await closeOpenAttempt(trx, video.id, 'completed');
@@ -201,8 +204,9 @@ export class VideoLifecycle {
   }
 
   /**
-   * Purges what an engine has stored and the video no longer refers to. The report of the engine may come after the purge of
-   * a deleted video. A report about a video without a row changes nothing: tombstones outlast every upload and attempt.
+   * Purges objects that an engine has stored and the video does not refer to. The report of the engine may come after the
+   * purge of a deleted video. A report about a video without a row changes nothing: tombstones outlast every upload and
+   * attempt.
    */
   async discard(trx: Database, videoId: string): Promise<void> {
     const video = await findVideoOrTombstone(trx, videoId);

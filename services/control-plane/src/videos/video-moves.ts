@@ -6,7 +6,7 @@ export type Effect =
   | 'command'
   /** The import of the file ends, if there is one: its URL and headers are erased. */
   | 'end-import'
-  /** The objects that the new status has no use for are purged. */
+  /** Objects that the video does not need in its new status are purged. */
   | 'purge'
   /** The endpoints of the workspace get the event. */
   | 'video.ready'
@@ -44,7 +44,10 @@ export function moveFrom(status: VideoStatus, name: MoveName): Move | undefined 
 /** Failed attempts after which a video fails for good. */
 const MAX_FAILED_ATTEMPTS = 3;
 
-/** Why an attempt failed: an engine that stops handed it back, or of a fault that another attempt may avoid, or cannot avoid. */
+/**
+ * Why an attempt failed: an engine that stops handed it back, or there was a fault. Another attempt may avoid a transient fault,
+ * but not a permanent one.
+ */
 export type AttemptFailure = 'permanent' | 'transient' | 'handed_back';
 
 /**

@@ -105,12 +105,12 @@ export class VideosService {
     return timelineOf(video, attempts, await this.taskCounts(videoId));
   }
 
-  /** How many tasks the open attempt at a video has; undefined unless the video is made in tasks. */
+  /** The numbers of tasks of the open attempt at a video; undefined unless it is divided into tasks. */
   taskCounts(videoId: string): Promise<TaskCounts | undefined> {
     return countTasks(this.#db, videoId);
   }
 
-  /** One page of the workspace's videos, and the versions of the rows that it is made of. */
+  /** One page of the workspace's videos, and the versions of the rows that it shows. */
   async list(
     workspaceId: string,
     filter: VideoFilter,
@@ -128,7 +128,10 @@ export class VideosService {
     return listVideoVersions(this.#db, workspaceId, filter, withOneMore(request));
   }
 
-  /** Changes what the owner may choose. Concurrent changes are made one after the other. Throws 404 `video_not_found`. */
+  /**
+   * Changes the fields that the owner may set. Concurrent changes are made one after the other. Throws 404
+   * `video_not_found`.
+   */
   async update(workspaceId: string, videoId: string, patch: VideoPatch): Promise<VideoRecord> {
     return this.#lifecycle.transaction(async (trx) => {
       await patchVideo(trx, await lockOwn(trx, workspaceId, videoId), patch);

@@ -147,8 +147,8 @@ export async function listVideoVersions(
 }
 
 /**
- * The filter, with the videos of a rare tag. PostgreSQL overestimates the number of these videos, and would search them in the order
- * of the list, among all videos of the workspace.
+ * The filter, with the ids of all videos that have the tag if it is rare. PostgreSQL overestimates their number, and would search
+ * all videos of the workspace in the order of the list.
  */
 async function narrowed(db: Database, workspaceId: string, filter: VideoFilter): Promise<NarrowedFilter> {
   const { tag } = filter;
@@ -158,8 +158,8 @@ async function narrowed(db: Database, workspaceId: string, filter: VideoFilter):
 }
 
 /**
- * The videos of a workspace with a tag, at most one more than a rare tag has. The order lets PostgreSQL read a tag that is frequent
- * elsewhere from the list of this workspace; otherwise it would read all workspaces.
+ * The videos of a workspace with a tag, at most one more than a rare tag has. The tag may be frequent in other workspaces. Because
+ * of the order, PostgreSQL can then read the list of this workspace instead of all videos with the tag.
  */
 export function fewWithTag(db: Database, workspaceId: string, tag: string) {
   return db
@@ -237,7 +237,7 @@ export async function storeFile(trx: Database, videoId: string, file: StoredFile
   });
 }
 
-/** What the master playlist and the accounting need to know of the stored renditions. */
+/** The properties of the stored renditions that the master playlist and the accounting need. */
 export type StoredRenditions = {
   variants: VideoRendition[];
   targetDuration: number;
@@ -357,7 +357,7 @@ export async function storeAttempt(
   await setStatus(trx, videoId, 'processing', { attempt, content_key: sealedContentKey });
 }
 
-/** The next attempts at a video make it in one run. */
+/** Makes the next attempts at a video transcode it in one run. */
 export async function storeInOneRun(trx: Database, videoId: string): Promise<void> {
   await trx.updateTable('videos').set({ in_one_run: true }).where('id', '=', videoId).execute();
 }
@@ -371,7 +371,7 @@ export async function endImport(trx: Database, videoId: string): Promise<void> {
     .execute();
 }
 
-/** The folders of a ready video that tasks have made; empty for one that was made in one run. */
+/** The folders in which tasks stored a ready video; empty if it was transcoded in one run. */
 export async function findFolders(db: Database, videoId: string): Promise<Set<string>> {
   const { rows } = await sql<{ folder: string }>`
     select distinct unnest(part_folders || videos.image_folder) as folder
@@ -392,7 +392,7 @@ export async function listAttempts(db: Database, videoId: string, limit: number)
   return latest.reverse();
 }
 
-/** Counts the tasks of the open attempt at a video; undefined if the video is not made in tasks. */
+/** Counts the tasks of the open attempt at a video; undefined if it is not divided into tasks. */
 export async function countTasks(db: Database, videoId: string): Promise<TaskCounts | undefined> {
   const counts = await db
     .selectFrom('tasks')
@@ -421,7 +421,7 @@ export async function closeOpenAttempt(
     .execute();
 }
 
-/** Changes what the owner may choose. Throws 400 `validation_failed` when the metadata would become too large. */
+/** Changes the fields that the owner may set. Throws 400 `validation_failed` when the metadata would become too large. */
 export async function patchVideo(trx: Database, video: VideoRow, patch: VideoPatch): Promise<void> {
   const columns = patchedColumns(video, patch);
   if (Object.keys(columns).length === 0) return;
@@ -470,7 +470,8 @@ export async function markSourceDeleted(
     })
     .where('id', '=', videoId)
     .where(hasDeletableSource)
-    // Rounded as the stored time is: a source that is never kept is due in the transaction that makes its video ready.
+    // Rounded like the stored time, so that a source that is never kept is due in the transaction that makes its video
+    // ready.
     .$if(when === 'due', (query) => query.where('delete_source_at', '<=', sql<Date>`now()::timestamptz(3)`))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
@@ -610,8 +611,8 @@ export async function deleteTombstones(db: Database, olderThanDays: number, limi
 const rowVersion = sql<string>`videos.xmin`.as('row_version');
 
 /**
- * The version of everything that the record of the video in the outer query shows: it changes with every row that the record is
- * made of, whoever changes it.
+ * The version of the record of the video in the outer query. It changes when any row that the record shows changes, in any
+ * transaction.
  */
 const versionOf = sql<string>`concat_ws(' ', videos.id, videos.row_version,
   (select xmin from imports where video_id = videos.id),

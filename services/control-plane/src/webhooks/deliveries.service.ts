@@ -200,7 +200,7 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
   }
 }
 
-/** How an attempt of the current round changes the schedule; `failures` counts those before it. */
+/** How an attempt of the current round changes the schedule; `failures` counts the failed attempts before it. */
 function scheduleChange(failures: number, { failure }: AttemptResult, next: NextStep): ScheduleChange {
   const counted = { failures: failures + (failure === null ? 0 : 1) };
   return typeof next === 'object'

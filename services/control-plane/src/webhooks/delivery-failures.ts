@@ -17,7 +17,7 @@ export const FAILURE_MESSAGES: Readonly<Record<DeliveryFailure, string>> = {
   webhook_disabled: 'The webhook was disabled before the event was delivered.',
 };
 
-/** Why a response with this status is a failure; null when it is none. */
+/** Why a response with this status is a failure; null when it is a success. */
 export function failureOfStatus(status: number): DeliveryFailure | null {
   if (status >= 200 && status < 300) return null;
   if (status === 410) return 'gone';

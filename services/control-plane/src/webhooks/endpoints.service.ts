@@ -44,13 +44,13 @@ import {
 /** Maximum number of webhooks of a workspace. */
 const MAX_WEBHOOKS = 20;
 
-/** How long a replaced secret signs as well. */
+/** How long a replaced secret also signs. */
 const REPLACED_SECRET_HOURS = 24;
 
 /** A webhook with its secret, which is shown only once. */
 export type CreatedWebhook = WebhookRecord & { secret: string };
 
-/** A webhook after a rotation, with the time until which the previous secret signs as well. */
+/** A webhook after a rotation, with the time until which the previous secret also signs. */
 export type RotatedWebhook = CreatedWebhook & { previousSecretExpiresAt: string };
 
 /** Manages the endpoints of a workspace, which the API calls webhooks. */
@@ -139,8 +139,8 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Replaces the secret. The old one signs as well for a day; one that it had replaced no longer does. Throws 404
-   * `webhook_not_found`.
+   * Replaces the secret. The old secret also signs for a day. A secret that was replaced before it no longer
+   * signs. Throws 404 `webhook_not_found`.
    */
   async rotateSecret(workspaceId: string, id: string): Promise<Commit<RotatedWebhook>> {
     const secret = newEndpointSecret();

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { DisabledReason, WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
 
-/** What the owner of an endpoint chooses. */
+/** The settings that the owner of an endpoint chooses. */
 export type EndpointSettings = {
   url: string;
   events: WebhookEventType[];
@@ -127,7 +127,7 @@ export async function disableEndpoint(trx: Database, id: string, reason: Disable
     .execute();
 }
 
-/** Replaces the sealed secret. The old one signs as well for some hours. */
+/** Replaces the sealed secret. The old secret also signs for some hours. */
 export async function replaceSecret(
   trx: Database,
   id: string,

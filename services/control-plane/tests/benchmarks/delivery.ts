@@ -173,7 +173,7 @@ function staticFiles(folder: string, port: number): string {
 
 type Server = 'nginx' | 'hot' | 'gateway' | 'bySdk' | 's3';
 
-/** The servers take turns with the same segments. */
+/** Measures the servers in turns with the same segments. */
 async function compareSegments(ports: Record<Server, number>): Promise<void> {
   const sequences = Array.from({ length: SEGMENTS }, (_, sequence) => sequence);
   const paths = sequences.map((sequence) => `${HLS}/${sequence}.ts`);

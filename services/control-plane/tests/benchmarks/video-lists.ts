@@ -11,7 +11,7 @@ import { createTestDatabase } from '../support/database.ts';
  * median milliseconds and their ratio.
  */
 
-/** One video in this many is of a rare kind: enough for full pages in both workspaces. */
+/** Of `rareOneIn` videos, one is of a rare kind: enough for full pages in both workspaces. */
 const SMALL = { id: 'ws_small', videos: 1_000, rareOneIn: 10 };
 const LARGE = { id: 'ws_large', videos: 1_000_000, rareOneIn: 100 };
 const ROUNDS = 201;

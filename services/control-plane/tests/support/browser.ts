@@ -1,13 +1,13 @@
-/** A response with the address of the request, and where it redirects to. */
+/** A response with the URL of its request and the URL of its redirect. */
 export type Page = { url: string; status: number; location: string; text: string; setCookie: string[] };
 
-/** As much of a browser as redirects between sites need: cookies for each host. */
+/** A minimal browser for redirects between sites, with cookies for each host. */
 export class Browser {
   /** By host name: a port does not matter for cookies. */
   readonly cookies = new Map<string, Map<string, string>>();
   readonly #origins: Readonly<Record<string, string>>;
 
-  /** `origins` maps origins to those that serve them. */
+  /** `origins` maps origins to the origins that actually serve them. */
   constructor(origins: Readonly<Record<string, string>> = {}) {
     this.#origins = origins;
   }

@@ -22,7 +22,7 @@ export type ConsoleSession = {
 
 type Plane = Pick<TestControlPlane, 'db' | 'url' | 'workspaceId'>;
 
-/** What a sign-in link is for. By default, everything in the live environment of the first workspace. */
+/** The grants of a sign-in link. By default, every permission in the live environment of the first workspace. */
 type LinkChanges = Partial<LinkRequest> & { environment?: Environment; permissions?: readonly Permission[] };
 
 /** Creates the code of a sign-in link. */

@@ -31,13 +31,13 @@ export type TestControlPlane = {
   engine: SimulatedEngine;
   /** An engine that uses another control plane of this database. */
   engineAt(internalUrl: string): SimulatedEngine;
-  /** Starts another one with `alone`. */
+  /** Starts another control plane with `alone`. */
   startAnotherAlone(): Promise<void>;
-  /** Starts another one on the same database. */
+  /** Starts another control plane on the same database. */
   startAnother(
     changes?: Partial<ControlPlaneConfig>,
   ): Promise<Pick<TestControlPlane, 'url' | 'maintain' | 'stop'> & { internalUrl: string }>;
-  /** Takes maintenance steps at once. */
+  /** Runs maintenance steps at once. */
   maintain(...steps: MaintenanceStep[]): Promise<void>;
   /** Stops only the control plane. */
   stopAlone(): Promise<void>;
@@ -49,8 +49,8 @@ export type TestControlPlane = {
 };
 
 /**
- * Starts one. `settings` overrides values of the configuration, `store` methods of the object store, `deps` other
- * dependencies. Every response has to be as in the contract; otherwise `stop` throws.
+ * Starts a control plane. `settings` overrides values of the configuration, `store` methods of the object store,
+ * `deps` other dependencies. `stop` throws if a response violated the contract.
  */
 export async function startControlPlane(
   settings: (config: ControlPlaneConfig) => ControlPlaneConfig = (config) => config,

@@ -16,8 +16,8 @@ const TABLES = [
 ];
 
 /**
- * Uses the API until every table has rows, and writes them to a file as SQL (`pnpm schema:data`). The file belongs to the initial schema, so it
- * is not written again once there is a second migration.
+ * Uses the API until every table has rows, and writes them to a file as SQL (`pnpm schema:data`). The file belongs to the initial schema, so do
+ * not write it again after the second migration exists.
  */
 export async function writeInitialData(path: string): Promise<void> {
   const plane = await startControlPlane((config) => ({

@@ -7,10 +7,10 @@ import { AUDIO, PIECES, resultOf, samplePlan } from './plan.ts';
 /** A try of a task. */
 export type Claimed = Pick<ClaimTaskResponse, 'attempt' | 'task' | 'try'>;
 
-/** What engines report when they have stored the first segments of `samplePlan`. */
+/** The renditions that engines report when they have stored the first segments of `samplePlan`. */
 export const BEGUN = { audio: { audio: 'mp4a.40.2' }, piece: { '360p': 'avc1.64001e' } } as const;
 
-/** Long videos of a control plane, and engines that make them. */
+/** Long videos of a control plane, and the engines that transcode them. */
 export class LongVideos {
   readonly #plane: TestControlPlane;
 
@@ -18,7 +18,7 @@ export class LongVideos {
     this.#plane = plane;
   }
 
-  /** A video in its first attempt, whose audio, images and first piece are at work. */
+  /** A video in its first attempt, whose tasks for audio, images and the first piece are running. */
   async planned(playbackPolicy: 'public' | 'signed' = 'public') {
     const { engine } = this.#plane;
     const { videoId, uploadToken } = await this.#plane.ticket({ filename: 'long.mkv', playbackPolicy });
@@ -29,11 +29,11 @@ export class LongVideos {
     return { videoId, audio: claimed[AUDIO] as Claimed, piece: claimed[PIECES[0] as number] as Claimed };
   }
 
-  /** The same, and viewers can play it. */
+  /** The same, but viewers can play it. */
   async previewed(playbackPolicy?: 'public' | 'signed') {
     const made = await this.planned(playbackPolicy);
     await this.progress(made.videoId, made.audio, 0.1, BEGUN.audio);
-    // Made within a moment, so that encoding is much faster than playback.
+    // Progress after a moment, so that encoding is much faster than playback.
     await this.progress(made.videoId, made.piece, 0.9, BEGUN.piece);
     return made;
   }
@@ -60,7 +60,7 @@ export class LongVideos {
     }
   }
 
-  /** Stores a segment that a try has made. */
+  /** Stores a segment as the output of a try. */
   store(
     videoId: string,
     claimed: Claimed,

@@ -75,7 +75,7 @@ function pieceTask(firstSegment: number): Task {
   };
 }
 
-/** What an engine reports when it has run a task of `samplePlan`. Segment n has 1000 + 16 n bytes. */
+/** The result that an engine reports for a task of `samplePlan`. Segment n has 1000 + 16 n bytes. */
 export function resultOf(task: number): TaskResult {
   if (task === IMAGES) return { renditions: [], images: { poster: { bytes: 300 }, storyboard: null } };
   if (task === AUDIO) return { renditions: [part('audio', 0, 2 * PIECES.length)] };

@@ -36,7 +36,7 @@ export class ResponseObserver {
     this.#ports.add(port);
   }
 
-  /** Ends. Throws if a response was not as the contract describes it. */
+  /** Stops observing. Throws if a response violated the contract. */
   close(): void {
     unsubscribe(CREATED, this.#observe);
     if (this.#violations.size > 0)

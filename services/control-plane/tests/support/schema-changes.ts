@@ -27,8 +27,8 @@ export async function readSchema(db: Database): Promise<Schema> {
 }
 
 /**
- * The changes between two schemas that code for the first one may not work with, sorted. A new constraint on an old table
- * can refuse rows of the old code. New tables cannot, because the old code does not use them.
+ * The changes between two schemas that can break code for the first one, sorted. A new constraint on an old table can
+ * refuse rows of the old code. New tables cannot, because the old code does not use them.
  */
 export function breakingChanges(before: Schema, after: Schema): string[] {
   const oldTables = new Set([...before.columns.keys()].map(tableOf));

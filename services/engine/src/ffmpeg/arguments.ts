@@ -8,8 +8,8 @@ import { filterGraphs, IMAGES } from './filter-graph.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
 /**
- * Added to all timestamps, so that none is negative: ffmpeg would shift negative ones by an amount of its own. The first decoding
- * timestamps of video with B-frames and of AAC are negative, by different amounts.
+ * Added to all timestamps to make them positive: ffmpeg would shift negative ones by an amount that it chooses itself. The first
+ * decoding timestamps of video with B-frames and of AAC are negative, by different amounts.
  */
 export const TIMESTAMP_OFFSET_SECONDS = 10;
 
@@ -29,15 +29,15 @@ const MAX_DECODER_PIXELS = MAX_THREADS * 3840 * 2160;
 const PERMANENT_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
 
 /**
- * Encoded frames of one rendition that may wait for the first frame of late audio. By default it is 50 MB. This is the size of 13
- * minutes at 5 Mb/s.
+ * Maximum size of the encoded frames of one rendition that wait for the first frame of late audio: 13 minutes at 5 Mb/s. ffmpeg's
+ * default is 50 MB.
  */
 const LATE_AUDIO_QUEUE_BYTES = 512 * 1024 ** 2;
 
 export type ArgumentSettings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 
 /**
- * The one ffmpeg run that makes all renditions and images of a video. It decodes once, scales each rendition from the next
+ * The one ffmpeg run that produces all renditions and images of a video. It decodes once, scales each rendition from the next
  * higher one, encodes each audio track once, and cuts all renditions at the same times. Passthrough tracks are copied undecoded.
  */
 export function ffmpegArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
@@ -104,8 +104,8 @@ export function imageOptions(name: string): string[] {
 }
 
 /**
- * A segment gets its final name when it is complete. The engine does not use the playlists. For HLS, `-fs` has no effect
- * (measured): the number of frames, the bit rate limits and the checks of each segment bound the size of the output.
+ * A segment gets its final name when it is complete. The engine does not use the playlists. `-fs` has no effect on HLS
+ * (measured). The number of frames, the bit rate limits and the checks of each segment bound the size of the output.
  */
 function hlsOptions(plan: EncodePlan): string[] {
   const streams = [

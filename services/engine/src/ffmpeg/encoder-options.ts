@@ -14,8 +14,8 @@ const CONSTANT_RATE_FACTOR = '23';
 const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16 };
 
 /**
- * Options of x264 for the small renditions, by preset: what the preset saves there, although it takes little time. The slower
- * presets have these options or better ones, and ultrafast has no B-frames. ADR 40 has the figures.
+ * x264 options for the small renditions, by preset. They restore analysis that the preset omits, and cost little time at these
+ * sizes. The slower presets have these options or better ones, and ultrafast has no B-frames. ADR 40 has the figures.
  */
 const SMALL_RENDITIONS: readonly VideoRendition[] = ['360p', '480p'];
 const SMALL_RENDITION_OPTIONS: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const SMALL_RENDITION_OPTIONS: Readonly<Record<string, string>> = {
   medium: 'b-adapt=2:bframes=4',
   slow: 'b-adapt=2:bframes=4',
 };
-/** The same where the small renditions are all the work. */
+/** The same for a video that has only small renditions. */
 const SMALL_VIDEO_OPTIONS = 'b-adapt=2';
 
 /** How a run encodes video: the x264 preset and its number of threads. */
@@ -45,12 +45,12 @@ export function encoderOptions(plan: EncodePlan, settings: EncoderSettings): str
 }
 
 /**
- * With several threads, x264 makes another result in each run, because its lookahead runs in a thread of its own (measured). A piece
- * that is made again must be the same.
+ * With several threads, each run of x264 has a different result, because the lookahead has its own thread (measured). A piece that
+ * is encoded again must be identical.
  */
 const DETERMINISTIC = 'sync-lookahead=0';
 
-/** Encoder options of one rendition of a piece, the only one in its output. */
+/** Encoder options of one rendition of a piece. Each rendition has its own output. */
 export function pieceEncoderOptions(
   rung: Rung,
   { plan, piece, settings }: { plan: EncodePlan; piece: PieceTask; settings: EncoderSettings },

@@ -85,7 +85,7 @@ describe('a tool error', () => {
     expect(audioFormatChange(named)).toEqual({ index: 2 });
   });
 
-  test('gives the client none of the output of the tool', () => {
+  test('does not show the output of the tool to the client', () => {
     const { message } = explainToolError(
       new ToolError('exit', '', 'file:/srv/secret: Invalid data found'),
       'probe',

@@ -13,7 +13,7 @@ const fileFault = (code: TranscodeFailureCode, message: string): Verdict => ({
 
 const AUDIO_FORMAT_CHANGE = /Changing audio frame properties on the fly/;
 
-/** The name that ffmpeg gives to the input of a filter graph has the index of the track. */
+/** ffmpeg's name for an input of a filter graph contains the index of the track. */
 const INDEX_OF_INPUT = /\[graph_\d+_in_0_(\d+) @[^\n]*Changing audio frame properties/;
 
 /**

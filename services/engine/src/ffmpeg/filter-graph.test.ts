@@ -16,7 +16,7 @@ const TAGGED = { colorMatrix: 'bt709', colorPrimaries: 'bt709', colorTransfer: '
 const START = 'fps=25/1:start_time=0,tpad=stop_mode=clone:stop=-1,trim=end_frame=50';
 
 describe('the filter graph', () => {
-  test('makes renditions, images and audio', () => {
+  test('produces renditions, images and audio', () => {
     expect(chains()).toEqual([
       `[0:1]scale=854:480:interl=-1,${START},scale=854:480:out_color_matrix=bt709:out_range=tv,format=yuv420p,setsar=1,` +
         'setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709,split=3[480p][to-360p][to-poster]',

@@ -110,8 +110,8 @@ function atIntervals({ images: { storyboard } }: EncodePlan): string {
 
 /**
  * ffmpeg reports no progress before each of its outputs has a frame. So each image gets a first version at once, which later
- * versions overwrite. The poster is the first frame, then the first one after a tenth of the video, then the first one after that
- * which is not nearly black. The storyboard is its first tile, then all tiles.
+ * versions overwrite. The poster is the first frame, then the first frame after a tenth of the video, then the first later frame
+ * that is not nearly black. The storyboard is its first tile, then all tiles.
  *
  * @param choose the filters that choose the frames of the storyboard
  */
@@ -185,12 +185,12 @@ function topChain(top: Rung, plan: EncodePlan, frames: readonly string[]): strin
   ].join(',');
 }
 
-/** Frames in each second before the range: `fps` needs the frame that it repeats. */
+/** `fps` starts at least this long before the range, because it needs the frame that it repeats. */
 const LEAD_IN_SECONDS = 1;
 
 /**
- * Exactly the frames of a range, at a constant rate. `fps` rounds times relative to its start. So that all ranges have the frames of
- * one run from zero, it starts at a whole second at which a frame is: such a time is exact in every time base.
+ * Exactly the frames of a range, at a constant rate. `fps` rounds times relative to its start. It starts at a whole second that has
+ * a frame, because such a time is exact in every time base. So each range has the same frames as one run from zero.
  */
 function framesIn({ first, frames }: FrameRange, { frameRate }: EncodePlan): string[] {
   const { numerator, denominator } = frameRate;

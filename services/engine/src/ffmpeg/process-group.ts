@@ -35,8 +35,8 @@ const MAX_LINE_LENGTH = 1024 ** 2;
  * Ends the process group of a confined process when the process itself ends. Call it right after the start.
  *
  * The kernel may reuse the id of a group whose processes have all ended. So the group gets a signal only at the moment its leader
- * exits, before another process can start. A process that left the group, which only a sandbox prevents, may hold the
- * pipes open. They are closed after a while, so that `close` is emitted in any case.
+ * exits, before another process can start. Only a sandbox prevents a process from leaving the group. A process that has
+ * left may hold the pipes open, so they are closed after a while, and `close` is always emitted.
  */
 export function endGroupWithLeader(child: ChildProcess): void {
   child.once('exit', () => {

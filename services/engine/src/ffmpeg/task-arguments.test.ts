@@ -8,7 +8,7 @@ import { audioArguments, imagesArguments, passthroughArguments, pieceArguments }
 const SETTINGS = { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS };
 const optionValue = (options: readonly string[], name: string) => options[options.indexOf(name) + 1];
 
-/** Seconds 60 to 72.04 of a video at 25 frames a second, with half the rate below 720p if it has 50. */
+/** Seconds 60 to 72.04 of a video at 25 frames a second. */
 const PIECE: PieceTask = {
   ...{ kind: 'piece', firstSegment: 10, firstFrame: 1500, frames: 301, firstIFrame: 30, iFrames: 6 },
   ...{ segmentStarts: [1500, 1650], keyFrames: [1500, 1550, 1600, 1650, 1700, 1750], seek: 55.9999 },
@@ -68,7 +68,7 @@ describe('the arguments of a piece', () => {
     [{ numerator: 30_000, denominator: 1001 }, 31_000, 'start_time=1001,', 'start_frame=1000:end_frame=1301'],
     [{ numerator: 30, denominator: 1 }, 45, 'start_time=0,', 'start_frame=45:end_frame=346'],
     [{ numerator: 25, denominator: 2 }, 500, 'start_time=38,', 'start_frame=25:end_frame=326'],
-  ])('start at a whole second with a frame: %j, frame %d', (frameRate, firstFrame, start, trim) => {
+  ])('start at a whole second that has a frame: %j, frame %d', (frameRate, firstFrame, start, trim) => {
     const { outputs } = pieceLine({ frameRate }, { firstFrame });
     const graph = optionValue(outputs[0]?.options ?? [], '-filter_complex');
     expect(graph).toContain(start);

@@ -15,12 +15,12 @@ import { pieceEncoderOptions } from './encoder-options.ts';
 import { audioGraphs, CANDIDATES, IMAGES, imagesGraph, pieceGraph } from './filter-graph.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
-/** The run that copies the video of the source as the top rendition, all of it. */
+/** The run that copies all video of the source as the top rendition. */
 export function passthroughArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
   return partArguments({ ...plan, rungs: plan.rungs.slice(-1), audio: [] }, [], settings);
 }
 
-/** The run that makes all audio renditions. */
+/** The run that produces all audio renditions. */
 export function audioArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
   const part = { ...plan, rungs: [], videoPassthrough: false };
   return partArguments(part, audioGraphs(part), settings);
@@ -40,7 +40,7 @@ function partArguments(
   };
 }
 
-/** The run that makes the images. Its first output, which is not written, shows the progress. */
+/** The run that produces the images. Its first output, which is not written, shows the progress. */
 export function imagesArguments(
   plan: EncodePlan,
   { keyFramesOnly }: { keyFramesOnly: boolean },
@@ -61,15 +61,15 @@ export function imagesArguments(
   };
 }
 
-/** Keeps the times of the file, as one run from its beginning has them. */
+/** Keeps the timestamps of the file, so that they equal those of one run from its beginning. */
 const TIMES_OF_THE_FILE = ['-copyts', '-start_at_zero'];
 
 /**
- * The run that makes a piece: its frames in all encoded renditions. Key frames and segments are where the plan has them, and
- * timestamps and numbers of segments are those of the whole video. ffmpeg writes segments under their final names: a segment is
- * complete when the next one has begun, or ffmpeg has ended.
+ * The run that encodes a piece in all encoded renditions. Key frames and segments are where the plan has them. Timestamps and
+ * segment numbers are those of the whole video. ffmpeg writes segments under their final names: a segment is complete when the
+ * next one has begun, or ffmpeg has ended.
  *
- * @param settings the encoder settings of the plan. `threads`, a setting of the engine, is that of the decoder
+ * @param settings the encoder settings of the plan, and the engine's number of `threads` for the decoder
  */
 export function pieceArguments(
   plan: EncodePlan,
@@ -99,10 +99,10 @@ export function pieceArguments(
   };
 }
 
-/** More than any video lasts. In a segment, the tables precede each key frame; ffmpeg can repeat them more often. */
+/** Longer than any video, so that ffmpeg writes the tables only before each key frame and at no other times. */
 const TABLES_SECONDS = 1_000_000;
 
-/** The frames that begin segments, unlike times, are exact. One muxer writes all segments, so that they continue each other. */
+/** Cuts segments by frame numbers, which are exact, unlike times. One muxer writes all segments, so that each continues the previous one. */
 function segmentOptions({ frameStep }: Rung, piece: PieceTask): string[] {
   const { firstSegment, firstFrame, frames, segmentStarts } = piece;
   // The end of the piece begins no segment, but ffmpeg needs a frame in the list.

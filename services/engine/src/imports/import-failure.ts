@@ -3,7 +3,7 @@ import { AddressRefusedError } from '@framelane/address-guard/address-guard';
 import { HostNotFoundError } from '@framelane/address-guard/resolve-host';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 
-/** Tries of one import. */
+/** Maximum number of tries of one import. */
 const MAX_TRIES = 5;
 
 /** The longest Retry-After that an import waits for, in seconds. */
@@ -17,7 +17,7 @@ export class ImportFailure extends Error {
   readonly retryable: boolean;
   /** The pause that the server requests with Retry-After; 0 without one. */
   readonly retryAfterSeconds: number;
-  /** Whether the bytes received so far are worth nothing. */
+  /** Whether the bytes received so far must be discarded. */
   readonly startsOver: boolean;
 
   constructor(

@@ -15,7 +15,7 @@ import { RemoteFile } from './remote-file.ts';
 /** The longest interval at which the engine reports the progress, which also renews the lease. */
 const PROGRESS_SECONDS = 2;
 
-/** Timers do not wait longer. */
+/** The longest delay of Node's timers. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export type ImportDeps = TransferDeps & { guard: AddressGuard; settings: ImportSettings };
@@ -92,7 +92,7 @@ export class ImportJob {
     async function* read(): AsyncGenerator<Buffer> {
       try {
         for (let chunk = await file.next(); chunk !== null; chunk = await file.next()) {
-          // Before the first byte is stored, with the size that the server has declared by now.
+          // Claims before the first byte is stored: the server has declared the size by now.
           claim ??= await headroom.claim(file.totalBytes);
           await claim.take(chunk.byteLength);
           metrics.importBytes(chunk.byteLength);
@@ -119,7 +119,7 @@ export class ImportJob {
     return { bytes: file.bytes, sha256: hash.digest('hex') };
   }
 
-  /** The file is registered, or it may be, or the video takes it no more. */
+  /** Throws a TransferEndedError on failure: the file may be registered, or the video no longer accepts it. */
   async #register(source: StoredSource): Promise<void> {
     const { registerSeconds } = this.#deps.limits;
     try {

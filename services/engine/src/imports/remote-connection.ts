@@ -43,7 +43,7 @@ export async function openRemote(
     response.destroy();
     if (redirects === MAX_REDIRECTS) throw new ImportFailure('import_redirected');
     url = redirectTarget(url, response.headers.location);
-    // Not even back at the first origin: another server chose that URL.
+    // The headers are not sent again, even if a redirect leads back to the first origin: another server chose that URL.
     if (url.origin !== origin) headers = { 'user-agent': own['user-agent'] };
   }
 }
@@ -53,7 +53,7 @@ function redirectTarget(from: URL, location: string | undefined): URL {
   try {
     target = readUrl(new URL(location ?? '', from).href, ['https:', 'http:']);
   } catch {
-    // Without the cause, which would have the query of the URL.
+    // The cause is omitted, because it contains the query of the URL.
     throw new ImportFailure('import_redirected');
   }
   const isDowngrade = from.protocol === 'https:' && target.protocol === 'http:';
@@ -90,7 +90,7 @@ async function get(
     });
   });
   request.once('response', (response) => {
-    // Errors of the body reach its reader. A response that nobody reads any more must not end the process.
+    // Errors of the body reach its reader. An error of a response without a reader must not end the process.
     response.on('error', () => {});
     clearTimeout(timer);
     resolve(response);

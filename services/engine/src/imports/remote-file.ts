@@ -104,7 +104,7 @@ export class RemoteFile {
     }
   }
 
-  /** Waits for the next try, or throws the failure if these bytes cannot continue. */
+  /** Waits for the next try, or throws the failure if the file cannot continue after the bytes received so far. */
   async #recover(error: unknown): Promise<void> {
     const { signal, pauseSeconds } = this.#options;
     this.close();
@@ -121,7 +121,7 @@ export class RemoteFile {
   }
 }
 
-/** A response whose body is read. */
+/** Reads the body of a response. */
 class Connection {
   readonly #response: IncomingMessage;
   readonly #chunks: AsyncIterator<Buffer>;

@@ -24,7 +24,7 @@ describe('a validator', () => {
   });
 });
 
-test('the rest of a file of unknown size says how large it is', () => {
+test('the response with the rest of a file of unknown size declares the size', () => {
   const headers = { 'content-range': 'bytes 5-9/10', etag: '"a"' };
   const facts = { totalBytes: null, validator: { name: 'etag', value: '"a"' } } as const;
   expect(readRest({ statusCode: 206, headers }, 5, facts)).toBe(10);
@@ -44,7 +44,7 @@ describe('the pause after a failure', () => {
     expect([1, 7, 9000].map((seconds) => pauseAfter(failure(seconds), 1, [2]))).toEqual([2, 7, 600]);
   });
 
-  test('does not exist for a failure that is final', () => {
+  test('is null for a final failure', () => {
     expect(pauseAfter(new ImportFailure('import_denied'), 1, [2])).toBeNull();
   });
 });

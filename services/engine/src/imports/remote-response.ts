@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { readRetryAfter } from '@framelane/service-kit/retry-after';
 import { ImportFailure } from './import-failure.ts';
 
-/** Age of a Last-Modified from which on it identifies a version of the file (RFC 9110 §8.8.2.2). */
+/** A Last-Modified identifies a version of the file if it is at least this old (RFC 9110 §8.8.2.2). */
 const STRONG_DATE_MS = 60_000;
 
 /** The head of a response. */
@@ -11,7 +11,7 @@ export type ResponseHead = { statusCode?: number | undefined; headers: IncomingH
 /** Identifies a version of the file, byte for byte. */
 export type Validator = { name: 'etag' | 'last-modified'; value: string };
 
-/** What the first response says of the file. */
+/** Facts about the file from the first response. */
 export type RemoteFacts = { totalBytes: number | null; validator: Validator | null };
 
 /** The strong ETag, or a Last-Modified that is old enough; null without either. */
@@ -59,7 +59,7 @@ export function readRest(
   return total;
 }
 
-/** The size of a file whose bytes from `start` to the end follow. */
+/** The size of the file. Throws an ImportFailure unless the response has the bytes from `start` to the end. */
 function totalOfRest(headers: IncomingHttpHeaders, start: number): number {
   const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(headers['content-range'] ?? '');
   const [first, last, total] = (range ?? []).slice(1).map(Number);

@@ -137,7 +137,7 @@ export class EngineMetrics {
     this.#importBytes.inc(bytes);
   }
 
-  /** Ends a transfer of an import that began. `code` is empty unless it failed. */
+  /** Records the end of an import's transfer. `code` is empty unless it failed. */
   importEnded(outcome: 'received' | 'failed' | 'abandoned', code: string): void {
     this.#importsActive.dec();
     this.#imports.inc({ outcome, code });
@@ -155,20 +155,20 @@ export class EngineMetrics {
     this.#uploadBytes.inc(bytes);
   }
 
-  /** Ends an upload that began. `seconds` is the time since its request headers. */
+  /** Records the end of an upload. `seconds` is the time since its request headers. */
   uploadReceived(seconds: number): void {
     this.#uploadsActive.dec();
     this.#uploads.inc({ outcome: 'received', code: '' });
     this.#uploadDurations.observe(seconds);
   }
 
-  /** Ends an upload that began, and that a client can continue later. */
+  /** Records that an upload has paused. The client can continue it later. */
   uploadPaused(): void {
     this.#uploadsActive.dec();
     this.#uploads.inc({ outcome: 'paused', code: '' });
   }
 
-  /** Ends an upload that began. */
+  /** Records the failure of an upload that had begun. */
   uploadBroken(code: string): void {
     this.#uploadsActive.dec();
     this.#uploads.inc({ outcome: 'broken', code });
@@ -218,7 +218,7 @@ export class EngineMetrics {
     this.#mediaSeconds.inc(mediaSeconds);
   }
 
-  /** `mediaSeconds` is the duration of what the task made of the video. */
+  /** `mediaSeconds` is the part of the video's duration that counts for the task. */
   taskCompleted(mediaSeconds: number): void {
     this.#mediaSeconds.inc(mediaSeconds);
   }

@@ -12,8 +12,8 @@ const HAS_PAYLOAD = 0x10;
 const STUFFING = 0xff;
 
 /**
- * The segment with up to 15 more packets of each PID, so that all counters end at 15: a segment of another run, whose counters
- * begin at 0, continues it. Tables are repeated. The last payloads of the stream are spread over more packets; its bytes stay
+ * Adds up to 15 packets of each PID to a segment, so that all counters end at 15. A segment of another run, whose counters begin
+ * at 0, can then follow it. Tables are repeated. The last payloads of the stream are spread over more packets; its bytes stay
  * the same. Throws if the segment is not a transport stream of ffmpeg.
  */
 export function completeCounters(segment: Buffer): Buffer {
@@ -59,7 +59,7 @@ function spreadStream(packets: Buffer[], count: number): void {
 /** Divides the payload of a packet over several packets, at most as many as it has bytes for. A PES header stays whole. */
 function split(packet: Buffer, wanted: number): Buffer[] {
   const { adaptation, payload } = contentOf(packet);
-  // A PES header has 9 bytes (start code, stream id, length, flags, length of the rest) and the rest.
+  // A PES header has 9 fixed bytes (start code, stream id, length, flags, length of the rest), then the rest.
   const undivided = startsUnit(packet) ? 9 + payload.readUInt8(8) : 1;
   const parts = Math.max(1, Math.min(wanted, 1 + payload.length - undivided));
   const share = Math.max(1, Math.floor((payload.length - undivided) / parts));

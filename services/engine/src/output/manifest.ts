@@ -115,7 +115,7 @@ const MAX_GAP_FRAMES = 1.5;
 const MAX_AUDIO_GAP_SECONDS = 0.064;
 
 /**
- * Throws if a segment ends before the next one begins. An encoded segment is then truncated, as the disk was full when
+ * Throws if a segment ends before the next one begins. An encoded segment is then truncated, because the disk was full when
  * ffmpeg wrote it. With passthrough the source may have the gap, and encoding it closes the gap.
  */
 function assertContiguous(

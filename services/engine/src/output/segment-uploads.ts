@@ -38,8 +38,8 @@ export type SegmentUploadsOptions = {
   /** Maximum number of segments of a rendition. */
   maxSegments: number;
   /**
-   * The numbers of the first segment and I-frame of a piece, and whether another piece follows it. Segments of pieces have their
-   * names while ffmpeg writes them; one is complete when the next one exists. Undefined for a whole video.
+   * The numbers of the first segment and I-frame of a piece, and whether another piece follows it. ffmpeg writes segments of pieces
+   * under their final names, so a segment is complete when the next one exists. Undefined for a whole video.
    */
   piece?: { firstSegment: number; firstIFrame: number; isFollowed: boolean } | undefined;
   /** Maximum size of a segment. */

@@ -28,7 +28,7 @@ function streamBytes(packet: Buffer, startsPes: boolean): Buffer {
   if (!hasPayload) return Buffer.alloc(0);
   const adaptationBytes = (control & 0x20) === 0 ? 0 : 1 + (packet[4] ?? 0);
   const payload = packet.subarray(4 + adaptationBytes);
-  // A PES header has 9 bytes (start code, stream id, length, flags, length of the rest) and the rest.
+  // A PES header has 9 fixed bytes (start code, stream id, length, flags, length of the rest), then the rest.
   return startsPes ? payload.subarray(9 + (payload[8] ?? 0)) : payload;
 }
 

@@ -18,7 +18,7 @@ export const SURROUND_CHANNELS = 6;
 type Passed = { frames: number; end: number } | null;
 
 /**
- * How to make the renditions of the audio tracks: those in mono or stereo, then those in 5.1.
+ * How to produce the renditions of the audio tracks: those in mono or stereo, then those in 5.1.
  *
  * @param passed for each track
  * @param surround whether tracks with 5.1 get a rendition in 5.1

@@ -110,7 +110,7 @@ describe('an encode plan', () => {
     [1, 1, false],
     [2, 2, false],
     [6, 2, true],
-  ])('makes %s channels into %s', (channels, made, downmix) => {
+  ])('converts %s channels to %s', (channels, made, downmix) => {
     expect(plan(10, {}, channels).audio).toEqual([
       {
         ...{ name: 'audio', index: 1, method: { samples: 479_232 }, end: 479_232 / 48_000 },

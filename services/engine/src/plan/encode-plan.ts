@@ -23,7 +23,7 @@ const MAX_LEAD_SECONDS = 0.1;
 /** HEVC codes each field as a frame of its own. The decoder marks those frames as interlaced, but there is nothing to deinterlace. */
 const FIELD_CODED_CODEC = 'hevc';
 
-/** A plan, and for the log: why a track is encoded; null with passthrough. `failed`: an attempt with passthrough failed. */
+/** A plan, and for the log, why each track is encoded: null with passthrough, `failed` after passthrough has failed. */
 export type ExplainedPlan = EncodePlan & {
   obstacles: { video: Obstacle | 'failed' | null; audio: readonly (Obstacle | 'failed' | null)[] };
 };
@@ -34,7 +34,7 @@ export type PlanSettings = { maxRates: MaxRates; surround: boolean };
 /**
  * Decides how to transcode a source.
  *
- * @param allowPassthrough false after an attempt has shown that the packets of the source do not make valid segments
+ * @param allowPassthrough false after an attempt has shown that the packets of the source do not form valid segments
  */
 export function planEncoding(
   source: ProbedSource,
@@ -103,7 +103,7 @@ export function hasPassthrough({ videoPassthrough, audio }: EncodePlan): boolean
 /** The frame rate of the source, the frame rate of the top rendition (higher if each field becomes a frame), and how to deinterlace. */
 function planRate({ container, video, timeline }: ProbedSource) {
   const { averageRate: average } = timeline;
-  // MPEG-2 may repeat fields, so its frames are on the grid of the fields. Each frame lasts at least two fields.
+  // MPEG-2 may repeat fields, so its frames are on the grid of the fields, although each lasts at least two fields.
   const grid = video.codec === 'mpeg2video' ? null : timeline.grid;
   const sourceFrameRate = outputFrameRate({ average, declared: video.declaredRate, grid });
   if (!mayBeInterlaced(container, video))

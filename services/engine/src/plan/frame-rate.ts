@@ -63,7 +63,7 @@ function naturalRate({ average, declared, grid }: Times): FrameRate {
 function isConstant(rate: number, { average, grid }: Omit<Times, 'declared'>): boolean {
   if (rate > MAX_RATE || !isNear(rate, average)) return false;
   if (!grid) return true;
-  // If all frames had the times of a common rate, that rate would be the grid.
+  // The grid is the lowest common rate with the times of all frames. If `rate` were one, it would be the grid.
   const multiple = Math.round(toNumber(grid) / rate);
   return isNear(multiple * rate, toNumber(grid)) && (multiple === 1 || commonRate(rate) === undefined);
 }
@@ -81,7 +81,7 @@ function commonRate(measured: number): FrameRate | undefined {
   return nearest;
 }
 
-/** Whether an average fits a constant rate with a few missing frames. */
+/** Whether an average can result from a constant rate with a few missing frames. */
 function isNotFarBelow(average: number, rate: number): boolean {
   return average < rate && average >= rate * (1 - MAX_MISSING_FRACTION);
 }

@@ -25,7 +25,7 @@ export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[]): KeyFrames {
   };
 }
 
-/** At or after each multiple of two seconds: the first frame that all renditions have. In whole numbers, so that none is rounded. */
+/** For each multiple of two seconds, the first frame at or after it that all renditions have. Integers avoid rounding errors. */
 function regularKeyFrames({ frameRate, frames, rungs, segmentSeconds }: EncodePlan): KeyFrames {
   const step = Math.max(...rungs.map((rung) => rung.frameStep));
   const { numerator, denominator } = frameRate;

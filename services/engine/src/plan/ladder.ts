@@ -12,7 +12,7 @@ export const DEFAULT_MAX_RATES: MaxRates = {
   '1080p': 5_000_000,
 };
 
-/** Video of more frames per second is fast. */
+/** Video with more frames per second counts as fast. */
 const FAST_RATE = 30;
 
 /**

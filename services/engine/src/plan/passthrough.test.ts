@@ -75,7 +75,7 @@ describe('video passthrough', () => {
     ['of the highest level', withVideo({ level: 42 })],
     ['that declares half a frame more', withVideo({ declaredDuration: 30.02 })],
     [
-      'at a declared rate written in other numbers',
+      'at a declared rate written as another fraction',
       withVideo({ declaredRate: { numerator: 50, denominator: 2 } }),
     ],
     ['with European tags', withVideo({ colorMatrix: 'bt470bg', colorTransfer: 'bt470bg' })],
@@ -85,12 +85,12 @@ describe('video passthrough', () => {
     ['untagged', withVideo({ colorMatrix: null, colorPrimaries: null, colorTransfer: null })],
     ['above renditions of half the frame rate', { frameStep: 2 }],
     [
-      'above them with an odd key frame inside a segment',
+      'above such renditions, with an odd key frame inside a segment',
       { gops: groups([6, 1.04, 4.96, ...Array(9).fill(2)]), frameStep: 2 },
     ],
-    ['at a rate written in other numbers', { frameRate: { numerator: 50, denominator: 2 } }],
+    ['at a rate written as another fraction', { frameRate: { numerator: 50, denominator: 2 } }],
     [
-      'with a moment above the cap',
+      'with a short peak above the maximum bit rate',
       { gops: facts.gops.with(3, { start: 6, duration: 2, bytes: 2_400_000 }) },
     ],
   ])('is possible %s', (_, changes) => {

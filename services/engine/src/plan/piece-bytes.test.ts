@@ -26,7 +26,7 @@ const framesOf = ([start, end]: readonly [number, number]) =>
   [start, end].map((at) => (at - HEADER_BYTES) / FRAME_BYTES);
 
 describe('the bytes of a piece', () => {
-  test('are the header, the beginning, and the packets from the key frame before it to some after it', () => {
+  test('are the header, the beginning, and the packets from the key frame before the piece to some after it', () => {
     const [head, media, ...rest] = bytesOfPiece(layoutOf(), { seek: 50, end: 60 }) ?? [];
     expect(rest).toEqual([]);
     // Runs of 25 packets; at least 64 beyond what is needed.
@@ -53,7 +53,7 @@ describe('the bytes of a piece', () => {
     expect(first / RATE).toBeCloseTo(second);
   });
 
-  test('are not known where they are most of the file, or not in it', () => {
+  test('are undefined if they are most of the file, many ranges, or outside of the file', () => {
     const layout = layoutOf({ seconds: 20 });
     expect(bytesOfPiece(layout, { seek: null, end: 12 })).toBeDefined();
     expect(bytesOfPiece(layout, { seek: null, end: 15 })).toBeUndefined();
@@ -66,7 +66,7 @@ describe('the bytes of a piece', () => {
   });
 });
 
-test.each(['pts', 'dts', 'at', 'bytes'])('packets whose %s is unknown have no known place', (unknown) => {
+test.each(['pts', 'dts', 'at', 'bytes'])('there are no runs if the %s of a packet is unknown', (unknown) => {
   const runs = new PacketRuns(0);
   const packet = { pts: 0, dts: 0, at: 0, bytes: 100, isKey: true };
   runs.add(packet);

@@ -6,7 +6,7 @@ import type { PacketRun } from '../source/packet-runs.ts';
 /** More packets than ffmpeg reads when it opens a file, and more than decoder, threads and filters need after the last frame. */
 const EXTRA_PACKETS = 64;
 
-/** ffmpeg may search for a time that is a little earlier, because it allows for the delay of presentation. */
+/** ffmpeg may seek a little earlier, to allow for the delay between decoding and presentation. */
 const SEEK_TOLERANCE_SECONDS = 0.2;
 
 /** If a piece needs a larger part of the source, engines fetch all of it. */
@@ -33,7 +33,7 @@ export function bytesOfPiece(
   return isInFile && isWorthwhile ? ranges : undefined;
 }
 
-/** The number of the run at which EXTRA_PACKETS from run `from` on end. */
+/** The number of the first run after EXTRA_PACKETS packets, counted from the start of run `from`. */
 function withExtra(runs: readonly PacketRun[], from: number): number {
   let at = from;
   for (let packets = 0; at < runs.length && packets < EXTRA_PACKETS; at += 1)
@@ -41,7 +41,7 @@ function withExtra(runs: readonly PacketRun[], from: number): number {
   return at;
 }
 
-/** One range: the packets of other tracks are between those of the video. */
+/** A single range, because packets of other tracks are between those of the video. */
 function extent(runs: readonly PacketRun[]): ByteRanges {
   const start = runs.reduce((least, run) => Math.min(least, run.start), Number.POSITIVE_INFINITY);
   const end = runs.reduce((most, run) => Math.max(most, run.end), 0);

@@ -34,12 +34,12 @@ function piecesOf(
 }
 
 describe('the tasks of a video', () => {
-  test('are none up to two pieces', () => {
+  test('do not exist for a video of up to two pieces', () => {
     expect(planTasks(sourceOf(120, 2), planOf(120), TASK_SECONDS)).toBeNull();
     expect(planTasks(sourceOf(121, 2), planOf(121), TASK_SECONDS)).not.toBeNull();
   });
 
-  test('are none if the source must be read from its beginning', () => {
+  test('do not exist if the source must be read from its beginning', () => {
     expect(planTasks(sourceOf(600, 2, 'avi'), planOf(600), TASK_SECONDS)).toBeNull();
     expect(planTasks({ ...sourceOf(600, 2), entryPoints: null }, planOf(600), TASK_SECONDS)).toBeNull();
   });
@@ -83,7 +83,7 @@ describe('the tasks of a video', () => {
 });
 
 describe('the pieces of a video', () => {
-  test('are whole segments, and hold every frame once', () => {
+  test('are whole segments, and contain every frame once', () => {
     const pieces = piecesOf(sourceOf(200, 1), planOf(200));
     expect(
       pieces.slice(0, 4).map(({ firstSegment, segmentStarts }) => [firstSegment, segmentStarts.length]),
@@ -136,7 +136,7 @@ describe('the pieces of a video', () => {
     expect(pieces.flatMap((piece) => piece.segmentStarts)).toEqual(keyFrames.filter((_, at) => at % 3 === 0));
   });
 
-  test('follow the key frames of a passthrough, of which those near to each other are no I-frames', () => {
+  test('have the key frames of a passthrough, without I-frames close to the previous one', () => {
     const durations = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 0.6 : 2.4));
     let start = 0;
     const gops = durations.map((duration) => {
@@ -152,7 +152,7 @@ describe('the pieces of a video', () => {
     expect(pieces.map((piece) => piece.iFrames)).toEqual(segments.map((count) => 2 * count));
   });
 
-  test('begin to read before the second key frame before them, and earlier in a transport stream', () => {
+  test('begin to read before the second-to-last key frame, and earlier in a transport stream', () => {
     const lead = 0.04;
     expect(piecesOf(sourceOf(180, 2), planOf(180, { lead })).at(-1)?.seek).toBeCloseTo(129.9999, 6);
     expect(piecesOf(sourceOf(180, 2), planOf(180)).at(-1)?.seek).toBeCloseTo(127.9999, 6);

@@ -6,7 +6,7 @@ import { encodedRungs } from './encode-plan.ts';
 import { type KeyFrames, keyFramesOf } from './key-frames.ts';
 import { bytesOfPiece } from './piece-bytes.ts';
 
-/** The least time between two I-frames of a segment that are stored as I-frames (HLS authoring specification 6.3). */
+/** Minimum time between two stored I-frames of a segment (HLS authoring specification 6.3). */
 export const MIN_I_FRAME_SECONDS = 1;
 /** Timestamps are rounded to milliseconds in many containers. */
 export const ROUNDING_SECONDS = 0.001;
@@ -15,9 +15,10 @@ export const ROUNDING_SECONDS = 0.001;
 const SEEK_MARGINS = { index: 0.0001, search: 1 };
 
 /**
- * Cuts a video into tasks that engines can run in any order; null if it is made in one run, because it is short or cannot be cut.
+ * Cuts a video into tasks that engines can run in any order; null if it is transcoded in one run, because it is short
+ * or cannot be cut.
  *
- * @param taskSeconds the duration of a piece. A video is long if it lasts more than two of them
+ * @param taskSeconds the duration of a piece. A video is long if it lasts more than two pieces
  */
 export function planTasks(
   source: Pick<ProbedSource, 'container' | 'gops' | 'entryPoints' | 'layout' | 'timeline' | 'video'>,
@@ -38,7 +39,7 @@ export function planTasks(
   return { segmentStarts: keyFrames.segmentStarts, tasks };
 }
 
-/** Viewers wait for the first pieces. At the end, the images of a very long video could take longer than the last pieces. */
+/** Viewers wait for the first pieces, so the images follow those. At the end, images of a very long video could finish last. */
 const PIECES_BEFORE_IMAGES = 2;
 
 /** The longest time between the key frames that images are taken from, in seconds. */
@@ -57,15 +58,15 @@ function haveCloseKeyFrames({
   );
 }
 
-/** The numbers of segments of the first pieces: a viewer who does not wait for the whole video soon has some, and then some more. */
+/** Segments in each of the first pieces: few at first, so that playback can soon begin while the rest is transcoded. */
 const FIRST_PIECES = [1, 1, 2, 2, 4, 4];
 
-/** The segments that begin pieces, but the first one. After the first pieces, all have about the same number of segments. */
+/** The first segment of each piece, except the first piece. After the first pieces, all have about the same number of segments. */
 function cutsOf(segments: number, perPiece: number): number[] {
   const cuts: number[] = [];
   let begin = 0;
   for (const size of FIRST_PIECES) {
-    // Each piece costs bits: its rate control begins anew.
+    // Each piece costs bits, because its rate control starts again. So only a few pieces are short.
     if (2 * size >= perPiece || begin + size + perPiece > segments) break;
     begin += size;
     cuts.push(begin);
@@ -118,8 +119,8 @@ function planPieces(
 }
 
 /**
- * The second key frame before a second of the source, or a time before the file. Frames before the first one may be missing, as
- * with open groups of pictures, and deinterlacing needs frames before the piece.
+ * The second-to-last key frame before a time of the source, or a time before the file. A run that begins at the last key frame may
+ * lack frames before it, as with open groups of pictures, and deinterlacing needs frames before the piece.
  */
 function entryPointFor(second: number, entryPoints: readonly number[]): number {
   const after = entryPoints.findLastIndex((time) => time < second);

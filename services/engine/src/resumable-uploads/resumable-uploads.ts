@@ -7,7 +7,7 @@ import { codeOf, readToken } from '../uploads/uploads.ts';
 import type { Checksum, Creation } from './tus-headers.ts';
 import { UploadSession } from './upload-session.ts';
 
-/** Where an upload stands. `expiresAt` (ISO 8601) is null for a complete one. */
+/** The state of an upload. `expiresAt` (ISO 8601) is null for a complete one. */
 export type UploadState = { offset: number; length: number; metadata: string; expiresAt: string | null };
 
 /** Receives resumable uploads, and keeps track of those that this engine has open. */
@@ -31,17 +31,17 @@ export class ResumableUploads {
     });
   }
 
-  /** Where an upload stands. Ends a body that is being received. Throws the Problem to respond with. */
+  /** The state of an upload. Ends a body that is being received. Throws the Problem to respond with. */
   async state(req: Request, transferId: string): Promise<UploadState> {
     const settle = (session: UploadSession) => session.settle();
     return this.#continue(req, transferId, settle).catch((error: unknown) => {
-      // The session has ended meanwhile: its body did not fit its checksum, or the upload was idle.
+      // The session has ended meanwhile: its body did not match its checksum, or the upload was idle.
       if (codeOf(error) === 'upload_offset_mismatch') return this.#continue(req, transferId, settle);
       throw error;
     });
   }
 
-  /** Receives a part of a file. The state is that after it. Throws the Problem to respond with. */
+  /** Receives a part of a file. Resolves with the state after it. Throws the Problem to respond with. */
   async receive(
     req: Request,
     transferId: string,
@@ -101,10 +101,10 @@ export class ResumableUploads {
       });
       if (opened.status === 'complete') return { length, metadata, session: null };
       if (!known.isEnded && known.epoch === opened.epoch) return { length, metadata, session: known };
-      // It releases the lease of its epoch, so this engine begins another one.
+      // The old session releases the lease of its epoch, so this engine begins a new epoch.
       await known.pause();
     }
-    // First, so that an engine without a free slot does not take the upload from another one.
+    // Takes a slot first, so that an engine without a free slot does not take the upload from another engine.
     const freeSlot = slots.take();
     try {
       const opened = await controlPlane.openResumable({ ...request, epoch: null });
@@ -125,7 +125,7 @@ export class ResumableUploads {
     }
   }
 
-  /** Throws the Problem to respond with. Ends an upload that cannot be continued, so that the next creation begins anew. */
+  /** Throws the Problem to respond with. Ends an upload that cannot be continued, so that the next creation starts over. */
   async #endIfLost(req: Request, transferId: string, error: unknown): Promise<never> {
     if (!(error instanceof NotResumableError)) throw storageFailed(error);
     const request = { token: readToken(req), transferId, clientAddress: req.ip ?? null };

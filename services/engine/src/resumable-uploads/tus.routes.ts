@@ -99,7 +99,7 @@ export function tusRoutes(uploads: ResumableUploads): Router {
   return router;
 }
 
-/** The extension creation-with-upload. An upload that has begun already keeps what it has. */
+/** The extension creation-with-upload. An upload that already has bytes keeps them and ignores the body. */
 async function receiveWithCreation(
   uploads: ResumableUploads,
   req: Request,
@@ -108,7 +108,7 @@ async function receiveWithCreation(
 ): Promise<void> {
   const part = { start: 0, checksum: readChecksum(req.headers), beforeBody: () => sendContinue(req, res) };
   const state = await uploads.receive(req, transferId, part).catch((error: unknown) => {
-    // The upload exists, so the client continues by HEAD.
+    // The upload exists, so the client continues with a HEAD request.
     res.set('Connection', 'close');
     if (error instanceof Problem && error.code === 'upload_offset_mismatch') return undefined;
     return rethrowForTus(error);

@@ -20,12 +20,12 @@ import type { Checksum } from './tus-headers.ts';
 
 export type OpenedUpload = Extract<OpenResumableResponse, { status: 'open' }>;
 
-/** While the store may hold wrong bytes after a checkpoint, a killed engine loses at most this much of a body and one chunk. */
+/** While checkpoints are `exact`, bytes stored after one are lost when the engine is killed: at most this much and one chunk. */
 const MAX_UNSAVED_BYTES = 32 * 1024 * 1024;
 
 /**
  * A resumable upload while this engine has it open: it holds the lease of the ticket and the end of the file in memory. Its
- * requests run one after another; a new one ends the body that is being received, whose client may have disconnected
+ * requests run one after another. A new one ends the body that is being received, because its client may have disconnected
  * unnoticed.
  */
 export class UploadSession {
@@ -40,7 +40,7 @@ export class UploadSession {
   readonly #stopLease: () => void;
   readonly #startedAt = performance.now();
   readonly #stop = new AbortController();
-  /** SHA-256 of the file. Null if this engine has not received its beginning. */
+  /** SHA-256 of the file. Null if this engine has not received the beginning of the file. */
   readonly #hash: Hash | null;
   #expiresAt: string;
   /** The request whose body is being received, and those that wait for it to end. */
@@ -52,7 +52,8 @@ export class UploadSession {
   #isEnded = false;
 
   /**
-   * Continues the upload where its checkpoint and the object store say. `onEnd` is called once. Releases the ticket if it fails.
+   * Continues the upload at the offset that its checkpoint and the object store determine. `onEnd` is called once. Releases the
+   * ticket if it fails.
    */
   static async open(
     deps: UploadDeps,
@@ -184,7 +185,7 @@ export class UploadSession {
     return running;
   }
 
-  /** Another engine has the upload, or its ticket takes no file. */
+  /** Another engine has the upload, or its ticket is no longer valid. */
   #lose(): void {
     this.#isLost = true;
     this.#endBodies();
@@ -215,7 +216,7 @@ export class UploadSession {
     await this.#save();
   }
 
-  /** Ends the session because of `error`, or as paused. Never throws. */
+  /** Ends the session because of `error`, or pauses the upload without one. Never throws. */
   async #end(error?: unknown): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -251,7 +252,7 @@ export class UploadSession {
     const chunks = req[Symbol.asyncIterator]();
     try {
       for (;;) {
-        // What the client does not send is no error: it continues later.
+        // A broken connection is not an error: the client continues later.
         const { value, done } = await chunks.next().catch(() => ({ value: undefined, done: true as const }));
         if (done || this.#isLost) return;
         const chunk: Buffer = value;
@@ -286,7 +287,7 @@ export class UploadSession {
 
   async #complete(): Promise<void> {
     const { objects, limits, metrics, logger } = this.#deps;
-    // Also a fence: an engine that has lost the upload must not complete it.
+    // Fails if this engine has lost the upload: then it must not complete it.
     await this.#save();
     await this.#writer.complete().catch((error: unknown) => {
       throw error instanceof NotResumableError ? error : storageFailed(error);

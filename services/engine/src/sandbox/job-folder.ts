@@ -3,7 +3,7 @@ import { type Account, ownAccount } from '@framelane/service-kit/system-account'
 
 /**
  * The source within a job's folder, alone in a folder of its own. The fixed name has no extension, so that only the content
- * decides the format. The prefix `file:` keeps ffmpeg from reading a protocol into it.
+ * decides the format. The prefix `file:` keeps ffmpeg from taking the path for a protocol.
  */
 export const SOURCE_FOLDER = 'source';
 export const SOURCE_PATH = `${SOURCE_FOLDER}/file`;

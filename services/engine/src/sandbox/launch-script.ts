@@ -27,8 +27,8 @@ export type Confinement = {
  *
  * - It has an empty environment and an empty standard input.
  * - It leads its own process group, so that everything it starts can be ended together.
- * - The kernel kills it when the engine's main thread ends for any reason. What that misses while bubblewrap starts, the next
- *   start of the engine kills (see orphans.ts).
+ * - The kernel kills it when the engine's main thread ends for any reason. A sandbox that bubblewrap is still setting up may
+ *   survive; the next start of the engine kills it (see orphans.ts).
  * - It has a low priority, limits on memory, CPU time and file size, and dumps no core.
  * - It has no capabilities, cannot gain privileges, and never runs as root.
  * - With bubblewrap or Landlock, it also has no network and no access to other processes. It can read programs, libraries and
@@ -96,7 +96,7 @@ async function confinementCommand(
   return [...setpriv, ...onlyFor(enginePid), ...(account ? threads : [])];
 }
 
-/** The kernel sends no signal if the engine ended before setpriv asked for it. Another process is the parent then. */
+/** Checks the parent: if the engine ended before setpriv requested the signal, the kernel sends none, and the parent is another one. */
 function onlyFor(enginePid: number): string[] {
   const refuse = 'echo "Only the engine that wrote this script can run it." >&2; exit 1';
   return ['sh', '-c', quoted(`[ "$PPID" = ${enginePid} ] || { ${refuse}; }; exec "$@"`), 'sh'];

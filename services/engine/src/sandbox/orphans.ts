@@ -4,8 +4,8 @@ import { join } from 'node:path';
 /**
  * Kills the sandboxes of an earlier engine with this folder of jobs, with all their programs. Resolves with their process ids.
  *
- * The kernel ends bubblewrap with the engine, and the sandbox with bubblewrap, but not a sandbox that bubblewrap is still
- * setting up: it runs on, or waits for ever.
+ * The kernel ends bubblewrap with the engine, and the sandbox with bubblewrap. But a sandbox that bubblewrap is still setting
+ * up survives: it continues to run, or waits forever.
  */
 export async function killOrphans(jobsDir: string): Promise<number[]> {
   const folder = join(await realpath(jobsDir), '/');

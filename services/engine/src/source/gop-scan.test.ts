@@ -64,7 +64,7 @@ describe('groups of pictures', () => {
     expect(new GopScan(0, RATE).result()).toEqual([]);
   });
 
-  test('have the first flaw', () => {
+  test('report the first flaw', () => {
     expect(scan('0K 1 3 2 4K 5 9 10K', (_, at) => (at === 2 ? { isHidden: true } : {}))).toBe(
       'hidden_frames',
     );

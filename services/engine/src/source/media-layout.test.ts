@@ -80,6 +80,6 @@ test.each([
   ['has a huge box', [FTYP, MOOV, largeBox('mdat', 100).fill(0xff, 8, 16)]],
   ['has many boxes', [FTYP, MOOV, ...Array.from({ length: 62 }, () => box('mdat', 10)), box('free', 0)]],
   ['is empty', []],
-])('there is none of a file that %s', async (_, parts) => {
+])('a file that %s has no usable index', async (_, parts) => {
   expect(await indexOfFile(...parts)).toBeNull();
 });

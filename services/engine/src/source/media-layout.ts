@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { type ByteRanges, union } from './byte-ranges.ts';
 import type { PacketRun } from './packet-runs.ts';
 
-/** Where a file has what, so that a run can do with a part of it. */
+/** The layout of a file, for runs that read only a part of it. */
 export type MediaLayout = {
   /** Size of the file. */
   bytes: number;
@@ -12,15 +12,15 @@ export type MediaLayout = {
   runs: readonly PacketRun[];
 };
 
-/** Files have a few. */
+/** Ordinary files have only a few top-level boxes. */
 const MAX_BOXES = 64;
 /** Size and type, and the size again with 64 bits. */
 const HEADER_BYTES = 16;
 const LARGE_SIZE_OFFSET = 8;
 
 /**
- * Everything but the media data of an MP4 or QuickTime file (the boxes `mdat`, ISO/IEC 14496-12). Null if it is fragmented, truncated, or
- * otherwise unusual.
+ * Everything in an MP4 or QuickTime file except the media data (boxes `mdat`, ISO/IEC 14496-12). Null if the file is fragmented,
+ * truncated, or otherwise unusual.
  */
 export async function indexOf(path: string): Promise<{ bytes: number; index: ByteRanges } | null> {
   const file = await open(path);

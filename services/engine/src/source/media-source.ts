@@ -32,7 +32,7 @@ export type VideoTrack = {
   /** Whether samples use the full range of values (0 to 255 at 8 bits). */
   fullRange: boolean;
   interlaced: boolean;
-  /** Whether the container does not say if the video is interlaced, so that frames must be decoded to find out. */
+  /** True if the container does not declare whether the video is interlaced: frames must be decoded to find out. */
   scanTypeUnknown: boolean;
   dynamicRange: DynamicRange;
   /** ffmpeg's name of the matrix coefficients; null if the file does not declare them. */

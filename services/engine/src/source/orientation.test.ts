@@ -19,7 +19,7 @@ test.each([
   ['as coded for a slight rotation', matrix(60_000, 8000, -8000, 60_000), [], false],
   ['rotated right for an inexact matrix', matrix(8000, 60_000, -60_000, 8000), ['transpose=clock'], true],
   ['mirrored for a slight rotation', matrix(-60_000, 8000, 8000, 60_000), ['hflip'], false],
-  ['as coded for half a turn to the right', matrix(46_341, 46_341, -46_341, 46_341), [], false],
+  ['as coded for a rotation right by 45°', matrix(46_341, 46_341, -46_341, 46_341), [], false],
   ['as coded for an invalid matrix', 'no matrix', [], false],
 ])('frames are displayed %s', (_, text, turn, swapped) => {
   expect(turnOf(text)).toEqual(turn);

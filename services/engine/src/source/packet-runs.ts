@@ -1,6 +1,6 @@
 /** Consecutive packets of a track, in the order of decoding. Times are in seconds from the earliest timestamp of the file. */
 export type PacketRun = {
-  /** The later timestamp of the first packet, if that is a key frame. */
+  /** The later of the first packet's two timestamps; null unless that packet is a key frame. */
   keyTime: number | null;
   /** The earliest presentation timestamp. */
   earliest: number;
@@ -14,7 +14,7 @@ export type PacketRun = {
 const MIN_PACKETS = 8;
 const MAX_PACKETS = 32;
 
-/** Collects where the packets of a track are. */
+/** Collects the positions of the packets of a track. */
 export class PacketRuns {
   readonly #startTime: number;
   readonly #runs: PacketRun[] = [];
@@ -53,7 +53,7 @@ export class PacketRuns {
     run.end = Math.max(run.end, at + bytes);
   }
 
-  /** Null if there are packets without a place in the file or without timestamps. */
+  /** Null if the position or a timestamp of any packet is unknown. */
   result(): readonly PacketRun[] | null {
     return this.#isUsable && this.#runs.length > 0 ? this.#runs : null;
   }

@@ -51,7 +51,7 @@ export type ProbedSource = {
    * timestamp of the file. Null if runs must begin with the file.
    */
   entryPoints: readonly number[] | null;
-  /** Where a run finds what it reads. Null if every run needs the whole file. */
+  /** For runs that read only a part of the file. Null if every run needs the whole file. */
   layout: MediaLayout | null;
 };
 
@@ -110,7 +110,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   };
 }
 
-/** ffmpeg may begin at a key frame of another video track, if there is one. */
+/** Null with several video tracks: ffmpeg may begin at a key frame of another one. */
 async function layoutOf(
   { tracks }: MediaSource,
   runs: readonly PacketRun[] | null,
@@ -122,12 +122,12 @@ async function layoutOf(
   return file && { ...file, runs };
 }
 
-/** The beginning of the audio that is decoded to find out whether it can be decoded, in seconds. */
+/** Seconds of audio that are decoded to find out whether a track can be decoded. */
 const DECODED_SECONDS = 5;
 
 /**
- * Decodes the beginning of several audio tracks, and leaves out those that begin in it without a single frame: viewers would
- * choose silence.
+ * Decodes the beginning of several audio tracks, and leaves out those that begin in it but have no decodable frame: a viewer who
+ * chose such a track would hear silence.
  */
 async function withoutUndecodable(
   audio: readonly ProbedAudio[],
@@ -149,7 +149,7 @@ async function withoutUndecodable(
       },
     );
   } catch (error) {
-    // The encode shows later what cannot be decoded.
+    // Later, the encode finds the tracks that cannot be decoded.
     if (error instanceof ToolError) return audio;
     throw error;
   }

@@ -76,7 +76,7 @@ export class VideoBudget {
     if (frames > this.#maxFramesForSize) {
       throw refusal(
         'dimensions_exceeded',
-        `The video has too many pixels in all frames together; as many as 12 hours of 3840×2160 at 30 frames per second are allowed.`,
+        `The video has too many pixels in total; at most 12 hours of 3840×2160 at 30 frames per second are allowed.`,
       );
     }
   }

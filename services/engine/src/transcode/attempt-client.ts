@@ -14,7 +14,7 @@ export interface AttemptClient {
   claimAttempt(request: ClaimAttemptRequest): Promise<ClaimAttemptResponse | null>;
   /** Whether the attempt holds its lease and the video is not deleted. */
   isAttemptCurrent(request: CheckAttemptRequest): Promise<boolean>;
-  /** Gives the attempt its plan. Resolves with false if the attempt has ended. */
+  /** Stores the plan of the attempt. Resolves with false if the attempt has ended. */
   planAttempt(request: PlanAttemptRequest): Promise<boolean>;
   /** Claims the next task of a video; null if none waits. */
   claimTask(request: ClaimTaskRequest): Promise<ClaimTaskResponse | null>;

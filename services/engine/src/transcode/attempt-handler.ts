@@ -13,13 +13,13 @@ import type { WorkerParts } from './worker-parts.ts';
 
 type Command = MessageData<'transcode'>;
 
-/** Handles a command to transcode a video: claims an attempt, makes the video or plans its tasks, and publishes the result. */
+/** Handles a command to transcode a video: claims an attempt, transcodes the video or plans its tasks, and publishes the result. */
 export async function handleAttempt(
   command: Command,
   { redelivered }: { redelivered: boolean },
   worker: WorkerParts,
 ): Promise<void> {
-  // The engine has it if it has already made tasks of the video.
+  // The engine keeps the source if it has already run tasks of the video.
   const releaseSource = worker.sources.hold(command.videoId);
   let reservation: Reservation | null = null;
   try {
@@ -115,7 +115,7 @@ function transcode(
   );
 }
 
-/** Hands the plan of a long video to the control plane. From then on, the tasks have leases instead of the attempt. */
+/** Hands the plan of a long video to the control plane. From then on, its tasks have leases, and the attempt has none. */
 async function storePlan(
   facts: { videoId: string; attempt: number },
   { plan, sourceSha256 }: { plan: TranscodePlan; sourceSha256?: string },
@@ -132,7 +132,7 @@ async function storePlan(
     if (!isPlanned) throw new WorkObsoleteError('The attempt ended before its plan was stored');
     logger.info('transcode.cut', { ...facts, tasks: plan.tasks.length });
   } catch (error) {
-    // The plan may be stored, and other engines at work.
+    // No objects are removed: the plan may be stored, and other engines may be running its tasks.
     await reportFailed(facts, error, worker);
   } finally {
     lease.stop();

@@ -225,7 +225,7 @@ test('a halt while an intake checks the disk is not lost', async () => {
   await intake.stop();
 });
 
-test('an engine that leaves a command to others takes no command until one of them has it', async () => {
+test('an engine that leaves a command to others pauses, so that another engine takes it', async () => {
   const intakeOf = (handle: MessageHandler, waitCheckMs: number) =>
     new CommandIntake({
       ...COMMANDS,

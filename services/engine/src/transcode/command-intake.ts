@@ -14,7 +14,7 @@ type Options = {
   slots: number;
   /** Whether there is disk space for another job. */
   hasDiskSpace: () => Promise<boolean>;
-  /** Whether other work goes first: an intake that was halted does not consume until then. */
+  /** Whether other work has priority. A halted intake consumes nothing while this is true. */
   mustWait: () => boolean;
   handle: MessageHandler;
   logger: Logger;
@@ -49,7 +49,7 @@ export class CommandIntake {
   readonly #options: Required<Options>;
   readonly #stopping = new AbortController();
   #slots: Promise<void>[] = [];
-  /** Resolves when disk space is missing, or the intake stops. */
+  /** Resolves when the slots must stop consuming. */
   #halted = Promise.withResolvers<void>();
   /** Whether the last check found too little disk space. All slots share it, so that each change is logged once. */
   #isPaused = false;
@@ -85,7 +85,7 @@ export class CommandIntake {
         try {
           await handle(message, delivery);
         } catch (error) {
-          // Another engine gets the command, which this one would take again at once.
+          // Otherwise this engine would receive the requeued command again at once.
           if (error instanceof InsufficientDiskSpaceError) this.halt();
           throw error;
         }
@@ -94,7 +94,7 @@ export class CommandIntake {
     return { consumer, halted };
   }
 
-  /** Each slot consumes no more commands once its handler has settled, until it must not wait. */
+  /** Each slot stops consuming once its handler has settled. `#resume` decides when it continues. */
   halt(): void {
     this.#halted.resolve();
     this.#halted = Promise.withResolvers();
@@ -118,7 +118,7 @@ export class CommandIntake {
     }
   }
 
-  /** Consumes again when there is disk space and nothing goes first; undefined if the intake stops before. */
+  /** Consumes again when there is disk space and no other work has priority; undefined if the intake stops first. */
   async #resume(slot: Slot): Promise<Consuming | undefined> {
     const { queue, hasDiskSpace, mustWait, logger, diskCheckMs, waitCheckMs } = this.#options;
     const { signal } = this.#stopping;

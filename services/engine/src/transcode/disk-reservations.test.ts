@@ -17,7 +17,7 @@ test('a reservation counts until its bytes are written', async () => {
   expect(await space.reserve(30)).not.toBeNull();
 });
 
-test('files that no job needs give way one by one, until there is room', async () => {
+test('files that no job needs are deleted one by one, until there is room', async () => {
   const disk = { freeBytes: 10 };
   const unneeded = [20, 30, 40];
   const makeRoom = async () => {

@@ -1,6 +1,6 @@
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 
-/** The source of a command does not fit on the disk of this engine. The command is requeued, and this engine consumes none for a moment. */
+/** The source of a command does not fit on the disk of this engine. The command is requeued, and this engine stops consuming briefly. */
 export class InsufficientDiskSpaceError extends Error {
   override name = 'InsufficientDiskSpaceError';
 }

@@ -49,7 +49,7 @@ export type TranscodeJobContext = {
 /** Disk space of segments that wait for the object store, relative to the source. */
 const OUTPUT_PER_SOURCE = 0.2;
 
-/** Bytes of disk that a job needs: for segments, and for what it has to fetch of its source, which it holds. */
+/** Bytes of disk that a job needs: for segments, and for the parts of its source that it must fetch. The job holds its source. */
 export function diskNeed(
   source: Pick<JobSource, 'videoId' | 'sourceBytes' | 'parts'>,
   sources: SourceCache,
@@ -61,7 +61,7 @@ function outputNeed({ sourceBytes, parts }: Pick<JobSource, 'sourceBytes' | 'par
   return OUTPUT_PER_SOURCE * (parts ? lengthOf(parts) : sourceBytes);
 }
 
-/** Fetches a source into a directory of its own for some work, and removes the directory. The hash is lower-case hex. */
+/** Fetches a source into a new directory, runs `work` there, and removes the directory. The hash is lower-case hex. */
 export async function withSource<T>(
   job: JobSource,
   context: TranscodeJobContext,
@@ -84,7 +84,7 @@ export async function withSource<T>(
   }
 }
 
-/** The store resumes an interrupted download; a failed one is retried from the beginning. Hashes the source on the way. */
+/** The store resumes an interrupted download; a failed one is retried from the beginning. Hashes the source on request. */
 async function fetchSource(
   job: JobSource,
   directory: string,

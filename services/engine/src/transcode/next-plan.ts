@@ -71,7 +71,7 @@ function emptyTrack(plan: EncodePlan, cause: unknown) {
   return plan.audio.find(({ name }) => name === cause.rendition);
 }
 
-/** A late track, if the frames of the video that wait for it are too many. */
+/** A late track, if too many frames of the video wait for it. */
 function tooLateTrack(plan: EncodePlan, cause: unknown) {
   const isFull = cause instanceof ToolError && /Too many packets buffered for output/.test(cause.stderr);
   return isFull ? plan.audio.findLast(({ late }) => late) : undefined;
@@ -85,7 +85,7 @@ function tracksInStereo({ audio }: EncodePlan): number[] {
   return audio.filter(({ decodeToStereo }) => decodeToStereo).map(({ index }) => index);
 }
 
-/** The decoders of these tracks mix to stereo, so that the tracks have no 5.1. */
+/** Lets the decoders of these tracks mix to stereo. The tracks then have no rendition in 5.1. */
 function decodedToStereo(plan: ExplainedPlan, indexes: readonly number[]): ExplainedPlan {
   const audio = plan.audio
     .filter(({ index, channels }) => !(indexes.includes(index) && channels > 2))

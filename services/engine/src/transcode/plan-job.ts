@@ -5,11 +5,11 @@ import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { PlannedSource } from './next-plan.ts';
 import { type TextTrack, toCaptions } from './text-tracks.ts';
 
-/** x264 makes the same frames in every run with one thread only. An engine runs as many pieces at a time as it has processors. */
+/** x264 has the same output in every run only with one thread. An engine runs as many pieces at a time as it has processors. */
 const ENCODER_THREADS = 1;
 
 /**
- * The plan of a video that is made in tasks; null if it is made in one run, because it is short or cannot be cut.
+ * The plan of a video that is transcoded in tasks; null if it is transcoded in one run, because it is short or cannot be cut.
  *
  * @param taskSeconds the duration of a piece
  */

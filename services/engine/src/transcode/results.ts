@@ -5,7 +5,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import pTimeout from 'p-timeout';
 
-/** Delays between attempts to publish a result. Without it the work is lost. */
+/** Delays between attempts to publish a result. If all fail, the work is lost. */
 const PUBLISH_RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
 /** Time limit for the removal of objects after a failure. The control plane purges those that remain. */
 const CLEANUP_TIMEOUT_MS = 5000;
@@ -13,8 +13,8 @@ const CLEANUP_TIMEOUT_MS = 5000;
 const CLAIM_RETRY_DELAY_MS = 2000;
 
 /**
- * Claims work, or hands over a plan; null if there is nothing to claim. Retries until the control plane responds: a command that is requeued too often
- * would end in the dead-letter queue. Rejects with the reason of the signal.
+ * Claims work, or hands over a plan; null if there is nothing to claim. Retries until the control plane responds: a command that is
+ * requeued too often would end in the dead-letter queue. Rejects with the reason of the signal.
  */
 export async function claimWhenAvailable<T>(
   claim: () => Promise<T | null>,

@@ -103,7 +103,7 @@ test('a failed download fails its job only; the next job continues it', async ()
   expect(await Promise.all(['a', 'b'].map(contentOf))).toEqual([WHOLE, WHOLE]);
 });
 
-test('a job that is aborted while another one downloads does not wait for ever', async () => {
+test('a job that is aborted while another one downloads ends after that download', async () => {
   const { promise: fetched, reject } = Promise.withResolvers<void>();
   const { fetchRange, link } = cacheOf({ fetch: () => fetched });
   const aborted = new AbortController();
@@ -116,7 +116,7 @@ test('a job that is aborted while another one downloads does not wait for ever',
   await expect(second).rejects.toThrow('stopped');
 });
 
-test('the source that was used least recently gives way, unless a job holds it', async () => {
+test('the source that was used least recently is removed, unless a job holds it', async () => {
   const { cache, fetchRange, link, keep } = cacheOf();
   for (const videoId of [SOURCE.videoId, 'vid_2', 'vid_3']) await keep(videoId);
   const kept = () => [SOURCE.videoId, 'vid_2', 'vid_3'].filter((videoId) => cache.has(videoId));

@@ -9,12 +9,12 @@ const IDLE_MS = 10 * 60 * 1000;
 
 type Source = { videoId: string; sourceKey: string; sourceBytes: number };
 
-/** A file of the size of a source, the parts that have been fetched, and what removes it once it is idle. */
+/** A file of the size of a source, the parts that have been fetched, and the timer that removes it. */
 type Kept = { path: string; fetched: ByteRanges; idle: NodeJS.Timeout };
 
 /**
- * The sources of long videos, or the parts of them that jobs needed, so that an engine fetches no byte twice. Jobs get hard links. If
- * fetched objects are links to stored ones, nothing is kept.
+ * Keeps the sources of long videos, or the parts that jobs needed, so that an engine fetches no byte twice. Jobs get hard links.
+ * Keeps nothing if fetched objects are links to stored ones.
  */
 export class SourceCache {
   /** Whether fetched objects are links to stored ones. */
@@ -22,7 +22,7 @@ export class SourceCache {
   readonly #folder: string;
   readonly #objects: ObjectStore;
   readonly #onFetched: (bytes: number) => void;
-  /** By video, those that were used last at the end. */
+  /** By video. The one that was used last is at the end. */
   readonly #kept = new Map<string, Kept>();
   /** How many jobs hold the source of a video. */
   readonly #holds = new Map<string, number>();
@@ -47,7 +47,7 @@ export class SourceCache {
     this.areLinks = options.areLinks;
   }
 
-  /** Whether some of the source of a video is kept. */
+  /** Whether any part of the source of a video is kept. */
   has(videoId: string): boolean {
     return this.#kept.has(videoId);
   }
@@ -61,8 +61,8 @@ export class SourceCache {
   }
 
   /**
-   * Prevents the removal of a video's source, until the returned function is called. Each job holds its source from before it reserves
-   * disk space until its end. The removal of a file that a job uses would free no space, and the next job would fetch it again.
+   * Prevents the removal of a video's source, until the returned function is called. Each job holds its source before it reserves
+   * disk space, and until it ends. The removal of a file that a job uses would free no space, and the next job would fetch it again.
    */
   hold(videoId: string): () => void {
     this.#holds.set(videoId, (this.#holds.get(videoId) ?? 0) + 1);
@@ -83,7 +83,7 @@ export class SourceCache {
     this.#kept.set(videoId, { path: keptPath, fetched: [[0, sourceBytes]], idle: this.#whenIdle(videoId) });
   }
 
-  /** Fetches a source to `path`, and hashes it on the way. It is not kept. */
+  /** Fetches a source to `path` and hashes it during the download. Does not keep it. */
   async fetch(
     { sourceKey, sourceBytes }: Source,
     path: string,
@@ -95,8 +95,8 @@ export class SourceCache {
   }
 
   /**
-   * Links the source of a video, which the job holds, to `path`. It has at least the given parts; the others may be zeros. Fetches those
-   * that are missing, one job at a time.
+   * Links the source of a video, which the job holds, to `path`. The file has at least the given parts; the others may be zeros.
+   * Fetches missing parts, one job at a time.
    */
   async link(source: Source, path: string, signal: AbortSignal, parts?: ByteRanges): Promise<void> {
     const { videoId } = source;
@@ -114,12 +114,12 @@ export class SourceCache {
     }
     const kept = this.#kept.get(videoId);
     if (kept === undefined) throw new Error(`The source of ${videoId} was removed while a job held it`);
-    // An earlier attempt may have made it.
+    // An earlier attempt may have created the link.
     await rm(path, { force: true });
     await link(kept.path, path);
   }
 
-  /** What was fetched before a failure stays. */
+  /** Keeps the parts that were fetched before a failure. */
   async #fetchMissing(source: Source, parts: ByteRanges | undefined, signal: AbortSignal): Promise<void> {
     const { videoId, sourceKey, sourceBytes } = source;
     const kept = this.#kept.get(videoId) ?? (await this.#create(source));

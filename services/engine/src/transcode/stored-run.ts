@@ -22,7 +22,7 @@ export type StoredRun<T> = {
   /** For the log. */
   facts: { videoId: string; attempt: number };
   commandLine: FfmpegCommandLine;
-  /** Seconds of video that the run makes. */
+  /** Seconds of video that the run processes. They determine its time limit. */
   seconds: number;
   /** What shows the progress of the run, and its value at the end. */
   progress: { key: ProgressKey; end: number };
@@ -30,7 +30,7 @@ export type StoredRun<T> = {
   contentKey: Uint8Array;
   /** Object key of a segment. */
   keyOf: (rendition: RenditionName, sequence: number) => string;
-  /** Stores what else ffmpeg wrote, after it has ended. */
+  /** Stores the other files that ffmpeg wrote, after it has ended. */
   storeOthers: (output: ToolOutput, signal: AbortSignal) => Promise<T>;
 };
 

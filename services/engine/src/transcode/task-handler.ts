@@ -33,7 +33,7 @@ export async function handleTask(
 async function reserveAndRun(command: Command, redelivered: boolean, worker: WorkerParts): Promise<void> {
   const { videoId, sourceBytes } = command;
   const { controlPlane, disk, sources, logger, stopping } = worker;
-  // Of the whole source: the claim says which part the task needs.
+  // Reserves for the whole source: only the claim shows which part the task needs.
   const reservation = await disk.reserve(diskNeed(command, sources));
   if (!reservation) {
     logger.warn('task.insufficient_disk_space', { videoId, sourceBytes });
@@ -91,7 +91,7 @@ async function runTry(
   logger.info('task.encoded', { ...facts, seconds: (Date.now() - startedAt) / 1000 });
 }
 
-/** Seconds of video that a task makes. Of several renditions, pieces are those that take time. */
+/** Seconds of video that count for a task. To count each second once, a passthrough counts only if the video has no pieces. */
 function mediaSeconds({ work, plan: { encode } }: ClaimTaskResponse): number {
   if (work.kind === 'piece') return work.frames / toNumber(encode.frameRate);
   return work.kind === 'passthrough' && encode.rungs.length === 1 ? encode.duration : 0;
@@ -137,7 +137,7 @@ async function fail(
   }
   const { outcome, level, facts } = reportFailure(error);
   const { code, message } = outcome;
-  // Another try would make the same segments, which do not fit the plan.
+  // Another try would produce the same segments, which do not match the plan.
   const retryable = outcome.retryable && !(error instanceof InvalidSegmentError);
   logger.log(level, 'task.failed', { ...taskTry, code, retryable, ...facts });
   await publishResult(createMessage('task.failed', { ...taskTry, code, message, retryable }), worker);

@@ -23,7 +23,7 @@ export type TaskJob = {
   plan: TaskPlan;
   work: Task;
   contentKey: Uint8Array;
-  /** What the keys of all its objects begin with. */
+  /** All object keys of the try begin with this. */
   prefix: string;
   /** Called when the first segment of a rendition is stored. */
   onBegun?: SegmentUploadsOptions['onBegun'];
@@ -32,7 +32,7 @@ export type TaskJob = {
 const MICROSECONDS = 1_000_000;
 
 /**
- * Runs one task in a directory with the source, and stores what it makes. Throws a TranscodeFailure, an InvalidSegmentError, or the
+ * Runs one task in a directory with the source, and stores its output. Throws a TranscodeFailure, an InvalidSegmentError, or the
  * signal's reason when aborted. After a failure, stored objects remain; the caller removes them.
  */
 export async function runTask(
@@ -79,18 +79,18 @@ async function runPiece(
     directory,
     context,
   );
-  // Only the encoded renditions: a gap in them is no property of the source.
+  // Without passthrough: a gap in encoded renditions does not come from the source.
   const encoded = { ...encode, rungs, audio: [], videoPassthrough: false };
   assertPlanned(stored, { ...job.plan, encode: encoded }, piece);
   return { renditions: describeStored(encoded, stored, piece, piece) };
 }
 
-/** The longest time between the planned and the measured start of a segment. */
+/** Maximum difference between the planned and the measured start of a segment. */
 const TIME_TOLERANCE_SECONDS = 0.001;
 
 /**
- * Throws if the segments of a piece are not the planned ones: the decoder or the encoder made other frames, so that other pieces
- * would not fit.
+ * Throws if the segments of a piece are not the planned ones. Then the decoder or the encoder produced other frames, and the pieces
+ * would not fit together.
  */
 function assertPlanned(
   stored: StoredSegments,

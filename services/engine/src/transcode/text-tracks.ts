@@ -19,7 +19,7 @@ import { removeTree } from './work-directory.ts';
 /** The cues of a text track, with times of the source. */
 export type TextTrack = Pick<TrackName, 'language' | 'title'> & { cues: readonly Cue[] };
 
-/** Bytes of the cues of all tracks together, as WebVTT: they travel in one message. RabbitMQ takes messages of up to 16 MiB. */
+/** Bytes of the cues of all tracks together, as WebVTT: one message contains them. RabbitMQ accepts messages of up to 16 MiB. */
 const MAX_TOTAL_BYTES = 2 * MAX_CAPTIONS_BYTES;
 
 type TextTracksContext = {
@@ -30,8 +30,8 @@ type TextTracksContext = {
 };
 
 /**
- * Reads the text tracks of a source, with one run of ffmpeg that decodes nothing else. Resolves with them, and with the source, whose
- * left out tracks are the other ones. A track that cannot be read does not fail the video: it is left out with its flaw.
+ * Reads the text tracks of a source, with one run of ffmpeg that decodes nothing else. Resolves with the readable ones, and with the
+ * source, whose `leftOut` no longer has those. A track that cannot be read does not fail the video: it stays in `leftOut` with its flaw.
  */
 export async function readTextTracks(
   source: ProbedSource,
@@ -92,7 +92,7 @@ async function eachAlone(
 }
 
 /**
- * Converts tracks to SubRip, which keeps the positions that WebVTT of ffmpeg loses. Undefined if ffmpeg failed. ffmpeg is
+ * Converts tracks to SubRip, which keeps the positions that ffmpeg's WebVTT output loses. Undefined if ffmpeg failed. ffmpeg is
  * stopped when `performance.now()` reaches the deadline.
  */
 async function convert(

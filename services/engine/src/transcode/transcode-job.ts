@@ -23,7 +23,7 @@ export type TranscodeJob = JobSource & {
   attempt: number;
   /** Whether the result can have more than one audio rendition. */
   severalAudioTracks: boolean;
-  /** Seconds of a piece of a long video; undefined if the video is made in one run. */
+  /** Seconds of a piece of a long video; undefined if the video is transcoded in one run. */
   taskSeconds: number | undefined;
   contentKey: Uint8Array;
 };
@@ -45,7 +45,7 @@ export async function runTranscodeJob(
       const probed = await probeSource(directory, context);
       return readTextTracks(job.severalAudioTracks ? probed : withFirstAudio(probed), directory, context);
     });
-    // Control planes of earlier versions take one audio rendition.
+    // Control planes of earlier versions accept only one audio rendition.
     const planSettings = { ...settings, surround: settings.surround && job.severalAudioTracks };
     const planned = { source, plan: planEncoding(source, true, planSettings) };
     const hash = sourceSha256 === undefined ? {} : { sourceSha256 };
@@ -112,7 +112,7 @@ async function removeStored(job: TranscodeJob, { objects }: TranscodeJobContext)
   }
 }
 
-/** Makes all renditions and images in one run. */
+/** Produces all renditions and images in one run. */
 function runPlan(job: TranscodeJob, plan: EncodePlan, directory: string, context: TranscodeJobContext) {
   const { settings, objects } = context;
   const run = {

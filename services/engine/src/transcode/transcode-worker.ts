@@ -100,7 +100,7 @@ export class TranscodeWorker {
     await Promise.all(this.#intakes.map((intake) => intake.stop()));
   }
 
-  /** While all slots are in use, tasks that run go on, and no more begin. */
+  /** While all slots are in use, running tasks continue and no new task begins. */
   async #inSlot(tasks: CommandIntake, work: () => Promise<void>): Promise<void> {
     this.#busy += 1;
     if (this.#busy >= this.#settings.slots) tasks.halt();

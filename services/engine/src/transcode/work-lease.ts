@@ -8,11 +8,11 @@ export class WorkObsoleteError extends Error {
 /** An attempt, or a try of a task. */
 type LeasedWork = {
   leaseSeconds: number;
-  /** Its numbers, for the log. */
+  /** Identifies the work in the log. */
   facts: { videoId: string; attempt: number };
   /** Reports the progress, 0 to 1, which renews the lease. */
   report: (fraction: number) => Promise<void>;
-  /** Asks the control plane. */
+  /** Asks the control plane whether the lease is valid. */
   isCurrent: () => Promise<boolean>;
 };
 
@@ -34,7 +34,7 @@ export class WorkLease {
   readonly #timers: NodeJS.Timeout[];
   #fraction = 0;
   #reported = { fraction: 0, at: Date.now() };
-  /** Whether a report is due whatever the progress is. */
+  /** Whether a report is due even without progress. */
   #isDue = false;
   #running = new Set<string>();
 
@@ -56,7 +56,7 @@ export class WorkLease {
     this.#fraction = Math.max(this.#fraction, fraction);
   }
 
-  /** Reports at once, or as soon as the report under way has ended. */
+  /** Reports at once, or as soon as the current report has ended. */
   reportSoon(): void {
     this.#isDue = true;
     this.#once('report', () => this.#report());

@@ -8,7 +8,6 @@ import type { AttemptClient } from './attempt-client.ts';
 import type { DiskReservations } from './disk-reservations.ts';
 import type { SourceCache } from './source-cache.ts';
 
-/** What a worker is given. */
 export type WorkerDependencies = {
   bus: MessageBus;
   objects: ObjectStore;

@@ -48,7 +48,7 @@ export class TransferLease {
       await controlPlane.releaseTransfer(request);
     } catch (error) {
       logger.warn('upload.release_failed', { ...this.#transfer, error });
-      // The queue delivers it in the end, perhaps after the client has given up.
+      // The queue delivers the event eventually, perhaps after the client has given up.
       bus.publish(createMessage('upload.aborted', request)).catch((cause: unknown) => {
         logger.warn('upload.aborted_not_published', { ...this.#transfer, error: cause });
       });

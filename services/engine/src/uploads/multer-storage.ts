@@ -26,7 +26,7 @@ export class MulterStorage implements StorageEngine {
   readonly #meter: Meter;
   #storing: Promise<StoredSource | null> = Promise.resolve(null);
 
-  /** `onBytes` is called with each number of bytes received, before they are stored. The upload fails when it rejects. */
+  /** `onBytes` is called with the size of each chunk before it is stored. The upload fails when it rejects. */
   constructor(options: {
     objects: ObjectStore;
     key: string;

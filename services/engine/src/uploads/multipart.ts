@@ -37,7 +37,7 @@ export async function readMultipart(
   const readBody = multer({
     storage,
     limits: { ...FORM_LIMITS, fileSize: maxBytes },
-    // Without it, multer takes a file named ".." for a part without a file.
+    // Without it, multer treats a file named ".." as a part without a file.
     preservePath: true,
     defParamCharset: 'utf8',
   }).any();

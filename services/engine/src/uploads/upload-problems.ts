@@ -75,7 +75,7 @@ export function offsetMismatch(start: number): Problem {
   );
 }
 
-/** The state of the upload cannot be read now. Clients retry a HEAD with this status, and create a new upload after a 503. */
+/** The state of the upload cannot be read now. After this status, clients retry a HEAD; after a 503, they create a new upload. */
 export function uploadLocked(cause: unknown): Problem {
   return new Problem('upload_locked', 'The upload is busy. Retry.', { cause });
 }
@@ -84,7 +84,7 @@ export function uploadLocked(cause: unknown): Problem {
 export function uploadTakenOver(cause?: unknown): Problem {
   return new Problem(
     'upload_offset_mismatch',
-    'The upload was continued elsewhere or cancelled. Get its offset by HEAD.',
+    'Another engine has continued the upload, or it was cancelled. Get its offset by HEAD.',
     { cause },
   );
 }

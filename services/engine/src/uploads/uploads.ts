@@ -104,7 +104,7 @@ export function codeOf(error: unknown): string {
   return error instanceof Problem ? error.code : 'internal_error';
 }
 
-/** The upload token of a request. Throws a 401 Problem without a possible one. */
+/** The upload token of a request. Throws a 401 Problem if it is missing or too long. */
 export function readToken(req: Request): string {
   const token = req.get('x-upload-token');
   if (!token) throw tokenMissing();

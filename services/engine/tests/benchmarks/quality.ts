@@ -1,5 +1,5 @@
 /**
- * What the encoder makes of its bits: `pnpm bench:quality [file…] [--preset=veryfast] [--renditions=360p,480p]
+ * How well the encoder uses its bits: `pnpm bench:quality [file…] [--preset=veryfast] [--renditions=360p,480p]
  * [--try=<options of x264>]…`. Encodes the frames of each rendition
  *
  * - as the engine does,

@@ -162,7 +162,7 @@ test('a second track that changes its format is left out', async () => {
   ]);
 });
 
-test('more than an hour of nearly static video', async () => {
+test('more than an hour of nearly static video is transcoded', async () => {
   const clip = await makeClip(inBench('long.mp4'), { video: 'color=s=64x36:r=1:d=3700' });
   const { outcome } = await transcode(clip);
   expect(outcome).toMatchObject({ renditions: ['360p 64x36'], rate: 10, frames: 37_000 });

@@ -49,7 +49,7 @@ export type FakeTicket = {
   sources: string[];
   used: boolean;
   expired: boolean;
-  /** Its video failed because it expired. */
+  /** Its video failed because the ticket expired. */
   failed: boolean;
   deleted: boolean;
   /** Its workspace has reached its limit of concurrent uploads. */
@@ -71,7 +71,7 @@ type FakeResumable = {
 
 type Reply = { status: number; body?: object; retryAfter?: string };
 
-/** What the control plane says of an exceeded quota. */
+/** The control plane's figures for an exceeded quota. */
 export const QUOTA_FIGURES = { quota: 'storedBytes', limit: 1000, used: 900, requested: 200 };
 
 /** The internal API over HTTP, with the rules of the control plane. Its state is public. */
@@ -377,6 +377,6 @@ export class FakeControlPlane {
 }
 
 function refusal(status: number, code: string, extra: object = {}): Reply {
-  const body = { type: 'about:blank', title: code, status, detail: `Told so: ${code}.`, code, ...extra };
+  const body = { type: 'about:blank', title: code, status, detail: `Refused: ${code}.`, code, ...extra };
   return { status, body: { ...body, instance: '/internal', requestId: 'req_internal' } };
 }

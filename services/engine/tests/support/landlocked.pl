@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Stands in for setpriv of util-linux 2.40 where it is older: does what the --landlock-* options and --seccomp-filter do, and
-# leaves the other options to the setpriv that is installed. Works on x86-64 and arm64.
+# Replaces setpriv of util-linux 2.40 on machines with an older one: implements the --landlock-* options and --seccomp-filter, and
+# leaves the other options to the installed setpriv. Works on x86-64 and arm64.
 use strict;
 use warnings;
 use POSIX ();
@@ -24,7 +24,7 @@ sub rights {
 
 sub done { my ($what, $result) = @_; $result >= 0 or die "$what: $!\n"; return $result }
 
-# First all the rest, then this script again without those options: the filter may deny what setpriv has to do.
+# First runs setpriv with its own options, then this script with the others: the filter may deny what setpriv has to do.
 if (($ARGV[0] // '') ne 'restrict') {
   my (@ours, @theirs);
   while (@ARGV && $ARGV[0] =~ /^--/) {

@@ -80,7 +80,7 @@ export class TaskBench implements StoredVideos {
     return { videoId, sourceBytes: bytes };
   }
 
-  /** Plans a video: as it would be made in one run, and in tasks if it can be cut. */
+  /** Plans a video: as it would be transcoded in one run, and in tasks if it can be cut. */
   async plan(
     video: TaskVideo,
     taskSeconds: number,
@@ -101,7 +101,7 @@ export class TaskBench implements StoredVideos {
   /** The plan of the tasks of a video, as an engine receives it. */
   async taskPlan(...args: Parameters<TaskBench['plan']>): Promise<TranscodePlan> {
     const { tasks } = await this.plan(...args);
-    if (tasks === null) throw new Error('The video is made in one run');
+    if (tasks === null) throw new Error('The video is transcoded in one run');
     return transcodePlanSchema.parse(JSON.parse(JSON.stringify(tasks)));
   }
 

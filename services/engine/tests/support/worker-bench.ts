@@ -46,7 +46,7 @@ export class WorkerBench {
   isCurrent = true;
   /** What the control plane responds to a claim; undefined for one of an earlier version. */
   severalAudioTracks: boolean | undefined = true;
-  /** The duration of pieces; undefined if all videos are made in one run. */
+  /** The duration of pieces; undefined if all videos are transcoded in one run. */
   taskSeconds: number | undefined;
   /** Whether to compute the SHA-256 of sources. */
   hashSource = false;
@@ -58,7 +58,7 @@ export class WorkerBench {
   taskChecks = 0;
   /** The size of the source in commands. Undefined: the real one. */
   commandedBytes: number | undefined;
-  /** The time in commands since which the video waits. */
+  /** `waitingSince` in commands: when the video began to wait. */
   waitingSince = new Date();
   /** Makes the store fail when a segment is stored. */
   refuseSegments = false;

@@ -49,7 +49,7 @@ type Source = {
   copied?: { before?: string[]; options?: string[] };
 };
 
-/** For several pieces of six seconds that need less than most of the file. */
+/** Seconds. Pieces of six seconds then need only a part of the file. */
 const LONGER = 40;
 
 /** Each source lasts long enough for several pieces of six seconds. */
@@ -406,7 +406,7 @@ describe('a task', () => {
   });
 });
 
-describe('a video is made in one run', () => {
+describe('a video is transcoded in one run', () => {
   const expectOneRun = async (path: string) => {
     expect((await bench.plan(await bench.store(path), 6)).tasks).toBeNull();
   };

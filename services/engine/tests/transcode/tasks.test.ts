@@ -97,7 +97,7 @@ test('jobs read the stored source where they can link to it: nothing is copied o
   expect(await readdir(join(bench.workDir, 'sources'))).toEqual([]);
 });
 
-test('a task whose segments cannot be stored fails for now, and leaves nothing', async () => {
+test('a task whose segments cannot be stored can be retried, and leaves no objects', async () => {
   const { videoId } = await plannedVideo();
   bench.refuseSegments = true;
   expect(await firstFailure(videoId)).toMatchObject({
@@ -109,7 +109,7 @@ test('a task whose segments cannot be stored fails for now, and leaves nothing',
   expect(await bench.stored(videoId)).toEqual([]);
 });
 
-test('a piece that is not as planned fails for good', async () => {
+test('a piece that is not as planned fails without a retry', async () => {
   const { videoId, plan } = await plannedVideo();
   const [piece] = plan.tasks.flatMap((task) => (task.kind === 'piece' ? [task] : []));
   if (piece === undefined) throw new Error('The plan has no piece');
@@ -164,7 +164,7 @@ describe('an engine whose sources are copies', () => {
     const { videoId, plan } = await plannedVideo();
     for (const _ of plan.tasks) await bench.commandTask(videoId);
     await until(() => eventsOf('task.completed', videoId).length === plan.tasks.length);
-    // A task that fails ends the attempt, and the next one makes the video in one run.
+    // A task that fails ends the attempt, and the next one transcodes the video in one run.
     bench.taskSeconds = undefined;
     bench.hashSource = true;
     await bench.reclaim(videoId);

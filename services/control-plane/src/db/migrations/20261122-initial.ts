@@ -87,7 +87,7 @@ const TABLES = [
   `create index videos_processing on videos (command_published_at)
     where status = 'processing' and deleted_at is null`,
   'create index videos_with_due_command on videos (command_due_at) where command_due_at is not null',
-  // Finds the video that was sent last among those an engine has claimed.
+  // Finds, among the videos that an engine has claimed, the one that began to wait last.
   `create index videos_by_wait on videos (waiting_since desc)
     where waiting_since is not null and deleted_at is null`,
   // Adds up what is stored from the index alone.

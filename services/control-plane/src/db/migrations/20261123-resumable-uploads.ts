@@ -14,7 +14,7 @@ const STATEMENTS = [
     end_reason text check (end_reason in ('completed', 'terminated', 'superseded')),
     constraint ended_has_a_reason check ((ended_at is null) = (end_reason is null))
   )`,
-  // At most one of a ticket can be continued.
+  // At most one upload of a ticket can be continued.
   'create unique index resumable_uploads_unfinished on resumable_uploads (video_id) where ended_at is null',
   'create index resumable_uploads_by_video on resumable_uploads (video_id)',
 ];

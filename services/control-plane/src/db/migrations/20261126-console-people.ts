@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
-/** People who sign in by OpenID Connect. Removing what a person may do in a workspace also deletes the sessions that rest on it. */
+/**
+ * People who sign in by OpenID Connect. Deleting the grant of a person in a workspace also deletes the sessions that depend on it.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create table console_people (
     email text not null,

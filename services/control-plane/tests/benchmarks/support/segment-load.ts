@@ -20,7 +20,7 @@ async function load({ port, paths, connections, amount }: SegmentTask): Promise<
   const startedAt = performance.now();
   const one = () =>
     new Promise<void>((resolve, reject) => {
-      /** Bytes of the body that have not arrived; undefined before the end of the head. */
+      /** Bytes of the body that have not arrived; undefined until the head has arrived. */
       let left: number | undefined;
       let head = '';
       const request = () => {

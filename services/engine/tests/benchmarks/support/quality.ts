@@ -9,7 +9,7 @@ const run = promisify(execFile);
 /** Bit rates of the two-pass encodings, as parts of the bit rate that is compared with them. */
 const STEPS = [0.45, 0.6, 0.75, 0.9, 1.05];
 
-/** A point of a curve: bits, and the quality that they buy. */
+/** A point of a curve: the bits of an encoding, and its quality. */
 export type Point = { bits: number; quality: number };
 
 /** An encoding of some frames: its bits, its quality, and the CPU seconds it took. */
@@ -88,7 +88,7 @@ export async function twoPassCurve(
 /** The part of the bits that exceeds what a curve needs for the same quality: 0.1 is 10 % too many. */
 export function waste({ bits, quality }: Point, curve: readonly Point[]): number {
   const sorted = curve.toSorted((a, b) => a.quality - b.quality);
-  // The first and the last line continue beyond the ends of the curve.
+  // Beyond the ends of the curve, its first or last segment is extrapolated.
   const above = sorted.findIndex((point) => point.quality >= quality);
   const at = above === -1 ? sorted.length - 1 : Math.max(1, above);
   const [low, high] = [sorted[at - 1], sorted[at]] as [Point, Point];
