@@ -157,7 +157,7 @@ export const GROUPS = [
     'ui/format',
     'ui/match-key',
     'uploads/import-request',
-    'uploads/kept-uploads',
+    'uploads/stored-uploads',
     'uploads/progress-words',
     'uploads/upload-items',
     'usage/figures',

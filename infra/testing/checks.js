@@ -10,9 +10,11 @@ function command(program, ...args) {
     (await runStep(program, args, output)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
+/** More workers than processors: the tests often wait for programs, timeouts and leases. */
+const MANY_WORKERS = ['--maxWorkers=4'];
+
 const FAULT_ARGS = [
-  // More workers than processors: the tests often wait for timeouts and leases.
-  '--maxWorkers=4',
+  ...MANY_WORKERS,
   '--testSequencer=./infra/testing/fault-sequencer.js',
   // A failed test may leave sockets open, which would keep the run from ending.
   '--forceExit',
@@ -60,7 +62,7 @@ export const STAGES = [
     {
       name: 'integration',
       title: 'Integration tests (PostgreSQL, ffmpeg)',
-      run: (output) => withS3Server((env) => runJest('integration', { env, output })),
+      run: (output) => withS3Server((env) => runJest('integration', { env, args: MANY_WORKERS, output })),
     },
     { name: 'compose', title: 'The system of docker-compose.yml', run: tryComposedSystem },
   ],
@@ -85,7 +87,10 @@ export const QUICK_STAGES = [
     {
       name: 'integration',
       title: 'Integration tests of the control plane (PostgreSQL)',
-      run: () => runJest('integration', { args: ['--testPathPatterns', 'services/control-plane/tests'] }),
+      run: () =>
+        runJest('integration', {
+          args: [...MANY_WORKERS, '--testPathPatterns', 'services/control-plane/tests'],
+        }),
     },
   ],
   [

@@ -1,7 +1,18 @@
 import { basename } from 'node:path';
 
 /** The fault files by duration. Most of it is waiting, so a long file at the end would run alone on an idle machine. */
-const LONGEST_FIRST = ['network', 'uploads', 'storage', 'messaging', 'upload-ends', 'stops'];
+const LONGEST_FIRST = [
+  'storage',
+  'upload-ends',
+  'messaging',
+  'network',
+  'resumable-uploads',
+  'kills',
+  'long-videos',
+  'uploads',
+  'stops',
+  'transcoding',
+];
 
 /** A test sequencer of jest for the fault suite. Files that are not listed come last. */
 export default class LongestFirst {

@@ -4,15 +4,21 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../packages/single-node/src/postgres/embedded-postgres.ts';
 import { buildFrontEnd } from '../../packages/web-build/src/build.ts';
 import { FRONT_ENDS, folderOf } from '../../packages/web-build/src/front-ends.ts';
+import { createTemplate } from '../../services/control-plane/tests/support/database.ts';
 
 /**
  * Jest's globalSetup of the integration tests. Builds the pages, and starts one PostgreSQL for all of them, unless
- * TEST_DATABASE_URL names one. Tests connect as the superuser of TEST_DATABASE_URL and create their own databases.
+ * TEST_DATABASE_URL names one. Tests create their own databases there, most of them as copies of TEST_DATABASE_TEMPLATE, which has the
+ * current schema.
  */
 export default async function startPostgres() {
   // Once for all tests, which share it.
   for (const page of FRONT_ENDS) await buildFrontEnd(folderOf(page));
-  if (process.env.TEST_DATABASE_URL) return;
+  if (!process.env.TEST_DATABASE_URL) await startServer();
+  process.env.TEST_DATABASE_TEMPLATE = await createTemplate();
+}
+
+async function startServer() {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-tests-'));
   const postgres = await startEmbeddedPostgres({
     directory: join(directory, 'postgres'),

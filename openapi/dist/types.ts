@@ -3994,7 +3994,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:upload_offset_mismatch",
                  *       "title": "Upload Offset Mismatch",
                  *       "status": 409,
-                 *       "detail": "The upload continues at byte 41943040. Get the offset by HEAD and send the file from there.",
+                 *       "detail": "The upload continues at byte 41943040. Send a HEAD request to get the offset, and send the file from there.",
                  *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
                  *       "code": "upload_offset_mismatch",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
@@ -4017,7 +4017,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:body_too_large",
                  *       "title": "Body Too Large",
                  *       "status": 413,
-                 *       "detail": "The body is longer than the rest of the file, by its Upload-Length.",
+                 *       "detail": "The body is longer than the rest of the file according to Upload-Length. Send only the remaining bytes.",
                  *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
                  *       "code": "body_too_large",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -4060,7 +4060,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:workspace_header_missing",
                  *       "title": "Workspace Header Missing",
                  *       "status": 400,
-                 *       "detail": "Name your workspace in the header X-Svc-Workspace.",
+                 *       "detail": "Send the id of your workspace in the header X-Svc-Workspace.",
                  *       "instance": "/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/master.m3u8",
                  *       "code": "workspace_header_missing",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -4416,7 +4416,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The session is not one of an administrator, or the request is from another site. */
+        /** @description The session is not an administrator's, or the request is from another site. */
         AdministratorRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

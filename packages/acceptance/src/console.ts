@@ -154,7 +154,8 @@ export async function inspect(opened: OpenedPage, name: string, expected?: RegEx
       await page.setViewport(viewport);
       // Transitions between the colours of both would count as too little contrast.
       await page.waitForFunction('document.getAnimations().length === 0');
-      await page.screenshot({ path: join(SCREENSHOTS, `console-${name}-${viewport.width}-${scheme}.png`) });
+      const path = join(SCREENSHOTS, `console-${name}-${viewport.width}-${scheme}.png`);
+      await page.screenshot({ path, optimizeForSpeed: true });
       expect({ name, scheme, cut: await page.evaluate(CUT) }).toEqual({ name, scheme, cut: [] });
     }
     expect({ name, scheme, findings: await seriousFindings(page) }).toEqual({ name, scheme, findings: [] });

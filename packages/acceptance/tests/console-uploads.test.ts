@@ -78,7 +78,7 @@ async function untilSent(page: Page, name: string, percent: number): Promise<voi
 }
 
 /** The entries of the unfinished uploads that the browser keeps. */
-function kept(page: Page): Promise<string[]> {
+function stored(page: Page): Promise<string[]> {
   return page.evaluate(
     `Object.entries(localStorage).filter(([key]) => key.startsWith('framelane upload')).map(([, text]) => text)`,
   ) as Promise<string[]>;
@@ -112,7 +112,7 @@ testInBrowser(
 
     await page.reload();
     await untilText(page, 'choose the file again to go on');
-    const [record] = await kept(page);
+    const [record] = await stored(page);
     const other = join(directory, 'other.mp4');
     await writeFile(other, 'other');
     await choose(page, `Choose file again: ${name}`, other);
@@ -135,7 +135,7 @@ testInBrowser(
     expect(offsets[0]).toBe(0);
     expect(offsets[1]).toBeGreaterThan(0);
     expect(offsets[2]).toBeGreaterThan(offsets[1] as number);
-    expect(await kept(page)).toEqual([]);
+    expect(await stored(page)).toEqual([]);
     const { videoId } = JSON.parse(record ?? '');
     const source = await client.call('GET', `/videos/${videoId}/source`);
     expect(sha256(Buffer.from(await source.arrayBuffer()))).toBe(sha256(await readFile(big)));
@@ -157,7 +157,7 @@ testInBrowser('uploads are cancelled, retried and dropped', async () => {
     await click(page, 'Pause all');
     await untilText(page, 'paused');
     await limitLine(page, 0);
-    const [record] = await kept(page);
+    const [record] = await stored(page);
     return JSON.parse(record ?? '').videoId as string;
   };
   await limitLine(page, 4 * MIB);
@@ -168,7 +168,7 @@ testInBrowser('uploads are cancelled, retried and dropped', async () => {
   await click(page, 'Cancel upload');
   await untilGone(page, '0 of 1 uploaded');
   await page.waitForFunction(`!document.querySelector('.uploads')`);
-  expect(await kept(page)).toEqual([]);
+  expect(await stored(page)).toEqual([]);
   await expectDeleted(cancelled);
 
   // A file whose video was deleted elsewhere is refused; the retry creates another video.
@@ -187,7 +187,7 @@ testInBrowser('uploads are cancelled, retried and dropped', async () => {
   await client.delete(retried);
   await page.reload();
   await untilText(page, 'the video was deleted');
-  expect(await kept(page)).toEqual([]);
+  expect(await stored(page)).toEqual([]);
   await click(page, `Remove ${name}`);
   await page.waitForFunction(`!document.querySelector('.uploads')`);
 
@@ -196,7 +196,7 @@ testInBrowser('uploads are cancelled, retried and dropped', async () => {
   client.adopt(await pauseAt(5));
   await click(page, 'Sign out');
   await heading(page, 'Sign in');
-  expect(await kept(page)).toEqual([]);
+  expect(await stored(page)).toEqual([]);
 });
 
 function isNotFound(error: unknown): boolean {

@@ -500,7 +500,7 @@ async function whileAllowed(allowedOrigins: string[], work: () => Promise<void>)
 testInBrowser('a signed video shows nothing without its own token', () =>
   whileSigned(async () => {
     const missing = await open(video.embed);
-    expect(await wordsOf(missing.page)).toBe('This video needs a link with permission.');
+    expect(await wordsOf(missing.page)).toBe('This video needs a link with a playback token.');
     expect(await missing.page.content()).not.toContain('secret');
     expect(unexpected(missing, 401)).toEqual([]);
     const another = await client.requestTicket({ filename: 'another.mp4' });
@@ -523,7 +523,7 @@ testInBrowser('a page around it gives it a token, and it plays where the video m
   whileSigned(async () => {
     const opened = await open(framed(`${video.embed}?muted&autoplay=1`));
     const { page } = opened;
-    await untilWords(playerIn(page), 'This video needs a link with permission.');
+    await untilWords(playerIn(page), 'This video needs a link with a playback token.');
     await sendToken(page, await tokenFor(video.id));
     await playerIn(page).waitForFunction(IS_PLAYING);
     expect(await playerIn(page).title()).toBe('A secret title');
@@ -535,7 +535,7 @@ testInBrowser('a page around it gives it a token, and it plays where the video m
 
     await whileAllowed(['https://other.example'], async () => {
       await page.reload({ waitUntil: 'load' });
-      await untilWords(playerIn(page), 'This video needs a link with permission.');
+      await untilWords(playerIn(page), 'This video needs a link with a playback token.');
       await sendToken(page, await tokenFor(video.id));
       await until(() => opened.problems.some((problem) => problem.includes('frame-ancestors')));
       expect(await page.evaluate('received')).toEqual([]);

@@ -132,9 +132,9 @@ export type EndImportTryRequest = z.infer<typeof endImportTryRequest>;
 /** The state of a resumable upload in the object store. Only the store reads its members. */
 export const checkpointSchema = z.object({
   id: z.string(),
-  reached: z.int().nonnegative(),
-  pieces: z.array(z.object({ key: z.string(), bytes: z.int().positive() })),
-  exact: z.boolean(),
+  durableBytes: z.int().nonnegative(),
+  tail: z.array(z.object({ key: z.string(), bytes: z.int().positive() })),
+  laterBytesUntrusted: z.boolean(),
 });
 
 /** Maximum length of the `Upload-Metadata` header. */
@@ -240,7 +240,7 @@ export const claimAttemptResponse = z.object({
   /** Whether the control plane accepts more than one audio rendition. Absent in earlier versions, which do not. */
   severalAudioTracks: z.boolean().optional(),
   /** Seconds of a piece. A video longer than two pieces is transcoded in pieces. Absent if the video is transcoded in one run. */
-  taskSeconds: z.number().positive().optional(),
+  pieceSeconds: z.number().positive().optional(),
   /** The lease expires this many seconds after the last `transcode.progress`. */
   leaseSeconds: z.int().positive(),
 });

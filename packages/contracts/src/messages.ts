@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ENGINE_STOPPED, TRANSCODE_FAILURE_CODES } from './failures.ts';
 import { newId } from './ids.ts';
 import { manifestSchema } from './manifest.ts';
-import { begunRenditionsSchema, taskResultSchema } from './transcode-plan.ts';
+import { startedRenditionsSchema, taskResultSchema } from './transcode-plan.ts';
 
 /** Version of all messages. Increase it with a breaking change, and accept both versions for one release. */
 const VERSION = 1;
@@ -87,7 +87,7 @@ const dataSchemas = {
   /** Renews the lease of the task. `fraction` (0..1) never decreases within one try. */
   'task.progress': taskTrySchema.extend({
     fraction: z.number().min(0).max(1),
-    begun: begunRenditionsSchema.optional(),
+    startedRenditions: startedRenditionsSchema.optional(),
   }),
   'task.completed': taskTrySchema.extend({ result: taskResultSchema }),
   'task.failed': taskTrySchema.extend(failure),

@@ -240,8 +240,8 @@ const storedRendition = z.object({
 export type StoredRendition = z.infer<typeof storedRendition>;
 
 /** The renditions whose first segment is stored, with their RFC 6381 codecs. */
-export const begunRenditionsSchema = z.partialRecord(z.enum(RENDITIONS), z.string().min(1));
-export type BegunRenditions = z.infer<typeof begunRenditionsSchema>;
+export const startedRenditionsSchema = z.partialRecord(z.enum(RENDITIONS), z.string().min(1));
+export type StartedRenditions = z.infer<typeof startedRenditionsSchema>;
 
 /** The objects that a task has stored. */
 export const taskResultSchema = z.object({

@@ -21,9 +21,9 @@ const SETTINGS = {
   ATTEMPT_LEASE_SECONDS: '4',
   RETRY_BACKOFF_SECONDS: '1',
   // Pieces of one segment. The short clips of the tests are transcoded in one run.
-  TASK_SECONDS: '6',
+  PIECE_SECONDS: '6',
   MAINTENANCE_SECONDS: '1',
-  STRAGGLER_SECONDS: '5',
+  PURGE_REPEAT_SECONDS: '5',
   USAGE_FLUSH_SECONDS: '1',
   WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
   IMPORT_ALLOW_CIDRS: '127.0.0.0/8',

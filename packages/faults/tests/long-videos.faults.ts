@@ -37,7 +37,7 @@ const linesOf = (event: string, videoId: string) =>
 const ready = (videoId: string) => cluster.api.client.videos.waitUntilReady(videoId);
 
 /** Waits until an engine encodes pieces of a video, and stops its encoders. Resolves with the engine. */
-async function engineAtPiece(videoId: string): Promise<ServiceProcess> {
+async function pauseAtPiece(videoId: string): Promise<ServiceProcess> {
   const engine = await until(() =>
     cluster.engines.find((each) =>
       logged([each], 'task.started').some((line) => line.videoId === videoId && line.kind === 'piece'),
@@ -69,8 +69,8 @@ async function tasksOf(videoId: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Uploads a long video. Its source cannot be fetched until `heal`. Resolves with it and the engine that has begun to plan it. */
-async function engineAtFetch(): Promise<{ videoId: string; engine: ServiceProcess }> {
+/** Uploads a long video. Its source cannot be fetched until `endStorageFaults`. Resolves with it and the engine that has begun to plan it. */
+async function pauseAtFetch(): Promise<{ videoId: string; engine: ServiceProcess }> {
   cluster.storage.inject('GetObject', 'hang');
   const videoId = await cluster.api.send(clips.pieces);
   const engine = await until(() =>
@@ -80,7 +80,7 @@ async function engineAtFetch(): Promise<{ videoId: string; engine: ServiceProces
 }
 
 /** Ends the faults of the object store and disconnects hanging requests. With `next`, it can refuse to store segments instead. */
-function healStorage(next: 'stores segments' | 'stores no segments'): void {
+function endStorageFaults(next: 'stores segments' | 'stores no segments'): void {
   cluster.storage.heal();
   if (next === 'stores no segments') cluster.storage.inject('PutObject', 'hang');
   cluster.storage.hangUp();
@@ -88,7 +88,7 @@ function healStorage(next: 'stores segments' | 'stores no segments'): void {
 
 test('a killed engine loses only the pieces in progress', async () => {
   const videoId = await cluster.api.send(clips.pieces);
-  const engine = await engineAtPiece(videoId);
+  const engine = await pauseAtPiece(videoId);
   const count = await tasksOf(videoId);
   const startedByKilled = logged([engine], 'task.started').length;
   await engine.end('SIGKILL');
@@ -105,7 +105,7 @@ test('a killed engine loses only the pieces in progress', async () => {
 
 test('an engine whose lease expired finishes its piece after its successor', async () => {
   const videoId = await cluster.api.send(clips.pieces);
-  const engine = await engineAtPiece(videoId);
+  const engine = await pauseAtPiece(videoId);
   for (const proxy of Object.values(cluster.proxiesOf(engine))) proxy.silence();
   await ready(videoId);
   for (const proxy of Object.values(cluster.proxiesOf(engine))) proxy.heal();
@@ -115,10 +115,10 @@ test('an engine whose lease expired finishes its piece after its successor', asy
 });
 
 test('an engine is killed when it has made a plan that is not stored', async () => {
-  const { videoId, engine } = await engineAtFetch();
+  const { videoId, engine } = await pauseAtFetch();
   cluster.proxiesOf(engine).internal.cut();
-  healStorage('stores segments');
-  await until(() => hasLogged([engine], 'transcode.claim_failed', videoId));
+  endStorageFaults('stores segments');
+  await until(() => hasLogged([engine], 'work.claim_failed', videoId));
   await engine.end('SIGKILL');
   cluster.proxiesOf(engine).internal.heal();
   await ready(videoId);
@@ -129,12 +129,12 @@ test('an engine is killed when it has made a plan that is not stored', async () 
 });
 
 test('the engine that planned a video dies with its source; the other one fetches the source once', async () => {
-  const { videoId, engine } = await engineAtFetch();
+  const { videoId, engine } = await pauseAtFetch();
   const before = cluster.storage.bytesSent;
-  healStorage('stores no segments');
+  endStorageFaults('stores no segments');
   await until(() => hasLogged(cluster.controlPlanes, 'attempt.planned', videoId));
   await engine.end('SIGKILL');
-  healStorage('stores segments');
+  endStorageFaults('stores segments');
   await ready(videoId);
   const { size } = await stat(clips.pieces);
   // Each engine fetched all of it. What broken connections lost is sent again.
@@ -147,8 +147,8 @@ test('the engine that planned a video dies with its source; the other one fetche
 });
 
 test('an engine is killed between the last segment and its report', async () => {
-  const { videoId } = await engineAtFetch();
-  healStorage('stores no segments');
+  const { videoId } = await pauseAtFetch();
+  endStorageFaults('stores no segments');
   const count = await until(() => tasksOf(videoId));
   // The last task waits until all others are complete.
   const setLastDue = (due: string) =>
@@ -159,20 +159,18 @@ test('an engine is killed between the last segment and its report', async () => 
       [videoId, due, count - 1],
     );
   expect(await setLastDue('infinity')).toHaveLength(1);
-  healStorage('stores segments');
+  endStorageFaults('stores segments');
   await until(() => completedTasks(videoId).length === count - 1);
 
   cluster.storage.inject('PutObject', 'hang');
   expect(await setLastDue('now')).toHaveLength(1);
   const isLast = (line: Record<string, unknown>) => line.videoId === videoId && line.task === count - 1;
   const engine = await until(() =>
-    cluster.engines.find((each) => logged([each], 'transcode.encoded').some(isLast)),
+    cluster.engines.find((each) => logged([each], 'transcode.ffmpeg_ended').some(isLast)),
   );
   cluster.proxiesOf(engine).broker.cut();
-  healStorage('stores segments');
-  await until(() =>
-    logged([engine], 'transcode.publish_failed').some(({ type }) => type === 'task.completed'),
-  );
+  endStorageFaults('stores segments');
+  await until(() => logged([engine], 'work.publish_failed').some(({ type }) => type === 'task.completed'));
   await engine.end('SIGKILL');
   await ready(videoId);
   cluster.heal();
@@ -185,7 +183,7 @@ test('an engine is killed between the last segment and its report', async () => 
 
 test('an engine that stops hands its tasks back at once', async () => {
   const videoId = await cluster.api.send(clips.pieces);
-  const engine = await engineAtPiece(videoId);
+  const engine = await pauseAtPiece(videoId);
   await engine.signalPrograms('SIGCONT');
   expect(await engine.end('SIGTERM')).toBe(0);
   await ready(videoId);
@@ -198,7 +196,7 @@ test('an engine that stops hands its tasks back at once', async () => {
 
 test('a video that is deleted while its pieces are encoded leaves nothing', async () => {
   const videoId = await cluster.api.send(clips.pieces);
-  const engine = await engineAtPiece(videoId);
+  const engine = await pauseAtPiece(videoId);
   await cluster.api.client.videos.delete(videoId);
   await until(() => hasLogged([engine], 'task.abandoned', videoId));
   expect(await violationsAtRest(cluster)).toEqual([]);
@@ -254,7 +252,7 @@ testInBrowser('a viewer plays a video while it is transcoded, until its end', as
   const browser = await startBrowser(browserPath ?? '');
   try {
     const videoId = await cluster.api.send(clips.kept);
-    const engine = await engineAtPiece(videoId);
+    const engine = await pauseAtPiece(videoId);
     const { status, preview, embed } = await until(async () => {
       const video = await cluster.api.client.videos.get(videoId);
       return video.preview && video;

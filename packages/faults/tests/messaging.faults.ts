@@ -285,7 +285,7 @@ test('an engine keeps transcoding while the control planes are down', async () =
 
   await Promise.all(cluster.controlPlanes.map((service) => service.end('SIGKILL')));
   await engine.signalPrograms('SIGCONT');
-  await until(() => hasLogged([engine], 'transcode.encoded', videoId));
+  await until(() => hasLogged([engine], 'transcode.ffmpeg_ended', videoId));
   await Promise.all(cluster.controlPlanes.map((service) => service.start()));
 
   await cluster.api.client.videos.waitUntilReady(videoId);

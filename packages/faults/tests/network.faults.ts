@@ -79,7 +79,7 @@ describe('a single engine that is cut off', () => {
 
     for (const proxy of proxies) proxy.cut();
     await engine.signalPrograms('SIGCONT');
-    await until(() => hasLogged([engine], 'transcode.encoded', videoId));
+    await until(() => hasLogged([engine], 'transcode.ffmpeg_ended', videoId));
     const video = await cluster.api.client.videos.waitUntilReady(videoId);
     for (const proxy of proxies) proxy.heal();
     await until(() => hasLogged(cluster.controlPlanes, 'attempt.result_ignored', videoId));
@@ -150,7 +150,7 @@ test.each(['cut', 'silence'] as const)(
     expect(await outcomeOf(held.client)).toEqual(UNAVAILABLE);
     expect(await sendOnce(late)).toEqual(UNAVAILABLE);
     await cluster.api.client.videos.waitUntilReady(running);
-    await until(() => hasLogged(cluster.engines, 'transcode.claim_failed', begun.videoId));
+    await until(() => hasLogged(cluster.engines, 'work.claim_failed', begun.videoId));
     cluster.proxies.internal.heal();
 
     expect(await sendOnce(begun)).toEqual({ status: 401, code: 'upload_token_used' });

@@ -193,7 +193,7 @@ describe('a full disk', () => {
         cluster.api.send(clips.short),
         cluster.api.send(clips.short),
       ]);
-      await until(() => logged([full], 'transcode.paused').length > 0);
+      await until(() => logged([full], 'commands.paused').length > 0);
       await healthy.start();
       for (const id of videoIds) expect(await endOf(id)).toBe('ready');
       const outcomes = await Promise.all(videoIds.map((id) => outcomesOf(cluster, id)));

@@ -21,7 +21,7 @@ export type Report = {
 };
 
 /**
- * Fetches a presentation, measures it and checks the rules of a profile (default `standard`). Throws a NotAPlaylist if the
+ * Fetches a presentation, measures it and checks the rules of a profile (default `standard`). Throws a NotAPlaylistError if the
  * URL does not return a playlist.
  */
 export async function checkStream(

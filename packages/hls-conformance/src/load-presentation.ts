@@ -31,7 +31,7 @@ export type LoadOptions = {
 };
 
 /** The URL does not return a playlist. */
-export class NotAPlaylist extends Error {}
+export class NotAPlaylistError extends Error {}
 
 const PLAYLIST_LIMIT = 16 * 1024 ** 2;
 /** A key has 16 bytes; more than this is certainly something else. */
@@ -40,7 +40,7 @@ const KEY_BYTES = 16;
 const CAPTIONS_LIMIT = 16 * 1024 ** 2;
 
 /**
- * Fetches a presentation and measures it. What cannot be fetched or read is part of the result. Throws a NotAPlaylist only if
+ * Fetches a presentation and measures it. What cannot be fetched or read is part of the result. Throws a NotAPlaylistError only if
  * the URL does not return a playlist.
  */
 export async function loadPresentation(url: string, options: LoadOptions = {}): Promise<Presentation> {
@@ -73,9 +73,9 @@ class PresentationLoader {
 
   async load(): Promise<Presentation> {
     const file = await this.#playlistFile('master playlist', this.#url);
-    if (file === null) throw new NotAPlaylist(this.#whyNoPlaylist());
+    if (file === null) throw new NotAPlaylistError(this.#whyNoPlaylist());
     const tags = file.lines.filter(isTag);
-    if (tags.length === 0) throw new NotAPlaylist(`This is not a playlist: ${this.#place(this.#url)}`);
+    if (tags.length === 0) throw new NotAPlaylistError(`This is not a playlist: ${this.#place(this.#url)}`);
     const master = tags.some(isMasterTag) ? { ...readMasterPlaylist(file.lines, this.#url), file } : null;
     const renditions = master
       ? await eachOf(this.#addresses(master), this.#concurrency, (url) => this.#fetchRendition(url))

@@ -72,7 +72,7 @@ export class FileObjectStore implements ObjectStore {
     // It may exist: another process has begun it, but could not save the checkpoint.
     await (await open(path, 'a')).close();
     await syncFolder(dirname(path));
-    return { id: 'file', reached: 0, pieces: [], exact: false };
+    return { id: 'file', durableBytes: 0, tail: [], laterBytesUntrusted: false };
   }
 
   async resume(key: string, checkpoint: Checkpoint, length: number): Promise<ResumableWriter> {
@@ -86,10 +86,10 @@ export class FileObjectStore implements ObjectStore {
     const stats = await orMissing(stat(path));
     if (stats === null) {
       if ((await this.head(key))?.bytes !== length) throw new NotResumableError(key);
-      return new FileResumableWriter(null, checkpoint.exact, length, async () => {});
+      return new FileResumableWriter(null, checkpoint.laterBytesUntrusted, length, async () => {});
     }
-    if (stats.size < checkpoint.reached) throw new NotResumableError(key);
-    const offset = checkpoint.exact ? checkpoint.reached : Math.min(stats.size, length);
+    if (stats.size < checkpoint.durableBytes) throw new NotResumableError(key);
+    const offset = checkpoint.laterBytesUntrusted ? checkpoint.durableBytes : Math.min(stats.size, length);
     return FileResumableWriter.open(path, checkpoint, offset, publish);
   }
 

@@ -3,7 +3,7 @@ import type { Checkpoint, ResumableWriter } from './object-store.ts';
 
 /** Continues a file at its end. */
 export class FileResumableWriter implements ResumableWriter {
-  exact: boolean;
+  laterBytesUntrusted: boolean;
   readonly #file: FileHandle | null;
   readonly #publish: () => Promise<void>;
   #offset: number;
@@ -11,19 +11,24 @@ export class FileResumableWriter implements ResumableWriter {
   /** `publish` moves the file to where the object belongs. */
   static async open(
     path: string,
-    { exact }: Checkpoint,
+    { laterBytesUntrusted }: Checkpoint,
     offset: number,
     publish: () => Promise<void>,
   ): Promise<FileResumableWriter> {
     const file = await open(path, 'r+');
     await file.truncate(offset);
-    return new FileResumableWriter(file, exact, offset, publish);
+    return new FileResumableWriter(file, laterBytesUntrusted, offset, publish);
   }
 
   /** Without a file, the object is complete. */
-  constructor(file: FileHandle | null, exact: boolean, offset: number, publish: () => Promise<void>) {
+  constructor(
+    file: FileHandle | null,
+    laterBytesUntrusted: boolean,
+    offset: number,
+    publish: () => Promise<void>,
+  ) {
     this.#file = file;
-    this.exact = exact;
+    this.laterBytesUntrusted = laterBytesUntrusted;
     this.#offset = offset;
     this.#publish = publish;
   }
@@ -42,11 +47,16 @@ export class FileResumableWriter implements ResumableWriter {
 
   async settle(): Promise<Checkpoint> {
     await this.#file?.sync();
-    return { id: 'file', reached: this.#offset, pieces: [], exact: this.exact };
+    return {
+      id: 'file',
+      durableBytes: this.#offset,
+      tail: [],
+      laterBytesUntrusted: this.laterBytesUntrusted,
+    };
   }
 
   async prune(): Promise<void> {
-    // A file has no pieces.
+    // A file has no tail objects.
   }
 
   async complete(): Promise<void> {

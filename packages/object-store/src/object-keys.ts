@@ -29,8 +29,8 @@ export function transferPrefix(workspaceId: string, videoId: string, transferId:
  * Small objects with the last bytes of an unfinished source. The prefix belongs to no transfer, so they are orphaned once the
  * source is registered.
  */
-export function piecesPrefix(sourceKey: string): string {
-  return `${dirname(sourceKey)}.pieces/`;
+export function tailPrefix(sourceKey: string): string {
+  return `${dirname(sourceKey)}.tail/`;
 }
 
 /** Everything that was uploaded for a video. */

@@ -25,20 +25,19 @@ export type DiskSpace = { freeBytes: number; totalBytes: number };
 export type Checkpoint = {
   /** Identifies the unfinished object to its store. */
   id: string;
-  /** Bytes that are durable. */
-  reached: number;
+  durableBytes: number;
   /** Small objects, in order, with the last of these bytes, which do not fill a part yet. */
-  pieces: { key: string; bytes: number }[];
-  /** Whether the store may hold wrong bytes after `reached`. Otherwise a continuation uses all stored bytes. */
-  exact: boolean;
+  tail: { key: string; bytes: number }[];
+  /** Whether the store may hold wrong bytes after `durableBytes`. Otherwise a continuation uses all stored bytes. */
+  laterBytesUntrusted: boolean;
 };
 
 /** Continues one object. One caller at a time; each call waits for the previous one. */
 export interface ResumableWriter {
   /** Bytes the object has so far. The next chunk begins there. */
   readonly offset: number;
-  /** Whether later checkpoints are `exact`: set it before bytes that may turn out to be wrong. */
-  exact: boolean;
+  /** `laterBytesUntrusted` of the next checkpoints. Set it before bytes that may turn out to be wrong. */
+  laterBytesUntrusted: boolean;
   /** Takes the next bytes. Resolves when it can take more. Rejects when the store fails; then only `close` may follow. */
   write(chunk: Uint8Array): Promise<void>;
   /** Makes all bytes durable. The caller saves the checkpoint, and calls `prune` once it is saved. */

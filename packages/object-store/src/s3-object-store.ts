@@ -156,7 +156,7 @@ export class S3ObjectStore implements ObjectStore {
   async beginResumable(key: string, contentType: string): Promise<Checkpoint> {
     assertKey(key);
     const id = await beginMultipartUpload(this.#client, { ...this.#at(key), ContentType: contentType });
-    return { id, reached: 0, pieces: [], exact: false };
+    return { id, durableBytes: 0, tail: [], laterBytesUntrusted: false };
   }
 
   resume(key: string, checkpoint: Checkpoint, length: number): Promise<ResumableWriter> {

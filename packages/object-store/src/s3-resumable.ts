@@ -7,7 +7,7 @@ import {
   type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
-import { piecesPrefix } from './object-keys.ts';
+import { tailPrefix } from './object-keys.ts';
 import {
   type Checkpoint,
   NotResumableError,
@@ -17,7 +17,7 @@ import {
 import { type Part, S3Parts, type SharedBuffers } from './s3-parts.ts';
 
 /** A client that sends very small bodies must not make the checkpoint grow without limit. */
-const MAX_PIECES = 64;
+const MAX_TAIL_OBJECTS = 64;
 
 type StoredPart = CompletedPart & { PartNumber: number; Size: number };
 
@@ -35,11 +35,11 @@ export type ResumableDeps = {
 
 /**
  * Continues a multipart upload. Part n has the bytes from (n - 1) × the size of a part, so every process that sends it sends
- * the same bytes. Bytes that do not fill a part become small objects at each checkpoint ("pieces"): S3 accepts a small part at
+ * the same bytes. Bytes that do not fill a part become small objects at each checkpoint (the tail): S3 accepts a small part at
  * the end of an upload only.
  */
 export class S3ResumableWriter implements ResumableWriter {
-  exact: boolean;
+  laterBytesUntrusted: boolean;
   readonly #deps: ResumableDeps;
   readonly #key: string;
   readonly #id: string;
@@ -48,8 +48,8 @@ export class S3ResumableWriter implements ResumableWriter {
   #offset: number;
   /** The part at `offset`; undefined when `offset` is its first byte. */
   #part: Part | undefined;
-  /** The pieces that hold the first bytes of that part. */
-  #pieces: Checkpoint['pieces'] = [];
+  /** The objects that hold the first bytes of that part. */
+  #tail: Checkpoint['tail'] = [];
   #obsolete: string[] = [];
   #isComplete: boolean;
 
@@ -59,20 +59,20 @@ export class S3ResumableWriter implements ResumableWriter {
     checkpoint: Checkpoint,
     length: number,
   ): Promise<S3ResumableWriter> {
-    const { id, reached, pieces, exact } = checkpoint;
+    const { id, durableBytes, tail, laterBytesUntrusted } = checkpoint;
     const listed = await listParts(deps, key, id);
     if (listed === null) {
       if ((await deps.sizeOf(key)) !== length) throw new NotResumableError(key);
       return new S3ResumableWriter(deps, key, checkpoint, length, { offset: length, parts: [] });
     }
     const { partBytes } = deps.shared;
-    const parts = partsWithoutGap(listed, partBytes, length, exact ? reached : length);
+    const parts = partsWithoutGap(listed, partBytes, length, laterBytesUntrusted ? durableBytes : length);
     const offset = parts.reduce((bytes, { Size }) => bytes + Size, 0);
-    const piecesStart = reached - bytesOf(pieces);
-    if (offset < piecesStart) throw new NotResumableError(key);
+    const tailStart = durableBytes - bytesOf(tail);
+    if (offset < tailStart) throw new NotResumableError(key);
     const writer = new S3ResumableWriter(deps, key, checkpoint, length, { offset, parts });
-    if (offset === piecesStart) await writer.#load(pieces);
-    else writer.#obsolete = pieces.map((piece) => piece.key);
+    if (offset === tailStart) await writer.#load(tail);
+    else writer.#obsolete = tail.map((object) => object.key);
     return writer;
   }
 
@@ -80,7 +80,7 @@ export class S3ResumableWriter implements ResumableWriter {
   private constructor(
     deps: ResumableDeps,
     key: string,
-    { id, exact }: Checkpoint,
+    { id, laterBytesUntrusted }: Checkpoint,
     length: number,
     stored: { offset: number; parts: StoredPart[] },
   ) {
@@ -88,7 +88,7 @@ export class S3ResumableWriter implements ResumableWriter {
     this.#key = key;
     this.#id = id;
     this.#length = length;
-    this.exact = exact;
+    this.laterBytesUntrusted = laterBytesUntrusted;
     this.#offset = stored.offset;
     this.#isComplete = stored.parts.length === 0 && stored.offset === length;
     const { client, shared } = deps;
@@ -116,8 +116,13 @@ export class S3ResumableWriter implements ResumableWriter {
     const part = this.#part;
     if (part !== undefined && this.#offset === this.#length) await this.#send(part);
     await this.#parts.confirmed();
-    if (this.#part !== undefined) await this.#storePiece(this.#part);
-    return { id: this.#id, reached: this.#offset, pieces: [...this.#pieces], exact: this.exact };
+    if (this.#part !== undefined) await this.#storeTail(this.#part);
+    return {
+      id: this.#id,
+      durableBytes: this.#offset,
+      tail: [...this.#tail],
+      laterBytesUntrusted: this.laterBytesUntrusted,
+    };
   }
 
   async prune(): Promise<void> {
@@ -149,7 +154,7 @@ export class S3ResumableWriter implements ResumableWriter {
     if (listed === null) return (await this.#deps.sizeOf(this.#key)) === this.#length;
     if (!(failure instanceof S3ServiceException && failure.name === 'InvalidPart')) return false;
     // A hanging process may have replaced a part with wrong bytes.
-    if (this.exact) throw new NotResumableError(this.#key, failure);
+    if (this.laterBytesUntrusted) throw new NotResumableError(this.#key, failure);
     const confirmed = partsWithoutGap(listed, this.#partBytes, this.#length, this.#length);
     if (confirmed.reduce((bytes, { Size }) => bytes + Size, 0) !== this.#length) return false;
     await this.#parts.complete(this.#id, {}, confirmed);
@@ -164,49 +169,49 @@ export class S3ResumableWriter implements ResumableWriter {
     return { Bucket: this.#deps.bucket, Key: this.#key };
   }
 
-  /** Reads the first bytes of the current part back from the pieces. */
-  async #load(pieces: Checkpoint['pieces']): Promise<void> {
+  /** Reads the first bytes of the current part back from the objects of the tail. */
+  async #load(tail: Checkpoint['tail']): Promise<void> {
     try {
-      for (const piece of pieces) {
-        const content = await this.#deps.read(piece.key);
-        if (content.byteLength !== piece.bytes) throw new NotResumableError(this.#key);
+      for (const object of tail) {
+        const content = await this.#deps.read(object.key);
+        if (content.byteLength !== object.bytes) throw new NotResumableError(this.#key);
         await this.write(content);
       }
     } catch (error) {
       await this.close();
       throw error instanceof ObjectNotFoundError ? new NotResumableError(this.#key, error) : error;
     }
-    this.#pieces = [...pieces];
+    this.#tail = [...tail];
   }
 
   async #send(part: Part): Promise<void> {
     const number = Math.ceil(this.#offset / this.#partBytes);
     this.#part = undefined;
-    this.#obsolete.push(...this.#pieces.map((piece) => piece.key));
-    this.#pieces = [];
+    this.#obsolete.push(...this.#tail.map((object) => object.key));
+    this.#tail = [];
     await this.#parts.send(part, number, this.#id);
   }
 
-  /** Stores the bytes that no piece has yet; or all bytes as one piece, when there are many. */
-  async #storePiece({ buffer, filled }: Part): Promise<void> {
-    if (filled === bytesOf(this.#pieces)) return;
-    if (this.#pieces.length >= MAX_PIECES) {
-      this.#obsolete.push(...this.#pieces.map((piece) => piece.key));
-      this.#pieces = [];
+  /** Stores the bytes that no object of the tail has yet. If the tail has many objects, stores all its bytes in a new one. */
+  async #storeTail({ buffer, filled }: Part): Promise<void> {
+    if (filled === bytesOf(this.#tail)) return;
+    if (this.#tail.length >= MAX_TAIL_OBJECTS) {
+      this.#obsolete.push(...this.#tail.map((object) => object.key));
+      this.#tail = [];
     }
-    const stored = bytesOf(this.#pieces);
-    const key = `${piecesPrefix(this.#key)}${this.#offset}-${randomUUID()}`;
+    const stored = bytesOf(this.#tail);
+    const key = `${tailPrefix(this.#key)}${this.#offset}-${randomUUID()}`;
     const Body = buffer.subarray(stored, filled);
     await this.#deps.client.send(new PutObjectCommand({ Bucket: this.#deps.bucket, Key: key, Body }));
-    this.#pieces.push({ key, bytes: filled - stored });
+    this.#tail.push({ key, bytes: filled - stored });
   }
 }
 
-/** Removes a multipart upload and its pieces. */
+/** Removes a multipart upload and the objects of its tail. */
 export async function discardResumable(
   deps: Pick<ResumableDeps, 'client' | 'bucket' | 'delete'>,
   key: string,
-  { id, pieces }: Checkpoint,
+  { id, tail }: Checkpoint,
 ): Promise<void> {
   const place = { Bucket: deps.bucket, Key: key };
   await deps.client
@@ -214,7 +219,7 @@ export async function discardResumable(
     .catch((error: unknown) => {
       if (!isNoSuchUpload(error)) throw error;
     });
-  if (pieces.length > 0) await deps.delete(pieces.map((piece) => piece.key));
+  if (tail.length > 0) await deps.delete(tail.map((object) => object.key));
 }
 
 /** The stored parts by number; null if the multipart upload does not exist. */
@@ -259,8 +264,8 @@ function partsWithoutGap(
   return parts;
 }
 
-function bytesOf(pieces: Checkpoint['pieces']): number {
-  return pieces.reduce((sum, { bytes }) => sum + bytes, 0);
+function bytesOf(tail: Checkpoint['tail']): number {
+  return tail.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 function isNoSuchUpload(error: unknown): boolean {

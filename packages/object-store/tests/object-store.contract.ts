@@ -337,10 +337,10 @@ export function objectStoreContract(
         let checkpoint = await store.beginResumable('s/v/x/original', 'video/mp4');
         for (const end of [...cuts, size]) {
           const writer = await (await lifecycle.create()).resume('s/v/x/original', checkpoint, size);
-          expect(writer.offset).toBe(checkpoint.reached);
+          expect(writer.offset).toBe(checkpoint.durableBytes);
           await writeUpTo(writer, content, end);
           checkpoint = await saved(writer);
-          expect(checkpoint.reached).toBe(end);
+          expect(checkpoint.durableBytes).toBe(end);
           expect(await store.head('s/v/x/original')).toBeNull();
           await writer.close();
         }
@@ -362,8 +362,8 @@ export function objectStoreContract(
           checkpoint = await saved(writer);
         }
         await writer.close();
-        expect(checkpoint.pieces.length).toBeLessThan(100);
-        expect(await keysBelow('s/')).toHaveLength(checkpoint.pieces.length);
+        expect(checkpoint.tail.length).toBeLessThan(100);
+        expect(await keysBelow('s/')).toHaveLength(checkpoint.tail.length);
         const next = await store.resume('s/v/x/original', checkpoint, 300);
         for (let more = 0; more < 100; more += 1) await next.write(Uint8Array.of(more));
         await saved(next);
@@ -397,18 +397,18 @@ export function objectStoreContract(
         expect((await read('s/v/x/original')).equals(content)).toBe(true);
       });
 
-      test('drop unverified bytes after an exact checkpoint', async () => {
+      test('drop unverified bytes after a checkpoint that declares them untrusted', async () => {
         const content = randomBytes(20 * MIB);
         let checkpoint = await store.beginResumable('s/v/x/original', 'video/mp4');
         const first = await store.resume('s/v/x/original', checkpoint, content.byteLength);
         await writeUpTo(first, content, 5 * MIB);
-        first.exact = true;
+        first.laterBytesUntrusted = true;
         checkpoint = await saved(first);
         for (const slice of slices(randomBytes(13 * MIB))) await first.write(slice);
         await first.close();
 
         const second = await store.resume('s/v/x/original', checkpoint, content.byteLength);
-        expect([second.offset, second.exact]).toEqual([5 * MIB, true]);
+        expect([second.offset, second.laterBytesUntrusted]).toEqual([5 * MIB, true]);
         await writeUpTo(second, content, content.byteLength);
         await saved(second);
         await second.complete();

@@ -101,7 +101,7 @@ test('a part that a hanging process has replaced by unverified bytes does not ge
   const key = 's/v/x/original';
   const begun = await store.beginResumable(key, 'video/mp4');
   const hanging = await store.resume(key, begun, 9 * MIB);
-  const next = await store.resume(key, { ...begun, exact: true }, 9 * MIB);
+  const next = await store.resume(key, { ...begun, laterBytesUntrusted: true }, 9 * MIB);
   for (const writer of [next, hanging]) {
     await writer.write(randomBytes(9 * MIB));
     await writer.settle();

@@ -29,11 +29,11 @@ const settings = z.object({
   UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
   IMPORT_TIMEOUT_SECONDS: setting.integer(60, 7 * 86_400).default(86_400),
   ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
-  TASK_SECONDS: setting.integer(1, 3600).default(60),
-  WORKSPACE_TASKS_AT_ONCE: setting.integer(1).optional(),
+  PIECE_SECONDS: setting.integer(1, 3600).default(60),
+  WORKSPACE_MAX_TASKS: setting.integer(1).optional(),
   RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
   MAINTENANCE_SECONDS: setting.integer(1).default(15),
-  STRAGGLER_SECONDS: setting.integer(1).default(600),
+  PURGE_REPEAT_SECONDS: setting.integer(1).default(600),
   USAGE_FLUSH_SECONDS: setting.integer(1).default(5),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
@@ -94,14 +94,14 @@ export type ControlPlaneConfig = {
     /** Pause before the second attempt; it doubles for each further one. */
     retryBackoffSeconds: number;
     /** Duration of a piece in seconds. A video longer than two pieces is transcoded in pieces. */
-    taskSeconds: number;
+    pieceSeconds: number;
     /** Tasks of one workspace that engines work on at the same time; undefined for no limit. */
-    tasksAtOnce: number | undefined;
+    workspaceMaxTasks: number | undefined;
   };
   /** Interval of the maintenance steps that find expired leases and lost work. */
   maintenanceSeconds: number;
   /** Seconds between the first and the second pass of a purge. The later passes find objects that an engine stored late. */
-  stragglerSeconds: number;
+  purgeRepeatSeconds: number;
   /** Seconds between two writes of the bandwidth that is counted in memory. */
   usageFlushSeconds: number;
   /** Age at which a video created with a test key is deleted. */
@@ -171,11 +171,11 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     attempts: {
       leaseSeconds: values.ATTEMPT_LEASE_SECONDS,
       retryBackoffSeconds: values.RETRY_BACKOFF_SECONDS,
-      taskSeconds: values.TASK_SECONDS,
-      tasksAtOnce: values.WORKSPACE_TASKS_AT_ONCE,
+      pieceSeconds: values.PIECE_SECONDS,
+      workspaceMaxTasks: values.WORKSPACE_MAX_TASKS,
     },
     maintenanceSeconds: values.MAINTENANCE_SECONDS,
-    stragglerSeconds: values.STRAGGLER_SECONDS,
+    purgeRepeatSeconds: values.PURGE_REPEAT_SECONDS,
     usageFlushSeconds: values.USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
     sourceRetentionDays: values.SOURCE_RETENTION_DAYS ?? null,

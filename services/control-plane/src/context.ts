@@ -102,7 +102,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
 
   const events = new WebhookEventsService(config.webhooks);
   const commands = new TranscodeCommands({ db, bus, logger });
-  const purges = new ObjectPurges({ db, objects, stragglerSeconds: config.stragglerSeconds });
+  const purges = new ObjectPurges({ db, objects, purgeRepeatSeconds: config.purgeRepeatSeconds });
   const commandLoop = new DueLoop(commands, { logger });
   const taskCommands = new TaskCommands({ db, bus, logger });
   const taskCommandLoop = new DueLoop(taskCommands, { logger });

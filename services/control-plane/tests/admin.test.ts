@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runAdmin } from '../src/admin/admin.ts';
 import { PERMISSIONS } from '../src/api-keys/permissions.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { createTestDatabase } from './support/database.ts';
+import { createEmptyDatabase } from './support/database.ts';
 
 const MAIN = join(import.meta.dirname, '../src/admin/main.ts');
 
@@ -88,7 +88,7 @@ describe('from an empty database to a valid key', () => {
   });
 
   test('as text, on an empty database', async () => {
-    const database = await createTestDatabase();
+    const database = await createEmptyDatabase();
     const on = (...args: string[]) => run(database.url, ...args);
     expect((await on('key', 'create', '--name', 'First')).errors).toMatch(/no workspace yet/);
     const created = await on('workspace', 'create', '--name', 'Acme Media');

@@ -2,9 +2,9 @@ import { newId } from '@framelane/contracts/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   findBacklog,
+  findExpiredAttempts,
   findOpenAttempt,
   findOpenAttempts,
-  findSilentAttempts,
   insertAttempt,
   isAttemptLive,
   renewAttempt,
@@ -93,15 +93,15 @@ const row = (id: string) =>
 
 describe('the open attempt of a video', () => {
   test('is found whether its lease has expired or not', async () => {
-    const [none, silent, live] = [await video(), await video({ lease: -1 }), await video({ lease: 1 })];
-    expect(await Promise.all([none, silent, live].map((id) => findOpenAttempt(db, id)))).toEqual([
+    const [none, expired, live] = [await video(), await video({ lease: -1 }), await video({ lease: 1 })];
+    expect(await Promise.all([none, expired, live].map((id) => findOpenAttempt(db, id)))).toEqual([
       ...[undefined, { number: 2, hasTasks: false }, { number: 2, hasTasks: false }],
     ]);
     const found = await findOpenAttempts(db);
-    expect(found.map(({ videoId }) => videoId).toSorted()).toEqual([silent, live].toSorted());
-    expect(await findSilentAttempts(db, 10)).toEqual([{ videoId: silent, number: 2 }]);
+    expect(found.map(({ videoId }) => videoId).toSorted()).toEqual([expired, live].toSorted());
+    expect(await findExpiredAttempts(db, 10)).toEqual([{ videoId: expired, number: 2 }]);
     await video({ lease: -1 });
-    expect(await findSilentAttempts(db, 1)).toHaveLength(1);
+    expect(await findExpiredAttempts(db, 1)).toHaveLength(1);
   });
 
   test('is live, unlike an ended attempt or the attempt of another video', async () => {

@@ -13,7 +13,7 @@ const STEPS: MaintenanceStep[] = [
   'expire-imports',
   'remove-outdated-videos',
   'delete-due-sources',
-  'end-silent-attempts',
+  'end-expired-attempts',
   'reissue-lost-commands',
 ];
 

@@ -40,7 +40,8 @@ const claimed = <T>([row]: T[]): T => {
 
 describe('a maintenance step', () => {
   const NAMES = ['one', 'other'];
-  const claim = (names = ['one'], on = db) => claimDueSteps(on, names, 600);
+  const claim = (names = ['one'], on = db, limit = 10) =>
+    claimDueSteps(on, { names, limit, leaseSeconds: 600 });
   const steps = () => db.selectFrom('maintenance_steps').selectAll().orderBy('name').execute();
   const set = (values: { due_at?: Date; claimed_until?: Date | null }) =>
     db.updateTable('maintenance_steps').set(values).execute();
@@ -70,6 +71,19 @@ describe('a maintenance step', () => {
     expect(await claim(NAMES)).toHaveLength(2);
     await releaseClaims(db);
     expect(await claim(NAMES)).toHaveLength(2);
+  });
+
+  test('is claimed before those that became due later', async () => {
+    await db
+      .updateTable('maintenance_steps')
+      .set({ due_at: minutes(-3) })
+      .where('name', '=', 'other')
+      .execute();
+    const first = () => claim(NAMES, db, 1);
+    expect([await first(), await first(), await first()].flat().map(({ name }) => name)).toEqual([
+      'other',
+      'one',
+    ]);
   });
 
   test('that takes long keeps its claim', async () => {

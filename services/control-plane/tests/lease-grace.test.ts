@@ -26,7 +26,7 @@ async function longAbsence(): Promise<{ maintain(): Promise<void> }> {
     update upload_tickets set lease_expires_at = now() - interval '1 hour', expires_at = now() - interval '1 hour'
     where used_at is null`.execute(plane.db);
   const another = await plane.startAnother();
-  const maintain = () => another.maintain('expire-tickets', 'end-silent-attempts');
+  const maintain = () => another.maintain('expire-tickets', 'end-expired-attempts');
   await maintain();
   return { maintain };
 }

@@ -198,7 +198,7 @@ describe('videos', () => {
     await sql`update upload_tickets set expires_at = now() where video_id = ${unused}`.execute(plane.db);
     await sql`update attempts set lease_expires_at = now() where video_id = ${silent}`.execute(plane.db);
     await until(async () => {
-      await plane.maintain('expire-tickets', 'end-silent-attempts');
+      await plane.maintain('expire-tickets', 'end-expired-attempts');
       return Object.keys(await counted(before)).length === 2;
     });
     expect(await counted(before)).toEqual({

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { type Database, openDatabase, openPool } from '../src/db/database.ts';
 import { changingSchema, migrateToLatest, migrator } from '../src/db/migrations.ts';
-import { createTestDatabase } from './support/database.ts';
+import { createEmptyDatabase } from './support/database.ts';
 import { dumpSchema } from './support/dump-schema.ts';
 
 const SCHEMA_FILE = join(import.meta.dirname, '../src/db/schema.sql');
@@ -13,7 +13,7 @@ const SCHEMA_FILE = join(import.meta.dirname, '../src/db/schema.sql');
 let db: Database;
 let drop: () => Promise<void>;
 beforeAll(async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   drop = database.drop;
   db = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
 });
@@ -48,7 +48,7 @@ test('schema.sql shows the newest schema (pnpm schema:dump writes it)', async ()
 });
 
 test('the database of an unreleased version is refused with a sentence that says what to do', async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   const old = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
   await sql`create table kysely_migration (name text primary key, timestamp text not null)`.execute(old);
   await sql`insert into kysely_migration values ('20261121-foundation', '')`.execute(old);
@@ -60,7 +60,7 @@ test('the database of an unreleased version is refused with a sentence that says
 });
 
 test('concurrent starts migrate once, one after the other', async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });
   const starters = [1, 2, 3].map(() => openDatabase(openPool(database.url, logger)));
   let changing = 0;

@@ -6,7 +6,7 @@ import request from 'supertest';
 import { Metrics } from '../src/metrics/metrics.ts';
 import { PreviewsService } from '../src/playback/previews.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { BEGUN, type Claimed, LongVideos, tryOf } from './support/long-videos.ts';
+import { type Claimed, LongVideos, STARTED, tryOf } from './support/long-videos.ts';
 import { IMAGES } from './support/plan.ts';
 
 let plane: TestControlPlane;
@@ -33,11 +33,11 @@ async function text(videoId: string, path: string): Promise<string> {
 describe('the preview of a long video', () => {
   test('is offered when its first segments are stored and engines keep ahead, and ends when it is ready', async () => {
     const { videoId, audio, piece } = await videos.planned();
-    await videos.progress(videoId, piece, 0.9, BEGUN.piece);
+    await videos.progress(videoId, piece, 0.9, STARTED.piece);
     expect(await video(videoId)).toMatchObject({ status: 'processing', preview: null });
     expect((await get(videoId, 'master.m3u8')).status).toBe(404);
     expect((await get(videoId, 'key')).status).toBe(404);
-    await videos.progress(videoId, audio, 0.1, BEGUN.audio);
+    await videos.progress(videoId, audio, 0.1, STARTED.audio);
     const hls = expect.stringMatching(`/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8$`);
     expect(await video(videoId)).toMatchObject({
       status: 'processing',
@@ -52,10 +52,10 @@ describe('the preview of a long video', () => {
 
   test('changes the version of the record', async () => {
     const { videoId, audio, piece } = await videos.planned();
-    await videos.progress(videoId, piece, 0.9, BEGUN.piece);
+    await videos.progress(videoId, piece, 0.9, STARTED.piece);
     const read = () => request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
     const { etag } = (await read()).headers;
-    await videos.progress(videoId, audio, 0, BEGUN.audio);
+    await videos.progress(videoId, audio, 0, STARTED.audio);
     expect((await read().set('if-none-match', String(etag))).status).toBe(200);
   });
 

@@ -49,8 +49,8 @@ const open = (transferId: string, epoch: number | null = null, uploadToken = tok
   plane.engine.request(INTERNAL_PATHS.openResumable, {
     ...{ token: uploadToken, transferId, epoch, clientAddress: null },
   });
-const save = (ids: Ids, reached = 0): Promise<Reply> =>
-  plane.engine.request(INTERNAL_PATHS.saveResumable, { ...ids, checkpoint: checkpoint(reached) });
+const save = (ids: Ids, durableBytes = 0): Promise<Reply> =>
+  plane.engine.request(INTERNAL_PATHS.saveResumable, { ...ids, checkpoint: checkpoint(durableBytes) });
 const check = async (ids: Partial<Ids>): Promise<unknown> =>
   (await plane.engine.request(INTERNAL_PATHS.checkTransfer, ids)).body.current;
 const release = (ids: Partial<Ids>): Promise<Reply> =>
@@ -64,7 +64,9 @@ const redeem = (uploadToken = token): Promise<Reply> =>
     ...{ token: uploadToken, contentLength: LENGTH, clientAddress: null },
   });
 
-const checkpoint = (reached: number): Checkpoint => ({ id: 'm1', reached, pieces: [], exact: false });
+const checkpoint = (durableBytes: number): Checkpoint => ({
+  ...{ id: 'm1', durableBytes, tail: [], laterBytesUntrusted: false },
+});
 const codeOf = ({ status, body }: Reply) => [status, body.code];
 
 /** Creates an upload and opens it. */

@@ -15,7 +15,7 @@ let plane: TestControlPlane;
 /** The arguments of each presigned URL. */
 const presigned: unknown[] = [];
 beforeAll(async () => {
-  plane = await startControlPlane((config) => ({ ...localWebhooks(config), stragglerSeconds: 3600 }), {
+  plane = await startControlPlane((config) => ({ ...localWebhooks(config), purgeRepeatSeconds: 3600 }), {
     presign: async (...request) => {
       presigned.push(request);
       return 'https://objects.example/source';

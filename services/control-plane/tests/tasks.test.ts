@@ -348,7 +348,7 @@ describe('tasks', () => {
 test('the limit of concurrent tasks holds for a workspace; the end of a task begins the next', async () => {
   const limited = await startControlPlane((config) => ({
     ...config,
-    attempts: { ...config.attempts, tasksAtOnce: 2 },
+    attempts: { ...config.attempts, workspaceMaxTasks: 2 },
   }));
   try {
     const sent: string[] = [];
@@ -400,7 +400,7 @@ describe('a video whose tasks cannot be completed as planned is transcoded in on
     expect(await isCurrent(videoId, second as Try)).toBe(false);
     const next = await claimNext(videoId);
     expect(next).toMatchObject({ attempt: 2 });
-    expect(next.taskSeconds).toBeUndefined();
+    expect(next.pieceSeconds).toBeUndefined();
     await plane.engine.complete(videoId, 2);
     expect((await video(videoId)).status).toBe('ready');
   });
@@ -411,7 +411,7 @@ describe('a video whose tasks cannot be completed as planned is transcoded in on
       const result = claimed.task === PIECES[1] ? resultOf(PIECES[0] as number) : resultOf(claimed.task);
       await plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result });
     }
-    expect((await claimNext(videoId)).taskSeconds).toBeUndefined();
+    expect((await claimNext(videoId)).pieceSeconds).toBeUndefined();
   });
 });
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { type Database, openDatabase, openPool } from '../src/db/database.ts';
 import { migrateToLatest, migrator } from '../src/db/migrations.ts';
-import { createTestDatabase } from './support/database.ts';
+import { createEmptyDatabase } from './support/database.ts';
 import { CONTENT_KEY_SECRET, describeData, writeInitialData } from './support/initial-data.ts';
 import { breakingChanges, readSchema, type Schema } from './support/schema-changes.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
@@ -35,9 +35,9 @@ const CONTRACTIONS: Record<string, string[]> = {
 };
 
 let db: Database;
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await createEmptyDatabase();
   db = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
   const { error } = await migrator(db).migrateUp();
   expect(error).toBeUndefined();

@@ -15,7 +15,7 @@ beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
     maintenanceSeconds: 1,
-    stragglerSeconds: 1,
+    purgeRepeatSeconds: 1,
     uploads: { ...config.uploads, leaseSeconds: 3 },
   }));
   await plane.bus.consume('engine.commands', { prefetch: 10 }, async () => {});

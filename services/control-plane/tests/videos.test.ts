@@ -8,7 +8,7 @@ import { sampleManifest } from './support/manifest.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
-  plane = await startControlPlane((config) => ({ ...config, stragglerSeconds: 1 }));
+  plane = await startControlPlane((config) => ({ ...config, purgeRepeatSeconds: 1 }));
 });
 afterAll(() => plane.stop());
 

@@ -113,7 +113,7 @@ describe('a client that', () => {
     const held = client.holdPatch(url, 0, FILE.byteLength);
     held.request.write(FILE.subarray(0, PART + 5));
     expect(await held.response).toBeUndefined();
-    await until(() => resumable(url).checkpoint?.reached === PART + 5);
+    await until(() => resumable(url).checkpoint?.durableBytes === PART + 5);
     expect(await offsetOf(url)).toBe(PART + 5);
     await client.patch(url, FILE, PART + 5);
     await expectStored(FILE);
@@ -228,7 +228,7 @@ describe('an object store that', () => {
   test('has lost a part of what it confirmed: 410, and a new upload can be created', async () => {
     const url = await create(FILE.byteLength);
     await client.patch(url, FILE, 0, 1000);
-    const lost = await until(() => keys().find((key) => key.includes('.pieces/')));
+    const lost = await until(() => keys().find((key) => key.includes('.tail/')));
     storage.objects.delete(lost);
     // As if another engine had opened it, so that this one must read the stored bytes.
     resumable(url).epoch += 1;
@@ -293,7 +293,7 @@ describe('an engine', () => {
     });
     const held = client.holdPatch(url, 0, content.byteLength);
     held.request.write(content.subarray(0, 33 * MIB));
-    await until(() => (resumable(url).checkpoint?.reached ?? 0) >= 32 * MIB);
+    await until(() => (resumable(url).checkpoint?.durableBytes ?? 0) >= 32 * MIB);
     held.request.end(content.subarray(33 * MIB));
     expect(await held.response).toMatchObject({ status: 204 });
     await expectStored(content);

@@ -135,7 +135,7 @@ describe('a resumable upload', () => {
     const path = await create();
     const request = openPatch(path, 0, FILE.byteLength);
     request.write(FILE.subarray(0, 120_000));
-    await until(() => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.reached === 0);
+    await until(() => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.durableBytes === 0);
     await until(async () => (await engine.storedFiles()).some((name) => name.includes('.unfinished')));
     request.destroy();
     await until(async () => (await offsetOf(path)) === 120_000);
@@ -173,11 +173,13 @@ describe('a resumable upload', () => {
     const path = await create();
     const hanging = openPatch(path, 0, FILE.byteLength);
     hanging.write(FILE.subarray(0, 50_000));
-    await until(() => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.reached === 0);
+    await until(() => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.durableBytes === 0);
     const offset = await offsetOf(path, second.url);
     expect((await patch(path, offset, 200_000, {}, second.url)).status).toBe(204);
     hanging.end(FILE.subarray(50_000));
-    await until(() => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.reached === 200_000);
+    await until(
+      () => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.durableBytes === 200_000,
+    );
     expect((await patch(path, 200_000, FILE.byteLength, {}, second.url)).status).toBe(204);
     await second.stop();
     await expectComplete();
@@ -264,7 +266,9 @@ describe('a part with a checksum', () => {
     });
     request.on('error', () => {});
     request.write(FILE.subarray(0, 120_000));
-    await until(() => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.exact === true);
+    await until(
+      () => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.laterBytesUntrusted === true,
+    );
     breakConnection(request);
     expect(await offsetOf(path)).toBe(0);
     request.destroy();

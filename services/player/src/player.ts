@@ -1,7 +1,7 @@
 import './elements.ts';
 import type { HlsConfig } from 'hls.js';
 import { Hls } from 'hls-video-element';
-import { mendNames } from './accessible-names.ts';
+import { correctRoles } from './accessible-roles.ts';
 import type { StreamVideo } from './elements.ts';
 import { listenForKeys } from './keys.ts';
 import type { Options } from './options.ts';
@@ -69,7 +69,7 @@ export function showPlayer(
   media.loop = options.loop;
   root.prepend(media);
   place.replaceChildren(root);
-  mendNames(root);
+  correctRoles(root);
   listenForKeys(root, media);
 
   let position = options.start;

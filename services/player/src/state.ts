@@ -57,7 +57,7 @@ export function sourceOf(state: State): Source | undefined {
 
 const REFUSALS: Record<string, string> = {
   video_not_found: 'This video does not exist or was deleted.',
-  playback_token_required: 'This video needs a link with permission.',
+  playback_token_required: 'This video needs a link with a playback token.',
   playback_token_invalid: 'This link is not valid for this video. Ask for a new one.',
   playback_token_expired: 'This link has expired. Ask for a new one.',
 };

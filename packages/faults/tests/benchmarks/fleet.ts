@@ -64,7 +64,7 @@ const cluster = await Cluster.start({
   innerProxies: false,
   env: {
     ENGINE_PRESET: 'medium',
-    TASK_SECONDS: '20',
+    PIECE_SECONDS: '20',
     // Long leases, because the benchmark keeps the machine busy.
     ATTEMPT_LEASE_SECONDS: '60',
     UPLOAD_LEASE_SECONDS: '60',

@@ -69,7 +69,7 @@ export class HttpClient {
     try {
       return await this.#send(...request);
     } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error;
+      if (!(error instanceof StaleConnectionError)) throw error;
       return this.#send(...request);
     }
   }
@@ -99,14 +99,14 @@ export class HttpClient {
     return new Promise((resolve, reject) => {
       request.once('response', resolve);
       request.on('error', (error: NodeJS.ErrnoException) => {
-        reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error);
+        reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnectionError() : error);
       });
       request.end();
     });
   }
 }
 
-class StaleConnection extends Error {}
+class StaleConnectionError extends Error {}
 
 /** The body of a response, decoded if it is gzip. */
 export function decodedBody({ headers, body }: Pick<OpenResponse, 'headers' | 'body'>): Readable {

@@ -28,7 +28,7 @@ export const I_FRAME_RULES: readonly Rule[] = [
     id: 'i-frames.single',
     level: 'must',
     source: 'RFC 8216 §4.3.3.6, §3.2',
-    sentence: 'Each of their segments is one IDR frame, after a PAT, a PMT, SPS and PPS.',
+    sentence: 'Each segment of an I-frame playlist is one IDR frame, after a PAT, a PMT, SPS and PPS.',
     check: ({ iFrames }) =>
       judgeEach(readable(iFrames), NO_I_FRAMES, (rendition) =>
         rendition.segments.flatMap((segment) => {
@@ -41,7 +41,7 @@ export const I_FRAME_RULES: readonly Rule[] = [
     id: 'i-frames.times',
     level: 'must',
     source: 'RFC 8216 §4.3.3.6',
-    sentence: 'Each lasts until the next one, and is the frame that a variant has at this time.',
+    sentence: 'Each I-frame lasts until the next I-frame, and is the frame that a variant has at this time.',
     check: (presentation) =>
       judgeEach(readable(presentation.iFrames), NO_I_FRAMES, (rendition) =>
         timeFindings(rendition, presentation),

@@ -5,7 +5,7 @@ import { api, setCsrfToken } from '../api/api.ts';
 import { isScopeError, isSessionError } from '../api/problem.ts';
 import { SESSION_KEY } from '../api/query-client.ts';
 import { chosenScope, forgetScope, keepDefaultScope } from '../api/scope.ts';
-import { forgetUploads } from '../uploads/kept-uploads.ts';
+import { forgetUploads } from '../uploads/stored-uploads.ts';
 import { takeCode } from './sign-in-code.ts';
 
 export type Session = Schemas['ConsoleSession'];

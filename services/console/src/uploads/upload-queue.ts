@@ -1,6 +1,6 @@
 import { FramelaneError, type SessionScope, type UploadTicket } from '@framelane/client';
 import { apiIn } from '../api/api.ts';
-import { isFileOf, KeptUploads } from './kept-uploads.ts';
+import { isFileOf, StoredUploads } from './stored-uploads.ts';
 import { type Action, type Item, nextToStart, type Reason, reduce, titleOf } from './upload-items.ts';
 import { hasLocks, lockedUploads, lockUpload } from './upload-locks.ts';
 
@@ -28,14 +28,14 @@ export class UploadQueue {
   #items: readonly Item[] = [];
   #ticking: ReturnType<typeof setInterval> | undefined;
   readonly #api: ReturnType<typeof apiIn>;
-  readonly #kept: KeptUploads;
+  readonly #stored: StoredUploads;
   readonly #transfers = new Map<number, Transfer>();
   readonly #listeners = new Set<() => void>();
   readonly #onVideosChanged: () => void;
 
   constructor(scope: SessionScope, onVideosChanged: () => void) {
     this.#api = apiIn(scope);
-    this.#kept = new KeptUploads(localStorage, scope);
+    this.#stored = new StoredUploads(localStorage, scope);
     this.#onVideosChanged = onVideosChanged;
   }
 
@@ -147,7 +147,7 @@ export class UploadQueue {
       const seconds = (now - last) / 1000;
       last = now;
       for (const { state, videoId, sent } of this.#items) {
-        if (state === 'sending' && videoId !== undefined) this.#kept.progress(videoId, sent);
+        if (state === 'sending' && videoId !== undefined) this.#stored.progress(videoId, sent);
       }
       this.#dispatch({ type: 'ticked', seconds });
     }, TICK_MS);
@@ -186,7 +186,7 @@ export class UploadQueue {
     const unlock = await lockUpload(videoId);
     if (unlock !== undefined) transfer.unlock = unlock;
     // Without locks two tabs could send the same upload. And whoever listens on a network without https could read the token.
-    if (hasLocks() && this.#transfers.has(id)) this.#kept.add({ ...permit, name, size, modified, sent: 0 });
+    if (hasLocks() && this.#transfers.has(id)) this.#stored.add({ ...permit, name, size, modified, sent: 0 });
     return permit;
   }
 
@@ -211,7 +211,7 @@ export class UploadQueue {
   }
 
   #forget(videoId: string, transfer?: Transfer): void {
-    this.#kept.remove(videoId);
+    this.#stored.remove(videoId);
     transfer?.unlock?.();
     delete transfer?.unlock;
   }
@@ -224,32 +224,32 @@ export class UploadQueue {
   }
 
   #isFileOf({ videoId = '' }: Item, file: File): boolean {
-    const kept = this.#kept.get(videoId);
-    return kept !== undefined && isFileOf(kept, file);
+    const stored = this.#stored.get(videoId);
+    return stored !== undefined && isFileOf(stored, file);
   }
 
   async #continue({ id, videoId = '' }: Item, file: File): Promise<void> {
     const unlock = await lockUpload(videoId);
-    const kept = this.#kept.get(videoId);
-    if (unlock === undefined || kept === undefined) {
+    const stored = this.#stored.get(videoId);
+    if (unlock === undefined || stored === undefined) {
       unlock?.();
       return this.#dispatch({ type: 'refused', id, reason: 'other-tab' });
     }
     const controller = new AbortController();
-    this.#transfers.set(id, { file, controller, permit: Promise.resolve(kept), unlock });
+    this.#transfers.set(id, { file, controller, permit: Promise.resolve(stored), unlock });
     this.#dispatch({ type: 'resumed', id });
   }
 
-  /** Lists the kept uploads that no tab sends, and removes those that another tab sends or has finished. */
+  /** Lists the stored uploads that no tab sends, and removes those that another tab sends or has finished. */
   async #findUnfinished(): Promise<void> {
     if (!hasLocks()) return;
     const locked = await lockedUploads();
-    const kept = this.#kept.all().filter(({ videoId }) => !locked.has(videoId));
-    const isKept = ({ videoId }: Item) => kept.some((each) => each.videoId === videoId);
-    const gone = this.#items.filter((item) => item.state === 'unfinished' && !isKept(item));
+    const stored = this.#stored.all().filter(({ videoId }) => !locked.has(videoId));
+    const isStored = ({ videoId }: Item) => stored.some((each) => each.videoId === videoId);
+    const gone = this.#items.filter((item) => item.state === 'unfinished' && !isStored(item));
     if (gone.length > 0) this.#dispatch({ type: 'removed', ids: gone.map(({ id }) => id) });
     const known = new Set(this.#items.map(({ videoId }) => videoId));
-    const items = kept.flatMap(({ videoId, name, size, sent }) => {
+    const items = stored.flatMap(({ videoId, name, size, sent }) => {
       if (known.has(videoId)) return [];
       lastId += 1;
       return { id: lastId, videoId, name, size, sent };
@@ -264,7 +264,7 @@ export class UploadQueue {
     const outcome = await outcomeOf(this.#api, videoId);
     const isUnfinished = this.#items.some((item) => item.id === id && item.state === 'unfinished');
     if (outcome === undefined || !isUnfinished) return;
-    this.#kept.remove(videoId);
+    this.#stored.remove(videoId);
     this.#dispatch(outcome === 'arrived' ? { type: 'sent', id } : { type: 'ended', id, reason: outcome });
   }
 }

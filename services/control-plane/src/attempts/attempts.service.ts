@@ -18,9 +18,9 @@ import type { UsageService } from '../usage/usage.service.ts';
 import type { FailedAttempt, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import {
   findBacklog,
+  findExpiredAttempts,
   findOpenAttempt,
   findOpenAttempts,
-  findSilentAttempts,
   insertAttempt,
   isAttemptLive,
   renewAttempt,
@@ -30,11 +30,11 @@ type AttemptSettings = {
   leaseSeconds: number;
   retryBackoffSeconds: number;
   /** Seconds of a piece of a long video. */
-  taskSeconds: number;
+  pieceSeconds: number;
   contentKeys: SealingKeys;
 };
 
-/** Attempts ended in one run of `endSilent`. */
+/** Attempts ended in one run of `endExpired`. */
 const BATCH = 100;
 
 type Attempt = { videoId: string; number: number };
@@ -104,7 +104,7 @@ export class AttemptsService {
         sourceBytes: video.size,
         hashSource: video.sha256 === null,
         severalAudioTracks: true,
-        ...(!video.in_one_run && { taskSeconds: this.#settings.taskSeconds }),
+        ...(!video.in_one_run && { pieceSeconds: this.#settings.pieceSeconds }),
         leaseSeconds: this.#settings.leaseSeconds,
       };
     });
@@ -174,9 +174,9 @@ export class AttemptsService {
   }
 
   /** Ends attempts whose lease has expired. Safe on several instances. */
-  async endSilent(): Promise<void> {
+  async endExpired(): Promise<void> {
     if (!this.#leaseGrace.hasPassed(this.#settings.leaseSeconds)) return;
-    await forEachSettled(await findSilentAttempts(this.#db, BATCH), (attempt) =>
+    await forEachSettled(await findExpiredAttempts(this.#db, BATCH), (attempt) =>
       this.#end(attempt, ENGINE_LOST),
     );
   }

@@ -56,7 +56,7 @@ export async function isAttemptLive(
 }
 
 /** Open attempts whose lease has expired. */
-export async function findSilentAttempts(
+export async function findExpiredAttempts(
   db: Database,
   limit: number,
 ): Promise<{ videoId: string; number: number }[]> {

@@ -109,7 +109,10 @@ function chooseWorkspace(
   const workspaceId = header || (isSession ? fallback : undefined);
   if (workspaceId === undefined) {
     if (isSession && others.length === 0) return first;
-    throw new Problem('workspace_header_missing', 'Name your workspace in the header X-Svc-Workspace.');
+    throw new Problem(
+      'workspace_header_missing',
+      'Send the id of your workspace in the header X-Svc-Workspace.',
+    );
   }
   const chosen = credentials.find(({ workspace_id }) => workspace_id === workspaceId);
   if (chosen !== undefined) return chosen;

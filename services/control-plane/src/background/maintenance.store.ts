@@ -14,16 +14,16 @@ export async function insertSteps(db: Database, names: readonly string[]): Promi
     .execute();
 }
 
-/** Claims the named steps that are due. */
+/** Claims up to `limit` of the named steps that are due, the longest due first. */
 export async function claimDueSteps(
   db: Database,
-  names: readonly string[],
-  leaseSeconds: number,
+  { names, limit, leaseSeconds }: { names: readonly string[]; limit: number; leaseSeconds: number },
 ): Promise<ClaimedStep[]> {
   const { rows } = await sql<ClaimedStep>`
     with due as (
       select name from maintenance_steps
       where name = any(${names}) and ${isDue('due_at', 'claimed_until')}
+      order by due_at limit ${limit}
       for update skip locked
     )
     update maintenance_steps step set claimed_until = ${inSeconds(leaseSeconds)}

@@ -21,7 +21,8 @@ export type MaintenanceSteps = Record<MaintenanceStep, { everySeconds: number; r
 export class Maintenance implements DueWork<ClaimedStep> {
   readonly name = 'maintenance';
   readonly pollMs = 1000;
-  readonly concurrency: number;
+  /** Leaves most connections of the pool to requests, also at the start, when all steps are due. */
+  readonly concurrency = 4;
   readonly #db: Database;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
@@ -34,7 +35,6 @@ export class Maintenance implements DueWork<ClaimedStep> {
     this.#metrics = deps.metrics;
     this.#steps = deps.steps;
     this.#names = Object.keys(deps.steps) as MaintenanceStep[];
-    this.concurrency = this.#names.length;
   }
 
   /** Adds the steps that the database does not know yet. */
@@ -52,8 +52,8 @@ export class Maintenance implements DueWork<ClaimedStep> {
     return scheduleStepNow(this.#db, step);
   }
 
-  claim(): Promise<ClaimedStep[]> {
-    return claimDueSteps(this.#db, this.#names, RENEWED_CLAIM_SECONDS);
+  claim(limit: number): Promise<ClaimedStep[]> {
+    return claimDueSteps(this.#db, { names: this.#names, limit, leaseSeconds: RENEWED_CLAIM_SECONDS });
   }
 
   renew(claimed: ClaimedStep): Promise<void> {

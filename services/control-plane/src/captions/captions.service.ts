@@ -265,6 +265,6 @@ function captionsNotFound(language: string): Problem {
 function limitReached(): Problem {
   return new Problem(
     'captions_limit_reached',
-    `A video can have captions in at most ${MAX_LANGUAGES} languages. Delete those of another language.`,
+    `A video can have captions in at most ${MAX_LANGUAGES} languages. Delete the captions of another language first.`,
   );
 }

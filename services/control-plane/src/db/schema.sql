@@ -266,7 +266,7 @@ create table tasks (
   command_published_at timestamp(3) with time zone,
   lease_expires_at timestamp(3) with time zone,
   started_at timestamp(3) with time zone,
-  begun jsonb not null default '{}'::jsonb,
+  started_renditions jsonb not null default '{}'::jsonb,
   result jsonb,
   constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,

@@ -2,7 +2,7 @@ import type { FailureCode } from '@framelane/contracts/failures';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
 import type { AudioRole, RenditionName, VideoRendition } from '@framelane/contracts/renditions';
-import type { BegunRenditions, Task, TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { StartedRenditions, Task, TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
@@ -321,7 +321,7 @@ type TasksTable = {
   lease_expires_at: Date | null;
   started_at: Date | null;
   /** The renditions whose first segment it has stored. */
-  begun: Generated<BegunRenditions>;
+  started_renditions: Generated<StartedRenditions>;
   /** Null until it is done. */
   result: JSONColumnType<TaskResult> | null;
 };

@@ -1,7 +1,7 @@
 import { Problem } from '@framelane/service-kit/problem';
 import * as openid from 'openid-client';
 import type { OpenIdSettings } from './openid-settings.ts';
-import type { SignInAttempt } from './sign-in-attempt.ts';
+import type { PendingSignIn } from './pending-sign-in.ts';
 import { signInFailure } from './sign-in-failure.ts';
 
 /** Time limit of one request to the provider. */
@@ -25,10 +25,10 @@ export class OpenIdProvider {
     this.#redirectUri = redirectUri;
   }
 
-  /** A new attempt, with the address at the provider where the person signs in. */
-  async begin(): Promise<{ attempt: SignInAttempt; url: URL }> {
+  /** A new sign-in, with the address at the provider where the person signs in. */
+  async begin(): Promise<{ pending: PendingSignIn; url: URL }> {
     const configuration = await this.#configuration();
-    const attempt = {
+    const pending = {
       state: openid.randomState(),
       nonce: openid.randomNonce(),
       codeVerifier: openid.randomPKCECodeVerifier(),
@@ -36,30 +36,30 @@ export class OpenIdProvider {
     const url = openid.buildAuthorizationUrl(configuration, {
       redirect_uri: this.#redirectUri,
       scope: 'openid email profile',
-      state: attempt.state,
-      nonce: attempt.nonce,
-      code_challenge: await openid.calculatePKCECodeChallenge(attempt.codeVerifier),
+      state: pending.state,
+      nonce: pending.nonce,
+      code_challenge: await openid.calculatePKCECodeChallenge(pending.codeVerifier),
       code_challenge_method: 'S256',
     });
-    return { attempt, url };
+    return { pending, url };
   }
 
   /**
    * Exchanges the query of the provider's redirect for the identity in the ID token. Throws a sign-in failure with the
    * reason.
    */
-  async complete(query: string, attempt: SignInAttempt): Promise<Identity> {
+  async complete(query: string, pending: PendingSignIn): Promise<Identity> {
     const url = new URL(this.#redirectUri);
     url.search = query;
-    if (url.searchParams.get('state') !== attempt.state) {
+    if (url.searchParams.get('state') !== pending.state) {
       throw signInFailure('expired', 'The response is for another sign-in.');
     }
     const configuration = await this.#configuration();
     try {
       const tokens = await openid.authorizationCodeGrant(configuration, url, {
-        expectedState: attempt.state,
-        expectedNonce: attempt.nonce,
-        pkceCodeVerifier: attempt.codeVerifier,
+        expectedState: pending.state,
+        expectedNonce: pending.nonce,
+        pkceCodeVerifier: pending.codeVerifier,
       });
       const idToken = tokens.claims();
       if (idToken === undefined) throw signInFailure('rejected', 'There is no ID token.');

@@ -3,7 +3,7 @@ import type { ConsolePeopleService } from '../console-people/console-people.serv
 import { normaliseEmail } from '../console-people/email.ts';
 import type { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
-import { openAttempt, sealAttempt } from './sign-in-attempt.ts';
+import { openPendingSignIn, sealPendingSignIn } from './pending-sign-in.ts';
 import { signInFailure } from './sign-in-failure.ts';
 
 /** Signs people in by OpenID Connect (ADR 47). */
@@ -25,20 +25,20 @@ export class OpenIdSignInService {
     this.#sessions = deps.sessions;
   }
 
-  /** Begins a sign-in. Resolves with the URL to open, and the sealed attempt that the browser stores until it returns. */
-  async begin(): Promise<{ url: string; attempt: string }> {
-    const { attempt, url } = await this.#provider.begin();
-    return { url: url.href, attempt: await sealAttempt(this.#sealingKeys, attempt) };
+  /** Begins a sign-in. Resolves with the URL to open, and the sealed state of the sign-in, which the browser stores until it returns. */
+  async begin(): Promise<{ url: string; pending: string }> {
+    const { pending, url } = await this.#provider.begin();
+    return { url: url.href, pending: await sealPendingSignIn(this.#sealingKeys, pending) };
   }
 
   /**
-   * Completes a sign-in with the query of the provider's redirect and the sealed attempt from the browser. Resolves with the token of the new
+   * Completes a sign-in with the query of the provider's redirect and the sealed state from the browser. Resolves with the token of the new
    * session. Throws a sign-in failure with the reason.
    */
   async complete(query: string, sealed: string, userAgent: string | undefined): Promise<string> {
-    const attempt = await openAttempt(this.#sealingKeys, sealed);
-    if (attempt === undefined) throw signInFailure('expired', 'The sign-in has expired.');
-    const identity = await this.#provider.complete(query, attempt);
+    const pending = await openPendingSignIn(this.#sealingKeys, sealed);
+    if (pending === undefined) throw signInFailure('expired', 'The sign-in has expired.');
+    const identity = await this.#provider.complete(query, pending);
     const email = normaliseEmail(identity.email);
     if (email === undefined) throw signInFailure('unverified', 'The provider sent no email address.');
     if (!identity.isEmailVerified) {

@@ -3,8 +3,8 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import type { SessionCookie } from '../auth/session-cookie.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { FailureLimit } from '../rate-limits/failure-limit.ts';
-import { AttemptCookie } from './attempt-cookie.ts';
 import type { OpenIdSignInService } from './openid-sign-in.service.ts';
+import { PendingSignInCookie } from './pending-sign-in-cookie.ts';
 import { reasonOf } from './sign-in-failure.ts';
 
 /**
@@ -19,7 +19,7 @@ export function openIdRoutes(deps: {
   publicUrl: string;
 }): Router {
   const { signIn, cookie, failures, logger, publicUrl } = deps;
-  const attempts = new AttemptCookie(publicUrl);
+  const pendingCookie = new PendingSignInCookie(publicUrl);
   const consoleUrl = `${publicUrl}/console/`;
 
   /**
@@ -44,19 +44,19 @@ export function openIdRoutes(deps: {
     .get(
       '/start',
       orFail(async (_req, res) => {
-        const { url, attempt } = await signIn.begin();
-        attempts.set(res, attempt);
+        const { url, pending } = await signIn.begin();
+        pendingCookie.set(res, pending);
         return url;
       }),
     )
     .get(
       '/callback',
       orFail(async (req, res) => {
-        attempts.clear(res);
+        pendingCookie.clear(res);
         const query = new URL(req.originalUrl, consoleUrl).search;
-        const attempt = attempts.valueOf(req) ?? '';
+        const pending = pendingCookie.valueOf(req) ?? '';
         const token = await failures.guard(clientNetwork(req), { kind: 'code', secret: query }, () =>
-          signIn.complete(query, attempt, req.get('user-agent')),
+          signIn.complete(query, pending, req.get('user-agent')),
         );
         cookie.set(res, token);
         return consoleUrl;

@@ -4,12 +4,12 @@ import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from '../../tests/support
 import { plannedRenditions, plannedSegments, taskOf } from './planned-renditions.ts';
 
 const plan = samplePlan();
-const BEGUN = { '360p': 'avc1.64001e', audio: 'mp4a.40.2' };
+const STARTED = { '360p': 'avc1.64001e', audio: 'mp4a.40.2' };
 
-test('renditions have the same facts before and after the tasks of the plan, and are listed once they have begun', () => {
+test('renditions have the same facts before and after the tasks of the plan, and are listed once they have started', () => {
   const results = [AUDIO, IMAGES, ...PIECES].map(resultOf);
   const { renditions } = joinManifest(plan, results);
-  const planned = plannedRenditions(plan, BEGUN);
+  const planned = plannedRenditions(plan, STARTED);
   expect(planned).toMatchObject(
     renditions.map(({ segments: _, ...facts }) => ({ label: null, role: null, ...facts })),
   );

@@ -1,5 +1,5 @@
 import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
-import type { BegunRenditions, PieceTask, Task, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { PieceTask, StartedRenditions, Task, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { RenditionFacts } from './master-playlist.ts';
 import { type SegmentDurations, targetDurationOf } from './media-playlist.ts';
 
@@ -30,12 +30,12 @@ export function plannedVideo({ encode, facts, segmentStarts, tasks }: TranscodeP
 }
 
 /**
- * The renditions of a plan that have begun, as the master playlist describes them before they are measured. The bit rate is the
+ * The renditions of a plan that have started, as the master playlist describes them before they are measured. The bit rate is the
  * limit that they keep over two seconds or more; a single segment can exceed it a little.
  */
 export function plannedRenditions(
   { encode, facts }: Pick<PlannedVideo, 'encode' | 'facts'>,
-  begun: BegunRenditions,
+  started: StartedRenditions,
 ): RenditionFacts[] {
   const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
   const video = encode.rungs.map(({ name, width, height, maxRate, frameStep }) => ({
@@ -54,7 +54,7 @@ export function plannedRenditions(
     };
   });
   return [...video, ...audio].flatMap(({ maxRate, ...rendition }) => {
-    const codecs = begun[rendition.name];
+    const codecs = started[rendition.name];
     const bandwidth = Math.ceil((maxRate * BYTES_FOR_100) / 100);
     return codecs === undefined ? [] : [{ ...rendition, codecs, bandwidth, averageBandwidth: bandwidth }];
   });

@@ -4,14 +4,14 @@ import { samplePlan } from '../../tests/support/plan.ts';
 import { previewVariants, type TaskProgress } from './preview-variants.ts';
 
 const RATE = 25;
-const WAITING: TaskProgress = { progress: 0, isDone: false, runningSeconds: null, begun: {} };
+const WAITING: TaskProgress = { progress: 0, isDone: false, runningSeconds: null, startedRenditions: {} };
 const DONE: TaskProgress = { ...WAITING, progress: 1, isDone: true };
-const AUDIO: TaskProgress = { ...DONE, begun: { audio: 'mp4a.40.2' } };
+const AUDIO: TaskProgress = { ...DONE, startedRenditions: { audio: 'mp4a.40.2' } };
 const ENCODED = { '360p': 'avc1.64001e', '720p': 'avc1.64001f' };
 
 /** A running piece that has encoded `made` seconds of video in `seconds` seconds. */
 const running = (made: number, seconds: number, duration = 60): TaskProgress => ({
-  ...{ progress: made / duration, isDone: false, runningSeconds: seconds, begun: ENCODED },
+  ...{ progress: made / duration, isDone: false, runningSeconds: seconds, startedRenditions: ENCODED },
 });
 
 /** A plan with audio, passthrough of the source as 1080p if `kept`, and pieces of these durations in seconds. */
@@ -34,7 +34,11 @@ function planOf(durations: readonly number[], { kept = false } = {}) {
 
 describe('a source with video passthrough', () => {
   const plan = planOf([60, 60], { kept: true });
-  const copying: TaskProgress = { ...WAITING, runningSeconds: 1, begun: { '1080p': 'avc1.640028' } };
+  const copying: TaskProgress = {
+    ...WAITING,
+    runningSeconds: 1,
+    startedRenditions: { '1080p': 'avc1.640028' },
+  };
 
   test('can be played when the first segments of its video and its audio are stored', () => {
     expect(previewVariants(plan, [AUDIO, copying, WAITING, WAITING])).toEqual(['1080p']);
@@ -62,7 +66,7 @@ describe('a source without video passthrough', () => {
   });
 
   test('cannot be played before the first segment is stored', () => {
-    expect(variantsOf([60, 60], [{ ...running(20, 1), begun: {} }, WAITING])).toEqual([]);
+    expect(variantsOf([60, 60], [{ ...running(20, 1), startedRenditions: {} }, WAITING])).toEqual([]);
   });
 
   test('cannot be played until two slow concurrent pieces are far enough ahead', () => {
@@ -79,11 +83,14 @@ describe('a source without video passthrough', () => {
     // Together, two engines encode at 1.5 times the speed of playback. Ten seconds have passed.
     const durations = [6, 6, 12, 12, 24, 24, 60, 60];
     const pieces = [running(1.5, 2, 12), running(1.5, 2, 12), ...durations.slice(4).map(() => WAITING)];
-    expect(variantsOf(durations, [{ ...DONE, begun: ENCODED }, DONE, ...pieces])).toEqual(['360p', '720p']);
+    expect(variantsOf(durations, [{ ...DONE, startedRenditions: ENCODED }, DONE, ...pieces])).toEqual([
+      '360p',
+      '720p',
+    ]);
   });
 
   test('assumes one more engine for pieces when a task of another kind ends', () => {
-    const images = { progress: 0.5, isDone: false, runningSeconds: 4, begun: {} };
+    const images = { progress: 0.5, isDone: false, runningSeconds: 4, startedRenditions: {} };
     const plan = planOf([60, 60, 60]);
     const withImages = { ...plan, tasks: [...plan.tasks, { kind: 'images', keyFramesOnly: true } as const] };
     const pieces = [running(24, 30), WAITING, WAITING];
@@ -91,7 +98,7 @@ describe('a source without video passthrough', () => {
     expect(previewVariants(withImages, [AUDIO, ...pieces, images])).toEqual(['360p', '720p']);
   });
 
-  test('cannot be played before the images have begun', () => {
+  test('cannot be played before the images have started', () => {
     const plan = planOf([60, 60]);
     const withImages = { ...plan, tasks: [...plan.tasks, { kind: 'images', keyFramesOnly: true } as const] };
     const pieces = [running(30, 10), WAITING];
@@ -102,12 +109,12 @@ describe('a source without video passthrough', () => {
 
   test('cannot be played while a later piece would be late', () => {
     expect(variantsOf([60, 60], [DONE, WAITING])).toEqual([]);
-    const begun = { ...DONE, begun: ENCODED };
-    expect(variantsOf([60, 60], [begun, running(6, 60)])).toEqual([]);
-    expect(variantsOf([60, 60], [begun, running(30, 60)])).toEqual(['360p', '720p']);
+    const audioStarted = { ...DONE, startedRenditions: ENCODED };
+    expect(variantsOf([60, 60], [audioStarted, running(6, 60)])).toEqual([]);
+    expect(variantsOf([60, 60], [audioStarted, running(30, 60)])).toEqual(['360p', '720p']);
   });
 
   test('can be played when all pieces are complete', () => {
-    expect(variantsOf([60, 60], [{ ...DONE, begun: ENCODED }, DONE])).toEqual(['360p', '720p']);
+    expect(variantsOf([60, 60], [{ ...DONE, startedRenditions: ENCODED }, DONE])).toEqual(['360p', '720p']);
   });
 });

@@ -1,5 +1,5 @@
 import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
-import type { BegunRenditions } from '@framelane/contracts/transcode-plan';
+import type { StartedRenditions } from '@framelane/contracts/transcode-plan';
 import type { PlannedVideo } from './planned-renditions.ts';
 
 /** The state of a task. */
@@ -9,7 +9,7 @@ export type TaskProgress = {
   isDone: boolean;
   /** Seconds since an engine began the task; null if no engine works on it. */
   runningSeconds: number | null;
-  begun: BegunRenditions;
+  startedRenditions: StartedRenditions;
 };
 
 /** Factor by which engines may become slower before a viewer who starts now has to wait. */
@@ -25,26 +25,26 @@ export function previewVariants(
   { encode, tasks: planned }: Pick<PlannedVideo, 'encode' | 'tasks'>,
   tasks: readonly TaskProgress[],
 ): VideoRendition[] {
-  const begun: BegunRenditions = Object.assign({}, ...tasks.map((task) => task.begun));
-  if (encode.audio.some(({ name }) => begun[name] === undefined)) return [];
+  const started: StartedRenditions = Object.assign({}, ...tasks.map((task) => task.startedRenditions));
+  if (encode.audio.some(({ name }) => started[name] === undefined)) return [];
   const copied = encode.videoPassthrough ? encode.rungs.at(-1)?.name : undefined;
   const rate = encode.frameRate.numerator / encode.frameRate.denominator;
   const pieces = planned.flatMap((task, at) =>
     task.kind === 'piece' ? [{ ...(tasks[at] as TaskProgress), seconds: task.frames / rate }] : [],
   );
   const others = tasks.filter((_, at) => planned[at]?.kind !== 'piece');
-  // The duration of a task that has not begun is unknown, and later pieces wait for it.
-  const areBegun = others.every(({ isDone, runningSeconds }) => isDone || runningSeconds !== null);
-  const isAhead = areBegun && keepsAhead(pieces, others.flatMap(secondsLeft));
+  // The duration of a task that has not started is unknown, and later pieces wait for it.
+  const haveStarted = others.every(({ isDone, runningSeconds }) => isDone || runningSeconds !== null);
+  const isAhead = haveStarted && keepsAhead(pieces, others.flatMap(secondsLeft));
   return VIDEO_RENDITIONS.filter(
     (name) =>
       encode.rungs.some((rung) => rung.name === name) &&
-      begun[name] !== undefined &&
+      started[name] !== undefined &&
       (name === copied || isAhead),
   );
 }
 
-type Piece = Omit<TaskProgress, 'begun'> & { seconds: number };
+type Piece = Omit<TaskProgress, 'startedRenditions'> & { seconds: number };
 
 /** The seconds until a running task ends, at its speed so far; empty if it is not running. */
 function secondsLeft({ progress, runningSeconds }: TaskProgress): number[] {

@@ -36,7 +36,7 @@ const WAIT_MS = 15_000;
  */
 const POLL_MS = 300;
 /** Time limit for a response of the object store. */
-const LOOK_MS = 5000;
+const LOOKUP_TIMEOUT_MS = 5000;
 /** Segments that requests wait for at the same time, of all videos and of one. */
 const MAX_WAITS = 200;
 const MAX_WAITS_OF_VIDEO = 50;
@@ -51,7 +51,7 @@ type Attempt = { videoId: string; attempt: number };
 type Place = { attempt: number; task: number };
 
 /** The result of one lookup of a segment. `error` is the error of the object store. */
-type Look = { isEnded: boolean; segment?: StoredSegment; error?: unknown };
+type Lookup = { isEnded: boolean; segment?: StoredSegment; error?: unknown };
 
 /**
  * Serves long videos while engines transcode them. The plan lists all segments, so the playlists are complete from the start. A request
@@ -109,7 +109,7 @@ export class PreviewsService {
     const preview = await findPreview(this.#db, workspaceId, videoId);
     const plan = preview && (await this.#plan({ videoId, attempt: preview.attempt }));
     if (preview === undefined || plan === undefined) return undefined;
-    return plannedRenditions(plan, preview.begun).filter(
+    return plannedRenditions(plan, preview.startedRenditions).filter(
       ({ name }) => isAudioRendition(name) || (preview.variants as RenditionName[]).includes(name),
     );
   }
@@ -136,7 +136,7 @@ export class PreviewsService {
     const task = plan && taskOf(plan, rendition, sequence);
     if (attempt === undefined || task === undefined) return undefined;
     const place = { attempt, task };
-    const { isEnded, segment } = await this.#look(address, place, EARLIER_TRIES);
+    const { isEnded, segment } = await this.#lookUp(address, place, EARLIER_TRIES);
     if (isEnded || segment !== undefined) return segment;
 
     const ofVideo = `${workspaceId}/${videoId}/`;
@@ -156,14 +156,14 @@ export class PreviewsService {
     for (;;) {
       const waited = Date.now() - begin;
       await delay(Math.min(POLL_MS + waited / 10, Math.max(0, this.#waitMs - waited)));
-      const { isEnded, segment, error } = await this.#look(address, place);
+      const { isEnded, segment, error } = await this.#lookUp(address, place);
       if (isEnded || segment !== undefined) return segment;
       if (Date.now() - begin >= this.#waitMs) throw notYetStored(error);
     }
   }
 
   /** Looks up a segment in the folder of the latest try of the task, and then in those of `earlierTries` earlier ones. */
-  async #look(address: SegmentAddress, { attempt, task }: Place, earlierTries = 0): Promise<Look> {
+  async #lookUp(address: SegmentAddress, { attempt, task }: Place, earlierTries = 0): Promise<Lookup> {
     const { videoId, rendition, sequence } = address;
     const latest = await findLatestTry(this.#db, { videoId, attempt, task });
     if (latest === undefined) return { isEnded: true };
@@ -171,7 +171,7 @@ export class PreviewsService {
       const folder = taskFolder(task, tryNumber);
       const key = segmentKey({ ...address, attempt, folder }, rendition, sequence);
       try {
-        const stored = await pTimeout(this.#objects.head(key), { milliseconds: LOOK_MS });
+        const stored = await pTimeout(this.#objects.head(key), { milliseconds: LOOKUP_TIMEOUT_MS });
         if (stored !== null) return { isEnded: false, segment: { attempt, folder, bytes: stored.bytes } };
       } catch (error) {
         return { isEnded: false, error };

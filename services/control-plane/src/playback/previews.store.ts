@@ -1,12 +1,12 @@
 import type { VideoRendition } from '@framelane/contracts/renditions';
-import type { BegunRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { StartedRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { secondsSince } from '../db/due-rows.ts';
 import type { TaskProgress } from './preview-variants.ts';
 
 /** A video that can be played while it is transcoded. */
-export type Preview = { attempt: number; variants: VideoRendition[]; begun: BegunRenditions };
+export type Preview = { attempt: number; variants: VideoRendition[]; startedRenditions: StartedRenditions };
 
 /** The preview of a video, if it has one. */
 export async function findPreview(
@@ -18,10 +18,10 @@ export async function findPreview(
     .select([
       'videos.attempt',
       'preview_variants as variants',
-      sql<BegunRenditions>`(
+      sql<StartedRenditions>`(
         select coalesce(jsonb_object_agg(name, codecs), '{}')
-        from tasks, jsonb_each_text(begun) as stored (name, codecs) where video_id = videos.id
-      )`.as('begun'),
+        from tasks, jsonb_each_text(started_renditions) as stored (name, codecs) where video_id = videos.id
+      )`.as('startedRenditions'),
     ])
     .where('videos.id', '=', videoId)
     .where('workspace_id', '=', workspaceId)
@@ -102,7 +102,7 @@ export async function findTaskProgress(
     .selectFrom('tasks')
     .select([
       'progress',
-      'begun',
+      'started_renditions as startedRenditions',
       sql<boolean>`result is not null`.as('isDone'),
       sql<number | null>`case when lease_expires_at is not null then ${secondsSince(sql`started_at`)} end`.as(
         'runningSeconds',

@@ -10,7 +10,7 @@ export function systemRoutes(system: SystemService): Record<'getSystem', Request
       if (credential.kind !== 'session' || !credential.administrator) {
         throw new Problem(
           'insufficient_permissions',
-          'This session is not one of an administrator. Create a sign-in link with --administrator.',
+          "This session is not an administrator's. Create a sign-in link with --administrator.",
         );
       }
       res.json(await system.read());

@@ -25,11 +25,11 @@ import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { moveAfterFailure } from '../videos/video-moves.ts';
 import {
   claimTask,
+  findExpiredTries,
   findFailedTries,
   findPlan,
   findProgress,
   findResults,
-  findSilentTries,
   findTaskBacklog,
   findTries,
   insertPlan,
@@ -46,14 +46,14 @@ import {
 type TaskSettings = {
   leaseSeconds: number;
   retryBackoffSeconds: number;
-  tasksAtOnce: number | undefined;
+  workspaceMaxTasks: number | undefined;
   contentKeys: SealingKeys;
 };
 
 /** The work was handed back: it ends, but has not failed. */
 const HANDED_BACK: Failure = { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' };
 
-/** Tries ended in one run of `endSilent`. */
+/** Tries ended in one run of `endExpired`. */
 const BATCH = 100;
 
 /** Commands of one video that wait in the queue. Few of them let engines take tasks of other videos in between. */
@@ -112,7 +112,7 @@ export class TasksService {
    * If the plan has an earlier version and no engine works on it, ends its attempt: the next attempt plans the video anew.
    */
   async claim({ videoId, planVersion }: ClaimTaskRequest): Promise<ClaimTaskResponse> {
-    const { leaseSeconds, contentKeys, tasksAtOnce } = this.#settings;
+    const { leaseSeconds, contentKeys, workspaceMaxTasks } = this.#settings;
     let report: (() => void) | undefined;
     const claimed = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lifecycle.lock(trx, videoId);
@@ -120,7 +120,7 @@ export class TasksService {
       const { content_key: sealedKey, source_key: sourceKey, size: sourceBytes } = video;
       if (sealedKey === null || sourceKey === null || sourceBytes === null) return undefined;
       // The end of a task makes a command due for the next one.
-      if (tasksAtOnce !== undefined && !(await mayClaim(trx, video.workspace_id, tasksAtOnce)))
+      if (workspaceMaxTasks !== undefined && !(await mayClaim(trx, video.workspace_id, workspaceMaxTasks)))
         return undefined;
       const task = await claimTask(trx, { videoId, planVersion, leaseSeconds });
       if (task === undefined) {
@@ -146,9 +146,13 @@ export class TasksService {
   }
 
   /** Renews the lease of a current try, and raises the progress of its video. */
-  async progress({ fraction, begun = {}, ...taskTry }: MessageData<'task.progress'>): Promise<void> {
+  async progress({
+    fraction,
+    startedRenditions = {},
+    ...taskTry
+  }: MessageData<'task.progress'>): Promise<void> {
     const { leaseSeconds } = this.#settings;
-    const isCurrent = await renewTask(this.#db, taskTry, { leaseSeconds, fraction, begun });
+    const isCurrent = await renewTask(this.#db, taskTry, { leaseSeconds, fraction, startedRenditions });
     if (isCurrent) await this.#raiseProgress(taskTry);
   }
 
@@ -194,9 +198,9 @@ export class TasksService {
   }
 
   /** Ends tries whose lease has expired. Safe on several instances. */
-  async endSilent(): Promise<void> {
+  async endExpired(): Promise<void> {
     if (!this.#leaseGrace.hasPassed(this.#settings.leaseSeconds)) return;
-    await forEachSettled(await findSilentTries(this.#db, BATCH), (taskTry) =>
+    await forEachSettled(await findExpiredTries(this.#db, BATCH), (taskTry) =>
       this.#end(taskTry, ENGINE_LOST),
     );
   }
@@ -226,7 +230,7 @@ export class TasksService {
         results.map(({ result }) => result),
       );
     } catch (error) {
-      this.#logger.error('attempt.tasks_do_not_fit', { ...attempt, error });
+      this.#logger.error('attempt.tasks_inconsistent', { ...attempt, error });
       return this.#makeInOneRun(trx, video, { ...ENGINE_LOST, outcome: 'failed' });
     }
     const output = outputOf(results);
@@ -283,7 +287,7 @@ export class TasksService {
    * a new one due.
    */
   async #makeNextDue(trx: Database, { workspace_id }: VideoRow): Promise<void> {
-    if (this.#settings.tasksAtOnce !== undefined) await makeCommandOfWorkspaceDue(trx, workspace_id);
+    if (this.#settings.workspaceMaxTasks !== undefined) await makeCommandOfWorkspaceDue(trx, workspace_id);
   }
 
   /** What the try has stored is purged. */

@@ -1,6 +1,6 @@
 import type { TaskTry } from '@framelane/contracts/messages';
 import type {
-  BegunRenditions,
+  StartedRenditions,
   Task,
   TaskPlan,
   TaskResult,
@@ -165,26 +165,30 @@ export async function makeCommandsDue(
     )`.execute(trx);
 }
 
-/** Renews the lease of a try, and stores its progress and the renditions that it has begun. Resolves with whether it is current. */
+/** Renews the lease of a try, and stores its progress and the renditions that it has started. Resolves with whether it is current. */
 export async function renewTask(
   db: Database,
   taskTry: TaskTry,
-  { leaseSeconds, fraction, begun }: { leaseSeconds: number; fraction: number; begun: BegunRenditions },
+  {
+    leaseSeconds,
+    fraction,
+    startedRenditions,
+  }: { leaseSeconds: number; fraction: number; startedRenditions: StartedRenditions },
 ): Promise<boolean> {
   const result = await currentTry(
     db.updateTable('tasks').set({
       lease_expires_at: inSeconds(leaseSeconds),
       progress: sql`greatest(progress, ${fraction}::real)`,
-      begun: withBegun(begun),
+      started_renditions: withStarted(startedRenditions),
     }),
     taskTry,
   ).executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
 
-/** A later try produces the same renditions with the same codecs, so the renditions that an earlier try has begun remain. */
-function withBegun(begun: BegunRenditions) {
-  return sql<BegunRenditions>`begun || ${JSON.stringify(begun)}::jsonb`;
+/** A later try produces the same renditions with the same codecs, so the renditions that an earlier try has started remain. */
+function withStarted(started: StartedRenditions) {
+  return sql<StartedRenditions>`started_renditions || ${JSON.stringify(started)}::jsonb`;
 }
 
 /** The completed part of the work of an attempt, 0..1. */
@@ -220,7 +224,7 @@ export async function storeTaskResult(
       result: JSON.stringify(result),
       lease_expires_at: null,
       progress: 1,
-      begun: withBegun(begunIn(result)),
+      started_renditions: withStarted(startedIn(result)),
     })
     .returning('kind');
   const stored = await currentTry(update, taskTry).executeTakeFirst();
@@ -235,7 +239,7 @@ export async function storeTaskResult(
   return { kind: stored.kind, left: Number(left) };
 }
 
-function begunIn({ renditions }: TaskResult): BegunRenditions {
+function startedIn({ renditions }: TaskResult): StartedRenditions {
   return Object.fromEntries(
     renditions.filter(({ first }) => first === 0).map(({ name, codecs }) => [name, codecs]),
   );
@@ -285,7 +289,7 @@ export async function makeTaskDueAgain(
 }
 
 /** Tries whose lease has expired. */
-export async function findSilentTries(db: Database, limit: number): Promise<TaskTry[]> {
+export async function findExpiredTries(db: Database, limit: number): Promise<TaskTry[]> {
   return tries(db).where('lease_expires_at', '<=', sql<Date>`now()`).limit(limit).execute();
 }
 

@@ -133,7 +133,10 @@ export class ResumableUploadsService {
       });
       // If the renewal waited for the lock of the ticket, it did not see an epoch that began meanwhile.
       if (expiresAt === undefined || !(await storeCheckpoint(trx, transfer, checkpoint))) {
-        throw new Problem('transfer_lost', 'Another engine has the upload, or its ticket takes no file.');
+        throw new Problem(
+          'transfer_lost',
+          'Another engine has the upload, or its ticket no longer accepts a file.',
+        );
       }
       return { expiresAt: expiresAt.toISOString() };
     });

@@ -32,13 +32,13 @@ export class ObjectPurges implements DueWork<DuePurge> {
   readonly concurrency = 4;
   readonly #db: Database;
   readonly #objects: ObjectStore;
-  readonly #stragglerSeconds: number;
+  readonly #purgeRepeatSeconds: number;
 
-  /** The second pass begins after `stragglerSeconds`, the third after twice that time. */
-  constructor(deps: { db: Database; objects: ObjectStore; stragglerSeconds: number }) {
+  /** The second pass begins after `purgeRepeatSeconds`, the third after twice that time. */
+  constructor(deps: { db: Database; objects: ObjectStore; purgeRepeatSeconds: number }) {
     this.#db = deps.db;
     this.#objects = deps.objects;
-    this.#stragglerSeconds = deps.stragglerSeconds;
+    this.#purgeRepeatSeconds = deps.purgeRepeatSeconds;
   }
 
   claim(limit: number): Promise<DuePurge[]> {
@@ -53,7 +53,7 @@ export class ObjectPurges implements DueWork<DuePurge> {
   async perform(purge: DuePurge): Promise<void> {
     await this.#purge(purge.videoId);
     if (purge.pass >= PASSES) await endPurge(this.#db, purge);
-    else await scheduleNextPass(this.#db, purge, this.#stragglerSeconds * purge.pass);
+    else await scheduleNextPass(this.#db, purge, this.#purgeRepeatSeconds * purge.pass);
   }
 
   /** Ends the claims of processes that died. Call it only while no control plane runs. */

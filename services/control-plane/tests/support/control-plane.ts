@@ -80,7 +80,6 @@ export async function startControlPlane(
   };
   const { controlPlane, maintain } = create();
   const running = [controlPlane];
-  await controlPlane.migrate();
   const { port, internalPort } = await controlPlane.start();
   const observer = new ResponseObserver();
   observer.add(port);

@@ -5,35 +5,44 @@ import pg from 'pg';
 import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrations.ts';
 
-/** A new database on the shared PostgreSQL. Its role owns it and is no superuser, as in deployments. */
-export async function createTestDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
-  const server = process.env.TEST_DATABASE_URL;
-  if (server === undefined)
-    throw new Error('TEST_DATABASE_URL is not set; run the integration project of jest');
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await execute(server, `create role ${name} login password '${name}'`);
-  await execute(server, `create database ${name} owner ${name}`);
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  url.username = name;
-  url.password = name;
-  const drop = async () => {
-    await execute(server, `drop database ${name} with (force)`);
-    await execute(server, `drop role ${name}`);
-  };
-  return { url: url.href, drop };
+/** A database of its own for a test file. */
+export type TestDatabase = { url: string; drop: () => Promise<void> };
+
+/** A new database with the current schema: a copy of the template. Its role owns it and is no superuser, as in deployments. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  return createDatabase({ name: newName('test'), owner: templateName(), template: templateName() });
 }
 
-/** A new, migrated and opened database for tests of stores and services without a control plane. */
+/** A new database without tables. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  return createDatabase({ name: newName('test'), owner: templateName(), template: 'template1' });
+}
+
+/** A new database that is open, for tests of stores and services without a control plane. */
 export async function openTestDatabase(): Promise<{ db: Database; close: () => Promise<void> }> {
   const { url, drop } = await createTestDatabase();
-  const db = openDatabase(openPool(url, createLogger({ service: 'test', level: 'silent' })));
-  await migrateToLatest(db);
+  const db = openQuietly(url);
   const close = async () => {
     await db.destroy();
     await drop();
   };
   return { db, close };
+}
+
+/** Creates the template of the test databases, and resolves with its name. Its role has the same name. */
+export async function createTemplate(): Promise<string> {
+  const name = newName('template');
+  await execute(serverUrl(), `create role ${name} login password '${name}'`);
+  const { url } = await createDatabase({ template: 'template1', name, owner: name });
+  const db = openQuietly(url);
+  await migrateToLatest(db);
+  await db.destroy();
+  return name;
+}
+
+/** Drops the template that `createTemplate` has created. */
+export async function dropTemplate(name: string): Promise<void> {
+  await execute(serverUrl(), `drop database ${name}`, `drop role ${name}`);
 }
 
 /** Inserts a workspace, and resolves with its id. */
@@ -43,11 +52,48 @@ export async function insertWorkspace(db: Database): Promise<string> {
   return id;
 }
 
-async function execute(connectionString: string, statement: string): Promise<void> {
+async function createDatabase(options: {
+  name: string;
+  owner: string;
+  template: string;
+}): Promise<TestDatabase> {
+  const { name, owner, template } = options;
+  await execute(serverUrl(), `create database ${name} owner ${owner} template ${template}`);
+  const url = new URL(serverUrl());
+  url.pathname = `/${name}`;
+  url.username = owner;
+  url.password = owner;
+  return { url: url.href, drop: () => execute(serverUrl(), `drop database ${name} with (force)`) };
+}
+
+/** The address of a superuser on the shared PostgreSQL. */
+function serverUrl(): string {
+  return required('TEST_DATABASE_URL');
+}
+
+function templateName(): string {
+  return required('TEST_DATABASE_TEMPLATE');
+}
+
+function required(variable: string): string {
+  const value = process.env[variable];
+  if (value === undefined) throw new Error(`${variable} is not set; run the integration project of jest`);
+  return value;
+}
+
+function newName(kind: string): string {
+  return `${kind}_${randomBytes(6).toString('hex')}`;
+}
+
+function openQuietly(url: string): Database {
+  return openDatabase(openPool(url, createLogger({ service: 'test', level: 'silent' })));
+}
+
+async function execute(connectionString: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {
-    await client.query(statement);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }

@@ -1,5 +1,5 @@
 import { type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
-import { type BegunRenditions, PLAN_VERSION } from '@framelane/contracts/transcode-plan';
+import { PLAN_VERSION, type StartedRenditions } from '@framelane/contracts/transcode-plan';
 import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import type { TestControlPlane } from './control-plane.ts';
 import { AUDIO, PIECES, resultOf, samplePlan } from './plan.ts';
@@ -8,7 +8,7 @@ import { AUDIO, PIECES, resultOf, samplePlan } from './plan.ts';
 export type Claimed = Pick<ClaimTaskResponse, 'attempt' | 'task' | 'try'>;
 
 /** The renditions that engines report when they have stored the first segments of `samplePlan`. */
-export const BEGUN = { audio: { audio: 'mp4a.40.2' }, piece: { '360p': 'avc1.64001e' } } as const;
+export const STARTED = { audio: { audio: 'mp4a.40.2' }, piece: { '360p': 'avc1.64001e' } } as const;
 
 /** Long videos of a control plane, and the engines that transcode them. */
 export class LongVideos {
@@ -32,9 +32,9 @@ export class LongVideos {
   /** The same, but viewers can play it. */
   async previewed(playbackPolicy?: 'public' | 'signed') {
     const made = await this.planned(playbackPolicy);
-    await this.progress(made.videoId, made.audio, 0.1, BEGUN.audio);
+    await this.progress(made.videoId, made.audio, 0.1, STARTED.audio);
     // Progress after a moment, so that encoding is much faster than playback.
-    await this.progress(made.videoId, made.piece, 0.9, BEGUN.piece);
+    await this.progress(made.videoId, made.piece, 0.9, STARTED.piece);
     return made;
   }
 
@@ -49,8 +49,17 @@ export class LongVideos {
     return claimed;
   }
 
-  progress(videoId: string, claimed: Claimed, fraction: number, begun: BegunRenditions): Promise<void> {
-    return this.#plane.engine.report('task.progress', { ...tryOf(videoId, claimed), fraction, begun });
+  progress(
+    videoId: string,
+    claimed: Claimed,
+    fraction: number,
+    startedRenditions: StartedRenditions,
+  ): Promise<void> {
+    return this.#plane.engine.report('task.progress', {
+      ...tryOf(videoId, claimed),
+      fraction,
+      startedRenditions,
+    });
   }
 
   async complete(videoId: string, tasks: readonly Claimed[]): Promise<void> {

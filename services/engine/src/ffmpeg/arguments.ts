@@ -29,7 +29,7 @@ const MAX_DECODER_PIXELS = MAX_THREADS * 3840 * 2160;
 const PERMANENT_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
 
 /**
- * Maximum size of the encoded frames of one rendition that wait for the first frame of late audio: 13 minutes at 5 Mb/s. ffmpeg's
+ * Maximum size of the encoded frames of one rendition that wait for the first frame of late audio: 14 minutes at 5 Mb/s. ffmpeg's
  * default is 50 MB.
  */
 const LATE_AUDIO_QUEUE_BYTES = 512 * 1024 ** 2;

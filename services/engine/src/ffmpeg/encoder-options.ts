@@ -45,8 +45,8 @@ export function encoderOptions(plan: EncodePlan, settings: EncoderSettings): str
 }
 
 /**
- * With several threads, each run of x264 has a different result, because the lookahead has its own thread (measured). A piece that
- * is encoded again must be identical.
+ * A piece that is encoded again must be identical. x264 with several threads does not ensure that, with or without this option, because
+ * the bit rate has a maximum (measured). So pieces have one thread; x264 then has no thread for the lookahead in any case.
  */
 const DETERMINISTIC = 'sync-lookahead=0';
 

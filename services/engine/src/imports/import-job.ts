@@ -172,8 +172,8 @@ export class ImportJob {
   async #endTry(error: unknown, failure: ImportFailure | null): Promise<void> {
     if (this.#registration.mayBeRegistered || error instanceof TransferEndedError) return;
     const { controlPlane, settings, logger } = this.#deps;
-    const isOwn = failure?.code === 'storage_failed' || failure?.code === 'internal_error';
-    const tries = this.#file.tries + (isOwn ? 1 : 0);
+    const isEngineFault = failure?.code === 'storage_failed' || failure?.code === 'internal_error';
+    const tries = this.#file.tries + (isEngineFault ? 1 : 0);
     const startsOver = failure?.code === 'import_changed';
     const mayRetry = failure !== null && !(startsOver && this.#claimed.startedOver);
     const retryInSeconds =

@@ -51,7 +51,7 @@ export type SegmentUploadsOptions = {
    */
   onFailure: (failure: TranscodeFailure | InvalidSegmentError) => void;
   /** Called when the first segment of a rendition is stored. */
-  onBegun?: ((rendition: RenditionName, codecs: string) => void) | undefined;
+  onRenditionStarted?: ((rendition: RenditionName, codecs: string) => void) | undefined;
 };
 
 const MAX_UPLOADS = 4;
@@ -163,7 +163,7 @@ export class SegmentUploads {
       const segments = this.#stored.get(file.rendition) ?? [];
       segments[file.sequence] = { ...head, bytes };
       this.#stored.set(file.rendition, segments);
-      if (file.sequence === 0) this.#options.onBegun?.(file.rendition, head.codecs);
+      if (file.sequence === 0) this.#options.onRenditionStarted?.(file.rendition, head.codecs);
     } finally {
       await segment.handle.close();
     }

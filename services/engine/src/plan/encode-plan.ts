@@ -15,7 +15,7 @@ import { checkAudioPassthrough, checkVideoPassthrough, type Obstacle } from './p
 const SEGMENT_SECONDS = 6;
 
 /**
- * If the audio starts at most this many seconds before the video, its start is cut: it is usually encoder delay. If it starts
+ * If the audio starts less than this many seconds before the video, its start is cut: it is usually encoder delay. If it starts
  * earlier, the first frame is repeated until the video starts.
  */
 const MAX_LEAD_SECONDS = 0.1;

@@ -4,7 +4,7 @@ import { audioPlan, encodePlan, videoTrack } from '../../tests/support/tracks.ts
 import { planLadder } from './ladder.ts';
 import { planTasks } from './tasks.ts';
 
-const TASK_SECONDS = 60;
+const PIECE_SECONDS = 60;
 
 /** A plan of a duration at 25 frames a second, unless `changes` say otherwise. */
 function planOf(seconds: number, changes: Partial<EncodePlan> = {}): EncodePlan {
@@ -27,21 +27,21 @@ function sourceOf(seconds: number, distance: number, container = 'mp4') {
 function piecesOf(
   source: Parameters<typeof planTasks>[0],
   plan: EncodePlan,
-  taskSeconds = TASK_SECONDS,
+  pieceSeconds = PIECE_SECONDS,
 ): PieceTask[] {
-  const { tasks = [] } = planTasks(source, plan, taskSeconds) ?? {};
+  const { tasks = [] } = planTasks(source, plan, pieceSeconds) ?? {};
   return tasks.filter((task) => task.kind === 'piece');
 }
 
 describe('the tasks of a video', () => {
   test('do not exist for a video of up to two pieces', () => {
-    expect(planTasks(sourceOf(120, 2), planOf(120), TASK_SECONDS)).toBeNull();
-    expect(planTasks(sourceOf(121, 2), planOf(121), TASK_SECONDS)).not.toBeNull();
+    expect(planTasks(sourceOf(120, 2), planOf(120), PIECE_SECONDS)).toBeNull();
+    expect(planTasks(sourceOf(121, 2), planOf(121), PIECE_SECONDS)).not.toBeNull();
   });
 
   test('do not exist if the source must be read from its beginning', () => {
-    expect(planTasks(sourceOf(600, 2, 'avi'), planOf(600), TASK_SECONDS)).toBeNull();
-    expect(planTasks({ ...sourceOf(600, 2), entryPoints: null }, planOf(600), TASK_SECONDS)).toBeNull();
+    expect(planTasks(sourceOf(600, 2, 'avi'), planOf(600), PIECE_SECONDS)).toBeNull();
+    expect(planTasks({ ...sourceOf(600, 2), entryPoints: null }, planOf(600), PIECE_SECONDS)).toBeNull();
   });
 
   test('have each kind that the plan needs', () => {
@@ -49,7 +49,7 @@ describe('the tasks of a video', () => {
     const gops = Array.from({ length: 300 }, (_, at) => ({ start: 2 * at, duration: 2, bytes: 1000 }));
     const source = { ...sourceOf(600, 2), gops };
     const kinds = (plan: EncodePlan) => [
-      ...new Set(planTasks(source, plan, TASK_SECONDS)?.tasks.map(({ kind }) => kind)),
+      ...new Set(planTasks(source, plan, PIECE_SECONDS)?.tasks.map(({ kind }) => kind)),
     ];
     expect(kinds(planOf(600))).toEqual(['piece', 'images']);
     expect(kinds(planOf(600, { audio }))).toEqual(['audio', 'piece', 'images']);
@@ -69,13 +69,13 @@ describe('the tasks of a video', () => {
     [12, true],
     [13, false],
   ])('take images from key frames that are %d seconds apart: %p', (distance, keyFramesOnly) => {
-    const { tasks } = planTasks(sourceOf(600, distance), planOf(600), TASK_SECONDS) ?? {};
+    const { tasks } = planTasks(sourceOf(600, distance), planOf(600), PIECE_SECONDS) ?? {};
     expect(tasks).toContainEqual({ kind: 'images', keyFramesOnly });
   });
 
   test('take images of interlaced video from all frames', () => {
     const source = { ...sourceOf(600, 2), video: videoTrack({ interlaced: true }) };
-    expect(planTasks(source, planOf(600), TASK_SECONDS)?.tasks).toContainEqual({
+    expect(planTasks(source, planOf(600), PIECE_SECONDS)?.tasks).toContainEqual({
       kind: 'images',
       keyFramesOnly: false,
     });
@@ -162,6 +162,6 @@ describe('the pieces of a video', () => {
   test('are longer where key frames are far apart', () => {
     const pieces = piecesOf(sourceOf(600, 100), planOf(600));
     expect(pieces.map(({ firstFrame }) => firstFrame / 25)).toEqual([0, 258, 426]);
-    expect(planTasks(sourceOf(600, 600), planOf(600), TASK_SECONDS)).toBeNull();
+    expect(planTasks(sourceOf(600, 600), planOf(600), PIECE_SECONDS)).toBeNull();
   });
 });

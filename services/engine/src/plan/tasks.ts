@@ -18,16 +18,16 @@ const SEEK_MARGINS = { index: 0.0001, search: 1 };
  * Cuts a video into tasks that engines can run in any order; null if it is transcoded in one run, because it is short
  * or cannot be cut.
  *
- * @param taskSeconds the duration of a piece. A video is long if it lasts more than two pieces
+ * @param pieceSeconds the duration of a piece. A video is long if it lasts more than two pieces
  */
 export function planTasks(
   source: Pick<ProbedSource, 'container' | 'gops' | 'entryPoints' | 'layout' | 'timeline' | 'video'>,
   plan: EncodePlan,
-  taskSeconds: number,
+  pieceSeconds: number,
 ): Pick<TranscodePlan, 'segmentStarts' | 'tasks'> | null {
-  if (plan.duration <= 2 * taskSeconds) return null;
+  if (plan.duration <= 2 * pieceSeconds) return null;
   const keyFrames = keyFramesOf(plan, typeof source.gops === 'string' ? [] : source.gops);
-  const pieces = encodedRungs(plan).length === 0 ? [] : planPieces(source, plan, { keyFrames, taskSeconds });
+  const pieces = encodedRungs(plan).length === 0 ? [] : planPieces(source, plan, { keyFrames, pieceSeconds });
   if (pieces === null) return null;
   const tasks: Task[] = [
     ...(plan.videoPassthrough ? [{ kind: 'passthrough' } as const] : []),
@@ -80,12 +80,12 @@ function cutsOf(segments: number, perPiece: number): number[] {
 function planPieces(
   { container, entryPoints, layout }: Pick<ProbedSource, 'container' | 'entryPoints' | 'layout'>,
   plan: EncodePlan,
-  { keyFrames, taskSeconds }: { keyFrames: KeyFrames; taskSeconds: number },
+  { keyFrames, pieceSeconds }: { keyFrames: KeyFrames; pieceSeconds: number },
 ): PieceTask[] | null {
   const { seek } = containerTraits(container);
   if (seek === null || entryPoints === null) return null;
   const { segmentStarts } = keyFrames;
-  const perPiece = Math.max(1, Math.round(taskSeconds / plan.segmentSeconds));
+  const perPiece = Math.max(1, Math.round(pieceSeconds / plan.segmentSeconds));
   const rate = toNumber(plan.frameRate);
   const secondOf = (segment: number) => (segmentStarts[segment] ?? 0) / rate + plan.lead;
   const firsts: { segment: number; seek: number | null }[] = [{ segment: 0, seek: null }];

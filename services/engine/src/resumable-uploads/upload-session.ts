@@ -20,7 +20,10 @@ import type { Checksum } from './tus-headers.ts';
 
 export type OpenedUpload = Extract<OpenResumableResponse, { status: 'open' }>;
 
-/** While checkpoints are `exact`, bytes stored after one are lost when the engine is killed: at most this much and one chunk. */
+/**
+ * While checkpoints declare later bytes untrusted, bytes stored after one are lost when the engine is killed: at most this much and one
+ * chunk.
+ */
 const MAX_UNSAVED_BYTES = 32 * 1024 * 1024;
 
 /**
@@ -201,17 +204,17 @@ export class UploadSession {
   }
 
   async #store(req: Request, checksum: Checksum | null): Promise<void> {
-    const wasExact = this.#writer.exact;
+    const wasUntrusted = this.#writer.laterBytesUntrusted;
     const digest = checksum && createHash(checksum.algorithm);
-    if (digest !== null && !wasExact) {
-      this.#writer.exact = true;
+    if (digest !== null && !wasUntrusted) {
+      this.#writer.laterBytesUntrusted = true;
       await this.#save();
     }
     await this.#take(req, digest);
     this.#assertHeld();
     if (checksum !== null && digest !== null) {
       if (!digest.digest().equals(checksum.digest)) throw checksumMismatch();
-      this.#writer.exact = wasExact;
+      this.#writer.laterBytesUntrusted = wasUntrusted;
     }
     await this.#save();
   }
@@ -266,7 +269,8 @@ export class UploadSession {
         this.#hash?.update(chunk);
         digest?.update(chunk);
         const unsaved = this.offset - this.#savedOffset;
-        if (this.#writer.exact && digest === null && unsaved >= MAX_UNSAVED_BYTES) await this.#save();
+        if (this.#writer.laterBytesUntrusted && digest === null && unsaved >= MAX_UNSAVED_BYTES)
+          await this.#save();
         isStoring = false;
       }
     } finally {
@@ -281,7 +285,7 @@ export class UploadSession {
     const { controlPlane } = this.#deps;
     const saved = await controlPlane.saveResumable({ ...this.#ids, checkpoint }).catch(throwTakenOver);
     this.#expiresAt = saved.expiresAt;
-    this.#savedOffset = checkpoint.reached;
+    this.#savedOffset = checkpoint.durableBytes;
     await this.#writer.prune();
   }
 

@@ -98,13 +98,13 @@ function transcode(
     sourceBytes,
     hashSource = false,
     severalAudioTracks = false,
-    taskSeconds,
+    pieceSeconds,
   } = claim;
   const contentKey = Buffer.from(claim.contentKey, 'base64');
   return runTranscodeJob(
     {
       ...{ workspaceId, videoId, attempt, sourceKey, sourceBytes, hashSource, isShared: false },
-      ...{ severalAudioTracks, taskSeconds, contentKey },
+      ...{ severalAudioTracks, pieceSeconds, contentKey },
     },
     {
       ...worker,
@@ -130,7 +130,7 @@ async function storePlan(
       ...{ videoId: facts.videoId, logger, signal },
     });
     if (!isPlanned) throw new WorkObsoleteError('The attempt ended before its plan was stored');
-    logger.info('transcode.cut', { ...facts, tasks: plan.tasks.length });
+    logger.info('transcode.split_into_tasks', { ...facts, tasks: plan.tasks.length });
   } catch (error) {
     // No objects are removed: the plan may be stored, and other engines may be running its tasks.
     await reportFailed(facts, error, worker);

@@ -9,7 +9,7 @@ import { InsufficientDiskSpaceError } from './insufficient-disk-space.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-const COMMANDS = { queue: 'engine.commands', mustWait: () => false } as const;
+const COMMANDS = { queue: 'engine.commands', hasPriorityWork: () => false } as const;
 
 let bus: InProcessBus;
 beforeEach(() => {
@@ -166,7 +166,7 @@ test('a free slot resumes while the job of another slot runs', async () => {
   disk.free = false;
   const warn = jest.spyOn(logger, 'warn');
   await send('short');
-  await until(() => warn.mock.calls.find(([event]) => (event as unknown) === 'transcode.paused'));
+  await until(() => warn.mock.calls.find(([event]) => (event as unknown) === 'commands.paused'));
   warn.mockRestore();
   disk.free = true;
   await until(() => taken[1]);
@@ -180,7 +180,7 @@ test('pause and resumption of all slots are logged once', async () => {
   const events: unknown[] = [];
   const spies = (['warn', 'info'] as const).map((level) =>
     jest.spyOn(logger, level).mockImplementation(((event: string) => {
-      if (event.startsWith('transcode.')) events.push(event);
+      if (event.startsWith('commands.')) events.push(event);
       return logger;
     }) as unknown as typeof logger.info),
   );
@@ -196,7 +196,7 @@ test('pause and resumption of all slots are logged once', async () => {
   await until(() => consume.mock.calls.length === 4);
   await intake.stop();
   for (const spy of [...spies, consume]) spy.mockRestore();
-  expect(events).toEqual(['transcode.paused', 'transcode.resumed']);
+  expect(events).toEqual(['commands.paused', 'commands.resumed']);
 });
 
 test('a halt while an intake checks the disk is not lost', async () => {
@@ -207,7 +207,7 @@ test('a halt while an intake checks the disk is not lost', async () => {
   const consume = jest.spyOn(bus, 'consume').mockResolvedValue({ stop: stopConsumer });
   const intake = new CommandIntake({
     ...{ bus, queue: 'engine.tasks', slots: 1, logger, waitCheckMs: 1 },
-    ...{ hasDiskSpace: check, mustWait: () => busy.now, handle: async () => {} },
+    ...{ hasDiskSpace: check, hasPriorityWork: () => busy.now, handle: async () => {} },
   });
   await intake.start();
   intake.halt();

@@ -15,7 +15,7 @@ type Options = {
   /** Whether there is disk space for another job. */
   hasDiskSpace: () => Promise<boolean>;
   /** Whether other work has priority. A halted intake consumes nothing while this is true. */
-  mustWait: () => boolean;
+  hasPriorityWork: () => boolean;
   handle: MessageHandler;
   logger: Logger;
   /** Intervals of the checks while the intake is paused. */
@@ -102,7 +102,7 @@ export class CommandIntake {
 
   #pause(): void {
     const { logger, queue } = this.#options;
-    if (!this.#isPaused) logger.warn('transcode.paused', { queue, reason: 'too little disk space' });
+    if (!this.#isPaused) logger.warn('commands.paused', { queue, reason: 'too little disk space' });
     this.#isPaused = true;
     this.halt();
   }
@@ -114,26 +114,26 @@ export class CommandIntake {
       if (!this.#stopping.signal.aborted) await consuming.halted;
       await consuming.consumer
         .stop()
-        .catch((error: unknown) => logger.warn('transcode.pause_failed', { error }));
+        .catch((error: unknown) => logger.warn('commands.pause_failed', { error }));
     }
   }
 
   /** Consumes again when there is disk space and no other work has priority; undefined if the intake stops first. */
   async #resume(slot: Slot): Promise<Consuming | undefined> {
-    const { queue, hasDiskSpace, mustWait, logger, diskCheckMs, waitCheckMs } = this.#options;
+    const { queue, hasDiskSpace, hasPriorityWork, logger, diskCheckMs, waitCheckMs } = this.#options;
     const { signal } = this.#stopping;
     for (;;) {
       await delay(this.#isPaused ? diskCheckMs : waitCheckMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return undefined;
       try {
         // No `await` between the last check and `#consume`: a halt in between would go unnoticed.
-        if (!(await hasDiskSpace()) || mustWait()) continue;
+        if (!(await hasDiskSpace()) || hasPriorityWork()) continue;
         const consuming = await this.#consume(slot);
-        if (this.#isPaused) logger.info('transcode.resumed', { queue });
+        if (this.#isPaused) logger.info('commands.resumed', { queue });
         this.#isPaused = false;
         return consuming;
       } catch (error) {
-        logger.warn('transcode.resume_failed', { error });
+        logger.warn('commands.resume_failed', { error });
       }
     }
   }

@@ -5,21 +5,24 @@ import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { PlannedSource } from './next-plan.ts';
 import { type TextTrack, toCaptions } from './text-tracks.ts';
 
-/** x264 has the same output in every run only with one thread. An engine runs as many pieces at a time as it has processors. */
+/**
+ * With a maximum bit rate, x264 has the same output in every run only with one thread (measured). An engine runs as many pieces at a
+ * time as it has processors.
+ */
 const ENCODER_THREADS = 1;
 
 /**
  * The plan of a video that is transcoded in tasks; null if it is transcoded in one run, because it is short or cannot be cut.
  *
- * @param taskSeconds the duration of a piece
+ * @param pieceSeconds the duration of a piece
  */
 export function planVideo(
   { source, plan }: PlannedSource,
   texts: readonly TextTrack[],
   { preset, iFrames }: Pick<TranscodeSettings, 'preset' | 'iFrames'>,
-  taskSeconds: number,
+  pieceSeconds: number,
 ): TranscodePlan | null {
-  const cut = planTasks(source, plan, taskSeconds);
+  const cut = planTasks(source, plan, pieceSeconds);
   if (cut === null) return null;
   const { obstacles: _, ...encode } = plan;
   return {

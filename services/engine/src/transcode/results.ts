@@ -23,10 +23,10 @@ export async function claimWhenAvailable<T>(
   for (;;) {
     try {
       const claimed = await claim();
-      if (claimed === null) logger.info('transcode.not_claimable', { videoId });
+      if (claimed === null) logger.info('work.not_claimable', { videoId });
       return claimed;
     } catch (error) {
-      logger.warn('transcode.claim_failed', { videoId, error });
+      logger.warn('work.claim_failed', { videoId, error });
       await delay(CLAIM_RETRY_DELAY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
@@ -44,7 +44,7 @@ export async function publishResult(
     } catch (error) {
       const delayMs = PUBLISH_RETRY_DELAYS_MS[retries];
       if (delayMs === undefined) throw error;
-      logger.warn('transcode.publish_failed', { type: result.type, error });
+      logger.warn('work.publish_failed', { type: result.type, error });
       await delay(delayMs);
     }
   }
@@ -58,7 +58,7 @@ export async function removeStored(
 ): Promise<void> {
   await pTimeout(objects.deletePrefix(prefix), { milliseconds: CLEANUP_TIMEOUT_MS }).catch(
     (error: unknown) => {
-      logger.warn('transcode.cleanup_failed', { ...facts, error });
+      logger.warn('work.cleanup_failed', { ...facts, error });
     },
   );
 }

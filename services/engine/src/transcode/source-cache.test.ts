@@ -32,11 +32,11 @@ const writeRange: FetchRange = async (_key, { start, end }, path, { onWritten })
 };
 
 /** A cache, and the downloads of its store, which `fetch` replaces. */
-function cacheOf({ areLinks = false, fetch = writeRange } = {}) {
+function cacheOf({ fetchesAsLinks = false, fetch = writeRange } = {}) {
   const fetchRange = jest.fn<FetchRange>(fetch);
   const fetchToFile = jest.fn((_key: string, path: string) => writeFile(path, CONTENT));
   const objects = { fetchRange, fetchToFile } as Partial<ObjectStore> as ObjectStore;
-  const cache = new SourceCache({ folder: join(directory, 'kept'), objects, areLinks });
+  const cache = new SourceCache({ folder: join(directory, 'kept'), objects, fetchesAsLinks });
   const link = (name: string, parts?: ByteRanges, signal = new AbortController().signal) =>
     cache.link(SOURCE, join(directory, name), signal, parts);
   const ranges = () => fetchRange.mock.calls.map(([, { start, end }]) => [start, end]);
@@ -173,7 +173,7 @@ test('an idle source is removed', async () => {
 });
 
 test('keeps nothing if downloads are links to stored objects', async () => {
-  const { cache, fetchToFile, fetchRange, link, keep } = cacheOf({ areLinks: true });
+  const { cache, fetchToFile, fetchRange, link, keep } = cacheOf({ fetchesAsLinks: true });
   expect(cache.missingBytes(SOURCE)).toBe(0);
   await link('a', [[0, 2]]);
   await keep(SOURCE.videoId);

@@ -18,7 +18,7 @@ type Kept = { path: string; fetched: ByteRanges; idle: NodeJS.Timeout };
  */
 export class SourceCache {
   /** Whether fetched objects are links to stored ones. */
-  readonly areLinks: boolean;
+  readonly fetchesAsLinks: boolean;
   readonly #folder: string;
   readonly #objects: ObjectStore;
   readonly #onFetched: (bytes: number) => void;
@@ -38,13 +38,13 @@ export class SourceCache {
   constructor(options: {
     folder: string;
     objects: ObjectStore;
-    areLinks: boolean;
+    fetchesAsLinks: boolean;
     onFetched?: (bytes: number) => void;
   }) {
     this.#onFetched = options.onFetched ?? (() => {});
     this.#folder = options.folder;
     this.#objects = options.objects;
-    this.areLinks = options.areLinks;
+    this.fetchesAsLinks = options.fetchesAsLinks;
   }
 
   /** Whether any part of the source of a video is kept. */
@@ -57,7 +57,7 @@ export class SourceCache {
     { videoId, sourceBytes }: Omit<Source, 'sourceKey'>,
     parts: ByteRanges = [[0, sourceBytes]],
   ): number {
-    return this.areLinks ? 0 : lengthOf(without(parts, this.#kept.get(videoId)?.fetched ?? []));
+    return this.fetchesAsLinks ? 0 : lengthOf(without(parts, this.#kept.get(videoId)?.fetched ?? []));
   }
 
   /**
@@ -77,7 +77,7 @@ export class SourceCache {
 
   /** Keeps the file at `path` as the source of a video. */
   async keep({ videoId, sourceBytes }: Omit<Source, 'sourceKey'>, path: string): Promise<void> {
-    if (this.areLinks || this.has(videoId)) return;
+    if (this.fetchesAsLinks || this.has(videoId)) return;
     const keptPath = this.#newPath(videoId);
     await link(path, keptPath);
     this.#kept.set(videoId, { path: keptPath, fetched: [[0, sourceBytes]], idle: this.#whenIdle(videoId) });
@@ -91,7 +91,7 @@ export class SourceCache {
     hash?: Hash,
   ): Promise<void> {
     await this.#objects.fetchToFile(sourceKey, path, signal, hash);
-    if (!this.areLinks) this.#onFetched(sourceBytes);
+    if (!this.fetchesAsLinks) this.#onFetched(sourceBytes);
   }
 
   /**
@@ -100,7 +100,7 @@ export class SourceCache {
    */
   async link(source: Source, path: string, signal: AbortSignal, parts?: ByteRanges): Promise<void> {
     const { videoId } = source;
-    if (this.areLinks) return this.fetch(source, path, signal);
+    if (this.fetchesAsLinks) return this.fetch(source, path, signal);
     while (this.missingBytes(source, parts) > 0) {
       const other = this.#fetching.get(videoId);
       if (other) {

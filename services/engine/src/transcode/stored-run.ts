@@ -26,7 +26,10 @@ export type StoredRun<T> = {
   seconds: number;
   /** What shows the progress of the run, and its value at the end. */
   progress: { key: ProgressKey; end: number };
-  segments: Pick<SegmentUploadsOptions, 'renditions' | 'iFramesOf' | 'maxSegments' | 'piece' | 'onBegun'>;
+  segments: Pick<
+    SegmentUploadsOptions,
+    'renditions' | 'iFramesOf' | 'maxSegments' | 'piece' | 'onRenditionStarted'
+  >;
   contentKey: Uint8Array;
   /** Object key of a segment. */
   keyOf: (rendition: RenditionName, sequence: number) => string;
@@ -78,7 +81,7 @@ export async function runAndStore<T>(
       },
       mustPause: () => uploads.isBehind,
     });
-    context.logger.info('transcode.encoded', run.facts);
+    context.logger.info('transcode.ffmpeg_ended', run.facts);
     const storing = [uploads.finish(), run.storeOthers(output, signal)] as const;
     // Waits for both, also after a failure: else an image could be stored after the caller has removed the attempt's objects.
     await Promise.allSettled(storing);

@@ -1,7 +1,7 @@
 import type { ClaimTaskResponse } from '@framelane/contracts/internal-api';
 import { createMessage, type MessageData } from '@framelane/contracts/messages';
 import type { RenditionName } from '@framelane/contracts/renditions';
-import { type BegunRenditions, PLAN_VERSION, type TaskResult } from '@framelane/contracts/transcode-plan';
+import { PLAN_VERSION, type StartedRenditions, type TaskResult } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import { InvalidSegmentError } from '../output/segment-info.ts';
 import { toNumber } from '../source/frame-rate.ts';
@@ -64,9 +64,9 @@ async function runTry(
   const taskTry = { videoId: command.videoId, attempt, task, try: tryNumber };
   const facts = { ...taskTry, kind: work.kind };
   const startedAt = Date.now();
-  const begun: BegunRenditions = {};
+  const startedRenditions: StartedRenditions = {};
   const report = (fraction: number) =>
-    bus.publish(createMessage('task.progress', { ...taskTry, fraction, begun }));
+    bus.publish(createMessage('task.progress', { ...taskTry, fraction, startedRenditions }));
   const isCurrent = () => controlPlane.isTaskCurrent(taskTry);
   const lease = new WorkLease({ leaseSeconds: claim.leaseSeconds, facts, report, isCurrent }, logger);
   const output = { ...command, attempt, folder: taskFolder(task, tryNumber) };
@@ -74,11 +74,11 @@ async function runTry(
   let result: TaskResult;
   try {
     const prefix = outputPrefix(output);
-    const onBegun = (rendition: RenditionName, codecs: string) => {
-      begun[rendition] = codecs;
+    const onRenditionStarted = (rendition: RenditionName, codecs: string) => {
+      startedRenditions[rendition] = codecs;
       lease.reportSoon();
     };
-    result = await run(claim, command.videoId, { prefix, onBegun }, lease, disk, worker);
+    result = await run(claim, command.videoId, { prefix, onRenditionStarted }, lease, disk, worker);
   } catch (error) {
     lease.stop();
     await removeStored(outputPrefix(output), facts, worker);
@@ -88,7 +88,7 @@ async function runTry(
   lease.stop();
   await publishResult(createMessage('task.completed', { ...taskTry, result }), worker);
   worker.metrics.taskCompleted(mediaSeconds(claim));
-  logger.info('task.encoded', { ...facts, seconds: (Date.now() - startedAt) / 1000 });
+  logger.info('task.result_published', { ...facts, seconds: (Date.now() - startedAt) / 1000 });
 }
 
 /** Seconds of video that count for a task. To count each second once, a passthrough counts only if the video has no pieces. */
@@ -100,7 +100,7 @@ function mediaSeconds({ work, plan: { encode } }: ClaimTaskResponse): number {
 function run(
   claim: ClaimTaskResponse,
   videoId: string,
-  output: Pick<TaskJob, 'prefix' | 'onBegun'>,
+  output: Pick<TaskJob, 'prefix' | 'onRenditionStarted'>,
   lease: WorkLease,
   disk: Reservation,
   { stopping, ...worker }: WorkerParts,

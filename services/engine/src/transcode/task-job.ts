@@ -26,7 +26,7 @@ export type TaskJob = {
   /** All object keys of the try begin with this. */
   prefix: string;
   /** Called when the first segment of a rendition is stored. */
-  onBegun?: SegmentUploadsOptions['onBegun'];
+  onRenditionStarted?: SegmentUploadsOptions['onRenditionStarted'];
 };
 
 const MICROSECONDS = 1_000_000;
@@ -71,7 +71,7 @@ async function runPiece(
         renditions: namesOf(rungs),
         iFramesOf: iFrames ? (rungs[0]?.name ?? null) : null,
         maxSegments: count,
-        onBegun: job.onBegun,
+        onRenditionStarted: job.onRenditionStarted,
         piece: { firstSegment, firstIFrame, isFollowed: firstSegment + count < segmentStarts.length },
       },
     },
@@ -142,7 +142,7 @@ async function runTracks(
         renditions: namesOf([...part.rungs, ...part.audio]),
         iFramesOf: null,
         maxSegments: Math.ceil(encode.duration / encode.segmentSeconds) + 1,
-        onBegun: job.onBegun,
+        onRenditionStarted: job.onRenditionStarted,
       },
     },
     encode,

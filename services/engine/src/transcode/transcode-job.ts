@@ -24,7 +24,7 @@ export type TranscodeJob = JobSource & {
   /** Whether the result can have more than one audio rendition. */
   severalAudioTracks: boolean;
   /** Seconds of a piece of a long video; undefined if the video is transcoded in one run. */
-  taskSeconds: number | undefined;
+  pieceSeconds: number | undefined;
   contentKey: Uint8Array;
 };
 
@@ -49,8 +49,8 @@ export async function runTranscodeJob(
     const planSettings = { ...settings, surround: settings.surround && job.severalAudioTracks };
     const planned = { source, plan: planEncoding(source, true, planSettings) };
     const hash = sourceSha256 === undefined ? {} : { sourceSha256 };
-    const { taskSeconds } = job;
-    const plan = taskSeconds === undefined ? null : planVideo(planned, texts, settings, taskSeconds);
+    const { pieceSeconds } = job;
+    const plan = pieceSeconds === undefined ? null : planVideo(planned, texts, settings, pieceSeconds);
     if (plan !== null) {
       await sources.keep(job, join(directory, SOURCE_PATH));
       return { plan, ...hash };

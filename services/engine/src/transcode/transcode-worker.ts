@@ -50,9 +50,9 @@ export class TranscodeWorker {
       await removeTree(folder);
       await preparePrivateFolder(folder);
     }
-    const areLinks = (await objects.fetchesAsLinks?.(jobsDir)) ?? false;
+    const fetchesAsLinks = (await objects.fetchesAsLinks?.(jobsDir)) ?? false;
     const sources = new SourceCache({
-      ...{ folder: sourcesDir, objects, areLinks },
+      ...{ folder: sourcesDir, objects, fetchesAsLinks },
       onFetched: (bytes) => metrics.sourceFetched(bytes),
     });
     const disk = new DiskReservations(
@@ -69,7 +69,7 @@ export class TranscodeWorker {
     const hasDiskSpace = async () => (await disk.hasDiskSpace()) && (await headroomBytes(objects)) >= 0;
     const tasks = new CommandIntake({
       ...{ bus, logger, hasDiskSpace, queue: 'engine.tasks', slots: slots * threads },
-      mustWait: () => this.#busy >= slots,
+      hasPriorityWork: () => this.#busy >= slots,
       handle: (message, { redelivered }) => {
         if (message.type !== 'task') throw unexpected(message);
         this.#stopping.signal.throwIfAborted();
@@ -78,7 +78,7 @@ export class TranscodeWorker {
     });
     const attempts = new CommandIntake({
       ...{ bus, logger, hasDiskSpace, queue: 'engine.commands', slots },
-      mustWait: () => false,
+      hasPriorityWork: () => false,
       handle: (message, { redelivered }) => {
         if (message.type !== 'transcode') throw unexpected(message);
         this.#stopping.signal.throwIfAborted();
@@ -113,7 +113,7 @@ export class TranscodeWorker {
 
   /** Bytes that jobs may write. The disk of the objects has its own reserve. */
   async #freeBytes(jobsDir: string, sources: SourceCache): Promise<number> {
-    if (sources.areLinks) return headroomBytes(this.#deps.objects);
+    if (sources.fetchesAsLinks) return headroomBytes(this.#deps.objects);
     return (await freeDiskBytes(jobsDir)) - this.#settings.limits.reservedDiskBytes;
   }
 }

@@ -78,7 +78,7 @@ export class WorkLease {
     this.#running.add(name);
     heartbeat()
       .catch((error: unknown) =>
-        this.#logger.warn('attempt.heartbeat_failed', { ...this.#work.facts, heartbeat: name, error }),
+        this.#logger.warn('work.heartbeat_failed', { ...this.#work.facts, heartbeat: name, error }),
       )
       .finally(() => this.#running.delete(name));
   }

@@ -70,7 +70,7 @@ export function tooManyUploads(): Problem {
 export function offsetMismatch(start: number): Problem {
   return new Problem(
     'upload_offset_mismatch',
-    `The upload continues at byte ${start}. Get the offset by HEAD and send the file from there.`,
+    `The upload continues at byte ${start}. Send a HEAD request to get the offset, and send the file from there.`,
     { extra: { offset: start } },
   );
 }
@@ -103,7 +103,10 @@ export function checksumMismatch(): Problem {
 }
 
 export function bodyTooLong(): Problem {
-  return new Problem('body_too_large', 'The body is longer than the rest of the file, by its Upload-Length.');
+  return new Problem(
+    'body_too_large',
+    'The body is longer than the rest of the file according to Upload-Length. Send only the remaining bytes.',
+  );
 }
 
 /** How Node, the file systems and S3 servers report that the storage is full. */

@@ -91,7 +91,7 @@ async function runJob(path: string): Promise<Round['engine']> {
   let ffmpegEnded = Number.NaN;
   const log = bench.logger.info;
   bench.logger.info = ((event: string) => {
-    if (event === 'transcode.encoded') ffmpegEnded = performance.now();
+    if (event === 'transcode.ffmpeg_ended') ffmpegEnded = performance.now();
   }) as unknown as typeof log;
   let bytes = 0;
   const cost = await measure(async () => {

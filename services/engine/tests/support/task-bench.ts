@@ -83,7 +83,7 @@ export class TaskBench implements StoredVideos {
   /** Plans a video: as it would be transcoded in one run, and in tasks if it can be cut. */
   async plan(
     video: TaskVideo,
-    taskSeconds: number,
+    pieceSeconds: number,
     allowPassthrough = true,
   ): Promise<PlannedSource & { tasks: TranscodePlan | null }> {
     const context = this.#context();
@@ -94,7 +94,7 @@ export class TaskBench implements StoredVideos {
         context,
       );
       const planned = { source, plan: planEncoding(source, allowPassthrough, this.#settings) };
-      return { ...planned, tasks: planVideo(planned, texts, this.#settings, taskSeconds) };
+      return { ...planned, tasks: planVideo(planned, texts, this.#settings, pieceSeconds) };
     });
   }
 
@@ -149,11 +149,11 @@ export class TaskBench implements StoredVideos {
   /** Plans a video and runs all its tasks, the last one first: no task depends on another. */
   async transcode(
     path: string,
-    taskSeconds: number,
+    pieceSeconds: number,
     allowPassthrough = true,
   ): Promise<{ video: TaskVideo; plan: TranscodePlan; manifest: Manifest }> {
     const video = await this.store(path);
-    const plan = await this.taskPlan(video, taskSeconds, allowPassthrough);
+    const plan = await this.taskPlan(video, pieceSeconds, allowPassthrough);
     if (plan.encode.videoPassthrough) this.videoPassthrough.add(video.videoId);
     const results: TaskResult[] = [];
     for (const task of [...plan.tasks.keys()].toReversed())
@@ -176,7 +176,7 @@ export class TaskBench implements StoredVideos {
       sources: new SourceCache({
         folder: mkdtempSync(join(this.directory, 'sources-')),
         objects: this.objects,
-        areLinks: false,
+        fetchesAsLinks: false,
       }),
       ...{ objects: this.objects, tools: this.#tools, settings: this.#settings, logger: this.#logger },
       jobsDir: this.#settings.workDir,

@@ -47,7 +47,7 @@ export class WorkerBench {
   /** What the control plane responds to a claim; undefined for one of an earlier version. */
   severalAudioTracks: boolean | undefined = true;
   /** The duration of pieces; undefined if all videos are transcoded in one run. */
-  taskSeconds: number | undefined;
+  pieceSeconds: number | undefined;
   /** Whether to compute the SHA-256 of sources. */
   hashSource = false;
   /** The plans of long videos. */
@@ -122,7 +122,7 @@ export class WorkerBench {
             sourceKey: sourceOf(videoId),
             sourceBytes,
             ...(this.severalAudioTracks && { severalAudioTracks: true }),
-            ...(this.taskSeconds && { taskSeconds: this.taskSeconds }),
+            ...(this.pieceSeconds && { pieceSeconds: this.pieceSeconds }),
             hashSource: this.hashSource,
             leaseSeconds: 4,
           };

@@ -16,7 +16,7 @@ type Failed = MessageOf<'task.failed'>;
 let bench: WorkerBench;
 beforeEach(async () => {
   bench = await WorkerBench.start();
-  bench.taskSeconds = 6;
+  bench.pieceSeconds = 6;
 });
 afterEach(() => bench.stop());
 
@@ -64,11 +64,13 @@ test('an attempt at a long video ends with its plan, and each command runs one t
   const stored = await bench.stored(videoId);
   expect(stored).toHaveLength(segments.length + images.length);
   // Viewers can begin when the first segment of each rendition is stored.
-  const begun = Object.assign(
+  const started = Object.assign(
     {},
-    ...bench.events.flatMap((event) => (event.type === 'task.progress' ? [event.data.begun] : [])),
+    ...bench.events.flatMap((event) =>
+      event.type === 'task.progress' ? [event.data.startedRenditions] : [],
+    ),
   );
-  expect(begun).toEqual(Object.fromEntries(manifest.renditions.map(({ name, codecs }) => [name, codecs])));
+  expect(started).toEqual(Object.fromEntries(manifest.renditions.map(({ name, codecs }) => [name, codecs])));
   // Each try has a folder, and the result says what is in it.
   const folders = new Set(stored.map((key) => key.split('/')[4]));
   expect([...folders].sort()).toEqual(['t0.1', 't1.1', 't2.1', 't3.1', 't4.1', 't5.1']);
@@ -157,7 +159,7 @@ describe('an engine whose sources are copies', () => {
   beforeEach(async () => {
     await bench.stop();
     bench = await WorkerBench.start({ copies: true });
-    bench.taskSeconds = 6;
+    bench.pieceSeconds = 6;
   });
 
   test('fetches the source of a long video once', async () => {
@@ -165,7 +167,7 @@ describe('an engine whose sources are copies', () => {
     for (const _ of plan.tasks) await bench.commandTask(videoId);
     await until(() => eventsOf('task.completed', videoId).length === plan.tasks.length);
     // A task that fails ends the attempt, and the next one transcodes the video in one run.
-    bench.taskSeconds = undefined;
+    bench.pieceSeconds = undefined;
     bench.hashSource = true;
     await bench.reclaim(videoId);
     const source = await readFile(join(bench.directory, 'long.mp4'));

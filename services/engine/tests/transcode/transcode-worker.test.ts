@@ -171,7 +171,7 @@ describe('a running attempt', () => {
     const videoId = await bench.store(await makeClip(join(bench.directory, 'small.mp4'), small));
     const { promise, resolve } = Promise.withResolvers<string[]>();
     const info = jest.spyOn(bench.logger, 'info').mockImplementation(((event: string) => {
-      if (event === 'transcode.encoded') resolve(bench.stored(videoId));
+      if (event === 'transcode.ffmpeg_ended') resolve(bench.stored(videoId));
       return bench.logger;
     }) as unknown as typeof bench.logger.info);
     await bench.command(videoId);
@@ -292,7 +292,7 @@ test('no job starts while only the reserve of the objects disk is left', async (
     disk.freeBytes = 49;
     const warn = jest.spyOn(bench.logger, 'warn');
     const waiting = await bench.submit(clip);
-    await until(async () => warn.mock.calls.some(([event]) => (event as unknown) === 'transcode.paused'));
+    await until(async () => warn.mock.calls.some(([event]) => (event as unknown) === 'commands.paused'));
     warn.mockRestore();
     expect(bench.results(waiting)).toEqual([]);
     disk.freeBytes = 51;

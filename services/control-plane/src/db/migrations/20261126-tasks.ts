@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     command_published_at timestamptz(3),
     lease_expires_at timestamptz(3),
     started_at timestamptz(3),
-    begun jsonb not null default '{}',
+    started_renditions jsonb not null default '{}',
     result jsonb,
     primary key (video_id, attempt, number),
     foreign key (video_id, attempt) references attempts (video_id, number) on delete cascade,

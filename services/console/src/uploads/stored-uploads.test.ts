@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { forgetUploads, isFileOf, type KeptUpload, KeptUploads } from './kept-uploads.ts';
+import { forgetUploads, isFileOf, type StoredUpload, StoredUploads } from './stored-uploads.ts';
 
 function emptyStore() {
   const entries = new Map<string, string>();
@@ -14,7 +14,7 @@ function emptyStore() {
   };
 }
 
-const upload: KeptUpload = {
+const upload: StoredUpload = {
   videoId: 'vid_1',
   uploadUrl: 'http://engine/upload',
   tusUrl: 'http://engine/files',
@@ -25,12 +25,12 @@ const upload: KeptUpload = {
   sent: 0,
 };
 
-test('an upload is kept until it is removed, in its workspace and environment', () => {
+test('an upload is stored until it is removed, in its workspace and environment', () => {
   const store = emptyStore();
   store.setItem('other', 'x');
   const [live, sandbox] = ['live', 'test'].map(
-    (environment) => new KeptUploads(store, { workspaceId: 'ws_1', environment }),
-  ) as [KeptUploads, KeptUploads];
+    (environment) => new StoredUploads(store, { workspaceId: 'ws_1', environment }),
+  ) as [StoredUploads, StoredUploads];
   live.add(upload);
   live.add({ ...upload, videoId: 'vid_2' });
   live.progress('vid_1', 7);
@@ -48,7 +48,7 @@ test('an upload is kept until it is removed, in its workspace and environment', 
 
 test('progress does not bring back an upload that was forgotten', () => {
   const store = emptyStore();
-  new KeptUploads(store, { workspaceId: 'ws_1', environment: 'live' }).progress('vid_1', 7);
+  new StoredUploads(store, { workspaceId: 'ws_1', environment: 'live' }).progress('vid_1', 7);
   expect(store.length).toBe(0);
 });
 
@@ -56,9 +56,12 @@ test('a full store keeps nothing', () => {
   const setItem = () => {
     throw new DOMException('full', 'QuotaExceededError');
   };
-  const kept = new KeptUploads({ ...emptyStore(), setItem }, { workspaceId: 'ws_1', environment: 'live' });
-  kept.add(upload);
-  expect(kept.all()).toEqual([]);
+  const stored = new StoredUploads(
+    { ...emptyStore(), setItem },
+    { workspaceId: 'ws_1', environment: 'live' },
+  );
+  stored.add(upload);
+  expect(stored.all()).toEqual([]);
 });
 
 test('name, size and time of modification identify a file', () => {

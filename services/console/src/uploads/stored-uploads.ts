@@ -1,5 +1,5 @@
-/** An upload that has begun. It is kept until its file has arrived, so that it goes on after a reload of the page. */
-export type KeptUpload = {
+/** An upload that has started. It is stored until its file has arrived, so that it goes on after a reload of the page. */
+export type StoredUpload = {
   videoId: string;
   uploadUrl: string;
   tusUrl: string;
@@ -18,7 +18,7 @@ const PREFIX = 'framelane upload ';
 type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
 /** The uploads of a workspace and environment, each in an entry of its own, because several tabs change them. */
-export class KeptUploads {
+export class StoredUploads {
   readonly #store: Store;
   readonly #prefix: string;
 
@@ -27,22 +27,22 @@ export class KeptUploads {
     this.#prefix = `${PREFIX}${workspaceId} ${environment} `;
   }
 
-  /** In a full or forbidden store nothing is kept: the upload works, but not after a reload. */
-  add(upload: KeptUpload): void {
+  /** In a full or forbidden store nothing is stored: the upload works, but not after a reload. */
+  add(upload: StoredUpload): void {
     try {
       this.#store.setItem(this.#prefix + upload.videoId, JSON.stringify(upload));
     } catch {}
   }
 
-  get(videoId: string): KeptUpload | undefined {
+  get(videoId: string): StoredUpload | undefined {
     return read(this.#store.getItem(this.#prefix + videoId));
   }
 
-  all(): KeptUpload[] {
+  all(): StoredUpload[] {
     return keysOf(this.#store, this.#prefix).flatMap((key) => read(this.#store.getItem(key)) ?? []);
   }
 
-  /** Does nothing if it is not kept: another tab may have signed out. */
+  /** Does nothing if it is not stored: another tab may have signed out. */
   progress(videoId: string, sent: number): void {
     const upload = this.get(videoId);
     if (upload !== undefined) this.add({ ...upload, sent });
@@ -60,7 +60,7 @@ export function forgetUploads(store: Store): void {
 
 /** Whether this is the file of an upload. Its content is not compared. */
 export function isFileOf(
-  { name, size, modified }: Pick<KeptUpload, 'name' | 'size' | 'modified'>,
+  { name, size, modified }: Pick<StoredUpload, 'name' | 'size' | 'modified'>,
   file: Pick<File, 'name' | 'size' | 'lastModified'>,
 ): boolean {
   return name === file.name && size === file.size && modified === file.lastModified;
@@ -72,6 +72,6 @@ function keysOf(store: Store, prefix: string): string[] {
   );
 }
 
-function read(text: string | null): KeptUpload | undefined {
+function read(text: string | null): StoredUpload | undefined {
   return text === null ? undefined : JSON.parse(text);
 }

@@ -1,7 +1,7 @@
 import type { CookieOptions, Request, Response } from 'express';
 
-/** The cookie of a sign-in at the provider. */
-export class AttemptCookie {
+/** The cookie with the pending sign-in at the provider. */
+export class PendingSignInCookie {
   /** With the prefix, no other host and no http page can set it. */
   readonly #name: string;
   readonly #pattern: RegExp;
