@@ -15,7 +15,7 @@ const OPTIONAL = { curl: 'curl' };
 /** Also required by the tests. */
 const FOR_TESTS = { curl: 'curl', 'rabbitmq-server': 'rabbitmq-server' };
 
-/** Optional for the tests, which skip some without them. */
+/** Optional: without these programs, some tests are skipped. */
 const OPTIONAL_FOR_TESTS = {
   chromium: 'chromium',
   haproxy: 'haproxy',

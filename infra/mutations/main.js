@@ -79,14 +79,14 @@ async function testGroup({ name, mutate, tests, database = false }) {
     },
     coverageAnalysis: 'perTest',
     concurrency: Number(options.processes),
-    // Beyond the time of the tests themselves, which a machine with other work may need.
+    // Added to twice the usual duration of the tests: a machine with other work may need more time.
     timeoutMS: database ? 10_000 : 4_000,
     timeoutFactor: 2,
     // A sample would replace the stored results of the other changes.
     incremental: options.sample === '100',
     incrementalFile: `.mutations/${name}.json`,
     force: options.force,
-    // Outside the project, where other tools would find the copies.
+    // Not in the project: other tools would find the copies there.
     tempDirName: join(tmpdir(), 'framelane-mutations'),
     cleanTempDir: 'always',
     reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],

@@ -30,7 +30,7 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
       ENGINE_PORT: String(enginePort),
       BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
       BOOTSTRAP_API_KEY: apiKey,
-      // Tests serve the files of imports.
+      // The tests import files from their own server at this address.
       IMPORT_ALLOW_CIDRS: '127.0.0.0/8',
       OIDC_ISSUER: provider.issuer,
       OIDC_CLIENT_ID: OPENID_CLIENT.id,

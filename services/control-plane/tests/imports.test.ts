@@ -119,7 +119,7 @@ describe('requesting an import', () => {
     expect(stored).not.toContain('EXAMPLE');
   });
 
-  test('a URL without the name of a file', async () => {
+  test('calls the file "import" if the URL has no file name', async () => {
     const { body } = await post({ url: 'https://media.example.com/%2e%2e%2fpasswd', title: 'T' });
     expect(body).toMatchObject({ filename: 'import', title: 'T' });
   });
@@ -259,19 +259,19 @@ describe('the import of an engine', () => {
     expect((await complete(second)).status).toBe(204);
   });
 
-  test('of an engine that was killed is claimed again once the lease has expired', async () => {
+  test('is not claimed again during the lease grace of a new control plane, even if its lease has expired', async () => {
     await create();
     const first = await claimOnly();
     await plane.db.updateTable('imports').set({ claimed_until: sql`now()` }).execute();
     const leased = await plane.startAnother({ maintenanceSeconds: 3600 });
     const engine = plane.engineAt(leased.internalUrl);
-    // During the lease grace of a new control plane, the engine may have been unable to renew its lease.
+    // A new control plane ends no lease at first: the engine may have been unable to renew its lease.
     expect((await engine.request(INTERNAL_PATHS.claimImport, {})).body.import).toBeNull();
     await leased.stop();
     expect(await progress(first)).toBe(true);
   });
 
-  test('continues at the next claim after a restart of a single node', async () => {
+  test('is claimed again at once after a restart of a single node', async () => {
     await create();
     const first = await claimOnly();
     await plane.startAnotherAlone();

@@ -59,7 +59,7 @@ test('the database of an unreleased version is refused with a sentence that says
   await database.drop();
 });
 
-test('concurrent starts migrate once, one after the other', async () => {
+test('concurrent starts migrate one at a time', async () => {
   const database = await createEmptyDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });
   const starters = [1, 2, 3].map(() => openDatabase(openPool(database.url, logger)));

@@ -305,7 +305,7 @@ describe('disabling', () => {
     expect(delivery).toMatchObject({ status: 'failed', responseStatus: 500, nextAttemptAt: null });
   });
 
-  test('is not caused by a response of a former URL, which does not change the health either', async () => {
+  test('is not caused by a 410 from a former URL; this response does not count as a failure either', async () => {
     const response = Promise.withResolvers<void>();
     const { endpoint, id } = await register((res) => {
       void response.promise.then(() => res.writeHead(410).end());
@@ -414,7 +414,7 @@ describe('redelivery', () => {
   test.each([
     ['succeeds', 200],
     ['fails for the last time', 500],
-  ])('during an attempt that %s starts after it, with a new round of attempts', async (_, status) => {
+  ])('waits for an attempt in progress that %s, then begins a new round of attempts', async (_, status) => {
     const response = Promise.withResolvers<void>();
     const { endpoint, id } = await register((res, nth) => {
       if (nth < 3) res.writeHead(500).end();
@@ -650,7 +650,7 @@ describe('crashes', () => {
     expect(endpoint.received).toHaveLength(2);
   });
 
-  test('open deliveries of an endpoint whose disabling was interrupted are given up when they are due', async () => {
+  test('if the disabling of an endpoint is interrupted, its open deliveries are given up when they are due', async () => {
     const later: Respond = (res) => res.writeHead(429, { 'Retry-After': '3600' }).end();
     const [broken, whole] = [await register(later), await register(later)];
     for (const { id } of [broken, whole]) {

@@ -66,12 +66,12 @@ test.each<[string, number, string, State]>([
   ],
   ['a service that restarts', 503, '{"code":"unavailable"}', { status: 'offline' }],
   ['a response that is not JSON', 200, '<html>', { status: 'offline' }],
-])('%s is a state', async (_, status, body, state) => {
+])('%s results in a state', async (_, status, body, state) => {
   respond(status, body);
   expect(await fetchState(PAGE, undefined)).toEqual(state);
 });
 
-test('a lost connection is a state', async () => {
+test('a lost connection results in a state', async () => {
   jest.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'));
   expect(await fetchState(PAGE, undefined)).toEqual({ status: 'offline' });
 });

@@ -4,12 +4,12 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { describePoster } from './poster-image.ts';
 
-test('a JPEG image has its size', () => {
+test('the description of a JPEG image has its width, height and size in bytes', () => {
   expect(describePoster(jpegOf(1280, 720, 300))).toEqual({ width: 1280, height: 720, bytes: 300 });
   expect(describePoster(jpegOf(4096, 1))).toMatchObject({ width: 4096, height: 1 });
 });
 
-test('an image that browsers rotate has the size that they show', () => {
+test('an image with a rotation tag has the size after the rotation', () => {
   const tags = [0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0];
   const exif = [...Buffer.from('Exif\0\0MM\0*'), 0, 0, 0, 8, ...tags, 0, 0, 0, 0];
   const [start, frame] = [jpegOf(640, 360).subarray(0, 2), jpegOf(640, 360).subarray(20)];
