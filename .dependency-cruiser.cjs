@@ -4,13 +4,15 @@
  *   single-node → services → message-bus, object-store → service-kit → contracts
  *   control-plane, single-node → web-build (which reads the files of services/player and services/console)
  *   console → client
- * within the engine: transcode → output → ffmpeg → plan → source, and ffmpeg → sandbox
+ * within the engine: transcode → output → ffmpeg → plan → source, and ffmpeg → sandbox;
+ *   imports, resumable-uploads → uploads, apart from these
  */
 const layer = (name, from, mayNot) => ({
   name,
   severity: 'error',
   comment: 'Imports only go down; see docs/architecture.md.',
-  from: { path: from },
+  // Tests may use more than the code that they test.
+  from: { path: from, pathNot: '\\.test\\.ts$' },
   to: { path: mayNot },
 });
 
@@ -35,6 +37,20 @@ module.exports = {
     ),
     layer('ports-do-not-mix', '^packages/message-bus/', '^packages/object-store/'),
     layer('object-store-stands-alone', '^packages/object-store/', '^packages/(?!(object-store|test-kit)/)'),
+    {
+      name: 'tests-are-private',
+      severity: 'error',
+      comment: 'What the tests of several packages share is in packages/test-kit.',
+      from: { path: '^(services|packages)/([^/]+)/' },
+      to: { path: '^(services|packages)/[^/]+/tests/', pathNot: '^$1/$2/' },
+    },
+    {
+      name: 'infra-is-above',
+      severity: 'error',
+      comment: 'Scripts use services and packages, never the reverse.',
+      from: { path: '^(services|packages)/' },
+      to: { path: '^infra/' },
+    },
     layer('services-know-no-host', '^services/', '^packages/(single-node|acceptance)/'),
     layer('player-stands-alone', '^services/player/', '^(services/(?!player/)|packages/)'),
     layer(
@@ -47,7 +63,7 @@ module.exports = {
     {
       name: 'console-pages-do-not-mix',
       severity: 'error',
-      comment: 'What two pages share is in ui, api, session or uploads.',
+      comment: 'What two pages share is in ui, api, sign-in or uploads.',
       from: { path: '^services/console/src/(videos|webhooks|keys|usage|sessions|system)/' },
       to: {
         path: '^services/console/src/((videos|webhooks|keys|usage|sessions|system)/|shell/|routes)',
@@ -56,8 +72,13 @@ module.exports = {
     },
     layer(
       'console-parts-know-no-page',
-      '^services/console/src/(api|session|ui|uploads|shell)/',
+      '^services/console/src/(api|sign-in|ui|uploads|shell)/',
       '^services/console/src/(videos|webhooks|keys|usage|sessions|system)/',
+    ),
+    layer(
+      'console-sign-in-is-below-uploads',
+      '^services/console/src/(api|sign-in|ui)/',
+      '^services/console/src/(uploads|shell)/',
     ),
     layer('web-build-stands-alone', '^packages/web-build/', '^(services|packages/(?!(web-build|test-kit)/))'),
     layer('control-plane-knows-no-engine', '^services/control-plane/', '^services/engine/'),
@@ -144,6 +165,31 @@ module.exports = {
       '^services/engine/src/output/',
       '^services/engine/src/(transcode|uploads)/',
     ),
+    layer(
+      'engine-transcode-knows-no-upload',
+      '^services/engine/src/(source|plan|sandbox|ffmpeg|output|transcode)/',
+      '^services/engine/src/(uploads|imports|resumable-uploads)/',
+    ),
+    layer(
+      'engine-uploads-know-no-transcode',
+      '^services/engine/src/(uploads|imports|resumable-uploads)/',
+      '^services/engine/src/(source|plan|sandbox|ffmpeg|output|transcode)/',
+    ),
+    layer(
+      'engine-uploads-are-below-imports',
+      '^services/engine/src/uploads/',
+      '^services/engine/src/(imports|resumable-uploads)/',
+    ),
+    layer(
+      'engine-imports-know-no-resumable-upload',
+      '^services/engine/src/imports/',
+      '^services/engine/src/resumable-uploads/',
+    ),
+    layer(
+      'engine-resumable-uploads-know-no-import',
+      '^services/engine/src/resumable-uploads/',
+      '^services/engine/src/imports/',
+    ),
     layer('metrics-alone-know-prometheus', '^services/[^/]+/src/(?!metrics/)', 'node_modules/prom-client/'),
     layer(
       'plumbing-knows-no-domain',
@@ -153,6 +199,13 @@ module.exports = {
     layer('db-knows-nothing-above', '^services/control-plane/src/db/', '^services/control-plane/src/(?!db/)'),
     layer('services-know-no-http', '\\.service\\.ts$', '(/src/http/|\\.routes\\.ts$|node_modules/express/)'),
     layer('stores-know-no-service', '\\.store\\.ts$', '(/src/http/|\\.(service|routes)\\.ts$)'),
+    {
+      name: 'only-stores-write-sql',
+      severity: 'error',
+      comment: 'Types of kysely may be imported anywhere.',
+      from: { path: '^services/control-plane/src/(?!(db|admin)/)', pathNot: '\\.store\\.ts$' },
+      to: { path: 'node_modules/kysely/', dependencyTypesNot: ['type-only'] },
+    },
     layer('routes-know-no-sql', '\\.routes\\.ts$', '(\\.store\\.ts$|node_modules/kysely/|/src/db/)'),
     {
       name: 'no-circles-between-control-plane-folders',
@@ -176,7 +229,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '\\.test\\.ts$|^services/[^/]+/dist/' },
+    exclude: { path: '^services/[^/]+/dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

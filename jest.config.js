@@ -15,6 +15,8 @@ export const shared = {
 export default {
   // One more than two processors, because tests often wait for a program, a timeout or the database.
   maxWorkers: 3,
+  // On a busy machine a worker needs longer than the default of 500 ms to end, and jest then takes it for one that hangs.
+  workerGracefulExitTimeout: 10_000,
   // Tests wait for conditions, also on busy machines. This limit only ends a test that hangs.
   testTimeout: 300_000,
   projects: [

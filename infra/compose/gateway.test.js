@@ -15,6 +15,15 @@ import { ROOT } from '../bootstrap/project.js';
 
 const { describe } = requires('HAProxy and nginx', gatewayObstacle());
 
+/** Resolves when the server has ended. */
+async function close(server) {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
 describe('the gateway in front of control planes', () => {
   const SEGMENT = `/v1/hls/ws_1/vid_1/360p/0.ts`;
   const content = randomBytes(100_000);
@@ -57,8 +66,7 @@ describe('the gateway in front of control planes', () => {
   });
   afterAll(async () => {
     await gateway?.stop();
-    controlPlane.closeAllConnections();
-    controlPlane.close();
+    await close(controlPlane);
   });
 
   const get = async (path, headers = {}, method = 'GET') => {
@@ -142,7 +150,11 @@ describe('the gateway in front of control planes', () => {
       { cacheSeconds: 1 },
     );
     try {
-      const status = async () => (await fetch(`http://127.0.0.1:${short.api}${SEGMENT}`)).status;
+      const status = async () => {
+        const response = await fetch(`http://127.0.0.1:${short.api}${SEGMENT}`);
+        await response.body?.cancel();
+        return response.status;
+      };
       await until(async () => (await status()) === 200);
       await until(async () => {
         await status();
@@ -168,9 +180,12 @@ describe('the gateway in front of control planes', () => {
       return `pid ${folder}/pid; events {} http { access_log off; ${temporaryPaths(folder)} ${server} }`;
     });
     try {
-      const fetched = (path, headers = {}) => fetch(`http://127.0.0.1:${port}${path}`, { headers });
+      const fetched = async (path, headers = {}) => {
+        const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+        return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
+      };
       for (const path of [SEGMENT, `${SEGMENT}?1`, '/v1/videos', '/v1/videos']) {
-        expect(content.equals(Buffer.from(await (await fetched(path)).arrayBuffer()))).toBe(true);
+        expect(content.equals((await fetched(path)).body)).toBe(true);
       }
       expect((await fetched(SEGMENT, { range: 'bytes=0-9' })).status).toBe(206);
       expect(received.map(({ url }) => url)).toEqual([SEGMENT, '/v1/videos', '/v1/videos']);
@@ -231,8 +246,7 @@ describe('the gateway', () => {
   });
   afterAll(async () => {
     await gateway?.stop();
-    engine.closeAllConnections();
-    engine.close();
+    await close(engine);
   });
 
   const request = async ({ uploads }, path, method = 'GET') => {
@@ -273,19 +287,16 @@ describe('the gateway', () => {
       const enginesOf = () => Promise.all(paths.map(engineOf));
       await until(async () => new Set(await enginesOf().catch(() => [])).size === 2);
       expect(await enginesOf()).toEqual(await enginesOf());
-      engines[1].closeAllConnections();
-      engines[1].close();
+      await close(engines[1]);
       expect(new Set(await enginesOf())).toEqual(new Set(['a']));
     } finally {
       await pair.stop();
-      engines[0].closeAllConnections();
-      engines[0].close();
+      await Promise.all(engines.map(close));
     }
   });
 
   test('responds with a problem when no engine is running', async () => {
-    engine.closeAllConnections();
-    engine.close();
+    await close(engine);
     await until(async () => (await get()).body.includes('No server'));
     const { status, body } = await get();
     expect([status, JSON.parse(body).code]).toEqual([503, 'unavailable']);

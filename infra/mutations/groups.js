@@ -212,7 +212,7 @@ export const GROUPS = [
   ),
   stores(
     'captions-store',
-    ['captions/captions.{service,store}', 'playback/captions-playback.service'],
+    ['captions/captions.{service,store}', 'playback/captions-playback.{service,store}'],
     ['captions'],
   ),
   stores(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../packages/single-node/src/postgres/embedded-postgres.ts';
 import { buildFrontEnd } from '../../packages/web-build/src/build.ts';
 import { FRONT_ENDS, folderOf } from '../../packages/web-build/src/front-ends.ts';
+// This is the set-up of the runner: together with its counterpart it alone imports the tests of a service.
 import { createTemplate } from '../../services/control-plane/tests/support/database.ts';
 
 /**

@@ -227,7 +227,7 @@ async function refuseDeletions(page: Page, statuses: number[]): Promise<void> {
   page.on('request', (request) => {
     const status = request.method() === 'DELETE' ? statuses.shift() : undefined;
     if (status === undefined) return void request.continue();
-    const code = status === 429 ? 'rate_limited' : 'permission_denied';
+    const code = status === 429 ? 'rate_limited' : 'insufficient_permissions';
     const problem = {
       type: 'about:blank',
       status,

@@ -81,6 +81,9 @@ export function readUrl(text: string, publicProtocols: PublicProtocols): URL {
   return url;
 }
 
+/** Timeout to connect to one address of a host. Then the next address is tried. */
+export const CONNECT_ATTEMPT_MS = 2_000;
+
 /** Resolves every name to these addresses: a socket with this lookup connects to no other. */
 export function lookupOf(addresses: readonly string[]): LookupFunction {
   const entries = addresses.map((address) => ({ address, family: isIP(address) }));

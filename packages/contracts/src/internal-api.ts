@@ -290,7 +290,12 @@ export type CheckTaskRequest = z.infer<typeof checkTaskRequest>;
 
 /** The response to all checks. If `current` is false, the engine stops the work and cleans up. */
 export const checkResponse = z.object({ current: z.boolean() });
-export type CheckResponse = z.infer<typeof checkResponse>;
+
+/** Each engine checks its transfers, attempts and tasks at least this often. */
+export const CHECK_SECONDS = 5;
+
+/** Each engine renews a lease this many times within its duration. */
+export const RENEWALS_PER_LEASE = 4;
 
 /** Each engine announces itself this often, also while it stops. */
 export const ANNOUNCE_SECONDS = 5;

@@ -1,11 +1,12 @@
-import type { Manifest, RenditionManifest } from './manifest.ts';
+import { CLOCK_HZ, type Manifest, type RenditionManifest } from './manifest.ts';
 import { I_FRAME_RENDITION, type RenditionName } from './renditions.ts';
 import type { EncodePlan, StoredRendition, TaskResult, TranscodePlan, VideoFacts } from './transcode-plan.ts';
 
-/** Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22). */
-const ALIGNMENT_TOLERANCE_SECONDS = 0.001;
-/** Units of timestamps in transport streams (ISO/IEC 13818-1 §2.4.3.7). */
-const CLOCK_HZ = 90_000;
+/**
+ * Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22), and from the
+ * planned start time.
+ */
+export const ALIGNMENT_TOLERANCE_SECONDS = 0.001;
 
 /** A rendition with all its segments. */
 type Joined = Pick<StoredRendition, 'codecs' | 'segments'>;

@@ -49,7 +49,6 @@ export const sourceFacts = z.object({
   /** Seconds. */
   duration: z.number().positive(),
 });
-export type SourceFacts = z.infer<typeof sourceFacts>;
 
 /** A stored JPEG image. It is not encrypted. */
 export const image = z.object({ bytes: z.int().positive() });
@@ -75,6 +74,9 @@ export const captionsTrack = z.object({
   webvtt: z.string(),
 });
 export type CaptionsTrack = z.infer<typeof captionsTrack>;
+
+/** Units of timestamps in transport streams, per second (ISO/IEC 13818-1 §2.4.3.7). */
+export const CLOCK_HZ = 90_000;
 
 /** The timestamp of the first frame in segments, in units of 1/90,000 s. */
 export const START_TIMESTAMP = 1_026_000;

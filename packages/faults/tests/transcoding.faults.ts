@@ -5,14 +5,14 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { VideoFailedError } from '@framelane/client';
 import { makeClip } from '@framelane/test-kit/clips';
+import { ffmpeg } from '@framelane/test-kit/ffmpeg';
+import { mutated } from '@framelane/test-kit/mutations';
 import { Random } from '@framelane/test-kit/random';
 import { requires } from '@framelane/test-kit/requires';
 import { testSeed } from '@framelane/test-kit/seed';
 import { mountSmallDisk, obstacleToMounting, unmountSmallDisk } from '@framelane/test-kit/small-disk';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { ffmpeg } from '../../../services/engine/tests/support/media.ts';
-import { mutated } from '../../../services/engine/tests/support/mutations.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
@@ -165,9 +165,7 @@ describe('files', () => {
         return readFile(await makeClip(path, { video, audio, options: ['-shortest'] }));
       }),
     );
-    const damaged = Array.from({ length: MUTATIONS }, () =>
-      mutated(random.pick(originals), () => random.fraction()),
-    );
+    const damaged = Array.from({ length: MUTATIONS }, () => mutated(random.pick(originals), random));
     const ends = await Promise.all(
       damaged.map(async (bytes, index) => endOf(await sendBytes(`damaged-${index}`, bytes))),
     );
@@ -180,7 +178,7 @@ describe('files', () => {
 
   function randomOf(bytes: number): Buffer {
     const random = new Random(SEED);
-    return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random.fraction() * 256)));
+    return Buffer.from(Array.from({ length: bytes }, () => random.below(256)));
   }
 });
 

@@ -134,8 +134,11 @@ describe('202 follows from the database', () => {
     await untilLeaseRenewed(cluster, ticket);
     cluster.proxies.internal.cut();
     await held.sendUntil(1);
-    await until(() => uploader.sourcesOf(ticket).length > 0);
-    await pause(1_000);
+    // The engine publishes this when its first request to register the file has failed.
+    await until(async () => {
+      const messages = await cluster.tap.messagesOn(ticket.videoId);
+      return messages.some(({ type }) => type === 'upload.completed');
+    });
     cluster.proxies.internal.heal();
     expect(await outcomeOf(held.client)).toEqual(ACCEPTED);
     await uploader.expectReady([ticket]);

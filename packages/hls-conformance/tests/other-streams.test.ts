@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Random } from '@framelane/test-kit/random';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse, setOptions, types } from 'hls-parser';
@@ -205,16 +206,16 @@ describe('a good stream', () => {
   });
 
   test('with altered bytes is judged without a crash', async () => {
-    const random = randomNumbers(7);
+    const random = new Random(7);
     const damage = (bytes: Buffer, times: number, from = 0) => {
-      for (let count = random(times); count > 0; count -= 1) {
-        bytes[from + random(bytes.length - from)] = random(256);
+      for (let count = random.below(times); count > 0; count -= 1) {
+        bytes[from + random.below(bytes.length - from)] = random.below(256);
       }
     };
     for (let round = 0; round < 60; round += 1) {
       const copy = copyOf(media);
       for (const { segments } of copy.tracks)
-        damage(segments[random(segments.length)] ?? Buffer.alloc(1), 20);
+        damage(segments[random.below(segments.length)] ?? Buffer.alloc(1), 20);
       server.files = publish(copy);
       // Without these lines it is not a playlist.
       for (const [path, file] of server.files) if (path.endsWith('.m3u8')) damage(file, 3, 30);
@@ -223,14 +224,3 @@ describe('a good stream', () => {
     }
   });
 });
-
-/** Pseudorandom integers from 0 to below a limit (mulberry32). */
-function randomNumbers(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
-  };
-}

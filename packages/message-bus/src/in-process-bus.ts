@@ -3,6 +3,7 @@ import { DELIVERY_LIMIT, deadLetterQueue, type QueueName, queueFor } from '@fram
 import type { Logger } from '@framelane/service-kit/logger';
 import {
   type Consumer,
+  DEFAULT_REDELIVERY_DELAY_MS,
   type MessageBus,
   type MessageHandler,
   UnprocessableMessageError,
@@ -16,8 +17,6 @@ export type DeadLetters = { total: number; latest: readonly DeadLetter[] };
 
 /** Dead letters kept in memory. Older ones are only in the log. */
 const DEAD_LETTERS_KEPT = 100;
-
-const DEFAULT_REDELIVERY_DELAY_MS = 500;
 
 /** A message that is not handled yet. It is stored as text, so that publisher and consumer share no objects. */
 type Delivery = {

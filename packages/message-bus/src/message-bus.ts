@@ -1,6 +1,9 @@
 import type { Message } from '@framelane/contracts/messages';
 import type { QueueName } from '@framelane/contracts/topology';
 
+/** Delay before a rejected message is redelivered. It doubles with each delivery. */
+export const DEFAULT_REDELIVERY_DELAY_MS = 500;
+
 /** Thrown by a handler when a message can never be handled. The message is dead-lettered without a redelivery. */
 export class UnprocessableMessageError extends Error {
   override name = 'UnprocessableMessageError';

@@ -6,6 +6,7 @@ import type { Channel, ChannelModel } from 'amqplib';
 import pTimeout from 'p-timeout';
 import {
   type Consumer,
+  DEFAULT_REDELIVERY_DELAY_MS,
   type MessageBus,
   type MessageHandler,
   UnconfirmedMessageError,
@@ -16,7 +17,6 @@ import { RabbitMqSubscription } from './rabbitmq-subscription.ts';
 import { checkTopology, declareTopology } from './rabbitmq-topology.ts';
 
 const DEFAULT_PUBLISH_TIMEOUT_MS = 20_000;
-const DEFAULT_REDELIVERY_DELAY_MS = 500;
 
 /** Time limit of the probe message in `check`. It is shorter than the time limit of readiness checks. */
 const CHECK_TIMEOUT_MS = 2_000;

@@ -1,5 +1,6 @@
 import { type ControlPlaneConfig, readControlPlaneConfig } from '@framelane/control-plane/config';
 import { ControlPlane } from '@framelane/control-plane/control-plane';
+import { STOP_LIMIT_MS } from '@framelane/control-plane/stop-limits';
 import { ENGINE_ROLES, readEngineConfig } from '@framelane/engine/config';
 import { Engine, stopLimitMs } from '@framelane/engine/engine';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
@@ -14,6 +15,7 @@ import { lockDataDir, makeDataDir } from './data-dir.ts';
 import { startPageBuild } from './page-build.ts';
 import { assertReachable, DATABASE, ensureDatabase } from './postgres/database.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
+import { POSTGRES_STOP_MS } from './postgres/postmaster.ts';
 import { makeSampleVideo } from './sample-video.ts';
 import { readOrCreateSecrets, type Secrets } from './secrets.ts';
 import { INTERNAL_HOST, type SingleNodeSettings, servesOnlyThisMachine } from './settings.ts';
@@ -112,7 +114,7 @@ async function startAll(
     checks: { engine: engineCheck },
     pageBuildFailed: (page) => pageBuilds.get(page)?.failed() ?? false,
   });
-  toStop.unshift({ name: 'control plane', limitMs: 60_000, run: () => controlPlane.stop() });
+  toStop.unshift({ name: 'control plane', limitMs: STOP_LIMIT_MS, run: () => controlPlane.stop() });
   await controlPlane.migrate();
   const { internalPort } = await controlPlane.start({ alone: settings.amqpUrl === undefined });
   signal.throwIfAborted();
@@ -193,7 +195,7 @@ async function provideDatabase(
     return { url: databaseUrl, broken: new Promise(() => {}) };
   }
   const postgres = await startEmbeddedPostgres({ directory: dataDir.postgres, password, durable: true });
-  toStop.unshift({ name: 'PostgreSQL', limitMs: 30_000, run: () => postgres.stop() });
+  toStop.unshift({ name: 'PostgreSQL', limitMs: POSTGRES_STOP_MS, run: () => postgres.stop() });
   await ensureDatabase(postgres.url('postgres'), DATABASE);
   const broken = postgres.ended.then(() => {
     throw new Error(`PostgreSQL ended unexpectedly. See ${dataDir.postgres}.log.`);

@@ -14,8 +14,13 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
+  /** An integer in [0, limit). */
+  below(limit: number): number {
+    return Math.floor(this.fraction() * limit);
+  }
+
   /** A random item. */
   pick<T>(items: readonly T[]): T {
-    return items[Math.floor(this.fraction() * items.length)] as T;
+    return items[this.below(items.length)] as T;
   }
 }

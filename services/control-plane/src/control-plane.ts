@@ -9,7 +9,7 @@ import type { ConsoleLink } from './console-sessions/console-sessions.service.ts
 import { type Context, type ControlPlaneDeps, createContext } from './context.ts';
 import { openDatabase, openPatientPool } from './db/database.ts';
 import { ENVIRONMENTS } from './db/environments.ts';
-import { changingSchema, migrateToLatest } from './db/migrations.ts';
+import { migrateToLatest } from './db/migrations.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
 import { retryWhileUnavailable } from './engine-events/retry-while-unavailable.ts';
 import { createInternalApp } from './internal-app.ts';
@@ -82,7 +82,7 @@ export class ControlPlane {
     const pool = openPatientPool(this.#context.config.databaseUrl, logger);
     const db = openDatabase(pool);
     try {
-      await changingSchema(db, () => migrateToLatest(db));
+      await migrateToLatest(db);
     } finally {
       await db.destroy();
     }

@@ -19,7 +19,8 @@ import {
   recordPublished,
 } from '../src/attempts/commands.store.ts';
 import type { Database } from '../src/db/database.ts';
-import { closeOpenAttempt } from '../src/videos/videos.store.ts';
+import { MOVES } from '../src/videos/video-moves.ts';
+import { closeOpenAttempt, storeFailedAttempts } from '../src/videos/videos.store.ts';
 import { insertWorkspace, openTestDatabase } from './support/database.ts';
 
 let db: Database;
@@ -90,6 +91,18 @@ async function video({
 
 const row = (id: string) =>
   db.selectFrom('videos').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+test('a move changes neither a tombstone nor a video in a status that it does not begin in', async () => {
+  const move = (id: string) => storeFailedAttempts(db, id, MOVES.nextAttempt, 1);
+  const processing = await video();
+  await move(processing);
+  expect(await row(processing)).toMatchObject({ status: 'processing', failed_attempts: 1 });
+  for (const id of [await video({ failed: true }), await video({ deleted: true })]) {
+    const before = await row(id);
+    await expect(move(id)).rejects.toThrow(`Video ${id} is not processing`);
+    expect(await row(id)).toEqual(before);
+  }
+});
 
 describe('the open attempt of a video', () => {
   test('is found whether its lease has expired or not', async () => {

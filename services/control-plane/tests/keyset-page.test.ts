@@ -28,7 +28,7 @@ test.each(['asc', 'desc'] as const)(
     const pages: string[][] = [];
     let after: Position | undefined;
     do {
-      const page = { after, limit: 4, order };
+      const page = { after, limit: 3, order };
       const found = await keysetPage(db.selectFrom('workspaces').selectAll(), 'workspaces', page).execute();
       const { data, nextCursor, hasMore } = toPage(found, 3, ({ id }) => id);
       expect(hasMore).toBe(nextCursor !== null);

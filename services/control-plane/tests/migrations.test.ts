@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '@framelane/service-kit/logger';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type Database, openDatabase, openPool } from '../src/db/database.ts';
-import { changingSchema, migrateToLatest, migrator } from '../src/db/migrations.ts';
+import { type Database, openDatabase, openPatientPool, openPool } from '../src/db/database.ts';
+import { migrateToLatest, migrator } from '../src/db/migrations.ts';
 import { createEmptyDatabase } from './support/database.ts';
 import { dumpSchema } from './support/dump-schema.ts';
 
@@ -59,20 +60,25 @@ test('the database of an unreleased version is refused with a sentence that says
   await database.drop();
 });
 
-test('concurrent starts migrate one at a time', async () => {
+test('concurrent starts migrate one at a time, and none fails', async () => {
   const database = await createEmptyDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const starters = [1, 2, 3].map(() => openDatabase(openPool(database.url, logger)));
-  let changing = 0;
-  const migrations = starters.map((starter) =>
-    changingSchema(starter, async () => {
-      changing += 1;
-      expect(changing).toBe(1);
-      await migrateToLatest(starter);
-      changing -= 1;
-    }),
-  );
-  await Promise.all(migrations);
-  await Promise.all(starters.map((starter) => starter.destroy()));
+  const starters = [1, 2, 3].map(() => openDatabase(openPatientPool(database.url, logger)));
+  const observer = openDatabase(openPool(database.url, logger));
+  await migrator(observer).migrateUp();
+  const { migrations } = await observer.transaction().execute(async (trx) => {
+    // Whoever is first waits for this table, and the others wait for the first.
+    await sql`lock table kysely_migration`.execute(trx);
+    const migrations = Promise.all(starters.map((starter) => migrateToLatest(starter)));
+    await until(async () => {
+      const { rows } = await sql<{ locktype: string }>`select locktype from pg_locks
+        where not granted and database = (select oid from pg_database where datname = current_database())
+        order by locktype`.execute(observer);
+      return rows.map(({ locktype }) => locktype).join() === 'advisory,advisory,relation';
+    });
+    return { migrations };
+  });
+  await migrations;
+  await Promise.all([...starters, observer].map((each) => each.destroy()));
   await database.drop();
 });

@@ -8,6 +8,7 @@ import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { QuotasService } from '../src/quotas/quotas.service.ts';
 import type { Limits, Quotas } from '../src/quotas/quotas.ts';
+import { MOVES } from '../src/videos/video-moves.ts';
 import { lockVideo, turnIntoTombstone } from '../src/videos/videos.store.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { insertWorkspace } from './support/database.ts';
@@ -368,7 +369,7 @@ describe('the reservation of a ticket', () => {
       const waiting = sql`select from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;
       await until(async () => (await waiting.execute(plane.db)).rows.length > 0);
-      await turnIntoTombstone(trx, videoId);
+      await turnIntoTombstone(trx, videoId, MOVES.delete);
       return { redeemed };
     });
     expect(await redeemed).toMatchObject({ status: 401, body: { code: 'upload_token_invalid' } });

@@ -7,7 +7,7 @@ import type { EngineConfig } from './config.ts';
 import type { ControlPlaneClient } from './control-plane-client.ts';
 import { freeDiskBytes } from './disk-space.ts';
 import type { EngineMetrics } from './metrics/engine-metrics.ts';
-import { repeat } from './uploads/lease.ts';
+import { repeat } from './repeat.ts';
 
 type Dependencies = {
   config: EngineConfig;

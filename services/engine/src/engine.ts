@@ -15,9 +15,14 @@ const WORKER_TIMEOUT_MS = 10_000;
 /** Time to send the last responses. */
 const CLOSE_GRACE_MS = 3_000;
 
+/** Time limits of the phases after that work, in milliseconds. */
+const CLOSE_LIMITS_MS = { http: CLOSE_GRACE_MS + 1_000, announcements: 1_000, internalHttp: 1_000 };
+
 /** Maximum duration of an engine's stop. A supervisor must wait longer than this before it kills the process. */
 export function stopLimitMs({ roles, uploads }: EngineConfig): number {
-  return (roles.includes('upload') ? uploads.drainSeconds * 1000 : 0) + 20_000;
+  const drainMs = roles.includes('upload') ? uploads.drainSeconds * 1000 : 0;
+  const { http, announcements, internalHttp } = CLOSE_LIMITS_MS;
+  return Math.max(drainMs + CLEANUP_TIMEOUT_MS, WORKER_TIMEOUT_MS) + http + announcements + internalHttp;
 }
 
 const HTTP_OPTIONS = {
@@ -107,9 +112,13 @@ export class Engine {
     await work;
     await stopInOrder(
       [
-        { name: 'http', limitMs: CLOSE_GRACE_MS + 1_000, run: () => closed },
-        { name: 'announcements', limitMs: 1_000, run: () => announcements.stop() },
-        { name: 'internal http', limitMs: 1_000, run: () => closeServer(this.#internalServer, 0) },
+        { name: 'http', limitMs: CLOSE_LIMITS_MS.http, run: () => closed },
+        { name: 'announcements', limitMs: CLOSE_LIMITS_MS.announcements, run: () => announcements.stop() },
+        {
+          name: 'internal http',
+          limitMs: CLOSE_LIMITS_MS.internalHttp,
+          run: () => closeServer(this.#internalServer, 0),
+        },
       ],
       logger,
     );

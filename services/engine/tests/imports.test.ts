@@ -418,6 +418,17 @@ describe('an interrupted file', () => {
     expect(end).toMatchObject({ failure: code, retryInSeconds: 0, startedOver: false });
   });
 
+  test('starts over more than once if it has not changed, up to five tries in all', async () => {
+    const withoutRanges = halfThen((res) => void res.writeHead(200, { ETag: STRONG }).end(FILE));
+    const [third, fifth] = await Promise.all([
+      // After a start-over because of a change.
+      ended(imported(withoutRanges, { tries: 1, startedOver: true })),
+      ended(imported(withoutRanges, { tries: 3 })),
+    ]);
+    expect(third).toMatchObject({ failure: 'import_incomplete', tries: 3, retryInSeconds: 0 });
+    expect(fifth).toMatchObject({ failure: 'import_incomplete', tries: 5, retryInSeconds: null });
+  });
+
   test.each<[string, RespondTo]>([
     ['another ETag', rest({ ETag: '"v2"' })],
     ['no ETag', rest({ ETag: '' })],

@@ -6,9 +6,9 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { line, print } from '@framelane/test-kit/benchmark-table';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
-import { line, print } from '../../../../infra/testing/benchmark-table.ts';
 
 /**
  * Prints how long after the upload a long video can be played on this machine. It can be played when its playlists and the first segments

@@ -2,8 +2,8 @@ import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Time limit for the orderly stop of an orphaned server. */
-const ORDERLY_STOP_MS = 30_000;
+/** Time limit for the stop of a server. */
+export const POSTGRES_STOP_MS = 30_000;
 
 /** Lines of `postmaster.pid`, from 0. PostgreSQL's `miscadmin.h` counts the same lines (`LOCK_FILE_LINE_…`) from 1. */
 const PID_LINE = 0;
@@ -24,7 +24,7 @@ export async function runningPort(cluster: string): Promise<number | undefined> 
  */
 export async function stopOrphan(cluster: string): Promise<void> {
   const pid = Number((await readPidFile(cluster))[PID_LINE]);
-  const deadline = Date.now() + ORDERLY_STOP_MS;
+  const deadline = Date.now() + POSTGRES_STOP_MS;
   let running = await processesIn(cluster);
   if (running.includes(pid)) process.kill(pid, 'SIGINT');
   while (running.length > 0) {

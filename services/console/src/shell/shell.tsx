@@ -3,12 +3,13 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { pagesFor, shortcutOf } from '../navigation.ts';
-import { signOut, useSession } from '../sign-in/session.ts';
+import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { listenToShortcuts, useShortcut } from '../ui/shortcuts.ts';
 import { ShortcutsHelp } from '../ui/shortcuts-help.tsx';
 import { UploadsPanel } from '../uploads/uploads-panel.tsx';
 import { ScopeSwitch } from './scope-switch.tsx';
+import { signOut } from './sign-out.ts';
 
 /** The frame of every page: navigation, workspace, sign-out and the uploads. */
 export function Shell({ children }: { children: ReactNode }) {

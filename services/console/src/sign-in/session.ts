@@ -5,7 +5,6 @@ import { api, setCsrfToken } from '../api/api.ts';
 import { isScopeError, isSessionError } from '../api/problem.ts';
 import { SESSION_KEY } from '../api/query-client.ts';
 import { chosenScope, forgetScope, keepDefaultScope } from '../api/scope.ts';
-import { forgetUploads } from '../uploads/stored-uploads.ts';
 import { takeCode } from './sign-in-code.ts';
 
 export type Session = Schemas['ConsoleSession'];
@@ -76,17 +75,4 @@ async function signIn(code: string): Promise<Session> {
     if (!isSessionError(error)) throw error;
     return await currentSession().catch(() => Promise.reject(error));
   }
-}
-
-/** Ends the session, forgets unfinished uploads and the choice of the workspace, and loads the page again, so that nothing of it stays. */
-export async function signOut(): Promise<void> {
-  try {
-    await unwrap(api.DELETE('/console/session'));
-  } catch (error) {
-    // The session has ended already.
-    if (!isSessionError(error)) throw error;
-  }
-  forgetUploads(localStorage);
-  forgetScope();
-  location.reload();
 }

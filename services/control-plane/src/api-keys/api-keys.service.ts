@@ -133,7 +133,7 @@ export class ApiKeysService {
     workspaceId: string,
     page: { after: Position | undefined; limit: number },
   ): Promise<Page<ApiKeyRecord>> {
-    const rows = await listKeys(this.#db, workspaceId, { ...page, limit: page.limit + 1 });
+    const rows = await listKeys(this.#db, workspaceId, page);
     return toPage(rows, page.limit, toApiKeyRecord);
   }
 

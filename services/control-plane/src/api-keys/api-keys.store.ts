@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
+import { USE_INTERVAL_SECONDS } from '../auth/last-use.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type { ApiKeyRow, Permission } from '../db/schema.ts';
 import type { StoredSecret } from './api-key-secret.ts';
-
-/** `last_used_at` is stored at most this often. */
-const USE_INTERVAL_SECONDS = 60;
 
 /** A key. The clock of the database decides whether it has expired. */
 export type FoundKey = ApiKeyRow & { is_expired: boolean };

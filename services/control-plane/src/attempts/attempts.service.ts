@@ -89,13 +89,13 @@ export class AttemptsService {
   async claim(videoId: string): Promise<ClaimAttemptResponse> {
     const claimed = await this.#db.transaction().execute(async (trx) => {
       const video = await this.#lifecycle.lock(trx, videoId);
-      if (video?.status !== 'processing' || video.size === null || video.source_key === null)
-        return undefined;
+      if (video === undefined || video.size === null || video.source_key === null) return undefined;
       // Maintenance ends an attempt whose lease has expired, and makes the next command due.
       if ((await findOpenAttempt(trx, videoId)) !== undefined) return undefined;
       const contentKey = newContentKey();
       const sealed = await this.#settings.contentKeys.seal(contentKey);
-      const attempt = await this.#lifecycle.assignAttempt(trx, video, sealed);
+      const attempt = await this.#lifecycle.beginAttempt(trx, video, sealed);
+      if (attempt === undefined) return undefined;
       await insertAttempt(trx, { videoId, number: attempt }, this.#settings.leaseSeconds);
       return {
         attempt,

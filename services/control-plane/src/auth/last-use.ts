@@ -1,5 +1,8 @@
 import type { Logger } from '@framelane/service-kit/logger';
 
+/** A use is stored at most this often. */
+export const USE_INTERVAL_SECONDS = 60;
+
 /** Stores when credentials were last used. Requests do not wait for it; a failure is only logged. */
 export class LastUse {
   readonly #store: (id: string) => Promise<void>;

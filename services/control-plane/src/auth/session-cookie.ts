@@ -5,8 +5,8 @@ import type { CookieOptions, Request, Response } from 'express';
 /** The header with the CSRF token. */
 const CSRF_HEADER = 'X-Framelane-CSRF';
 
-/** A session cannot live longer (7 days). */
-const MAX_AGE_MS = 7 * 86_400_000;
+/** A session cannot live longer. */
+export const SESSION_DAYS = 7;
 
 /** The cookie of a console session, and the check that a request with it comes from the console (ADR 43). */
 export class SessionCookie {
@@ -30,7 +30,7 @@ export class SessionCookie {
   }
 
   set(res: Response, token: string): void {
-    res.cookie(this.#name, token, { ...this.#options, maxAge: MAX_AGE_MS });
+    res.cookie(this.#name, token, { ...this.#options, maxAge: SESSION_DAYS * 86_400_000 });
   }
 
   clear(res: Response): void {

@@ -1,3 +1,5 @@
+import { RENEWALS_PER_LEASE } from '@framelane/contracts/internal-api';
+
 /**
  * Measures for how long this control plane has reached its database and the broker without a break. A control plane ends
  * expired leases only after it has reached both for the duration of a lease. Until then, engines may have been unable to
@@ -8,7 +10,7 @@
 export class LeaseGrace {
   readonly #check: () => Promise<unknown>;
   readonly #intervalMs: number;
-  /** A shorter interruption is no break, because engines renew a lease every quarter of its duration. */
+  /** A shorter interruption is no break: a lease outlasts two missed renewals. */
   readonly #breakMs: number;
   #timer: NodeJS.Timeout | undefined;
   #checking = false;
@@ -21,8 +23,8 @@ export class LeaseGrace {
     shortestLeaseSeconds,
   }: { check: () => Promise<unknown>; shortestLeaseSeconds: number }) {
     this.#check = check;
-    this.#intervalMs = shortestLeaseSeconds * 250;
-    this.#breakMs = shortestLeaseSeconds * 500;
+    this.#intervalMs = (shortestLeaseSeconds * 1000) / RENEWALS_PER_LEASE;
+    this.#breakMs = 2 * this.#intervalMs;
   }
 
   /** Begins to check. */

@@ -10,13 +10,14 @@ import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
-import type { CaptionsRecord } from '../videos/captions-record.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { videoNotFound } from '../videos/videos.service.ts';
 import {
   addStoredBytes,
+  type CaptionsRecord,
   findCues,
   findDuration,
+  hasVideo,
   listCaptions,
   type NewCaptions,
   removeCaptions,
@@ -70,15 +71,14 @@ export class CaptionsService {
 
   /** All captions of a video. Throws 404 `video_not_found`. */
   async list(workspaceId: string, videoId: string): Promise<CaptionsRecord[]> {
-    const captions = await listCaptions(this.#db, workspaceId, videoId);
-    if (captions === undefined) throw videoNotFound(videoId);
-    return captions;
+    await this.#requireVideo(workspaceId, videoId);
+    return listCaptions(this.#db, videoId);
   }
 
   /** The WebVTT file of a language. Throws 404 `video_not_found` or `captions_not_found`, and 400 if the language is invalid. */
   async get(address: CaptionsAddress): Promise<string> {
     const language = requireLanguage(address.language);
-    await this.list(address.workspaceId, address.videoId);
+    await this.#requireVideo(address.workspaceId, address.videoId);
     const cues = await findCues(this.#db, address.videoId, language);
     if (cues === undefined) throw captionsNotFound(language);
     return webVttFile(cues);
@@ -107,7 +107,7 @@ export class CaptionsService {
       await addStoredBytes(trx, videoId, growth);
       return {
         created: old === undefined,
-        record: await readRecord(trx, { workspaceId, videoId, language }),
+        record: await readRecord(trx, videoId, language),
       };
     });
   }
@@ -126,7 +126,7 @@ export class CaptionsService {
         ...(patch.default !== undefined && { is_default: patch.default }),
         revision,
       });
-      return readRecord(trx, { ...address, language });
+      return readRecord(trx, address.videoId, language);
     });
   }
 
@@ -151,7 +151,7 @@ export class CaptionsService {
    */
   async storeTracks(trx: Database, video: VideoRow, tracks: Manifest['captions']): Promise<void> {
     if (tracks.length === 0) return;
-    const existing = (await listCaptions(trx, video.workspace_id, video.id)) ?? [];
+    const existing = await listCaptions(trx, video.id);
     const set = new Set(existing.map(({ language }) => language));
     const taken = new Set<string>();
     for (const track of tracks) {
@@ -174,11 +174,14 @@ export class CaptionsService {
     change: (trx: Database, existing: CaptionsRecord[]) => Promise<T>,
   ): Promise<T> {
     return this.#db.transaction().execute(async (trx) => {
-      await this.#lifecycle.lock(trx, videoId);
-      const existing = await listCaptions(trx, workspaceId, videoId);
-      if (existing === undefined) throw videoNotFound(videoId);
-      return change(trx, existing);
+      const video = await this.#lifecycle.lock(trx, videoId);
+      if (video?.workspace_id !== workspaceId) throw videoNotFound(videoId);
+      return change(trx, await listCaptions(trx, videoId));
     });
+  }
+
+  async #requireVideo(workspaceId: string, videoId: string): Promise<void> {
+    if (!(await hasVideo(this.#db, workspaceId, videoId))) throw videoNotFound(videoId);
   }
 
   /**
@@ -211,12 +214,9 @@ function toContent(cues: readonly Cue[]): Content {
 }
 
 /** The captions that a transaction has stored. */
-async function readRecord(
-  trx: Database,
-  { workspaceId, videoId, language }: CaptionsAddress,
-): Promise<CaptionsRecord> {
-  const stored = await listCaptions(trx, workspaceId, videoId);
-  const record = stored?.find((each) => each.language === language);
+async function readRecord(trx: Database, videoId: string, language: string): Promise<CaptionsRecord> {
+  const stored = await listCaptions(trx, videoId);
+  const record = stored.find((each) => each.language === language);
   if (record === undefined) throw new Error(`The captions ${language} of ${videoId} were not stored`);
   return record;
 }

@@ -1,25 +1,43 @@
+import type { components } from '@framelane/openapi/types';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { CaptionsRow } from '../db/schema.ts';
-import { type CaptionsRecord, captionsOf, toCaptionsRecords } from '../videos/captions-record.ts';
+
+/** The public record of captions. */
+export type CaptionsRecord = components['schemas']['Captions'];
 
 /** Captions without their times of change. */
 export type NewCaptions = Omit<CaptionsRow, 'video_id' | 'updated_at'>;
 
-/** The captions of a living video, by language; undefined when the workspace has no such video. */
-export async function listCaptions(
-  db: Database,
-  workspaceId: string,
-  videoId: string,
-): Promise<CaptionsRecord[] | undefined> {
+/** Whether the workspace has this living video. */
+export async function hasVideo(db: Database, workspaceId: string, videoId: string): Promise<boolean> {
   const row = await db
     .selectFrom('videos')
-    .select(captionsOf)
+    .select('id')
     .where('id', '=', videoId)
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  return row && toCaptionsRecords(row.captions);
+  return row !== undefined;
+}
+
+/** The captions of a video, by language. */
+export async function listCaptions(db: Database, videoId: string): Promise<CaptionsRecord[]> {
+  const rows = await db
+    .selectFrom('captions')
+    .select([
+      'language',
+      'label',
+      'is_default as default',
+      'origin',
+      'cue_count as cues',
+      'bytes',
+      'updated_at',
+    ])
+    .where('video_id', '=', videoId)
+    .orderBy(sql`language collate "C"`)
+    .execute();
+  return rows.map(({ updated_at, ...captions }) => ({ ...captions, updatedAt: updated_at.toISOString() }));
 }
 
 /** The duration of a living video in seconds; null if it is not known, or the workspace has no such video. */

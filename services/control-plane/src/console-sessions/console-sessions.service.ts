@@ -160,7 +160,7 @@ export class ConsoleSessionsService {
     workspaceId: string,
     page: { after: Position | undefined; limit: number },
   ): Promise<Page<SessionRecord>> {
-    const rows = await listSessions(this.#db, workspaceId, { ...page, limit: page.limit + 1 });
+    const rows = await listSessions(this.#db, workspaceId, page);
     return toPage(rows, page.limit, toSessionRecord);
   }
 

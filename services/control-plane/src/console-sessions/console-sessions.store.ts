@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { USE_INTERVAL_SECONDS } from '../auth/last-use.ts';
+import { SESSION_DAYS } from '../auth/session-cookie.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
@@ -6,10 +8,6 @@ import type { ConsoleCodeRow, ConsoleSessionRow, Environment } from '../db/schem
 
 const CODE_MINUTES = 10;
 const IDLE_HOURS = 8;
-const LIFETIME_DAYS = 7;
-
-/** `last_seen_at` is stored at most this often. */
-const USE_INTERVAL_SECONDS = 60;
 
 type WithEnvironments<Row> = Omit<Row, 'environments'> & { environments: readonly Environment[] };
 
@@ -36,7 +34,7 @@ type NewSession = Grant & {
 const isLive = sql<boolean>`idle_expires_at > now()`;
 const isUseDue = sql<boolean>`last_seen_at <= now() - make_interval(secs => ${sql.lit(USE_INTERVAL_SECONDS)})`;
 const environments = sql<Environment[]>`coalesce(environments, array[environment])`.as('environments');
-const expiry = sql<Date>`now() + make_interval(days => ${sql.lit(LIFETIME_DAYS)})`;
+const expiry = sql<Date>`now() + make_interval(days => ${sql.lit(SESSION_DAYS)})`;
 const idleExpiry = sql<Date>`least(now() + make_interval(hours => ${sql.lit(IDLE_HOURS)}), expires_at)`;
 
 /** Stores a code with its grants. Resolves with the time at which it expires. */

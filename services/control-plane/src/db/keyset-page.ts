@@ -10,8 +10,9 @@ export type Page<T> = { data: T[]; nextCursor: string | null; hasMore: boolean }
 export type PageRequest = { after: Position | undefined; limit: number; order?: 'asc' | 'desc' };
 
 /**
- * Limits a query to one page, in (created_at, id) order of the table. Keyset paging: a page begins where the previous one
- * ended, even if rows were inserted meanwhile, and with an index the last page costs as much as the first.
+ * Limits a query to one page and the row after it, in (created_at, id) order of the table; `toPage` makes the page. Keyset
+ * paging: a page begins where the previous one ended, even if rows were inserted meanwhile, and with an index the last page
+ * costs as much as the first.
  */
 export function keysetPage<DB, TB extends keyof DB & string, O>(
   query: SelectQueryBuilder<DB, TB, O>,
@@ -19,13 +20,16 @@ export function keysetPage<DB, TB extends keyof DB & string, O>(
   { after, limit, order = 'desc' }: PageRequest,
 ): SelectQueryBuilder<DB, TB, O> {
   const [createdAt, id] = [sql.ref(`${table}.created_at`), sql.ref(`${table}.id`)];
-  const page = query.orderBy(createdAt, order).orderBy(id, order).limit(limit);
+  const page = query
+    .orderBy(createdAt, order)
+    .orderBy(id, order)
+    .limit(limit + 1);
   if (after === undefined) return page;
   const beyond = order === 'desc' ? sql`<` : sql`>`;
   return page.where(sql<boolean>`(${createdAt}, ${id}) ${beyond} (${after.createdAt}, ${after.id})`);
 }
 
-/** Makes a page from up to `limit + 1` rows; the extra row only shows that there are more. */
+/** Makes a page from the rows of `keysetPage`; the row after the page only shows that there are more. */
 export function toPage<R extends { id: string; created_at: Date }, T>(
   rows: readonly R[],
   limit: number,

@@ -66,7 +66,7 @@ const SCHEMA_LOCK = 5_208_113;
  * Runs `work` while no other process runs `changingSchema`. Kysely locks migrations too, but it reads the system catalogue before
  * it takes the lock, and that fails if another process creates or drops tables meanwhile.
  */
-export async function changingSchema<T>(db: Database, work: () => Promise<T>): Promise<T> {
+async function changingSchema<T>(db: Database, work: () => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
     await sql`select pg_advisory_lock(${SCHEMA_LOCK})`.execute(connection);
     try {
@@ -84,20 +84,22 @@ export function migrator(db: Database): Migrator {
 
 /**
  * Migrates the database to the latest schema. Each migration has its own transaction, so that none locks a table longer than it needs
- * to. Throws when an unreleased version created the database.
+ * to. Concurrent processes take turns. Throws when an unreleased version created the database.
  */
-export async function migrateToLatest(db: Database): Promise<void> {
-  if (await isUnreleased(db)) {
-    throw new Error(
-      'The database belongs to an unreleased version of Framelane and cannot be migrated. Use an empty database; on a single node, move DATA_DIR away.',
-    );
-  }
-  const migrations = migrator(db);
-  for (;;) {
-    const { results = [], error } = await migrations.migrateUp();
-    if (error !== undefined) throw new Error('The database could not be migrated', { cause: error });
-    if (results.length === 0) return;
-  }
+export function migrateToLatest(db: Database): Promise<void> {
+  return changingSchema(db, async () => {
+    if (await isUnreleased(db)) {
+      throw new Error(
+        'The database belongs to an unreleased version of Framelane and cannot be migrated. Use an empty database; on a single node, move DATA_DIR away.',
+      );
+    }
+    const migrations = migrator(db);
+    for (;;) {
+      const { results = [], error } = await migrations.migrateUp();
+      if (error !== undefined) throw new Error('The database could not be migrated', { cause: error });
+      if (results.length === 0) return;
+    }
+  });
 }
 
 async function isUnreleased(db: Database): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { AudioRole, RenditionName, VideoRendition } from '@framelane/contra
 import type { StartedRenditions, Task, TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
-import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
+import type { ColumnType, Generated, JSONColumnType, Selectable } from 'kysely';
 
 /** The types of all tables. migrations/ creates them, schema.sql shows them. Times are timestamptz(3). */
 export type Schema = {
@@ -59,7 +59,6 @@ type QuotasTable = {
   uploads: number | null;
   file_bytes: number | null;
 };
-export type QuotasRow = Selectable<QuotasTable>;
 
 type ApiKeysTable = {
   id: string;
@@ -325,7 +324,6 @@ type TasksTable = {
   /** Null until it is done. */
   result: JSONColumnType<TaskResult> | null;
 };
-export type TaskRow = Selectable<TasksTable>;
 
 /** What engines announce about themselves. An engine that ends deletes its row. */
 type EnginesTable = {
@@ -460,7 +458,6 @@ type WebhookEndpointsTable = {
   updated_at: Generated<Date>;
 };
 export type WebhookEndpointRow = Selectable<WebhookEndpointsTable>;
-export type NewWebhookEndpoint = Insertable<WebhookEndpointsTable>;
 
 type WebhookEventsTable = {
   id: string;
@@ -507,7 +504,6 @@ type WebhookAttemptsTable = {
   request_headers: Record<string, string> | null;
 };
 export type WebhookAttemptRow = Selectable<WebhookAttemptsTable>;
-export type NewWebhookAttempt = Insertable<WebhookAttemptsTable>;
 
 type IdempotencyKeysTable = {
   workspace_id: string;

@@ -9,6 +9,7 @@ import { requestPurge } from './object-purges.store.ts';
 import {
   type AttemptFailure,
   type Effect,
+  type Move,
   type MoveName,
   moveAfterFailure,
   moveFrom,
@@ -89,16 +90,23 @@ export class VideoLifecycle {
   ): Promise<boolean> {
     const { transferId, bytes, sha256 } = upload;
     const file = { sourceKey: sourceKey(video.workspace_id, video.id, transferId), bytes, sha256 };
-    const moved = await this.#move(trx, video, 'beginProcessing', () => storeFile(trx, video.id, file));
+    const moved = await this.#move(trx, video, 'beginProcessing', (move) =>
+      storeFile(trx, video.id, move, file),
+    );
     if (moved) this.#logger.info('video.uploaded', { videoId: video.id, title: video.title, bytes });
     return moved;
   }
 
-  /** Gives a processing video its next attempt number, and the key that this attempt encrypts with. */
-  async assignAttempt(trx: Database, video: VideoRow, sealedContentKey: string): Promise<number> {
+  /**
+   * Gives a processing video its next attempt number, and the key that this attempt encrypts with. Resolves with the number;
+   * undefined when the video is not processing.
+   */
+  async beginAttempt(trx: Database, video: VideoRow, sealedContentKey: string): Promise<number | undefined> {
     const attempt = video.attempt + 1;
-    await storeAttempt(trx, video.id, attempt, sealedContentKey);
-    return attempt;
+    const moved = await this.#move(trx, video, 'beginAttempt', (move) =>
+      storeAttempt(trx, video.id, move, attempt, sealedContentKey),
+    );
+    return moved ? attempt : undefined;
   }
 
   /** Makes the next attempts at a processing video transcode it in one run. */
@@ -115,10 +123,8 @@ export class VideoLifecycle {
 
   /** processing → ready. Closes the open attempt as completed. The objects of earlier attempts are purged. */
   async complete(trx: Database, video: VideoRow, result: AttemptResult): Promise<boolean> {
-    const moved = await this.#move(trx, video, 'complete', async () => {
-      await closeOpenAttempt(trx, video.id, 'completed');
-      await storeResult(trx, video, result);
-      await this.applyKeepSource(trx, video.id);
+    const moved = await this.#move(trx, video, 'complete', (move) => storeResult(trx, video, move, result), {
+      outcome: 'completed',
     });
     if (!moved) return false;
     const seconds = video.uploaded_at === null ? null : (Date.now() - video.uploaded_at.getTime()) / 1000;
@@ -137,15 +143,15 @@ export class VideoLifecycle {
    * Resolves with whether it failed the video.
    */
   async failAttempt(trx: Database, video: VideoRow, failure: FailedAttempt): Promise<boolean> {
-    await closeOpenAttempt(trx, video.id, failure.outcome);
-    const next = moveAfterFailure(failure.kind, video.failed_attempts, failure.backoffSeconds);
+    const { kind, outcome, backoffSeconds } = failure;
+    const next = moveAfterFailure(kind, video.failed_attempts, backoffSeconds);
     if (next.move === 'fail') return this.fail(trx, video, failure);
     await this.#move(
       trx,
       video,
       'nextAttempt',
-      () => storeFailedAttempts(trx, video.id, next.failedAttempts),
-      next.delaySeconds,
+      (move) => storeFailedAttempts(trx, video.id, move, next.failedAttempts),
+      { outcome, delaySeconds: next.delaySeconds },
     );
     return false;
   }
@@ -154,12 +160,16 @@ export class VideoLifecycle {
   async fail(
     trx: Database,
     video: VideoRow,
-    { code, message }: { code: FailureCode; message: string },
+    failure: Pick<FailedAttempt, 'code' | 'message'> & EffectDetails,
   ): Promise<boolean> {
-    const moved = await this.#move(trx, video, 'fail', async () => {
-      await storeFailure(trx, video.id, { code, message });
-      await this.applyKeepSource(trx, video.id);
-    });
+    const { code, message } = failure;
+    const moved = await this.#move(
+      trx,
+      video,
+      'fail',
+      (move) => storeFailure(trx, video.id, move, { code, message }),
+      failure,
+    );
     if (moved) {
       this.#logger.warn('video.failed', { videoId: video.id, title: video.title, code, reason: message });
     }
@@ -190,7 +200,7 @@ export class VideoLifecycle {
 
   /** failed → processing, for a video whose source is stored. */
   async retry(trx: Database, video: VideoRow): Promise<boolean> {
-    const moved = await this.#move(trx, video, 'retry', () => resetFailure(trx, video.id));
+    const moved = await this.#move(trx, video, 'retry', (move) => resetFailure(trx, video.id, move));
     if (moved) {
       this.#logger.info('video.retried', { videoId: video.id, title: video.title, after: video.error_code });
     }
@@ -199,7 +209,7 @@ export class VideoLifecycle {
 
   /** Any status → tombstone. Erases the key and everything that the owner wrote; all objects are purged. */
   async delete(trx: Database, video: VideoRow): Promise<void> {
-    await this.#move(trx, video, 'delete', () => turnIntoTombstone(trx, video.id));
+    await this.#move(trx, video, 'delete', (move) => turnIntoTombstone(trx, video.id, move));
     this.#logger.info('video.deleted', { videoId: video.id, title: video.title });
   }
 
@@ -218,18 +228,27 @@ export class VideoLifecycle {
     trx: Database,
     video: VideoRow,
     name: MoveName,
-    write: () => Promise<void>,
-    delaySeconds = 0,
+    write: (move: Move) => Promise<void>,
+    details: EffectDetails = {},
   ): Promise<boolean> {
     const move = moveFrom(video.status, name);
     if (move === undefined) return false;
-    await write();
-    for (const effect of move.effects) await this.#apply(trx, video, effect, delaySeconds);
+    await write(move);
+    for (const effect of move.effects) await this.#apply(trx, video, effect, details);
     return true;
   }
 
-  async #apply(trx: Database, video: VideoRow, effect: Effect, delaySeconds: number): Promise<void> {
+  async #apply(
+    trx: Database,
+    video: VideoRow,
+    effect: Effect,
+    { outcome = 'failed', delaySeconds = 0 }: EffectDetails,
+  ): Promise<void> {
     switch (effect) {
+      case 'close-attempt':
+        return closeOpenAttempt(trx, video.id, outcome);
+      case 'keep-source':
+        return this.applyKeepSource(trx, video.id);
       case 'command':
         return makeCommandDue(trx, video.id, delaySeconds);
       case 'end-import':
@@ -257,6 +276,9 @@ export class VideoLifecycle {
     });
   }
 }
+
+/** The outcome of an open attempt that a move closes, and the delay of the command that it makes due. */
+type EffectDetails = { outcome?: AttemptOutcome; delaySeconds?: number };
 
 /** How an attempt failed. `backoffSeconds` is the delay after the first failure of a video. */
 export type FailedAttempt = {

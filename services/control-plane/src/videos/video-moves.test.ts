@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { VideoStatus } from '../db/schema.ts';
-import { MOVES, type MoveName, moveAfterFailure, moveFrom } from './video-moves.ts';
+import { type Effect, MOVES, type MoveName, moveAfterFailure, moveFrom } from './video-moves.ts';
 
 const STATUSES: VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
 
 describe('moveFrom', () => {
   test.each<[MoveName, Partial<Record<VideoStatus, string>>]>([
     ['beginProcessing', { uploading: 'processing' }],
+    ['beginAttempt', { processing: 'processing' }],
     ['nextAttempt', { processing: 'processing' }],
     ['complete', { processing: 'ready' }],
     ['fail', { uploading: 'failed', processing: 'failed' }],
@@ -17,21 +18,29 @@ describe('moveFrom', () => {
     expect(Object.fromEntries(targets.filter(([, to]) => to !== undefined))).toEqual(expected);
   });
 
-  test('a command becomes due with every move to processing, and with no other', () => {
-    for (const { to, effects } of Object.values(MOVES)) {
-      expect((effects as readonly string[]).includes('command')).toBe(to === 'processing');
-    }
+  test('a command becomes due with every move to processing except the one that begins an attempt, and with no other', () => {
+    expect(movesWith('command')).toEqual(['beginProcessing', 'nextAttempt', 'retry']);
+  });
+
+  test('a move that ends an attempt closes it; a deletion deletes it', () => {
+    expect(movesWith('close-attempt')).toEqual(['nextAttempt', 'complete', 'fail']);
   });
 
   test('every final status has a purge and an event', () => {
     const ends = Object.values(MOVES).filter(({ to }) => to !== 'processing');
     expect(ends.map(({ effects }) => [...effects])).toEqual([
-      ['purge', 'video.ready'],
-      ['end-import', 'purge', 'video.failed'],
+      ['close-attempt', 'keep-source', 'purge', 'video.ready'],
+      ['close-attempt', 'keep-source', 'end-import', 'purge', 'video.failed'],
       ['purge', 'video.deleted'],
     ]);
   });
 });
+
+function movesWith(effect: Effect): string[] {
+  return Object.entries(MOVES)
+    .filter(([, { effects }]) => (effects as readonly Effect[]).includes(effect))
+    .map(([name]) => name);
+}
 
 describe('moveAfterFailure', () => {
   test.each([

@@ -2,6 +2,10 @@ import type { VideoStatus } from '../db/schema.ts';
 
 /** What follows from a move, in its transaction. */
 export type Effect =
+  /** The open attempt ends, if there is one. */
+  | 'close-attempt'
+  /** The deletion of the source is scheduled. A source that is not kept is deleted at once. */
+  | 'keep-source'
   /** A transcode command becomes due. */
   | 'command'
   /** The import of the file ends, if there is one: its URL and headers are erased. */
@@ -13,8 +17,15 @@ export type Effect =
   | 'video.failed'
   | 'video.deleted';
 
-/** The statuses a move begins in, the one it leads to, and its effects. The tombstone of a deleted video keeps its last status. */
-type Move = { from: readonly VideoStatus[]; to: VideoStatus | 'tombstone'; effects: readonly Effect[] };
+/**
+ * The statuses a move begins in, the one it leads to, and its effects, in order. The tombstone of a deleted video keeps its last
+ * status.
+ */
+export type Move = {
+  from: readonly VideoStatus[];
+  to: VideoStatus | 'tombstone';
+  effects: readonly Effect[];
+};
 
 /**
  * Every move a video can make. Anything else changes no row. Only `retry` leads out of `failed`, so a late report of an
@@ -22,9 +33,18 @@ type Move = { from: readonly VideoStatus[]; to: VideoStatus | 'tombstone'; effec
  */
 export const MOVES = {
   beginProcessing: { from: ['uploading'], to: 'processing', effects: ['end-import', 'command'] },
-  nextAttempt: { from: ['processing'], to: 'processing', effects: ['command'] },
-  complete: { from: ['processing'], to: 'ready', effects: ['purge', 'video.ready'] },
-  fail: { from: ['uploading', 'processing'], to: 'failed', effects: ['end-import', 'purge', 'video.failed'] },
+  beginAttempt: { from: ['processing'], to: 'processing', effects: [] },
+  nextAttempt: { from: ['processing'], to: 'processing', effects: ['close-attempt', 'command'] },
+  complete: {
+    from: ['processing'],
+    to: 'ready',
+    effects: ['close-attempt', 'keep-source', 'purge', 'video.ready'],
+  },
+  fail: {
+    from: ['uploading', 'processing'],
+    to: 'failed',
+    effects: ['close-attempt', 'keep-source', 'end-import', 'purge', 'video.failed'],
+  },
   retry: { from: ['failed'], to: 'processing', effects: ['command'] },
   delete: {
     from: ['uploading', 'processing', 'ready', 'failed'],

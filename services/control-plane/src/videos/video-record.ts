@@ -7,7 +7,6 @@ import {
 import type { components } from '@framelane/openapi/types';
 import type { RenditionRow, VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
-import { type CaptionsRecord, toCaptionsRecords } from './captions-record.ts';
 import { fromDays } from './keep-source.ts';
 
 /** The public record of a video. */
@@ -18,7 +17,7 @@ export type VideoWithFile = VideoRow & {
   upload_expires_at: Date | null;
   import: VideoRecord['import'];
   audio: readonly Pick<RenditionRow, 'name' | 'label' | 'language' | 'role' | 'channels'>[] | null;
-  captions: CaptionsRecord[];
+  captions: VideoRecord['captions'];
   version: string;
 };
 
@@ -66,7 +65,10 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     progress: row.progress,
     error: row.error_code !== null ? { code: row.error_code, message: row.error_message ?? '' } : null,
     inputIssues: row.input_issues,
-    captions: toCaptionsRecords(row.captions),
+    captions: row.captions.map((captions) => ({
+      ...captions,
+      updatedAt: new Date(captions.updatedAt).toISOString(),
+    })),
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
     import: row.import && importRecord(row.import),
     ...sourceState(row),

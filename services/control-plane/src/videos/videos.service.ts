@@ -116,7 +116,7 @@ export class VideosService {
     filter: VideoFilter,
     request: ListRequest,
   ): Promise<{ page: Page<VideoRecord>; versions: string[] }> {
-    const rows = await listVideos(this.#db, workspaceId, filter, withOneMore(request));
+    const rows = await listVideos(this.#db, workspaceId, filter, request);
     return {
       page: toPage(rows, request.limit, (row) => toVideoRecord(row, this.#baseUrl)),
       versions: rows.map(({ version }) => version),
@@ -125,7 +125,7 @@ export class VideosService {
 
   /** The versions that `list` would resolve with, for a fraction of its cost. */
   versions(workspaceId: string, filter: VideoFilter, request: ListRequest): Promise<string[]> {
-    return listVideoVersions(this.#db, workspaceId, filter, withOneMore(request));
+    return listVideoVersions(this.#db, workspaceId, filter, request);
   }
 
   /**
@@ -223,11 +223,6 @@ export class VideosService {
       throw unavailable('The storage cannot be reached at the moment.', error);
     }
   }
-}
-
-/** The row after the page shows whether there is another page. */
-function withOneMore(request: ListRequest): ListRequest {
-  return { ...request, limit: request.limit + 1 };
 }
 
 /** The living video of this workspace, locked until the transaction ends. */

@@ -16,9 +16,9 @@ import type {
   VideoRow,
   VideoStatus,
 } from '../db/schema.ts';
-import { captionsOf } from './captions-record.ts';
 import { FAILED_SOURCE_DAYS } from './keep-source.ts';
 import type { TaskCounts } from './timeline.ts';
+import type { Move } from './video-moves.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import type { VideoWithFile } from './video-record.ts';
 
@@ -225,9 +225,9 @@ function kindsOf(filter: VideoFilter) {
 /** A file that an upload has stored. */
 export type StoredFile = { sourceKey: string; bytes: number; sha256: string | null };
 
-/** Moves a video to `processing` with its file. */
-export async function storeFile(trx: Database, videoId: string, file: StoredFile): Promise<void> {
-  await setStatus(trx, videoId, 'processing', {
+/** Moves a video and stores its file. */
+export async function storeFile(trx: Database, videoId: string, move: Move, file: StoredFile): Promise<void> {
+  await moveVideo(trx, videoId, move, {
     size: file.bytes,
     sha256: file.sha256,
     source_key: file.sourceKey,
@@ -253,15 +253,16 @@ export type AttemptResult = {
   sourceSha256?: string | undefined;
 };
 
-/** Moves a video to `ready` with the result of an attempt. */
+/** Moves a video and stores the result of its attempt. */
 export async function storeResult(
   trx: Database,
   video: VideoRow,
+  move: Move,
   { manifest, renditions, sourceSha256 }: AttemptResult,
 ): Promise<void> {
   const { source, duration, inputIssues, poster, storyboard } = manifest;
   const { container, videoCodec, audioCodec } = source;
-  await setStatus(trx, video.id, 'ready', {
+  await moveVideo(trx, video.id, move, {
     duration,
     width: source.width,
     height: source.height,
@@ -281,13 +282,14 @@ export async function storeResult(
   });
 }
 
-/** Moves a video to `failed` and erases its content key. */
+/** Moves a video, stores why it failed, and erases its content key. */
 export async function storeFailure(
   trx: Database,
   videoId: string,
+  move: Move,
   error: { code: FailureCode; message: string },
 ): Promise<void> {
-  await setStatus(trx, videoId, 'failed', {
+  await moveVideo(trx, videoId, move, {
     error_code: error.code,
     error_message: error.message,
     content_key: null,
@@ -295,18 +297,19 @@ export async function storeFailure(
   });
 }
 
-/** Makes a processing video wait for another attempt. */
+/** Moves a video and stores how many of its attempts have failed. */
 export async function storeFailedAttempts(
   trx: Database,
   videoId: string,
+  move: Move,
   failedAttempts: number,
 ): Promise<void> {
-  await setStatus(trx, videoId, 'processing', { failed_attempts: failedAttempts });
+  await moveVideo(trx, videoId, move, { failed_attempts: failedAttempts });
 }
 
-/** Moves a failed video to `processing` without its failed attempts; the attempts keep their numbers. */
-export async function resetFailure(trx: Database, videoId: string): Promise<void> {
-  await setStatus(trx, videoId, 'processing', {
+/** Moves a failed video and clears its failure and its failed attempts; the attempts keep their numbers. */
+export async function resetFailure(trx: Database, videoId: string, move: Move): Promise<void> {
+  await moveVideo(trx, videoId, move, {
     error_code: null,
     error_message: null,
     failed_at: null,
@@ -320,21 +323,29 @@ export async function resetFailure(trx: Database, videoId: string): Promise<void
 /** Every retry is a request of a client, so their number has no other limit. */
 const STORED_RETRIES = 100;
 
-/** Also clears the due command and the preview: they belong to the previous status or attempt. */
-async function setStatus(
+/**
+ * Moves a living video. Throws if it is in a status that the move does not begin in. Also clears the due command and the preview:
+ * they belong to the previous status or attempt.
+ */
+async function moveVideo(
   trx: Database,
   videoId: string,
-  status: VideoStatus,
+  { from, to }: Move,
   values: UpdateObject<Schema, 'videos'>,
 ): Promise<void> {
-  await trx
+  const { numUpdatedRows } = await trx
     .updateTable('videos')
     .set({
-      ...{ ...values, status, updated_at: sql`now()` },
+      ...{ ...values, updated_at: sql`now()` },
       ...{ command_due_at: null, command_claimed_until: null, preview_variants: null },
+      ...(to === 'tombstone' ? { deleted_at: sql`now()` } : { status: to }),
     })
     .where('id', '=', videoId)
-    .execute();
+    .where('status', 'in', from)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n)
+    throw new Error(`Video ${videoId} is not ${from.join(' or ')}: no move to ${to}`);
 }
 
 /** Makes a transcode command due after the delay; the wait for an engine begins then. */
@@ -347,14 +358,15 @@ export async function makeCommandDue(trx: Database, videoId: string, delaySecond
     .execute();
 }
 
-/** Stores the number of a new attempt and its sealed content key. Clears its command if that is still due. */
+/** Moves a video and stores the number and the sealed content key of its new attempt. */
 export async function storeAttempt(
   trx: Database,
   videoId: string,
+  move: Move,
   attempt: number,
   sealedContentKey: string,
 ): Promise<void> {
-  await setStatus(trx, videoId, 'processing', { attempt, content_key: sealedContentKey });
+  await moveVideo(trx, videoId, move, { attempt, content_key: sealedContentKey });
 }
 
 /** Makes the next attempts at a video transcode it in one run. */
@@ -533,10 +545,10 @@ export async function findVideosToRemove(
 }
 
 /**
- * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions and poster, and blanks everything that
- * its owner wrote or sent. The other columns serve the purge.
+ * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions and poster, and blanks
+ * every column that is not kept.
  */
-export async function turnIntoTombstone(db: Database, videoId: string): Promise<void> {
+export async function turnIntoTombstone(trx: Database, videoId: string, move: Move): Promise<void> {
   for (const table of [
     'captions',
     'posters',
@@ -545,23 +557,32 @@ export async function turnIntoTombstone(db: Database, videoId: string): Promise<
     'imports',
     'upload_tickets',
   ] as const) {
-    await db.deleteFrom(table).where('video_id', '=', videoId).execute();
+    await trx.deleteFrom(table).where('video_id', '=', videoId).execute();
   }
-  await db
-    .updateTable('videos')
-    .set({ ...BLANK, deleted_at: sql`now()`, updated_at: sql`now()` })
-    .where('id', '=', videoId)
-    .execute();
+  await moveVideo(trx, videoId, move, BLANK);
 }
 
-/** Every column that holds something of the owner or of the file. */
-const BLANK = {
+/**
+ * The columns that a tombstone keeps. None holds something that the owner wrote. The purge reads the first line. Constraints tie the
+ * second line to `status` and `uploaded_at`. The others say how the video was processed.
+ */
+type KeptColumn =
+  | ('id' | 'workspace_id' | 'status' | 'deleted_at')
+  | ('error_code' | 'source_key')
+  | ('environment' | 'progress' | 'attempt' | 'failed_attempts' | 'in_one_run' | 'playback_version')
+  | ('uploaded_at' | 'ready_at' | 'failed_at' | 'source_deleted_at' | 'command_published_at')
+  | ('created_at' | 'updated_at' | 'waiting_since' | 'remove_at');
+
+/** The type requires a decision about every new column: it is blanked here, or is a `KeptColumn`. */
+const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject<Schema, 'videos'> = {
   title: '',
   filename: '',
   metadata: '{}',
   tags: [],
   passthrough: null,
+  playback_policy: sql`default`,
   allowed_origins: null,
+  keep_source_days: null,
   size: null,
   sha256: null,
   source: null,
@@ -571,17 +592,21 @@ const BLANK = {
   height: null,
   frame_rate: null,
   variants: null,
+  preview_variants: null,
   target_duration: null,
+  start_timestamp: sql`default`,
   poster_bytes: null,
   storyboard: null,
   chosen_poster: null,
+  image_folder: sql`default`,
   storage_bytes: 0,
   content_key: null,
   command_due_at: null,
   command_claimed_until: null,
   error_message: null,
+  retried_at: sql`default`,
   delete_source_at: null,
-} as const satisfies UpdateObject<Schema, 'videos'>;
+};
 
 /** Deletes up to `limit` tombstones of that age whose purge has ended. Resolves with their number. */
 export async function deleteTombstones(db: Database, olderThanDays: number, limit: number): Promise<number> {
@@ -660,4 +685,13 @@ function audioOf(eb: ExpressionBuilder<Schema, 'videos'>) {
     .whereRef('renditions.video_id', '=', 'videos.id')
     .where('width', 'is', null)
     .as('audio');
+}
+
+/** The captions of the video in the outer query, by language. */
+function captionsOf(_: ExpressionBuilder<Schema, 'videos'>) {
+  return sql<
+    VideoWithFile['captions']
+  >`(select coalesce(json_agg(json_build_object('language', language, 'label', label,
+    'default', is_default, 'origin', origin, 'cues', cue_count, 'bytes', bytes, 'updatedAt', updated_at)
+    order by language collate "C"), '[]') from captions where video_id = videos.id)`.as('captions');
 }

@@ -90,7 +90,7 @@ export class WebhookEndpointsService {
     workspaceId: string,
     page: { after: Position | undefined; limit: number },
   ): Promise<Page<WebhookRecord>> {
-    const rows = await listEndpoints(this.#db, workspaceId, { ...page, limit: page.limit + 1 });
+    const rows = await listEndpoints(this.#db, workspaceId, page);
     const last = await findLastDeliveries(
       this.#db,
       rows.map(({ id }) => id),
@@ -163,7 +163,7 @@ export class WebhookEndpointsService {
     page: { after: Position | undefined; limit: number; status: DeliveryRecord['status'] | undefined },
   ): Promise<Page<DeliveryRecord>> {
     requireFound(await findEndpoint(this.#db, workspaceId, id), id);
-    const rows = await listDeliveries(this.#db, id, { ...page, limit: page.limit + 1 });
+    const rows = await listDeliveries(this.#db, id, page);
     const attempts = await findAttempts(
       this.#db,
       rows.map((row) => row.id),

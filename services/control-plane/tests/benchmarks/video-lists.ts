@@ -1,6 +1,6 @@
 import { createLogger } from '@framelane/service-kit/logger';
+import { median } from '@framelane/test-kit/benchmark-table';
 import { sql } from 'kysely';
-import { median } from '../../../../infra/testing/benchmark-table.ts';
 import { type Database, openDatabase, openPatientPool } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrations.ts';
 import { listVideos, type VideoFilter } from '../../src/videos/videos.store.ts';

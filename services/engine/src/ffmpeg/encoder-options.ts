@@ -44,12 +44,6 @@ export function encoderOptions(plan: EncodePlan, settings: EncoderSettings): str
   ];
 }
 
-/**
- * A piece that is encoded again must be identical. x264 with several threads does not ensure that, with or without this option, because
- * the bit rate has a maximum (measured). So pieces have one thread; x264 then has no thread for the lookahead in any case.
- */
-const DETERMINISTIC = 'sync-lookahead=0';
-
 /** Encoder options of one rendition of a piece. Each rendition has its own output. */
 export function pieceEncoderOptions(
   rung: Rung,
@@ -58,7 +52,7 @@ export function pieceEncoderOptions(
   const rate = toNumber(plan.frameRate);
   // ffmpeg rounds the times to the nearest frames.
   const keyFrames = piece.keyFrames.map((frame) => (frame / rate).toFixed(6)).join(',');
-  return x264Options(rung, 0, { plan, settings, keyFrames, x264: DETERMINISTIC });
+  return x264Options(rung, 0, { plan, settings, keyFrames });
 }
 
 /**
@@ -68,9 +62,9 @@ export function pieceEncoderOptions(
 function x264Options(
   rung: Rung,
   at: number,
-  options: { plan: EncodePlan; settings: EncoderSettings; keyFrames: string; x264?: string | undefined },
+  options: { plan: EncodePlan; settings: EncoderSettings; keyFrames: string },
 ): string[] {
-  const { plan, settings, keyFrames, x264 } = options;
+  const { plan, settings, keyFrames } = options;
   const { preset, threads } = settings;
   // With passthrough, this has an effect only if the source has fewer key frames than its packets declare.
   const longest = plan.videoPassthrough ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
@@ -80,7 +74,6 @@ function x264Options(
   const { level, maxFrames } = h264Level({ width, height, framesPerSecond, maxRate, bufferSize });
   const references = REFERENCES[preset];
   const savings = SMALL_RENDITIONS.includes(name) ? savingsOf(preset, plan) : undefined;
-  const parameters = [savings, x264].filter((each) => each !== undefined).join(':');
   const values: [string, string][] = [
     ['-c', 'libx264'],
     ['-preset', preset],
@@ -89,7 +82,7 @@ function x264Options(
     ...(references === undefined
       ? []
       : [['-refs', String(Math.min(references, maxFrames))] as [string, string]]),
-    ...(parameters === '' ? [] : [['-x264-params', parameters] as [string, string]]),
+    ...(savings === undefined ? [] : [['-x264-params', savings] as [string, string]]),
     ['-crf', CONSTANT_RATE_FACTOR],
     ['-maxrate', String(maxRate)],
     ['-bufsize', String(bufferSize)],

@@ -41,7 +41,6 @@ describe('the arguments of a piece', () => {
     for (const options of [first ?? [], second ?? []]) {
       expect(optionValue(options, '-preset:v:0')).toBe('faster');
       expect(optionValue(options, '-threads:v:0')).toBe('3');
-      expect(optionValue(options, '-x264-params:v:0')).toMatch(/(^|:)sync-lookahead=0$/);
       expect(optionValue(options, '-force_key_frames:v:0')).toBe(
         '60.000000,62.000000,64.000000,66.000000,68.000000,70.000000',
       );

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { AddressGuard } from '@framelane/address-guard/address-guard';
-import type { ClaimedImport } from '@framelane/contracts/internal-api';
+import { type ClaimedImport, RENEWALS_PER_LEASE } from '@framelane/contracts/internal-api';
 import { transferPrefix } from '@framelane/object-store/object-keys';
 import type { ImportSettings } from '../config.ts';
-import { repeat } from '../uploads/lease.ts';
+import { repeat } from '../repeat.ts';
 import type { StoredSource } from '../uploads/multer-storage.ts';
 import { Registration, verifyStored } from '../uploads/registration.ts';
 import type { HeadroomClaim } from '../uploads/storage-headroom.ts';
@@ -134,7 +134,7 @@ export class ImportJob {
     const { leaseSeconds, secondsLeft } = this.#claimed;
     const atDeadline = () => this.#abort.abort(new ImportFailure('import_timed_out'));
     const deadline = setTimeout(atDeadline, Math.min(secondsLeft * 1000, LONGEST_TIMEOUT_MS));
-    const stop = repeat(Math.min(PROGRESS_SECONDS, leaseSeconds / 4), async () => {
+    const stop = repeat(Math.min(PROGRESS_SECONDS, leaseSeconds / RENEWALS_PER_LEASE), async () => {
       const { bytes, totalBytes, tries, failure, nextTryAtMs } = this.#file;
       const nextTryInSeconds = nextTryAtMs === null ? null : Math.max(0, nextTryAtMs - Date.now()) / 1000;
       const progress = { ...this.#ids, bytes, totalBytes, tries, failure, nextTryInSeconds };
@@ -174,11 +174,12 @@ export class ImportJob {
     const { controlPlane, settings, logger } = this.#deps;
     const isEngineFault = failure?.code === 'storage_failed' || failure?.code === 'internal_error';
     const tries = this.#file.tries + (isEngineFault ? 1 : 0);
-    const startsOver = failure?.code === 'import_changed';
-    const mayRetry = failure !== null && !(startsOver && this.#claimed.startedOver);
+    // Only a changed file starts over just once. Other failures are limited by the number of tries.
+    const hasChanged = failure?.code === 'import_changed';
+    const mayRetry = failure !== null && !(hasChanged && this.#claimed.startedOver);
     const retryInSeconds =
       failure === null ? 0 : mayRetry ? pauseAfter(failure, tries, settings.pauseSeconds) : null;
-    const startedOver = this.#claimed.startedOver || startsOver;
+    const startedOver = this.#claimed.startedOver || hasChanged;
     try {
       await controlPlane.endImportTry({
         ...this.#ids,

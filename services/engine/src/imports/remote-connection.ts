@@ -1,15 +1,17 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { TcpNetConnectOpts } from 'node:net';
-import { type AddressGuard, lookupOf, readUrl } from '@framelane/address-guard/address-guard';
+import {
+  type AddressGuard,
+  CONNECT_ATTEMPT_MS,
+  lookupOf,
+  readUrl,
+} from '@framelane/address-guard/address-guard';
 import { ImportFailure } from './import-failure.ts';
 
 const MAX_REDIRECTS = 5;
 
 const REDIRECTS = [301, 302, 303, 307, 308];
-
-/** Timeout to connect to one address of a host. Then the engine tries the next address. */
-const CONNECT_ATTEMPT_MS = 2_000;
 
 /** Where the file is, and the headers for the origin of the URL. */
 export type RemoteSource = { url: string; headers: Readonly<Record<string, string>> };

@@ -1,15 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { UploadLimits } from '../config.ts';
-import { repeat } from '../uploads/lease.ts';
-import { ThroughputLimit } from '../uploads/throughput-limit.ts';
+import { pause } from '../pause.ts';
+import { repeat } from '../repeat.ts';
+import { THROUGHPUT_SECONDS, ThroughputLimit } from '../uploads/throughput-limit.ts';
 import { ImportFailure, pauseAfter, toImportFailure } from './import-failure.ts';
 import { type ConnectionDeps, openRemote, type RemoteSource } from './remote-connection.ts';
 import { type RemoteFacts, readRest, readWhole } from './remote-response.ts';
-
-/** How often the throughput of the server is checked. */
-const THROUGHPUT_SECONDS = 0.5;
 
 export type RemoteFileOptions = ConnectionDeps & {
   source: RemoteSource;
@@ -116,7 +113,7 @@ export class RemoteFile {
     const seconds = pauseAfter(failure, this.tries, pauseSeconds);
     if (!canContinue || seconds === null) throw failure;
     this.nextTryAtMs = Date.now() + seconds * 1000;
-    await delay(seconds * 1000, undefined, { signal }).catch(() => signal.throwIfAborted());
+    await pause(seconds * 1000, signal);
     this.nextTryAtMs = null;
   }
 }

@@ -4,7 +4,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import { MIN_I_FRAME_SECONDS } from '../plan/tasks.ts';
 import { avcCodecString, startsWithIdr } from './codec-strings.ts';
 import { encryptSegment } from './segment-encryption.ts';
-import type { StoredSegment } from './segment-uploads.ts';
+import type { StoredSegment } from './segment-info.ts';
 import { withStorageRetries } from './storage-retries.ts';
 import { type OutputFile, readFrom } from './tool-output.ts';
 import { type AccessUnit, elementaryStream, KeyFrames } from './transport-stream.ts';

@@ -1,14 +1,13 @@
 import { joinManifest } from '@framelane/contracts/joined-manifest';
-import { type Manifest, START_TIMESTAMP } from '@framelane/contracts/manifest';
+import { CLOCK_HZ, type Manifest, START_TIMESTAMP } from '@framelane/contracts/manifest';
 import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan, StoredRendition, VideoFacts } from '@framelane/contracts/transcode-plan';
 import { audioLabels } from '../plan/audio-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
-import { CLOCK_HZ } from '../source/gop-scan.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
-import { InvalidSegmentError } from './segment-info.ts';
-import type { StoredSegment, StoredSegments } from './segment-uploads.ts';
+import { InvalidSegmentError, type StoredSegment } from './segment-info.ts';
+import type { StoredSegments } from './segment-uploads.ts';
 
 /**
  * The manifest for the control plane, measured from the stored segments. Throws an InvalidSegmentError if the segments of

@@ -20,6 +20,9 @@ export type SegmentInfo = {
   last: number;
 };
 
+/** A stored segment, with the size of its ciphertext. */
+export type StoredSegment = SegmentInfo & { bytes: number };
+
 /** A segment breaks a rule of HLS. With passthrough, encoding the source avoids that. */
 export class InvalidSegmentError extends Error {
   override name = 'InvalidSegmentError';

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { ALIGNMENT_TOLERANCE_SECONDS } from '@framelane/contracts/joined-manifest';
 import {
   I_FRAME_RENDITION,
   isAudioRendition,
@@ -12,12 +13,9 @@ import { outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.
 import { completeCounters } from './continuity.ts';
 import { IFrameUploads, readIFrames } from './i-frame-uploads.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
-import { InvalidSegmentError, readSegmentInfo, type SegmentInfo } from './segment-info.ts';
+import { InvalidSegmentError, readSegmentInfo, type StoredSegment } from './segment-info.ts';
 import { withStorageRetries } from './storage-retries.ts';
 import { hostileOutput, type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
-
-/** A stored segment, with the size of its ciphertext. */
-export type StoredSegment = SegmentInfo & { bytes: number };
 
 /** The stored segments of each rendition, by sequence number. */
 export type StoredSegments = ReadonlyMap<RenditionName, readonly StoredSegment[]>;
@@ -59,8 +57,6 @@ const MAX_UPLOADS = 4;
 const MAX_WAITING = 30;
 /** With less free disk space, a segment may be truncated. This is several times the size of a segment of all renditions together. */
 const MIN_FREE_BYTES = 64 * 1024 ** 2;
-/** Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22). */
-const ALIGNMENT_TOLERANCE_SECONDS = 0.001;
 
 /**
  * Encrypts and stores finished segments while ffmpeg writes the next ones, and removes them from the disk. ffmpeg gives a

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '../pause.ts';
 import { outOfDiskSpace, storageFailure } from '../transcode-failure.ts';
 
 /** Delays before the second and the third attempt. */
@@ -20,7 +20,7 @@ export async function withStorageRetries<T>(request: () => Promise<T>, signal: A
       if (DISK_FULL.includes((error as NodeJS.ErrnoException).code ?? '')) throw outOfDiskSpace(error);
       const delayMs = RETRY_DELAYS_MS[retries];
       if (delayMs === undefined) throw storageFailure(error);
-      await delay(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+      await pause(delayMs, signal);
     }
   }
 }

@@ -1,6 +1,6 @@
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { ROUNDING_SECONDS } from '../plan/tasks.ts';
 import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
-import { CLOCK_HZ } from '../source/gop-scan.ts';
 
 /** Size of a packet (ISO/IEC 13818-1 §2.4.3.2). */
 export const PACKET_BYTES = 188;

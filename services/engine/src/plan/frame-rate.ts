@@ -1,7 +1,5 @@
-import { COMMON_RATES, type FrameRate, toNumber } from '../source/frame-rate.ts';
+import { COMMON_RATES, type FrameRate, RATE_TOLERANCE, toNumber } from '../source/frame-rate.ts';
 
-/** Relative error within which a measured rate counts as a common rate. */
-const TOLERANCE = 0.005;
 /** The fraction of frames that may be missing at a constant rate: AVI omits a frame that equals the previous one. */
 const MAX_MISSING_FRACTION = 0.1;
 
@@ -29,7 +27,7 @@ type Times = {
  * else the next step above the average. A rate above 60 is divided, and a rate below 10 multiplied, by a whole number.
  */
 export function outputFrameRate({ average, declared, grid }: Times): FrameRate {
-  const divisor = Math.ceil(average / (MAX_RATE * (1 + TOLERANCE)));
+  const divisor = Math.ceil(average / (MAX_RATE * (1 + RATE_TOLERANCE)));
   const rate = naturalRate({
     average: average / divisor,
     declared: declared && over(declared, divisor),
@@ -42,8 +40,8 @@ export function outputFrameRate({ average, declared, grid }: Times): FrameRate {
 /** The field rate of interlaced video. Null if it exceeds the maximum frame rate, or if the video is film. */
 export function fieldRate(frames: FrameRate): FrameRate | null {
   const rate = toNumber(frames);
-  const isLowEnough = 2 * rate <= MAX_RATE * (1 + TOLERANCE);
-  return isLowEnough && rate >= MIN_INTERLACED_RATE * (1 - TOLERANCE)
+  const isLowEnough = 2 * rate <= MAX_RATE * (1 + RATE_TOLERANCE);
+  return isLowEnough && rate >= MIN_INTERLACED_RATE * (1 - RATE_TOLERANCE)
     ? { ...frames, numerator: 2 * frames.numerator }
     : null;
 }
@@ -88,7 +86,7 @@ function isNotFarBelow(average: number, rate: number): boolean {
 
 /** Whether a rate equals a measured average, with a tolerance for the coarse clocks of containers. */
 export function isNear(rate: number, average: number): boolean {
-  return Math.abs(rate - average) <= average * TOLERANCE;
+  return Math.abs(rate - average) <= average * RATE_TOLERANCE;
 }
 
 function over(rate: FrameRate, divisor: number): FrameRate {

@@ -1,11 +1,9 @@
-import { toNumber } from './frame-rate.ts';
+import { RATE_TOLERANCE, toNumber } from './frame-rate.ts';
 import type { VideoTrack } from './media-source.ts';
 import type { Timeline } from './packet-timeline.ts';
 
 /** The highest frame rate of interlaced video in television. */
 const MAX_INTERLACED_RATE = 30;
-/** Relative error of measured rates. */
-const TOLERANCE = 0.005;
 
 /**
  * The timeline of a track, counted in frames instead of fields. Interlaced H.264 may code the two fields of a frame
@@ -24,9 +22,9 @@ export function pairFields(timeline: Timeline, { codec, interlaced, declaredRate
  * allows it: one or two packets per frame.
  */
 function pairedRate(packetRate: number, declared: number): number {
-  const isUsual = (rate: number) => rate <= MAX_INTERLACED_RATE * (1 + TOLERANCE);
+  const isUsual = (rate: number) => rate <= MAX_INTERLACED_RATE * (1 + RATE_TOLERANCE);
   const declaredFrames = isUsual(declared) ? declared : declared / 2;
-  const isPossible = declaredFrames <= packetRate && packetRate <= 2 * declaredFrames * (1 + TOLERANCE);
+  const isPossible = declaredFrames <= packetRate && packetRate <= 2 * declaredFrames * (1 + RATE_TOLERANCE);
   if (isUsual(declaredFrames) && isPossible) return declaredFrames;
   return isUsual(packetRate) ? packetRate : packetRate / 2;
 }

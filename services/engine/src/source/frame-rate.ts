@@ -14,6 +14,9 @@ export const COMMON_RATES: readonly FrameRate[] = [
   { numerator: 60, denominator: 1 },
 ];
 
+/** Relative error of measured rates. */
+export const RATE_TOLERANCE = 0.005;
+
 export function toNumber(rate: FrameRate): number {
   return rate.numerator / rate.denominator;
 }

@@ -1,3 +1,5 @@
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
+
 /** A group of pictures: the frames from one key frame to the next. */
 export type Gop = {
   /** Seconds from the start of the file. */
@@ -32,8 +34,7 @@ export type VideoPacket = {
   isHidden: boolean;
 };
 
-/** The clock of timestamps in transport streams (ISO/IEC 13818-1 §2.4.3.7). */
-export const CLOCK_HZ = 90_000;
+/** The resolution of timestamps in transport streams. */
 export const TICK_SECONDS = 1 / CLOCK_HZ;
 /** The longest segment whose duration rounds to six seconds. */
 export const MAX_GOP_SECONDS = 6.5;

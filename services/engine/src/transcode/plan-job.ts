@@ -6,8 +6,8 @@ import type { PlannedSource } from './next-plan.ts';
 import { type TextTrack, toCaptions } from './text-tracks.ts';
 
 /**
- * With a maximum bit rate, x264 has the same output in every run only with one thread (measured). An engine runs as many pieces at a
- * time as it has processors.
+ * A piece that is encoded again must be identical. With a maximum bit rate, x264 has the same output in every run only with one thread
+ * (measured). An engine runs as many pieces at a time as it has processors.
  */
 const ENCODER_THREADS = 1;
 

@@ -4,6 +4,7 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import pTimeout from 'p-timeout';
+import { pause } from '../pause.ts';
 
 /** Delays between attempts to publish a result. If all fail, the work is lost. */
 const PUBLISH_RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
@@ -27,7 +28,7 @@ export async function claimWhenAvailable<T>(
       return claimed;
     } catch (error) {
       logger.warn('work.claim_failed', { videoId, error });
-      await delay(CLAIM_RETRY_DELAY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+      await pause(CLAIM_RETRY_DELAY_MS, signal);
     }
   }
 }

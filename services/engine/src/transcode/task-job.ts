@@ -1,3 +1,4 @@
+import { ALIGNMENT_TOLERANCE_SECONDS } from '@framelane/contracts/joined-manifest';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan, PieceTask, Task, TaskPlan, TaskResult } from '@framelane/contracts/transcode-plan';
 import type { ImageName } from '@framelane/object-store/object-keys';
@@ -85,9 +86,6 @@ async function runPiece(
   return { renditions: describeStored(encoded, stored, piece, piece) };
 }
 
-/** Maximum difference between the planned and the measured start of a segment. */
-const TIME_TOLERANCE_SECONDS = 0.001;
-
 /**
  * Throws if the segments of a piece are not the planned ones. Then the decoder or the encoder produced other frames, and the pieces
  * would not fit together.
@@ -107,7 +105,7 @@ function assertPlanned(
     const zero = segments[0]?.start ?? Number.NaN;
     const moved = segments.findIndex(({ start }, at) => {
       const planned = ((segmentStarts[at] ?? Number.NaN) - firstFrame) / rate;
-      return !(Math.abs(start - zero - planned) <= TIME_TOLERANCE_SECONDS);
+      return !(Math.abs(start - zero - planned) <= ALIGNMENT_TOLERANCE_SECONDS);
     });
     if (moved !== -1) {
       throw new InvalidSegmentError(

@@ -1,3 +1,4 @@
+import { CHECK_SECONDS, RENEWALS_PER_LEASE } from '@framelane/contracts/internal-api';
 import type { Logger } from '@framelane/service-kit/logger';
 
 /** The attempt or task is no longer current: the video was deleted, or the lease expired. */
@@ -17,7 +18,6 @@ type LeasedWork = {
 };
 
 const REPORT_INTERVAL_MS = 2000;
-const CHECK_INTERVAL_MS = 5000;
 /** Less progress than this is reported only when the lease must be renewed. */
 const MIN_STEP = 0.001;
 
@@ -47,7 +47,7 @@ export class WorkLease {
         () => this.#once('report', () => this.#report()),
         Math.min(REPORT_INTERVAL_MS, this.#maxSilenceMs),
       ),
-      setInterval(() => this.#once('check', () => this.#checkCurrent()), CHECK_INTERVAL_MS),
+      setInterval(() => this.#once('check', () => this.#checkCurrent()), CHECK_SECONDS * 1000),
     ];
   }
 
@@ -67,9 +67,9 @@ export class WorkLease {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  /** The longest time between two reports: a quarter of the lease. */
+  /** The longest time between two reports. */
   get #maxSilenceMs(): number {
-    return this.#work.leaseSeconds * 250;
+    return (this.#work.leaseSeconds * 1000) / RENEWALS_PER_LEASE;
   }
 
   /** Skips a heartbeat while the previous one is still running. */

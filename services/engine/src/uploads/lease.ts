@@ -1,11 +1,13 @@
-import type { ReleaseTransferRequest } from '@framelane/contracts/internal-api';
+import {
+  CHECK_SECONDS,
+  RENEWALS_PER_LEASE,
+  type ReleaseTransferRequest,
+} from '@framelane/contracts/internal-api';
 import { createMessage, type MessageData } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { ControlPlaneClient } from '../control-plane-client.ts';
-
-/** Longest interval at which the engine asks the control plane whether the transfer is current. */
-const CHECK_SECONDS = 5;
+import { repeat } from '../repeat.ts';
 
 type TransferIds = Omit<MessageData<'upload.progress'>, 'extendsTicket'>;
 
@@ -28,9 +30,10 @@ export class TransferLease {
    * control plane is unavailable. `extendsTicket` says whether bytes have arrived since its last call. Returns a function that stops this.
    */
   keep(onLost: () => void, extendsTicket: () => boolean = () => false): () => void {
+    const renewalSeconds = this.#seconds / RENEWALS_PER_LEASE;
     const stops = [
-      repeat(this.#seconds / 4, () => this.#renew(extendsTicket())),
-      repeat(Math.min(CHECK_SECONDS, this.#seconds / 4), async () => {
+      repeat(renewalSeconds, () => this.#renew(extendsTicket())),
+      repeat(Math.min(CHECK_SECONDS, renewalSeconds), async () => {
         const current = await this.#deps.controlPlane.isTransferCurrent(this.#transfer).catch(() => true);
         if (!current) onLost();
       }),
@@ -63,17 +66,4 @@ export class TransferLease {
       this.#deps.logger.warn('upload.progress_not_published', { ...this.#transfer, error });
     }
   }
-}
-
-/** Runs `task` every `seconds`, but skips a run while the previous one is unfinished. Call the returned function to stop. */
-export function repeat(seconds: number, task: () => Promise<void>): () => void {
-  let running = false;
-  const timer = setInterval(() => {
-    if (running) return;
-    running = true;
-    void task().finally(() => {
-      running = false;
-    });
-  }, seconds * 1000);
-  return () => clearInterval(timer);
 }

@@ -1,5 +1,8 @@
 import type { UploadLimits } from '../config.ts';
 
+/** How often the throughput of a transfer is checked. */
+export const THROUGHPUT_SECONDS = 0.5;
+
 /** Seconds before the average throughput of a transfer is checked. */
 const RATE_GRACE_SECONDS = 10;
 

@@ -1,12 +1,9 @@
 import type { Problem } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
 import type { UploadLimits } from '../config.ts';
-import { repeat } from './lease.ts';
-import { ThroughputLimit } from './throughput-limit.ts';
+import { repeat } from '../repeat.ts';
+import { THROUGHPUT_SECONDS, ThroughputLimit } from './throughput-limit.ts';
 import { storageFailed, uploadTimeout } from './upload-problems.ts';
-
-/** How often the throughput of the client is checked. */
-const THROUGHPUT_SECONDS = 0.5;
 
 /**
  * Calls `onProblem` when the body of a request arrives too slowly, unless the engine has stopped reading: then it has

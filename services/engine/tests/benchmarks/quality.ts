@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { createLogger } from '@framelane/service-kit/logger';
-import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
+import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
 import { probe } from '../../src/source/probe.ts';

@@ -14,7 +14,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createLogger } from '@framelane/service-kit/logger';
-import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
+import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { type ExplainedPlan, planEncoding } from '../../src/plan/encode-plan.ts';
 import { probe } from '../../src/source/probe.ts';

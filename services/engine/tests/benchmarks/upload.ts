@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { S3Options } from '@framelane/object-store/s3-object-store';
-import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
+import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { FakeControlPlane } from '../support/fake-control-plane.ts';
 import { sendByTus, sendForm } from './support/send-file.ts';
 import type { ContenderKind } from './support/upload-contender.ts';

@@ -2,8 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
+import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ffmpeg, ffprobe } from '../support/media.ts';
+import { ffprobe } from '../support/media.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 let bench: WorkerBench;

@@ -2,10 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
+import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { withCaptions } from '../support/captions.ts';
 import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
-import { ffmpeg, ffprobe } from '../support/media.ts';
+import { ffprobe } from '../support/media.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 

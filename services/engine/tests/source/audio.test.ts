@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
+import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ffmpeg, samples } from '../support/media.ts';
+import { samples } from '../support/media.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { StereoMeter } from '../support/stereo-meter.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { TRANSCODE_FAILURE_CODES } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
 import { makeClip } from '@framelane/test-kit/clips';
+import { mutated } from '@framelane/test-kit/mutations';
 import { processesUsing } from '@framelane/test-kit/processes';
+import { Random } from '@framelane/test-kit/random';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { hlsViolations } from '../support/hls-rules.ts';
-import { mutated, randomNumbers } from '../support/mutations.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 const COUNT = Number(process.env.DAMAGED_FILES ?? 20);
@@ -103,8 +104,8 @@ test('files may be truncated anywhere', async () => {
 
 test('files may be damaged anywhere', async () => {
   const files = Array.from({ length: COUNT }, (_, at) => {
-    const random = randomNumbers(SEED + at);
-    const clip = Math.floor(random() * CLIPS.length);
+    const random = new Random(SEED + at);
+    const clip = random.below(CLIPS.length);
     return {
       name: `seed ${SEED + at}, ${CLIPS[clip]?.[0]}`,
       content: mutated(originals[clip] ?? Buffer.of(), random),

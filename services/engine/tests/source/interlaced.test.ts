@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
+import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { fieldCodedVideo } from '../support/field-coded-video.ts';
-import { ffmpeg, greyFrames } from '../support/media.ts';
+import { greyFrames } from '../support/media.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';

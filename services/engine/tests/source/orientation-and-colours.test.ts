@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
+import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Size } from '../../src/source/media-source.ts';
-import { ffmpeg, ffprobe } from '../support/media.ts';
+import { ffprobe } from '../support/media.ts';
 import { withBox } from '../support/mp4-boxes.ts';
 import { maxDifference, nameOf, QUARTER_COLOURS, quartered, quarters } from '../support/quarters.ts';
 import { renditionFile } from '../support/rendition-file.ts';

@@ -4,8 +4,8 @@ import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { makeClip } from '@framelane/test-kit/clips';
+import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ffmpeg } from '../support/media.ts';
 import { box, withBox } from '../support/mp4-boxes.ts';
 import { WatchedPort } from '../support/watched-port.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
@@ -123,7 +123,7 @@ test.each(['url ', 'alis'])('a QuickTime file with external media data (%s) open
     const videoId = await bench.submit(await written('external.mov', external));
     // If ffmpeg opened the named pipe, it would wait for the timeout.
     const { data } = await bench.result(videoId);
-    expect(data).not.toMatchObject({ code: 'transcode_timeout' });
+    expect(data).toMatchObject({ code: 'XXX' });
   }
   await port.close();
   expect(port.connections).toBe(0);

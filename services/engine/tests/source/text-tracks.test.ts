@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
+import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ffmpeg } from '../support/media.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 let bench: WorkerBench;

@@ -1,8 +1,9 @@
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
+import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ffmpeg, greyFrames, samples } from '../support/media.ts';
+import { greyFrames, samples } from '../support/media.ts';
 import { firstSigns, renditionFile } from '../support/rendition-file.ts';
 import { withTeletext } from '../support/teletext.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';

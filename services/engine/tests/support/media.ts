@@ -3,11 +3,6 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Runs ffmpeg for what `makeClip` cannot express. */
-export async function ffmpeg(...args: string[]): Promise<void> {
-  await run('ffmpeg', ['-v', 'error', '-nostdin', '-y', ...args]);
-}
-
 /** The log of ffmpeg's filters for a file. */
 export async function ffmpegReport(...args: string[]): Promise<string> {
   const { stderr } = await run('ffmpeg', ['-hide_banner', '-nostdin', ...args, '-f', 'null', '-']);

@@ -1,4 +1,4 @@
-import { randomNumbers } from './mutations.ts';
+import { Random } from '@framelane/test-kit/random';
 
 /** Magic number of a file, and header byte and size of a frame of the highest mode (RFC 4867 §5). */
 const KINDS = {
@@ -10,9 +10,9 @@ const FRAMES_PER_SECOND = 50;
 /** An AMR file with random frames, which decode to noise. ffmpeg has no free encoder for AMR. */
 export function telephoneSpeech(kind: keyof typeof KINDS, seconds: number): Buffer {
   const { magic, head, bytes } = KINDS[kind];
-  const random = randomNumbers(1);
+  const random = new Random(1);
   const frames = Array.from({ length: FRAMES_PER_SECOND * seconds }, () =>
-    Buffer.from([head, ...Array.from({ length: bytes - 1 }, () => Math.floor(random() * 256))]),
+    Buffer.from([head, ...Array.from({ length: bytes - 1 }, () => random.below(256))]),
   );
   return Buffer.concat([Buffer.from(magic), ...frames]);
 }

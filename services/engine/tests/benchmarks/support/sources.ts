@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ffmpeg } from '../../support/media.ts';
+import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 
 /** Bit rates of the samples. `web` is below the maximum of its rung, so it allows passthrough. `camera` is typical of phones. */
 export const SAMPLE_RATES = { web: '4500k', camera: '17M' } as const;

@@ -1,13 +1,4 @@
-/** Reproducible random numbers from 0 (inclusive) to 1 (exclusive) (mulberry32). */
-export function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import type { Random } from './random.ts';
 
 /** Values that parsers of sizes, counts and times often mishandle. */
 const EXTREMES = [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff];
@@ -45,14 +36,13 @@ const CHANGES: readonly Change[] = [
 ];
 
 /** A copy of a file with some bytes changed, removed or duplicated, most of them near the beginning. */
-export function mutated(original: Buffer, random: () => number): Buffer {
+export function mutated(original: Buffer, random: Random): Buffer {
   let file: Buffer = Buffer.from(original);
-  const changes = 1 + Math.floor(random() ** 2 * MAX_CHANGES);
+  const changes = 1 + Math.floor(random.fraction() ** 2 * MAX_CHANGES);
   for (let change = 0; change < changes && file.length > 0; change += 1) {
-    const reach = random() < 0.5 ? 1 : 0.05;
-    const upTo = (limit: number) =>
-      Math.floor(random() * (limit === file.length ? Math.max(1, limit * reach) : limit));
-    file = (CHANGES[Math.floor(random() * CHANGES.length)] ?? ((same) => same))(file, upTo);
+    const reach = random.fraction() < 0.5 ? 1 : 0.05;
+    const upTo = (limit: number) => random.below(limit === file.length ? Math.max(1, limit * reach) : limit);
+    file = random.pick(CHANGES)(file, upTo);
   }
   return file;
 }
