@@ -112,18 +112,28 @@ test.each(REFERENCES)('%s opens no other file and no connection', async (name, t
   expect(port.connections).toBe(0);
 });
 
-test.each(['url ', 'alis'])('a QuickTime file with external media data (%s) opens nothing', async (kind) => {
+/** A Macintosh alias record with the absolute path of a file (type 2), as ffmpeg's `mov_read_dref` reads it. */
+function aliasTo(path: string): Buffer {
+  const even = path.length % 2 === 0 ? path : `${path}\0`;
+  const entry = Buffer.from([0, 2, even.length >> 8, even.length & 0xff]);
+  return Buffer.concat([Buffer.alloc(150), entry, Buffer.from(even), Buffer.from([0xff, 0xff, 0, 0])]);
+}
+
+test.each<[string, (other: string) => Buffer, object]>([
+  // ffmpeg ignores the URL, and reads the media data of the file itself.
+  ['url ', (other) => Buffer.from(`${other}\0`), { manifest: { duration: 1 } }],
+  ['alis', aliasTo, { code: 'malformed_media', message: expect.stringMatching('no frames') }],
+])('a QuickTime file with external media data (%s) opens nothing', async (kind, reference, result) => {
   const port = await WatchedPort.open();
   const clip = await makeClip(inBench('own.mov'), { video: 'testsrc2=s=64x64:r=25:d=1' });
   for (const other of [await namedPipe(), `http://127.0.0.1:${port.number}/x`]) {
-    const reference = box(kind, Buffer.from(`\0\0\0\0${other}\0`));
+    const entry = box(kind, Buffer.concat([Buffer.alloc(4), reference(other)]));
     const external = withBox(await readFile(clip), [...TRACK, 'minf', 'dinf', 'dref'], () =>
-      Buffer.concat([Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), reference]),
+      Buffer.concat([Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), entry]),
     );
-    const videoId = await bench.submit(await written('external.mov', external));
     // If ffmpeg opened the named pipe, it would wait for the timeout.
-    const { data } = await bench.result(videoId);
-    expect(data).toMatchObject({ code: 'XXX' });
+    const videoId = await bench.submit(await written('external.mov', external));
+    expect((await bench.result(videoId)).data).toMatchObject(result);
   }
   await port.close();
   expect(port.connections).toBe(0);
