@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { TcpNetConnectOpts } from 'node:net';
-import { type AddressGuard, lookupOf } from '@framelane/address-guard/address-guard';
+import { type AddressGuard, CONNECT_ATTEMPT_MS, lookupOf } from '@framelane/address-guard/address-guard';
 import { readRetryAfter } from '@framelane/service-kit/retry-after';
 import type { DeliveryFailure } from '../db/schema.ts';
 import { failureOfError, failureOfStatus } from './delivery-failures.ts';
@@ -12,9 +12,6 @@ const RESPONSE_BYTES = 4096;
 
 /** The bytes of a response body that are kept, so that the owner of an endpoint can see why it failed. */
 const KEPT_BYTES = 1024;
-
-/** Timeout to connect to one address of a host. Then the sender tries the next address. */
-const CONNECT_ATTEMPT_MS = 2000;
 
 /** An event for one endpoint. */
 export type OutgoingEvent = {
