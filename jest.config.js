@@ -17,6 +17,9 @@ export default {
   maxWorkers: 3,
   // On a busy machine a worker needs longer than the default of 500 ms to end, and jest then takes it for one that hangs.
   workerGracefulExitTimeout: 10_000,
+  // Modules of ended test files stay in the heap of a worker, which makes its garbage collection and its `fork` slow. Above this
+  // heap size, a new worker runs the next file.
+  workerIdleMemoryLimit: '200MB',
   // Tests wait for conditions, also on busy machines. This limit only ends a test that hangs.
   testTimeout: 300_000,
   projects: [

@@ -117,8 +117,16 @@ export async function untilGone(page: Page, text: string): Promise<void> {
   await page.waitForFunction(`!document.body.innerText.includes(${JSON.stringify(text)})`);
 }
 
+/** Clicks an element once nothing covers it, such as a dialog that fades out. */
 export const click = (page: Page, name: string, role = 'button') =>
-  page.locator(`::-p-aria([name="${name}"][role="${role}"])`).click();
+  page
+    .locator(`::-p-aria([name="${name}"][role="${role}"])`)
+    .filter((element) => {
+      element.scrollIntoView({ block: 'center', behavior: 'instant' });
+      const { x, y, width, height } = element.getBoundingClientRect();
+      return element.contains(element.ownerDocument.elementFromPoint(x + width / 2, y + height / 2));
+    })
+    .click();
 
 export const fill = (page: Page, name: string, value: string) =>
   page.locator(`::-p-aria([name="${name}"][role="textbox"])`).fill(value);

@@ -6,12 +6,12 @@ import type { Cluster } from './cluster.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** A link that signs in to the console of a cluster. */
-export async function signInLink(cluster: Cluster): Promise<string> {
+/** A link that signs in to the console of a cluster. `options` are those of `admin console-link`. */
+export async function signInLink(cluster: Cluster, ...options: string[]): Promise<string> {
   const admin = join(ROOT, 'services/control-plane/src/admin/main.ts');
   const { stdout } = await runProgram(
     process.execPath,
-    [admin, 'console-link', '--json', '--workspace', WORKSPACE_ID],
+    [admin, 'console-link', '--json', '--workspace', WORKSPACE_ID, ...options],
     {
       env: {
         DATABASE_URL: cluster.postgres.url,

@@ -1,4 +1,3 @@
-import { Client } from 'pg';
 import type { Cluster } from './cluster.ts';
 
 /** 9: secrets in clear text in a log, a database column, a message, a webhook or an object key. */
@@ -14,7 +13,7 @@ export async function leaks(cluster: Cluster, videoIds: readonly string[]): Prom
     ['a webhook', cluster.endpoint.bodies.join('\n')],
     ['a message', cluster.tap.bodies.join('\n')],
     ['storage', [...(await cluster.bucket.objects()).keys()].join('\n')],
-    ...(await readTables(cluster.postgres.url)),
+    ...(await readTables(cluster)),
   ]);
   return [...haystacks].flatMap(([place, text]) =>
     needles.filter((needle) => holds(text, needle)).map((needle) => `9: ${place} holds ${needle}`),
@@ -26,23 +25,14 @@ function holds(text: string, needle: string): boolean {
   return text.includes(needle) || text.includes(Buffer.from(needle).toString('hex'));
 }
 
-async function readTables(url: string): Promise<[string, string][]> {
-  const client = new Client(url);
-  // The query reports a server that is killed meanwhile.
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    const { rows: tables } = await client.query<{ name: string }>(
-      `select format('%I.%I', schemaname, tablename) as name from pg_tables
-        where schemaname not in ('pg_catalog', 'information_schema')`,
-    );
-    const texts: [string, string][] = [];
-    for (const { name } of tables) {
-      const { rows } = await client.query<{ row: string }>(`select t::text as row from ${name} t`);
-      texts.push([`the table ${name}`, rows.map(({ row }) => row).join('\n')]);
-    }
-    return texts;
-  } finally {
-    await client.end();
-  }
+async function readTables({ postgres }: Cluster): Promise<[string, string][]> {
+  const tables = await postgres.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname not in ('pg_catalog', 'information_schema')`,
+  );
+  const texts = tables.map(async ({ name }): Promise<[string, string]> => {
+    const rows = await postgres.query<{ row: string }>(`select t::text as row from ${name} t`);
+    return [`the table ${name}`, rows.map(({ row }) => row).join('\n')];
+  });
+  return Promise.all(texts);
 }

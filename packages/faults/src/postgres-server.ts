@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Pool } from 'pg';
 import { ensureDatabase } from '../../single-node/src/postgres/database.ts';
 import {
   type EmbeddedPostgres,
@@ -13,6 +14,8 @@ const DATABASE = 'faults';
 export class PostgresServer {
   readonly #directory: string;
   #server: EmbeddedPostgres;
+  /** Connections of the tests. */
+  #pool: Pool;
 
   static async start(): Promise<PostgresServer> {
     const directory = await mkdtemp(join(tmpdir(), 'framelane-faults-postgres-'));
@@ -24,11 +27,17 @@ export class PostgresServer {
   private constructor(directory: string, server: EmbeddedPostgres) {
     this.#directory = directory;
     this.#server = server;
+    this.#pool = openPool(this.url);
   }
 
   /** The port changes with each start. */
   get url(): string {
     return this.#server.url(DATABASE);
+  }
+
+  /** Queries the database directly. */
+  async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.#pool.query(text, values)).rows as Row[];
   }
 
   /** Kills the postmaster; its child processes then exit. */
@@ -39,13 +48,23 @@ export class PostgresServer {
   }
 
   async restart(): Promise<void> {
+    await this.#pool.end();
     this.#server = await launch(this.#directory);
+    this.#pool = openPool(this.url);
   }
 
   async remove(): Promise<void> {
+    await this.#pool.end();
     await this.#server.stop();
     await rm(this.#directory, { recursive: true, force: true });
   }
+}
+
+function openPool(connectionString: string): Pool {
+  const pool = new Pool({ connectionString, max: 4 });
+  // An idle connection breaks when the server is killed. The next query opens another one.
+  pool.on('error', () => {});
+  return pool;
 }
 
 function launch(directory: string): Promise<EmbeddedPostgres> {

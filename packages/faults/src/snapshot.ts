@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { deadLetterQueue, QUEUES, type QueueName } from '@framelane/contracts/topology';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { connect } from 'amqplib';
-import { Client } from 'pg';
 import type { Cluster } from './cluster.ts';
 
 type VideoState = {
@@ -57,7 +56,7 @@ export type Snapshot = {
 
 export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
   const [state, messages, objects, unfinishedUploads, ffmpegs, jobDirectories] = await Promise.all([
-    readDatabase(cluster.postgres.url),
+    readDatabase(cluster),
     readQueues(cluster.rabbitmq.url),
     cluster.bucket.objects(),
     cluster.bucket.unfinishedUploads(),
@@ -79,40 +78,31 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
   };
 }
 
-async function readDatabase(
-  url: string,
-): Promise<Pick<Snapshot, 'videos' | 'events' | 'deliveriesOpen' | 'jobs' | 'usage'>> {
-  const client = new Client(url);
-  // The query reports a server that is killed meanwhile.
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    const rows = async <R>(text: string): Promise<R[]> => (await client.query(text)).rows as R[];
-    const videos = await rows<VideoState>(VIDEOS);
-    const events = await rows<Snapshot['events'][number]>(
-      `select id, type, payload::json -> 'data' ->> 'id' as "videoId",
-        (payload::json -> 'data' ->> 'duration')::float8 as duration from webhook_events`,
-    );
-    const [open] = await rows<{ count: number }>(
-      `select count(*)::int as count from webhook_deliveries where status not in ('succeeded', 'failed')`,
-    );
-    const jobs = await rows<{ job: string }>(
-      `select 'transcode-command' as job from videos where command_due_at is not null
-        union all select 'task' from tasks
-        union all select 'import' from imports where due_at is not null
-        union all select 'object-purge' from object_purges order by 1`,
-    );
-    const [usage] = await rows<Snapshot['usage']>(USAGE);
-    return {
-      videos,
-      events,
-      deliveriesOpen: open?.count ?? 0,
-      jobs: jobs.map(({ job }) => job),
-      usage: usage ?? { minutes: 0, storageBytes: 0, bandwidthBytes: 0 },
-    };
-  } finally {
-    await client.end();
-  }
+async function readDatabase({
+  postgres,
+}: Cluster): Promise<Pick<Snapshot, 'videos' | 'events' | 'deliveriesOpen' | 'jobs' | 'usage'>> {
+  const videos = await postgres.query<VideoState>(VIDEOS);
+  const events = await postgres.query<Snapshot['events'][number]>(
+    `select id, type, payload::json -> 'data' ->> 'id' as "videoId",
+      (payload::json -> 'data' ->> 'duration')::float8 as duration from webhook_events`,
+  );
+  const [open] = await postgres.query<{ count: number }>(
+    `select count(*)::int as count from webhook_deliveries where status not in ('succeeded', 'failed')`,
+  );
+  const jobs = await postgres.query<{ job: string }>(
+    `select 'transcode-command' as job from videos where command_due_at is not null
+      union all select 'task' from tasks
+      union all select 'import' from imports where due_at is not null
+      union all select 'object-purge' from object_purges order by 1`,
+  );
+  const [usage] = await postgres.query<Snapshot['usage']>(USAGE);
+  return {
+    videos,
+    events,
+    deliveriesOpen: open?.count ?? 0,
+    jobs: jobs.map(({ job }) => job),
+    usage: usage ?? { minutes: 0, storageBytes: 0, bandwidthBytes: 0 },
+  };
 }
 
 const VIDEOS = `
@@ -120,7 +110,7 @@ const VIDEOS = `
     v.uploaded_at is not null as uploaded, v.source_deleted_at is not null as "sourceDeleted", v.attempt, v.duration::float8 as duration,
     -- Captions are rows, not objects.
     (v.storage_bytes - (select coalesce(sum(bytes), 0) from captions c where c.video_id = v.id))::float8 as bytes, v.content_key is not null as "hasKey",
-    coalesce(t.expires_at < now(), true) as "ticketExpired", t.transfer_id is not null as "transferOpen",
+    coalesce(t.expires_at < now(), true) as "ticketExpired", coalesce(t.lease_expires_at > now(), false) as "transferOpen",
     (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",
     array(select r.name || '/' || n || '.ts' from renditions r,
       generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as segments,

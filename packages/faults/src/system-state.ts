@@ -1,11 +1,6 @@
-import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
-import { promisify } from 'node:util';
 import type { Schemas } from '@framelane/client';
-import { WORKSPACE_ID } from './api.ts';
 import type { Cluster } from './cluster.ts';
-
-const ADMIN = resolve(import.meta.dirname, '../../../services/control-plane/src/admin/main.ts');
+import { signInLink } from './console.ts';
 
 /** A response with the state of the installation. */
 export type SystemState = { status: number; seconds: number; system: Schemas['System'] };
@@ -13,10 +8,7 @@ export type SystemState = { status: number; seconds: number; system: Schemas['Sy
 /** Signs an administrator in to the console. Resolves with a function that gets the state of the installation. */
 export async function signInForSystem(cluster: Cluster): Promise<() => Promise<SystemState>> {
   const publicUrl = `http://127.0.0.1:${cluster.proxies.public.port}`;
-  const env = { ...process.env, DATABASE_URL: cluster.postgres.url, PUBLIC_URL: publicUrl };
-  const args = [ADMIN, 'console-link', '--json', '--administrator', '--workspace', WORKSPACE_ID];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-  const code = new URL(JSON.parse(stdout).url).hash.replace('#code=', '');
+  const code = new URL(await signInLink(cluster, '--administrator')).hash.replace('#code=', '');
   const signedIn = await fetch(`${publicUrl}/v1/console/sessions`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

@@ -3,7 +3,6 @@ import { until } from '@framelane/test-kit/until';
 import { sourcePrefix } from '../../object-store/src/object-keys.ts';
 import { type Ticket, WORKSPACE_ID } from './api.ts';
 import type { Cluster } from './cluster.ts';
-import { query } from './query.ts';
 import { HeldUpload, type Outcome, type RawUpload, sendRaw } from './raw-upload.ts';
 
 /** Requests tickets of a cluster and sends files to its engines: `clip` by default. */
@@ -52,17 +51,32 @@ export class Uploader {
   }
 }
 
-/** Sends a file up to this fraction of the form, 0..1. Resolves once an engine has leased the ticket. */
+/**
+ * Sends a file up to this fraction of the form, 0..1. Resolves once an engine has leased the ticket for it. Retries while the previous
+ * upload of the ticket still has its lease, or the cluster recovers.
+ */
 export async function holdUpload(
   cluster: Cluster,
   { videoId, uploadToken }: Ticket,
-  { file, fraction, port }: { file: Buffer; fraction: number; port?: number },
+  { file, fraction, port = cluster.proxies.uploads.port }: { file: Buffer; fraction: number; port?: number },
 ): Promise<HeldUpload> {
-  const held = await HeldUpload.begin(port ?? cluster.proxies.uploads.port, { token: uploadToken, file });
-  await held.sendUntil(fraction);
-  const leased = 'select from upload_tickets where video_id = $1 and transfer_id is not null';
-  await until(async () => (await query(cluster, leased, [videoId])).length > 0);
-  return held;
+  const transfer = async () => {
+    const select = 'select transfer_id as id from upload_tickets where video_id = $1';
+    const [ticket] = await cluster.postgres.query<{ id: string | null }>(select, [videoId]);
+    return ticket?.id ?? undefined;
+  };
+  const previous = await transfer();
+  return until(async () => {
+    const held = await HeldUpload.begin(port, { token: uploadToken, file });
+    await held.sendUntil(fraction);
+    const isLeased = async () => ![undefined, previous].includes(await transfer());
+    const outcome = await until(async () =>
+      (await isLeased()) ? 'leased' : held.client.received && 'refused',
+    );
+    if (outcome === 'leased') return held;
+    held.client.disconnect();
+    return undefined;
+  });
 }
 
 /**
@@ -71,8 +85,7 @@ export async function holdUpload(
  */
 export async function untilLeaseRenewed(cluster: Cluster, { videoId }: Ticket): Promise<void> {
   const lease = async () => {
-    const [ticket] = await query<{ at: Date; lapsed: boolean }>(
-      cluster,
+    const [ticket] = await cluster.postgres.query<{ at: Date; lapsed: boolean }>(
       'select lease_expires_at as at, lease_expires_at <= now() as lapsed from upload_tickets where video_id = $1',
       [videoId],
     );

@@ -5,7 +5,6 @@ import { checkStream, violations as hlsViolations } from '@framelane/hls-conform
 import type { Cluster } from './cluster.ts';
 import { leaks } from './leaks.ts';
 import { logged } from './logged.ts';
-import { query } from './query.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type Expected, violations } from './violations.ts';
 
@@ -62,8 +61,7 @@ const USAGE_TIMEOUT_MS = 15_000;
 async function uncountedBytes(cluster: Cluster, atLeast: number): Promise<string[]> {
   const deadline = Date.now() + USAGE_TIMEOUT_MS;
   for (;;) {
-    const [counted] = await query<{ bytes: number }>(
-      cluster,
+    const [counted] = await cluster.postgres.query<{ bytes: number }>(
       'select coalesce(sum(bandwidth_bytes), 0)::float8 as bytes from usage_daily',
     );
     const bytes = counted?.bytes ?? 0;

@@ -11,7 +11,6 @@ import { type LongClips, makeLongClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { buildFrontEnd } from '../src/front-ends.ts';
 import { hasLogged, logged } from '../src/logged.ts';
-import { query } from '../src/query.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
@@ -61,8 +60,7 @@ const completedTasks = (videoId: string) =>
     .sort((a, b) => a - b);
 
 async function tasksOf(videoId: string): Promise<number> {
-  const [row] = await query<{ count: number }>(
-    cluster,
+  const [row] = await cluster.postgres.query<{ count: number }>(
     'select count(*)::int as count from tasks where video_id = $1',
     [videoId],
   );
@@ -152,8 +150,7 @@ test('an engine is killed between the last segment and its report', async () => 
   const count = await until(() => tasksOf(videoId));
   // The last task waits until all others are complete.
   const setLastDue = (due: string) =>
-    query<{ number: number }>(
-      cluster,
+    cluster.postgres.query<{ number: number }>(
       `update tasks set due_at = $2, command_due_at = $2, command_claimed_until = null, command_published_at = null
        where video_id = $1 and number = $3 and lease_expires_at is null returning number`,
       [videoId, due, count - 1],
@@ -216,8 +213,7 @@ test('commands that the broker loses only delay a long video', async () => {
   const videoId = await cluster.api.send(clips.pieces);
   // Commands count as lost after a while with an empty queue.
   const video = await until(async () => {
-    await query(
-      cluster,
+    await cluster.postgres.query(
       `update tasks set command_published_at = command_published_at - interval '1 minute' where command_published_at is not null`,
     );
     const record = await cluster.api.client.videos.get(videoId);

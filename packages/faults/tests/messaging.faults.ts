@@ -13,7 +13,6 @@ import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { hasLogged } from '../src/logged.ts';
 import { beginPausedTranscode } from '../src/paused-transcode.ts';
-import { query } from '../src/query.ts';
 import { sendRaw } from '../src/raw-upload.ts';
 import { type SystemState, signInForSystem } from '../src/system-state.ts';
 import { holdUpload } from '../src/uploader.ts';
@@ -99,8 +98,7 @@ async function reportsOn(videoId: string): Promise<Message[]> {
 
 /** The message that an engine sends when the control plane did not respond to an upload. */
 async function completionOf(videoId: string): Promise<Message> {
-  const [row] = await query<{ transfer_id: string; size: number; sha256: string }>(
-    cluster,
+  const [row] = await cluster.postgres.query<{ transfer_id: string; size: number; sha256: string }>(
     'select transfer_id, size::float8 as size, sha256 from upload_tickets join videos on id = video_id where id = $1',
     [videoId],
   );
@@ -168,8 +166,7 @@ async function commandsFor(videoId: string): Promise<number> {
 
 /** Whether a control plane is sending the committed command. */
 async function isSending(videoId: string): Promise<boolean> {
-  const claimed = await query(
-    cluster,
+  const claimed = await cluster.postgres.query(
     'select from videos where id = $1 and command_claimed_until is not null',
     [videoId],
   );
@@ -178,8 +175,7 @@ async function isSending(videoId: string): Promise<boolean> {
 
 /** Moves the command so far into the past that it counts as lost. */
 async function missCommand(videoId: string): Promise<void> {
-  await query(
-    cluster,
+  await cluster.postgres.query(
     `update videos set command_published_at = command_published_at - interval '16 minutes' where id = $1`,
     [videoId],
   );
@@ -234,8 +230,7 @@ describe('control planes killed after a commit and before its command is confirm
   /** Kills them, expires their claims, and starts them again with the broker reachable. */
   async function replaceControlPlanes(): Promise<void> {
     await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.end('SIGKILL')));
-    await query(
-      cluster,
+    await cluster.postgres.query(
       'update videos set command_claimed_until = now() where command_claimed_until is not null',
     );
     for (const proxy of brokerProxies()) proxy.heal();
@@ -271,8 +266,7 @@ test.each(['memory', 'disk'] as const)('a broker short of %s delays work and los
 
 /** Seconds since the lease of the open attempt at a video expired. */
 async function secondsOverdue(videoId: string): Promise<number> {
-  const [attempt] = await query<{ seconds: number }>(
-    cluster,
+  const [attempt] = await cluster.postgres.query<{ seconds: number }>(
     `select extract(epoch from now() - lease_expires_at)::float8 as seconds
     from attempts where video_id = $1 and outcome is null`,
     [videoId],

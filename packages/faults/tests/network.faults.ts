@@ -8,7 +8,6 @@ import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { hasLogged } from '../src/logged.ts';
 import { beginPausedTranscode } from '../src/paused-transcode.ts';
-import { query } from '../src/query.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
@@ -170,8 +169,7 @@ async function renewed(ticket: Ticket): Promise<void> {
 
 /** When the lease of the ticket expires. */
 async function leaseOf({ videoId }: Ticket): Promise<Date | null | undefined> {
-  const [row] = await query<{ lease_expires_at: Date | null }>(
-    cluster,
+  const [row] = await cluster.postgres.query<{ lease_expires_at: Date | null }>(
     'select lease_expires_at from upload_tickets where video_id = $1',
     [videoId],
   );

@@ -9,7 +9,6 @@ import { type Ticket, WORKSPACE_ID } from '../src/api.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
-import { query } from '../src/query.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
@@ -56,11 +55,12 @@ async function beginTranscode(): Promise<string> {
 /** Resolves when the present lease of the open attempt has expired, but a later one is valid. */
 async function untilFirstLeaseOver(videoId: string): Promise<void> {
   const open = 'from attempts where video_id = $1 and outcome is null';
-  const [first] = await query<{ expiry: Date }>(cluster, `select lease_expires_at as expiry ${open}`, [
-    videoId,
-  ]);
+  const [first] = await cluster.postgres.query<{ expiry: Date }>(
+    `select lease_expires_at as expiry ${open}`,
+    [videoId],
+  );
   const renewed = `select ${open} and $2 < now() and now() < lease_expires_at`;
-  await until(async () => (await query(cluster, renewed, [videoId, first?.expiry])).length > 0);
+  await until(async () => (await cluster.postgres.query(renewed, [videoId, first?.expiry])).length > 0);
 }
 
 function storedOf(kind: 'sources' | 'hls', videoId: string): string[] {

@@ -10,7 +10,6 @@ import type { Ticket } from '../src/api.ts';
 import { makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { HeldFile } from '../src/held-file.ts';
-import { query } from '../src/query.ts';
 import { HeldUpload, outcomeOf } from '../src/raw-upload.ts';
 import { holdUpload, Uploader, untilLeaseRenewed } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
@@ -95,7 +94,7 @@ describe('202 follows from the database', () => {
     const held = await holdUpload(cluster, ticket, { file: clip, fraction: 0.5, port });
     process.kill(Number(engine.pid), 'SIGSTOP');
     try {
-      await query(cluster, 'update upload_tickets set expires_at = now() where video_id = $1', [
+      await cluster.postgres.query('update upload_tickets set expires_at = now() where video_id = $1', [
         ticket.videoId,
       ]);
       await until(async () => (await cluster.api.video(ticket.videoId))?.status === 'failed');

@@ -9,7 +9,6 @@ import type { Ticket } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { logged } from '../src/logged.ts';
-import { query } from '../src/query.ts';
 import { HeldUpload, outcomeOf, type RawUpload } from '../src/raw-upload.ts';
 import { holdUpload, Uploader } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
@@ -70,7 +69,7 @@ describe('tokens', () => {
 
   test('an invalid or expired token is refused', async () => {
     const [expired, deleted] = (await uploader.tickets(2)) as [Ticket, Ticket];
-    await query(cluster, 'update upload_tickets set expires_at = now() where video_id = $1', [
+    await cluster.postgres.query('update upload_tickets set expires_at = now() where video_id = $1', [
       expired.videoId,
     ]);
     await cluster.api.delete(deleted.videoId);

@@ -19,7 +19,6 @@ import { until } from '@framelane/test-kit/until';
 import { cachedAvi, cachedMp4 } from '../../src/clips.ts';
 import { Cluster } from '../../src/cluster.ts';
 import { logged } from '../../src/logged.ts';
-import { query } from '../../src/query.ts';
 import type { ServiceProcess } from '../../src/service-process.ts';
 
 const run = promisify(execFile);
@@ -103,8 +102,7 @@ async function measure(processors: readonly number[], inOneRun = false): Promise
   );
   await until(() => areReady(ids), { what: 'all videos ready', seconds: TIMEOUT_SECONDS });
   const busy = (await cpuSeconds(engines)) - before;
-  const attempts = await query<Attempt>(
-    cluster,
+  const attempts = await cluster.postgres.query<Attempt>(
     `select video_id, started_at, finished_at from attempts where video_id = any($1) and outcome = 'completed'`,
     [ids],
   );
@@ -124,7 +122,8 @@ async function measure(processors: readonly number[], inOneRun = false): Promise
 
 async function send(inOneRun: boolean): Promise<string> {
   const ticket = await cluster.api.ticket();
-  if (inOneRun) await query(cluster, 'update videos set in_one_run = true where id = $1', [ticket.videoId]);
+  if (inOneRun)
+    await cluster.postgres.query('update videos set in_one_run = true where id = $1', [ticket.videoId]);
   await upload(clip, ticket);
   return ticket.videoId;
 }
