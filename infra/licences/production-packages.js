@@ -22,7 +22,7 @@ export function productionPackages() {
     found.set(id, { name, version, licence: licenceOf(manifest) });
     const { dependencies, peerDependencies } = manifest;
     for (const dependency of Object.keys({ ...dependencies, ...peerDependencies })) {
-      const next = installed(dependency, path);
+      const next = packageJsonOf(dependency, path);
       if (next !== undefined) visit(next);
     }
   };
@@ -37,8 +37,11 @@ function licenceOf({ license, licenses }) {
   return license ?? licenses?.map(({ type }) => type).join(' OR ');
 }
 
-/** The package.json of a dependency; undefined when the overrides in pnpm-workspace.yaml leave it out. */
-function installed(dependency, dependant) {
+/**
+ * The package.json of a dependency; undefined if it is not installed: an optional peer, or a package that an override in
+ * pnpm-workspace.yaml removes.
+ */
+function packageJsonOf(dependency, dependant) {
   try {
     // pnpm links packages; the dependencies of a package are beside its real folder.
     return realpathSync(findPackageJSON(dependency, pathToFileURL(dependant)));

@@ -1,7 +1,7 @@
 const LOG_METHODS = new Set(['debug', 'error', 'info', 'log', 'warn']);
 const ERROR = /(Error|Failure|Fault|Output|Problem|refusal)$/;
 
-/** Leaves out what only changes the log or the text of an error: tests do not compare words. */
+/** Ignores mutants that change only log calls or error messages: most tests do not check that text. */
 const ignorer = {
   shouldIgnore(path) {
     if (isLog(path.node)) return 'Only changes the log';

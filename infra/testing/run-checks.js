@@ -12,11 +12,11 @@ ${STAGES.flat()
   .join('\n')}
 
   --quick      runs the checks before "integration", the integration tests of the
-               control plane, and one upload to a playing stream
+               control plane, and one end-to-end test, from upload to playback
 
 The last line is the number of passed and failed tests. Environment variables:
 
-  TEST_DATABASE_URL   PostgreSQL server for the integration tests: the address of a
+  TEST_DATABASE_URL   PostgreSQL server for the integration tests: a URL with a
                       superuser. Without it the tests start their own.
   AMQP_URL            RabbitMQ for the tests of the message bus, in a virtual host of
                       their own: they delete its queues.
@@ -25,8 +25,8 @@ The last line is the number of passed and failed tests. Environment variables:
   COMPOSE_COMMAND     for example "docker compose": also tests docker-compose.yml
   CI=true             fails, instead of skips, tests that need something this machine
                       does not have, such as Chromium
-  TESTS_MAY_SKIP      what may be missing with CI=true: names as the skipped tests show
-                      them, separated by commas
+  TESTS_MAY_SKIP      what may be missing with CI=true, for example "containers". Skipped
+                      tests show the names. Separated by commas
   PROPERTY_SEED       seed of the tests with random input: a number, or "random".
                       Without it every run uses the same.
 `;

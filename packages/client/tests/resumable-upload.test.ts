@@ -65,7 +65,7 @@ function expectWhole(): void {
 describe('a large file', () => {
   test('is sent as a resumable upload, with its name', async () => {
     const progress: UploadProgress[] = [];
-    const receipt = await upload(path, engine.permit, { onProgress: (at) => progress.push(at) });
+    const receipt = await upload(path, engine.ticket, { onProgress: (at) => progress.push(at) });
     expect(receipt).toEqual({
       videoId: 'vid_1',
       status: 'processing',
@@ -81,16 +81,16 @@ describe('a large file', () => {
     expect(progress.at(-1)).toEqual({ sent: SIZE, total: SIZE });
   });
 
-  test('is sent as a form if it is smaller, a stream, or the permit is not a whole ticket', async () => {
+  test('is sent as a form if it is smaller, a stream, or the ticket has no `tusUrl` or `videoId`', async () => {
     const forms: (string | undefined)[] = [];
     const accept = (req: IncomingMessage, res: ServerResponse) => {
       forms.push(req.url);
       req.resume().once('end', () => respondJson(res, 202, {}));
     };
     for (let form = 0; form < 3; form += 1) engine.faults.push({ method: 'POST', handle: accept });
-    const { uploadUrl, uploadToken } = engine.permit;
-    await upload(new Blob([Buffer.alloc(1000)]), engine.permit);
-    await upload(createReadStream(path), engine.permit);
+    const { uploadUrl, uploadToken } = engine.ticket;
+    await upload(new Blob([Buffer.alloc(1000)]), engine.ticket);
+    await upload(createReadStream(path), engine.ticket);
     await upload(path, { uploadUrl, uploadToken });
     expect(forms).toEqual(['/upload', '/upload', '/upload']);
   });
@@ -109,7 +109,7 @@ describe('a large file', () => {
     ],
   ])('arrives in spite of %s', async (_what, method, handle) => {
     engine.faults.push({ method, handle });
-    await upload(path, engine.permit);
+    await upload(path, engine.ticket);
     expectWhole();
     expect(engine.uploads).toBe(1);
   });
@@ -125,12 +125,12 @@ describe('a large file', () => {
         return true;
       },
     });
-    await upload(path, engine.permit);
+    await upload(path, engine.ticket);
     expectWhole();
     expect(methods()).toEqual(['POST', 'HEAD', 'PATCH', 'HEAD']);
   });
 
-  test('starts over when what arrived is lost, and shows that', async () => {
+  test('starts over when the engine has lost the data, and reports progress 0', async () => {
     engine.faults.push({ method: 'PATCH', handle: cutAfter(20 * MIB) });
     engine.faults.push({
       method: 'HEAD',
@@ -144,33 +144,33 @@ describe('a large file', () => {
       },
     });
     const sent: number[] = [];
-    await upload(path, engine.permit, { onProgress: (at) => sent.push(at.sent) });
+    await upload(path, engine.ticket, { onProgress: (at) => sent.push(at.sent) });
     expectWhole();
     expect(engine.uploads).toBe(2);
     expect(sent.filter((bytes) => bytes === 0)).toHaveLength(2);
   });
 
-  test('continues with the same permit after it was aborted', async () => {
+  test('continues with the same ticket after it was aborted', async () => {
     const controller = new AbortController();
     const reason = new Error('the user pauses');
     const onProgress = ({ sent }: UploadProgress) => {
       if (sent > 20 * MIB) controller.abort(reason);
     };
-    await expect(upload(path, engine.permit, { onProgress, signal: controller.signal })).rejects.toBe(reason);
+    await expect(upload(path, engine.ticket, { onProgress, signal: controller.signal })).rejects.toBe(reason);
     const sent: number[] = [];
-    await upload(path, engine.permit, { onProgress: (at) => sent.push(at.sent) });
+    await upload(path, engine.ticket, { onProgress: (at) => sent.push(at.sent) });
     expectWhole();
     expect(sent[0]).toBeGreaterThan(10 * MIB);
     expect(engine.uploads).toBe(1);
   });
 
-  test('starts over with the same permit if it has changed', async () => {
+  test('starts over with the same ticket if the file has changed since the first attempt', async () => {
     engine.faults.push({ method: 'PATCH', handle: cutAfter(MIB) });
-    await expect(upload(path, engine.permit, { retries: 0 })).rejects.toMatchObject({
+    await expect(upload(path, engine.ticket, { retries: 0 })).rejects.toMatchObject({
       code: 'connection_failed',
     });
     await utimes(path, new Date(), new Date());
-    await upload(path, engine.permit);
+    await upload(path, engine.ticket);
     expectWhole();
     expect(engine.uploads).toBe(2);
   });
@@ -183,7 +183,7 @@ describe('a resumable upload throws', () => {
     ['a part', 'PATCH', 415, 'unsupported_media_type'],
   ])('the error of %s: %s %s %s', async (_what, method, status, code) => {
     engine.faults.push({ method, handle: refuse(status, code) });
-    await expect(upload(path, engine.permit)).rejects.toMatchObject({
+    await expect(upload(path, engine.ticket)).rejects.toMatchObject({
       name: 'ApiError',
       code,
       status,
@@ -195,20 +195,20 @@ describe('a resumable upload throws', () => {
     engine.faults.push({ method: 'HEAD', handle: (_req, res) => res.writeHead(401).end() });
     engine.faults.push({ method: 'POST', handle: () => true });
     engine.faults.push({ method: 'POST', handle: refuse(401, 'upload_token_expired') });
-    await expect(upload(path, engine.permit)).rejects.toMatchObject({ code: 'upload_token_expired' });
+    await expect(upload(path, engine.ticket)).rejects.toMatchObject({ code: 'upload_token_expired' });
   });
 
   test('the last error when its retries are exhausted', async () => {
     for (let attempt = 0; attempt < 2; attempt += 1)
       engine.faults.push({ method: 'PATCH', handle: refuse(503, 'unavailable') });
-    await expect(upload(path, engine.permit, { retries: 1 })).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(upload(path, engine.ticket, { retries: 1 })).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   test('its reason when it is aborted before the first byte', async () => {
     const controller = new AbortController();
     const reason = new Error('too soon');
     const options = { onProgress: () => controller.abort(reason), signal: controller.signal };
-    await expect(upload(path, engine.permit, options)).rejects.toBe(reason);
+    await expect(upload(path, engine.ticket, options)).rejects.toBe(reason);
     expect(methods()).toEqual(['POST', 'HEAD']);
   });
 
@@ -222,6 +222,6 @@ describe('a resumable upload throws', () => {
         setImmediate(() => controller.abort(reason));
       },
     });
-    await expect(upload(path, engine.permit, { signal: controller.signal })).rejects.toBe(reason);
+    await expect(upload(path, engine.ticket, { signal: controller.signal })).rejects.toBe(reason);
   });
 });

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-function permit() {
+function ticket() {
   return { uploadUrl: `${server.url}/upload`, uploadToken: 'ut_secret' };
 }
 
@@ -83,7 +83,7 @@ describe('a file arrives unchanged', () => {
   ])('from %s', async (_what, source, name, sizeIsKnown) => {
     const seen = await acceptingEngine();
     const progress: { sent: number; total: number | null }[] = [];
-    const receipt = await upload(source(), permit(), { onProgress: (at) => progress.push(at) });
+    const receipt = await upload(source(), ticket(), { onProgress: (at) => progress.push(at) });
     expect(receipt).toEqual(RECEIPT);
 
     const [request] = seen;
@@ -108,7 +108,7 @@ describe('a file arrives unchanged', () => {
       respondJson(res, 202, RECEIPT);
     };
     server = await TestServer.start(handler, handler);
-    expect(await upload(path, permit())).toEqual(RECEIPT);
+    expect(await upload(path, ticket())).toEqual(RECEIPT);
   });
 });
 
@@ -121,7 +121,7 @@ test('memory does not grow with the file', async () => {
     const file = join(directory, `${mebibytes}.mp4`);
     await writeFile(file, '');
     await truncate(file, mebibytes * 1024 ** 2);
-    const { stdout } = await promisify(execFile)(process.execPath, [program, file, permit().uploadUrl]);
+    const { stdout } = await promisify(execFile)(process.execPath, [program, file, ticket().uploadUrl]);
     return Number(stdout);
   };
   // Long enough to fill all buffers. Between runs, uncollected garbage differs by about 10 MiB.
@@ -146,7 +146,7 @@ describe('an error response', () => {
       },
     );
     const onProgress = jest.fn();
-    await expect(upload(path, permit(), { onProgress })).rejects.toMatchObject({
+    await expect(upload(path, ticket(), { onProgress })).rejects.toMatchObject({
       name: 'ApiError',
       code: 'upload_token_used',
       status: 401,
@@ -163,7 +163,7 @@ describe('an error response', () => {
         if (!res.headersSent) respondEarly(res, 413, JSON.stringify(problem(413, 'file_too_large')));
       });
     });
-    await expect(upload(path, permit())).rejects.toMatchObject({ code: 'file_too_large', status: 413 });
+    await expect(upload(path, ticket())).rejects.toMatchObject({ code: 'file_too_large', status: 413 });
     expect(arrived).toBeLessThan(FILE.length);
   });
 
@@ -172,7 +172,7 @@ describe('an error response', () => {
       req.resume();
       respondEarly(res, 413, '<h1>Too large</h1>');
     });
-    await expect(upload(path, permit())).rejects.toMatchObject({ code: 'unexpected_response', status: 413 });
+    await expect(upload(path, ticket())).rejects.toMatchObject({ code: 'unexpected_response', status: 413 });
   });
 });
 
@@ -191,7 +191,7 @@ describe('an interrupted upload', () => {
     ],
   ])('%s throws a ConnectionError', async (_when, handler) => {
     server = await TestServer.start(handler);
-    await expect(upload(path, permit())).rejects.toMatchObject({
+    await expect(upload(path, ticket())).rejects.toMatchObject({
       name: 'ConnectionError',
       code: 'connection_failed',
       message: `${server.url} sent no complete response.`,
@@ -221,7 +221,7 @@ describe('an interrupted upload', () => {
     });
     const controller = new AbortController();
     const reason = new Error('the user left');
-    const sending = upload(path, permit(), {
+    const sending = upload(path, ticket(), {
       signal: controller.signal,
       onProgress: () => controller.abort(reason),
     });
@@ -232,7 +232,7 @@ describe('an interrupted upload', () => {
   test('before its start sends nothing', async () => {
     const seen = await acceptingEngine();
     const reason = new Error('too late');
-    await expect(upload(path, permit(), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(upload(path, ticket(), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(seen).toEqual([]);
   });
 });
@@ -240,7 +240,7 @@ describe('an interrupted upload', () => {
 describe('a file that cannot be read', () => {
   test('because it is missing throws the error of Node', async () => {
     await acceptingEngine();
-    await expect(upload(join(directory, 'nothing.mp4'), permit())).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(upload(join(directory, 'nothing.mp4'), ticket())).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   test.each([
@@ -256,13 +256,13 @@ describe('a file that cannot be read', () => {
       })(),
     );
     source.read(0);
-    await expect(upload(source, permit())).rejects.toBe(broken);
+    await expect(upload(source, ticket())).rejects.toBe(broken);
     expect(seen).toEqual([]);
   });
 
   test('because it yields text is not sent', async () => {
     const seen = await acceptingEngine();
-    await expect(upload(createReadStream(path, 'latin1'), permit())).rejects.toThrow(TypeError);
+    await expect(upload(createReadStream(path, 'latin1'), ticket())).rejects.toThrow(TypeError);
     expect(seen).toEqual([]);
   });
 
@@ -278,7 +278,7 @@ describe('a file that cannot be read', () => {
         req.on('error', () => resolve(req.complete)).resume();
       },
     );
-    await expect(upload(shrinking, permit())).rejects.toMatchObject({ code: 'source_changed' });
+    await expect(upload(shrinking, ticket())).rejects.toMatchObject({ code: 'source_changed' });
     expect(await wasComplete).toBe(false);
   });
 });
@@ -291,7 +291,7 @@ describe('uploadVideo', () => {
       const body = await buffer(req);
       if (req.url === '/upload') return respondJson(res, 202, { ...RECEIPT, size: body.length });
       bodies.push(JSON.parse(body.toString()));
-      return respondJson(res, 201, permit());
+      return respondJson(res, 201, ticket());
     });
     const client = createClient({ baseUrl: `${server.url}/v1`, apiKey: 'svc_test_1', workspaceId: 'ws_1' });
     return { client, bodies };

@@ -36,7 +36,10 @@ const audioPlan = z.object({
   channels: z.literal([1, 2, 6]),
   /** The number of samples to encode, or the number of frames to pass through. */
   method: z.union([z.object({ samples: z.int() }), z.object({ passthroughFrames: z.int() })]),
-  /** Whether the track begins late, so that its filters must not delay those of the video. */
+  /**
+   * Whether the audio starts more than one second after the video. Its filters then get a filter graph of their own, because a shared graph
+   * would hold back video frames until the first audio frame.
+   */
   late: z.boolean(),
   /** Whether the source has more channels, which are mixed down. */
   downmix: z.boolean(),
@@ -86,7 +89,10 @@ export type Colour = z.infer<typeof colour>;
 /** How to transcode one source: all decisions that the ffmpeg command line needs. */
 const encodePlan = z.object({
   videoIndex: z.int().nonnegative(),
-  /** Seconds by which video and audio are moved to an earlier time, so that a frame starts at zero. */
+  /**
+   * Seconds subtracted from all timestamps, so that the first frame is on the frame grid of the output: at zero, unless the video starts
+   * late. May be negative.
+   */
   lead: z.number(),
   /** The renditions of the audio tracks in mono or stereo, the default one first, then those in 5.1. */
   audio: z.array(audioPlan).readonly(),
@@ -152,8 +158,8 @@ export const MAX_RANGES = 64;
 const frameNumber = z.int().nonnegative();
 
 /**
- * A piece: some segments of all encoded video renditions. Frames are counted in the top rendition, from the first frame of
- * the video. Everything but `seek` and `bytes` follows from the renditions, so that the pieces of all tasks make one video.
+ * A piece: some segments of all encoded video renditions. Frames are counted in the top rendition, from the first frame of the video. All
+ * fields except `seek` and `bytes` describe frames and segments of the output. So adjacent pieces join without gap or overlap.
  */
 const pieceTask = z.object({
   kind: z.literal('piece'),
@@ -167,7 +173,9 @@ const pieceTask = z.object({
   /** The number of the first I-frame of the rendition `iframes`, and how many I-frames the piece has. */
   firstIFrame: z.int().nonnegative(),
   iFrames: z.int().nonnegative(),
-  /** The second of the source at which reading begins, from the earliest timestamp of the file; null for its beginning. */
+  /**
+   * Where ffmpeg seeks to before it reads, in seconds after the earliest timestamp of the file. Null: it reads from the start of the file.
+   */
   seek: z.number().nonnegative().nullable(),
   /** The bytes of the source that the piece needs: first byte and the byte after the last one, ascending. Absent if it needs all. */
   bytes: z
@@ -246,7 +254,7 @@ export type StartedRenditions = z.infer<typeof startedRenditionsSchema>;
 /** The objects that a task has stored. */
 export const taskResultSchema = z.object({
   renditions: z.array(storedRendition).readonly(),
-  /** Null for images that could not be made. Absent in results of other tasks. */
+  /** Only in the result of an `images` task. An image is null if it could not be made. */
   images: z.object({ poster: image.nullable(), storyboard: storyboard.nullable() }).optional(),
 });
 export type TaskResult = z.infer<typeof taskResultSchema>;

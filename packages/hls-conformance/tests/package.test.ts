@@ -7,10 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Files, makeMedia, publish } from './support/good-stream.ts';
 import { StreamServer } from './support/stream-server.ts';
 
-// Compiling and installing are slow on a busy machine.
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** Programs of users; one line has a type error. */
+/** A program that uses the package. With `MISTAKE` appended it has one type error. */
 const CONSUMER = `
 import { checkStream, violations } from '@framelane/hls-conformance';
 const { report, presentation } = await checkStream(process.argv[2] ?? '', { profile: 'standard' });
@@ -49,12 +48,15 @@ describe('the package, installed outside of the workspace', () => {
   test('fails the command if a rule is broken', async () => {
     const master = files.get('master.m3u8')?.toString() ?? '';
     server.files = new Map([...files, ['master.m3u8', Buffer.from(master.replace('320x180', '320x192'))]]);
-    const run = runProgram('npx', ['--no-install', 'hls-conformance', server.url], inDirectory());
-    await expect(run).rejects.toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining('✗ master.resolution'),
-    });
-    server.files = files;
+    try {
+      const run = runProgram('npx', ['--no-install', 'hls-conformance', server.url], inDirectory());
+      await expect(run).rejects.toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining('✗ master.resolution'),
+      });
+    } finally {
+      server.files = files;
+    }
   });
 
   test('is imported and typed', async () => {

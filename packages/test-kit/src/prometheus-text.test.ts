@@ -27,11 +27,14 @@ test.each([
   ['a series twice', `${HEAD}framelane_cups_total 3\nframelane_cups_total 4\n`],
   ['a family that is not contiguous', `${HEAD}${HISTOGRAM}${HEAD}`],
   ['an unknown type', '# HELP cups Cups\n# TYPE cups counters\n'],
+  ['a type twice', `${HISTOGRAM}# TYPE tea_seconds histogram\n`],
+  ['a type after a sample', `${HEAD}framelane_cups_total 3\n# TYPE framelane_cups_total counter\n`],
   ['a counter without _total', '# HELP framelane_cups Cups\n# TYPE framelane_cups counter\n'],
   [
     'buckets that are not cumulative',
     `${HISTOGRAM}tea_seconds_bucket{le="1"} 2\ntea_seconds_bucket{le="2"} 1\n`,
   ],
+  ['a histogram without a last bucket', `${HISTOGRAM}tea_seconds_bucket{le="1"} 1\ntea_seconds_count 1\n`],
   [
     'a count that differs from the last bucket',
     `${HISTOGRAM}tea_seconds_bucket{le="+Inf"} 2\ntea_seconds_count 1\n`,

@@ -6,9 +6,8 @@ export class PrometheusText {
   #family = '';
 
   /**
-   * Parses version 0.0.4 of the format. Stricter than a scraper: a family has one HELP and one TYPE line and is
-   * contiguous, a series occurs once, and the buckets of a histogram are cumulative. Throws an Error that quotes the
-   * invalid line.
+   * Parses version 0.0.4 of the format. Stricter than a scraper: a family has one HELP and one TYPE line and is contiguous, a series occurs
+   * once, and the buckets of a histogram are cumulative. Throws an Error that names the invalid line or series.
    */
   static parse(text: string): PrometheusText {
     if (!text.endsWith('\n')) throw new Error('The last line does not end with a newline');
@@ -47,7 +46,8 @@ export class PrometheusText {
   }
 
   #setType(family: string, type: string, line: string): void {
-    if (family !== this.#family || !TYPES.includes(type)) throw invalid(line);
+    const isDescribed = family === this.#family && this.#types.get(family) === '';
+    if (!isDescribed || !TYPES.includes(type)) throw invalid(line);
     // Naming convention of Prometheus: counters, and nothing else, end with _total.
     if (family.startsWith('framelane_') && (type === 'counter') !== family.endsWith('_total'))
       throw invalid(line);
@@ -65,16 +65,21 @@ export class PrometheusText {
     this.series.set(name + labels, number);
   }
 
+  /** The buckets of each histogram ascend, and the last one, for all values, equals the count. */
   #checkHistograms(): void {
-    const previous = new Map<string, number>();
+    const last = new Map<string, { bound: string; value: number }>();
     for (const [series, value] of this.series) {
-      const [, family = '', label = '', bound = '', others = ''] = BUCKET.exec(series) ?? [];
+      const [, family = '', bound = '', others = ''] = BUCKET.exec(series) ?? [];
+      if (family === '') continue;
+      const count = `${family}_count${others && `{${others}}`}`;
+      if (value < (last.get(count)?.value ?? 0)) throw invalid(series);
+      last.set(count, { bound, value });
+    }
+    for (const [series, value] of this.series) {
+      const [, family = ''] = COUNT.exec(series) ?? [];
       if (this.#types.get(family) !== 'histogram') continue;
-      const histogram = `${family}${label}${others}`;
-      if (value < (previous.get(histogram) ?? 0)) throw invalid(series);
-      previous.set(histogram, value);
-      const count = this.series.get(`${family}_count${others === '' ? '' : `{${others}}`}`);
-      if (bound === '+Inf' && value !== count) throw invalid(series);
+      const bucket = last.get(series);
+      if (bucket?.bound !== '+Inf' || bucket.value !== value) throw invalid(series);
     }
   }
 }
@@ -88,7 +93,8 @@ const METRIC_NAME = /^[a-zA-Z_:][\w:]*$/;
 const LABEL = String.raw`[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*"`;
 const SAMPLE = new RegExp(String.raw`^([a-zA-Z_:][\w:]*)(\{${LABEL}(?:,${LABEL})*\})? (\S+)$`);
 /** prom-client writes the label `le` first. */
-const BUCKET = /^(\w+)_bucket\{(le)="([^"]*)",?(.*)\}$/;
+const BUCKET = /^(\w+)_bucket\{le="([^"]*)",?(.*)\}$/;
+const COUNT = /^(\w+)_count(?:\{.*\})?$/;
 
 function invalid(line: string): Error {
   return new Error(`Invalid line in the Prometheus text format: ${line}`);

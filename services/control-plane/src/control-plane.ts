@@ -7,7 +7,7 @@ import { createApp } from './app.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import type { ConsoleLink } from './console-sessions/console-sessions.service.ts';
 import { type Context, type ControlPlaneDeps, createContext } from './context.ts';
-import { openDatabase, openPatientPool } from './db/database.ts';
+import { openDatabase, openMigrationPool } from './db/database.ts';
 import { ENVIRONMENTS } from './db/environments.ts';
 import { migrateToLatest } from './db/migrations.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
@@ -51,17 +51,17 @@ export class ControlPlane {
     if (alone) {
       await this.#context.maintenance.releaseClaims();
       await this.#context.purges.releaseClaims();
-      await this.#context.attempts.restart();
-      await this.#context.commands.restart();
-      await this.#context.tasks.restart();
-      await this.#context.taskCommands.restart();
-      await this.#context.imports.restart();
-      await this.#context.engines.restart();
+      await this.#context.attempts.endOpenAttempts();
+      await this.#context.commands.republishAll();
+      await this.#context.tasks.endAllTries();
+      await this.#context.taskCommands.republishAll();
+      await this.#context.imports.releaseClaims();
+      await this.#context.engines.deleteAll();
     }
     const { http, internalHttp } = this.#context.config;
     const internalPort = await listen(this.#internalServer, { ...internalHttp, variable: 'INTERNAL_PORT' });
     const port = await listen(this.#publicServer, { ...http, variable: 'PORT' });
-    // Before maintenance, which must not end an attempt whose result waits in the queue.
+    // The consumer starts before the maintenance loops: they must not end an attempt whose result is still in the queue.
     this.#events = await this.#context.bus.consume(
       'control-plane.events',
       { prefetch: EVENT_PREFETCH },
@@ -79,7 +79,7 @@ export class ControlPlane {
   /** Migrates the database to the latest schema. Concurrent instances take turns. */
   async migrate(): Promise<void> {
     const { logger } = this.#context;
-    const pool = openPatientPool(this.#context.config.databaseUrl, logger);
+    const pool = openMigrationPool(this.#context.config.databaseUrl, logger);
     const db = openDatabase(pool);
     try {
       await migrateToLatest(db);
@@ -93,7 +93,7 @@ export class ControlPlane {
     return new WorkspacesService(this.#context).bootstrap(this.#context.config.bootstrap);
   }
 
-  /** Creates a sign-in link to the console of all workspaces, with every permission, for an administrator. */
+  /** Creates a console sign-in link for an administrator, with every permission in every workspace. */
   async createConsoleLink(name: string): Promise<ConsoleLink> {
     const workspaces = await new WorkspacesService(this.#context).list();
     const grants = workspaces.map(({ id }) => ({
@@ -104,7 +104,9 @@ export class ControlPlane {
     return this.#context.consoleSessions.createLink({ name, administrator: true, grants });
   }
 
-  /** Stops in order: no new requests, no new messages, no new background work, then the database. */
+  /**
+   * Stops in order: the public listener, the events of engines, the internal listener, background work, the bandwidth count, the database.
+   */
   async stop(): Promise<void> {
     this.#context.leaseGrace.stop();
     this.#stopping.abort();

@@ -29,7 +29,7 @@ async function createKey(changes: Record<string, unknown> = {}): Promise<string>
   return secret;
 }
 
-test('the operations that need a key include those of the specification', () => {
+test('the operations that need a key include the known ones', () => {
   const names = OPERATIONS.map(({ name }) => name);
   expect(names).toEqual(
     expect.arrayContaining([
@@ -62,7 +62,7 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, contentType, bo
     ['no secret after Bearer', { authorization: 'Bearer ' }, 'missing_api_key'],
     ['a garbled key', { authorization: 'Bearer nonsense' }, 'invalid_api_key'],
     ['an unknown key', { authorization: `Bearer ${newApiKeySecret('test')}` }, 'invalid_api_key'],
-  ])('401 with %s, also without a workspace header', async (_, headers, code) => {
+  ])('401 with %s and no workspace header', async (_, headers, code) => {
     const response = await call(headers as Record<string, string>);
     expect(response.status).toBe(401);
     expect(response.body).toMatchObject({ status: 401, code });
@@ -85,13 +85,13 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, contentType, bo
     expect([mismatch.status, mismatch.body.code]).toEqual([403, 'workspace_mismatch']);
   });
 
-  test('403 without the permission, whatever the input; the permission alone suffices', async () => {
+  test('403 without the required permission; that permission alone is enough', async () => {
     const others = PERMISSIONS.filter((permission) => !permissions.includes(permission));
     const without = await call(withKey(await createKey({ permissions: others })));
     if (permissions.length === 0) expect(without.status).toBe(200);
     else expect([without.status, without.body.code]).toEqual([403, 'insufficient_permissions']);
     const only = await call(withKey(await createKey({ permissions })));
-    expect(only.status).toBe(successOf(method, path));
+    expect(only.status).toBe(authorizedStatus(method, path));
   });
 
   test('a session with the permission suffices, without a workspace header; 403 without the permission', async () => {
@@ -101,7 +101,7 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, contentType, bo
     if (permissions.length === 0) expect(without.status).toBe(200);
     else expect([without.status, without.body.code]).toEqual([403, 'insufficient_permissions']);
     const only = await call((await signIn(plane, { permissions: permissions as Permission[] })).headers);
-    expect(only.status).toBe(successOf(method, path));
+    expect(only.status).toBe(authorizedStatus(method, path));
   });
 
   test('a session is refused in another workspace, from another origin, and once it has ended', async () => {
@@ -122,8 +122,8 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, contentType, bo
   });
 });
 
-/** The status of a successful request with unknown ids. */
-function successOf(method: string, path: string): number {
+/** The status if authorization passes. Ids in paths are unknown, so it can be 404. */
+function authorizedStatus(method: string, path: string): number {
   if (path.includes('/vid_')) return 404;
   if (path.endsWith('/videos/import')) return 202;
   return { post: 201, delete: 204 }[method] ?? 200;

@@ -44,15 +44,15 @@ const hls = (videoId: string, file: string) =>
 const record = async (videoId: string) => (await api('get', `/videos/${videoId}`)).body;
 const newVideo = async () => (await plane.ticket()).videoId;
 
-/** A ready video whose file had these text tracks. `before` runs while it is being transcoded. */
+/** A ready video whose file had these text tracks. `duringTranscode` runs while it is being transcoded. */
 async function videoWithTracks(
   captions: CaptionsTrack[],
-  before: (videoId: string) => Promise<unknown> = async () => {},
+  duringTranscode: (videoId: string) => Promise<unknown> = async () => {},
 ): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
-  await before(videoId);
+  await duringTranscode(videoId);
   const manifest = { ...sampleManifest(), captions, startTimestamp: 900_000 };
   await plane.engine.report('transcode.completed', { videoId, attempt, manifest });
   return videoId;
@@ -107,7 +107,7 @@ describe('the API', () => {
     expect((await record(videoId)).captions).toMatchObject([{ language: 'de' }]);
   });
 
-  test('refuses a file that cannot be read, with its line', async () => {
+  test('refuses an invalid file and reports the line', async () => {
     const videoId = await newVideo();
     await put(videoId, 'en');
     const { status, body } = await put(videoId, 'en', 'WEBVTT\n\nid\n00:01 --> 00:02\nA');
@@ -141,7 +141,7 @@ describe('the API', () => {
     expect((await put(await newVideo(), 'en', late)).status).toBe(201);
   });
 
-  test('changes the label and the default without the file', async () => {
+  test('changes the label and the default without a new upload of the file', async () => {
     const videoId = await videoWithTracks([{ language: 'de', label: 'Deutsch', webvtt: VTT }]);
     await put(videoId, 'en?default=true');
     const path = `/videos/${videoId}/captions/DE`;
@@ -183,7 +183,7 @@ describe('the API', () => {
     expect([status, body.detail]).toEqual([415, 'Send the body as text/vtt or application/x-subrip.']);
   });
 
-  test('does not know captions of a deleted video, nor of another workspace', async () => {
+  test('responds with 404 for captions of a deleted video or of another workspace', async () => {
     const videoId = await newVideo();
     await put(videoId, 'en');
     await api('delete', `/videos/${videoId}`);
@@ -200,9 +200,9 @@ describe('the API', () => {
 
     const workspace = newId('ws');
     await plane.db.insertInto('workspaces').values({ id: workspace, name: 'Other' }).execute();
-    const own = await newVideo();
-    await plane.db.updateTable('videos').set({ workspace_id: workspace }).where('id', '=', own).execute();
-    expect((await put(own, 'en')).status).toBe(404);
+    const foreign = await newVideo();
+    await plane.db.updateTable('videos').set({ workspace_id: workspace }).where('id', '=', foreign).execute();
+    expect((await put(foreign, 'en')).status).toBe(404);
   });
 
   test('needs videos:read to read and videos:write to change', async () => {

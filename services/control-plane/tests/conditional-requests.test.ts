@@ -15,7 +15,7 @@ const get = (path: string, entityTag?: string) =>
     .get(`/v1${path}`)
     .set({ ...plane.credentials, ...(entityTag !== undefined && { 'if-none-match': entityTag }) });
 
-/** The response and its ETag, with which the same request gets 304. */
+/** Gets the response and its ETag, and checks that a repeat with that ETag gets 304. */
 async function current(path: string) {
   const { body, headers } = await get(path);
   const etag = String(headers.etag);
@@ -153,7 +153,7 @@ describe('the ETag of a list', () => {
     await expectNew('/videos', before);
   });
 
-  test('differs between installations with other addresses', async () => {
+  test('differs between control planes with different public URLs', async () => {
     const { etag } = await current('/videos');
     const other = await plane.startAnother({ publicUrl: 'http://other.framelane.test' });
     const response = await request(other.url)

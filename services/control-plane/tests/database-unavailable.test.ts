@@ -6,7 +6,7 @@ import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type Database, openDatabase, openPatientPool, openPool } from '../src/db/database.ts';
+import { type Database, openDatabase, openMigrationPool, openPool } from '../src/db/database.ts';
 import { isDatabaseUnavailable, isTooSlow } from '../src/db/database-unavailable.ts';
 import { createTestDatabase } from './support/database.ts';
 
@@ -93,7 +93,7 @@ test('a statement that takes too long', async () => {
 });
 
 test('a migration can take longer than the statement timeout of the role', async () => {
-  const patient = openDatabase(openPatientPool(`${database.url}?statement_timeout=50`, logger));
+  const patient = openDatabase(openMigrationPool(`${database.url}?statement_timeout=50`, logger));
   await sql`select pg_sleep(0.2)`.execute(patient);
   await patient.destroy();
 });

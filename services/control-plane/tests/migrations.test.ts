@@ -4,7 +4,7 @@ import { createLogger } from '@framelane/service-kit/logger';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type Database, openDatabase, openPatientPool, openPool } from '../src/db/database.ts';
+import { type Database, openDatabase, openMigrationPool, openPool } from '../src/db/database.ts';
 import { migrateToLatest, migrator } from '../src/db/migrations.ts';
 import { createEmptyDatabase } from './support/database.ts';
 import { dumpSchema } from './support/dump-schema.ts';
@@ -63,7 +63,7 @@ test('the database of an unreleased version is refused with a sentence that says
 test('concurrent starts migrate one at a time, and none fails', async () => {
   const database = await createEmptyDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const starters = [1, 2, 3].map(() => openDatabase(openPatientPool(database.url, logger)));
+  const starters = [1, 2, 3].map(() => openDatabase(openMigrationPool(database.url, logger)));
   const observer = openDatabase(openPool(database.url, logger));
   await migrator(observer).migrateUp();
   const { migrations } = await observer.transaction().execute(async (trx) => {

@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 afterAll(() => plane.stop());
 
-const URL = 'https://hooks.example/framelane';
+const ENDPOINT_URL = 'https://hooks.example/framelane';
 
 describe('POST /webhooks', () => {
   test('responds with the record, the secret and its location', async () => {
@@ -48,7 +48,7 @@ describe('POST /webhooks', () => {
     expect(secret).toMatch(/^whsec_[0-9A-Za-z+/]{43}=$/);
     expect(response.headers.location).toBe(`http://framelane.test/v1/webhooks/${id}`);
     expect(record).toEqual({
-      url: URL,
+      url: ENDPOINT_URL,
       description: null,
       events: ['video.ready', 'video.failed', 'video.deleted'],
       enabled: true,
@@ -63,7 +63,7 @@ describe('POST /webhooks', () => {
   });
 
   test('accepts all settings', async () => {
-    const chosen = { url: URL, events: ['video.deleted'], description: 'Catalogue', enabled: false };
+    const chosen = { url: ENDPOINT_URL, events: ['video.deleted'], description: 'Catalogue', enabled: false };
     expect(await webhooks.create(chosen)).toMatchObject({
       ...chosen,
       deliveryStatus: 'disabled',
@@ -81,12 +81,12 @@ describe('POST /webhooks', () => {
     [{ url: 'https://0xa9fea9fe/' }, 'body/url'],
     [{ url: 'https://[::ffff:169.254.169.254]/' }, 'body/url'],
     [{ url: 'https://inside.example/' }, 'body/url'],
-    [{ url: URL, events: [] }, 'body/events'],
-    [{ url: URL, events: ['video.ready', 'video.ready'] }, 'body/events'],
-    [{ url: URL, events: ['webhook.test'] }, 'body/events/0'],
-    [{ url: URL, description: 'x'.repeat(513) }, 'body/description'],
-    [{ url: URL, description: 'NUL \u0000' }, 'body/description'],
-    [{ url: URL, enabled: 'yes' }, 'body/enabled'],
+    [{ url: ENDPOINT_URL, events: [] }, 'body/events'],
+    [{ url: ENDPOINT_URL, events: ['video.ready', 'video.ready'] }, 'body/events'],
+    [{ url: ENDPOINT_URL, events: ['webhook.test'] }, 'body/events/0'],
+    [{ url: ENDPOINT_URL, description: 'x'.repeat(513) }, 'body/description'],
+    [{ url: ENDPOINT_URL, description: 'NUL \u0000' }, 'body/description'],
+    [{ url: ENDPOINT_URL, enabled: 'yes' }, 'body/enabled'],
   ])('400 for %j', async (body, field) => {
     names.set('hooks.example', [PUBLIC_ADDRESS]);
     names.set('inside.example', [PUBLIC_ADDRESS, '10.0.0.1']);
@@ -97,9 +97,9 @@ describe('POST /webhooks', () => {
   });
 
   test('415 for a form, 413 for a huge body', async () => {
-    const form = await webhooks.call('post', '').type('form').send(`url=${URL}`);
+    const form = await webhooks.call('post', '').type('form').send(`url=${ENDPOINT_URL}`);
     expect([form.status, form.body.code]).toEqual([415, 'unsupported_media_type']);
-    const huge = await webhooks.call('post', '').send({ url: URL, x: 'x'.repeat(300_000) });
+    const huge = await webhooks.call('post', '').send({ url: ENDPOINT_URL, x: 'x'.repeat(300_000) });
     expect([huge.status, huge.body.code]).toEqual([413, 'body_too_large']);
   });
 
@@ -119,7 +119,8 @@ describe('POST /webhooks', () => {
 describe('GET /webhooks', () => {
   test('newest first, a page at a time', async () => {
     const ids: string[] = [];
-    for (let n = 0; n < 5; n++) ids.push((await webhooks.create({ url: URL, description: String(n) })).id);
+    for (let n = 0; n < 5; n++)
+      ids.push((await webhooks.create({ url: ENDPOINT_URL, description: String(n) })).id);
     const whole = await webhooks.call('get', '');
     expect(whole.body).toMatchObject({ nextCursor: null, hasMore: false });
     expect(whole.body.data.map(({ id }: { id: string }) => id)).toEqual(ids.toReversed());
@@ -142,7 +143,7 @@ describe('GET /webhooks', () => {
 
 describe('PATCH /webhooks/:id', () => {
   test('changes the given fields only', async () => {
-    const { secret: _, ...before } = await webhooks.create({ url: URL, description: 'Old' });
+    const { secret: _, ...before } = await webhooks.create({ url: ENDPOINT_URL, description: 'Old' });
     const patched = await webhooks.call('patch', `/${before.id}`).send({ events: ['video.ready'] });
     expect([patched.status, patched.body]).toEqual([
       200,
@@ -160,12 +161,16 @@ describe('PATCH /webhooks/:id', () => {
       .updateTable('webhook_endpoints')
       .set({ consecutive_failures: 7, failing_since: new Date(), last_attempt_at: new Date() })
       .execute();
-    const same = await webhooks.call('patch', `/${id}`).send({ url: URL, enabled: true });
+    const same = await webhooks.call('patch', `/${id}`).send({ url: ENDPOINT_URL, enabled: true });
     expect(same.body).toMatchObject({ deliveryStatus: 'failing', consecutiveFailures: 7 });
     const refused = await webhooks.call('patch', `/${id}`).send({ url: 'https://10.1/' });
     expect([refused.status, refused.body.errors[0].field]).toEqual([400, 'body/url']);
-    const moved = await webhooks.call('patch', `/${id}`).send({ url: `${URL}/2` });
-    expect(moved.body).toMatchObject({ url: `${URL}/2`, deliveryStatus: 'pending', consecutiveFailures: 0 });
+    const moved = await webhooks.call('patch', `/${id}`).send({ url: `${ENDPOINT_URL}/2` });
+    expect(moved.body).toMatchObject({
+      url: `${ENDPOINT_URL}/2`,
+      deliveryStatus: 'pending',
+      consecutiveFailures: 0,
+    });
   });
 
   test('disables and enables', async () => {
@@ -219,9 +224,9 @@ test('a webhook with very many deliveries can be disabled, and deleted with all 
 });
 
 test.each(['patch', 'delete'] as const)(
-  'no event waits for what %s does to many deliveries',
+  'publishing an event does not wait while %s changes the deliveries of the endpoint',
   async (method) => {
-    const { id } = await webhooks.create({ url: URL, events: ['video.ready'] });
+    const { id } = await webhooks.create({ url: ENDPOINT_URL, events: ['video.ready'] });
     await webhooks.test(id);
     await webhooks.settled(id);
     await plane.db
@@ -355,7 +360,7 @@ describe('GET /webhooks/:id/deliveries', () => {
 });
 
 describe('names', () => {
-  test('there is no connection to a name that resolves to a forbidden address at the delivery', async () => {
+  test('a delivery does not connect if the host name now resolves to a forbidden address', async () => {
     const endpoint = await TestEndpoint.start();
     names.set('hooks.example', [PUBLIC_ADDRESS]);
     const { id } = await webhooks.create({ url: `https://hooks.example:${endpoint.port}/` });
@@ -377,7 +382,7 @@ describe('names', () => {
 });
 
 describe('the log', () => {
-  test('has every delivery, without possible secrets', async () => {
+  test('has failed deliveries and the disabling, without the path and query of the URL and without secrets', async () => {
     const endpoint = await TestEndpoint.start((res, nth) => res.writeHead(nth === 1 ? 500 : 410).end());
     const url = `${endpoint.url}/path-secret?token=query-secret`;
     const { id, secret } = await webhooks.create({ url });

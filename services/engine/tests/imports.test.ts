@@ -117,7 +117,7 @@ describe('a file', () => {
   });
 
   test('without a length and without chunks counts as complete when the connection closes', async () => {
-    // HTTP/1 cannot tell this from a truncated file.
+    // An HTTP/1 client cannot distinguish this from a truncated file.
     const claimed = imported((res) => {
       res.socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n');
       res.socket?.end(FILE.subarray(0, HALF));
@@ -125,7 +125,7 @@ describe('a file', () => {
     expect((await received(claimed)).byteLength).toBe(HALF);
   });
 
-  test('can be reached by a name, at the checked address', async () => {
+  test('can be fetched by host name; the engine connects to the address that it checked', async () => {
     names.set('media.example', [['127.0.0.1']]);
     const url = server.serve(wholeFile).replace('127.0.0.1', 'media.example');
     await received(request(url));
@@ -307,7 +307,7 @@ describe('TLS', () => {
   const secureUrl = (respond: RespondTo) =>
     `https://hooks.example:${secure.port}${new URL(server.serve(respond)).pathname}`;
 
-  test('import_tls_failed: nobody trusts the certificate', async () => {
+  test('import_tls_failed: the certificate is not trusted', async () => {
     const end = await ended(request(secureUrl(wholeFile)));
     expect(end).toMatchObject({ failure: 'import_tls_failed', retryInSeconds: null });
   });
@@ -356,7 +356,12 @@ describe('an interrupted file', () => {
 
   test.each<[string, Record<string, string>, RespondTo, string]>([
     ['a strong ETag', {}, rest(), STRONG],
-    ['a weak ETag and no date', { ETag: STRONG }, rest({ 'Content-Length': HALF }), STRONG],
+    [
+      'a strong ETag, and a second response with a Content-Length',
+      {},
+      rest({ 'Content-Length': HALF }),
+      STRONG,
+    ],
   ])('continues with %s', async (_, headers, respond, validator) => {
     const url = server.serve(halfThen(respond, headers));
     const claimed = request(url, { headers: { 'X-Secret': 'x' } });
@@ -382,14 +387,13 @@ describe('an interrupted file', () => {
     expect(server.requestsFor(url)[1]?.['if-range']).toBe(OLD['Last-Modified']);
   });
 
-  test('continues several times, and shows the failed tries', async () => {
+  test('continues after several failed tries', async () => {
     const url = server.serve((res, req, nth) => {
       if (nth === 1) return half()(res, req, nth);
       if (nth < 4) return void res.writeHead(503).end();
       return rest()(res, req, nth);
     });
-    const claimed = request(url);
-    await received(claimed);
+    await received(request(url));
     expect(server.requestsFor(url)).toHaveLength(4);
   });
 
@@ -464,7 +468,7 @@ describe('an interrupted file', () => {
 });
 
 describe('the engine', () => {
-  test('hands an import back when it stops, and storage failures are retried', async () => {
+  test('releases its import when it stops; retries an import after a storage failure', async () => {
     let isBroken = true;
     const stopping = await startTestEngine({
       env: { IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },

@@ -24,7 +24,7 @@ export class TusEngine {
     return engine;
   }
 
-  get permit() {
+  get ticket() {
     const url = this.#server?.url;
     return {
       uploadUrl: `${url}/upload`,

@@ -17,7 +17,7 @@ const START_CODE = Buffer.from([0, 0, 1]);
 /** Profiles whose parameter sets have a chroma format (§7.3.2.1.1). */
 const PROFILES_WITH_CHROMA = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
-/** The NAL units of an H.264 byte stream (annex B), without their start codes. */
+/** The NAL units of an H.264 byte stream (annex B), split at start codes of three bytes. A unit may end with zero bytes. */
 export function* nalUnits(stream: Buffer): Generator<Buffer> {
   let start = stream.indexOf(START_CODE);
   while (start !== -1) {
@@ -32,7 +32,7 @@ export function nalType(unit: Buffer): number {
   return unit.readUInt8(0) & 0x1f;
 }
 
-/** Whether a NAL unit is a slice. */
+/** Whether a type of NAL unit is a slice or a slice data partition. */
 export function isSlice(type: number): boolean {
   return type >= NAL.slice && type <= NAL.idrSlice;
 }

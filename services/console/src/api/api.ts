@@ -14,7 +14,9 @@ const connection = { baseUrl: API_URL, csrfToken: () => csrfToken, retries: 2, t
 /** The client of the API. Its credential is the cookie of the session. */
 export const api = createClient({ ...connection, scope: chosenScope });
 
-/** The client for work that continues in its workspace and environment while the tab shows another one. */
+/**
+ * A client bound to one workspace and environment. Uploads and bulk actions use it, because the user may switch to another one meanwhile.
+ */
 export function apiIn(scope: SessionScope): typeof api {
   return createClient({ ...connection, scope: () => scope });
 }

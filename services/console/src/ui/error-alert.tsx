@@ -1,7 +1,7 @@
 import { Alert, Button, Stack, Text } from '@mantine/core';
 import { wordsFor } from '../api/problem.ts';
 
-/** An error in words, with the request id. */
+/** Shows the title and detail of an error, with the request id. */
 export function ErrorAlert({ error, retry }: { error: unknown; retry?: () => void }) {
   const { title, detail, requestId } = wordsFor(error);
   return (

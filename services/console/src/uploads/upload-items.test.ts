@@ -74,7 +74,7 @@ test('the summary counts', () => {
 
 const states = (items: readonly Item[]) => items.map(({ state }) => state);
 
-test('only what waits or is sent can be paused, and its place goes to the next file', () => {
+test('only a waiting or sending file can be paused; the next file takes its slot', () => {
   const begun = queueAfter(...[1, 2, 3].map((id): Action => ({ type: 'started', id })), {
     type: 'sent',
     id: 3,
@@ -88,7 +88,7 @@ test('only what waits or is sent can be paused, and its place goes to the next f
   expect(waiting(reduce(allPaused, { type: 'all-resumed', from: 'paused' }))).toEqual([1, 2, 4]);
 });
 
-test('all that failed wait again, without their errors', () => {
+test('all failed files return to waiting, and their errors are cleared', () => {
   const failed = [1, 2].map((id): Action => ({ type: 'failed', id, error: 'x' }));
   const retried = reduce(queueAfter(...failed, { type: 'paused', id: 3 }), {
     type: 'all-resumed',
@@ -98,7 +98,7 @@ test('all that failed wait again, without their errors', () => {
   expect(retried.map(({ error }) => error)).not.toContain('x');
 });
 
-test('the speed follows the ticks, without the jump to what had arrived before', () => {
+test('the speed is measured between ticks; bytes that arrived before the start do not count', () => {
   const tick: Action = { type: 'ticked', seconds: 2 };
   const sentAfter = (sent: number): Action[] => [{ type: 'progress', id: 1, sent }, tick];
   const first = queueAfter({ type: 'started', id: 1 }, ...sentAfter(500));
@@ -112,7 +112,7 @@ test('the speed follows the ticks, without the jump to what had arrived before',
   expect(paceOf(reduce(second, { type: 'paused', id: 1 })).speed).toBe(0);
 });
 
-test('an unfinished upload waits for its file, and then for its turn', () => {
+test('an unfinished upload stays unfinished until its file is chosen again, then it is waiting', () => {
   const found = queueAfter({
     type: 'found',
     items: [{ id: 9, name: '9.mp4', size: 10, sent: 4, videoId: 'vid_9' }],

@@ -6,7 +6,7 @@ import { apiIn } from '../api/api.ts';
 import { isGone, wordsFor } from '../api/problem.ts';
 import { useSession } from '../sign-in/session.ts';
 import { FormButtons } from '../ui/form-buttons.tsx';
-import { again, begin, changeTags, forEachLeft, type Progress, readTags } from './bulk.ts';
+import { changeTags, forEachLeft, initialProgress, type Progress, readTags, retryProgress } from './bulk.ts';
 
 export type BulkAction = 'delete' | 'add' | 'remove';
 
@@ -67,7 +67,7 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
           count={videos.length}
           typed={typed}
           onType={setTyped}
-          onSubmit={() => void run(begin(videos))}
+          onSubmit={() => void run(initialProgress(videos))}
           onCancel={close}
         />
       ) : (
@@ -75,7 +75,7 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
           action={action}
           progress={progress}
           onStop={running && (() => running.abort())}
-          onRetry={() => void run(again(progress))}
+          onRetry={() => void run(retryProgress(progress))}
           onClose={close}
         />
       )}

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { again, begin, changeTags, forEachLeft, type Progress, readTags } from './bulk.ts';
+import { changeTags, forEachLeft, initialProgress, type Progress, readTags, retryProgress } from './bulk.ts';
 
 /** Runs tasks that end when the test says so. */
 function start(from: Progress<string>) {
@@ -22,7 +22,7 @@ function start(from: Progress<string>) {
 
 describe('forEachLeft', () => {
   test('performs three tasks at a time, and goes on after a failure', async () => {
-    const { running, settle, ended, last } = start(begin(['a', 'b', 'c', 'd', 'e']));
+    const { running, settle, ended, last } = start(initialProgress(['a', 'b', 'c', 'd', 'e']));
     expect([...running.keys()]).toEqual(['a', 'b', 'c']);
     const error = new Error('Refused');
     await settle('b', error);
@@ -36,7 +36,7 @@ describe('forEachLeft', () => {
 
   test('tries again what failed and was not begun', async () => {
     const failed = [{ item: 'b', error: new Error('Refused') }];
-    const { running, settle, ended } = start(again({ done: ['a'], failed, left: ['c'] }));
+    const { running, settle, ended } = start(retryProgress({ done: ['a'], failed, left: ['c'] }));
     expect([...running.keys()]).toEqual(['b', 'c']);
     await settle('b');
     await settle('c');
@@ -44,7 +44,7 @@ describe('forEachLeft', () => {
   });
 
   test('begins nothing after a stop, and says what was not begun', async () => {
-    const { running, settle, stop, ended, last } = start(begin(['a', 'b', 'c', 'd', 'e']));
+    const { running, settle, stop, ended, last } = start(initialProgress(['a', 'b', 'c', 'd', 'e']));
     stop.abort();
     for (const item of ['a', 'b', 'c']) await settle(item);
     expect(await ended).toEqual(last());

@@ -10,12 +10,12 @@ export type Progress<Item> = {
 const AT_ONCE = 3;
 
 /** Before the first item. */
-export function begin<Item>(items: readonly Item[]): Progress<Item> {
+export function initialProgress<Item>(items: readonly Item[]): Progress<Item> {
   return { done: [], failed: [], left: items };
 }
 
-/** Before another try for what failed and was not begun. */
-export function again<Item>({ done, failed, left }: Progress<Item>): Progress<Item> {
+/** The progress before a retry of the failed items and of those not started. */
+export function retryProgress<Item>({ done, failed, left }: Progress<Item>): Progress<Item> {
   return { done, failed: [], left: [...failed.map(({ item }) => item), ...left] };
 }
 
@@ -36,13 +36,14 @@ export async function forEachLeft<Item>(
   const waiting = start.left.values();
   const work = async () => {
     for (const item of waiting) {
+      // It stays in `left`.
+      if (signal.aborted) return;
       try {
         await task(item);
         settle(item, { done: [...progress.done, item] });
       } catch (error) {
         settle(item, { failed: [...progress.failed, { item, error }] });
       }
-      if (signal.aborted) return;
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));

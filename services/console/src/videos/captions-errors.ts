@@ -8,7 +8,7 @@ const FIELDS: Readonly<Record<string, keyof CaptionsErrors>> = {
   'query/label': 'label',
 };
 
-/** The errors of a response at the fields of the form. An error of the file says its line. */
+/** Maps an error of the API to messages for the fields of the form. The message for the file contains the line number. */
 export function captionsErrors(error: unknown): CaptionsErrors {
   if (!(error instanceof FramelaneError) || error.problem === null) return {};
   const { code, detail, errors = [] } = error.problem;

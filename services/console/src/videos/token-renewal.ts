@@ -1,5 +1,6 @@
-/** How long before its end a token is replaced, and the shortest wait, in milliseconds. */
+/** A token is replaced this long before it expires. */
 const AHEAD_MS = 5 * 60_000;
+/** Minimum delay before a replacement. */
 const SHORTEST_MS = 1_000;
 
 /** Milliseconds until a token is replaced. `now` is a Unix time in milliseconds. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { adviceFor, statusWords } from './video-words.ts';
 
-test('a status has words, with the percentage while the video is processed', () => {
+test('each status has a label; `processing` includes the percentage', () => {
   const words = (status: 'uploading' | 'processing' | 'ready' | 'failed') =>
     statusWords({ status, progress: 40, import: null });
   expect(words('uploading')).toBe('Upload not complete');
@@ -10,7 +10,7 @@ test('a status has words, with the percentage while the video is processed', () 
   expect(words('failed')).toBe('Failed');
 });
 
-test('an import has words for how far it is', () => {
+test('the label of an import shows its progress', () => {
   const begun = {
     url: 'https://a.example/b.mp4',
     bytes: 0,
@@ -27,7 +27,7 @@ test('an import has words for how far it is', () => {
   expect(words({ bytes: 1, nextTryAt: '2026-11-22T00:00:00.000Z' })).toBe('Import waits for a retry');
 });
 
-test('a code of a later version has words, too', () => {
+test('an unknown error code gets general advice', () => {
   expect(adviceFor('no_video_track')).toContain('audio');
   expect(adviceFor('a_new_code')).toContain('documentation');
 });

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { ApiKeysService } from '../api-keys/api-keys.service.ts';
 import { ConsolePeopleService } from '../console-people/console-people.service.ts';
 import { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
-import { openDatabase, openPatientPool } from '../db/database.ts';
+import { openDatabase, openMigrationPool } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { migrateToLatest } from '../db/migrations.ts';
 import { QuotasService } from '../quotas/quotas.service.ts';
@@ -74,7 +74,7 @@ async function withServices<T>(host: AdminHost, work: (services: AdminServices) 
   try {
     // Results and errors are printed; a log would repeat them.
     const logger = createLogger({ service: 'admin', level: 'silent' });
-    const db = openDatabase(openPatientPool(database.url, logger));
+    const db = openDatabase(openMigrationPool(database.url, logger));
     try {
       await migrateToLatest(db);
       return await work({

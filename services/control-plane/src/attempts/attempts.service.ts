@@ -182,7 +182,7 @@ export class AttemptsService {
   }
 
   /** Ends every open attempt without tasks. Call it only while no engine runs. */
-  async restart(): Promise<void> {
+  async endOpenAttempts(): Promise<void> {
     for (const attempt of await findOpenAttempts(this.#db)) await this.#end(attempt, ENGINE_LOST);
   }
 

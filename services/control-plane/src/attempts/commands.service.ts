@@ -72,7 +72,7 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 
   /** Publishes the commands of all videos that wait for an engine. Call it only while the queue is empty. */
-  restart(): Promise<void> {
+  republishAll(): Promise<void> {
     return makeAllDue(this.#db);
   }
 

@@ -70,13 +70,7 @@ export class ConsoleSessionsService {
   /** Creates a link for one sign-in within 10 minutes. Its code is in the fragment, which browsers do not send. */
   async createLink({ name, administrator, grants }: LinkRequest): Promise<ConsoleLink> {
     const code = newSecret('code');
-    const rows = grants.map(({ workspaceId, environments, permissions }) => ({
-      workspace_id: workspaceId,
-      name,
-      environments,
-      permissions: [...permissions],
-      administrator,
-    }));
+    const rows = grants.map((grant) => toGrantRow(name, { ...grant, administrator }));
     const expiresAt = await insertCode(this.#db, hashToken(code), rows);
     this.#logger.info('console_link.created', { grants, administrator, expiresAt });
     return { url: `${this.#publicUrl}/console/#code=${code}`, expiresAt };
@@ -93,8 +87,8 @@ export class ConsoleSessionsService {
   }
 
   /**
-   * Creates a session for a person whom the provider has identified. `grantsIn` reads the grants of the person in the same transaction. Resolves
-   * with the token of the session; undefined without grants.
+   * Creates a session for a person who signed in at the OpenID provider. `grantsIn` reads the grants of the person in the transaction that
+   * creates the session. Resolves with the token of the session; undefined without grants.
    */
   async signInPerson(
     { email, name }: { email: string; name: string },
@@ -102,13 +96,7 @@ export class ConsoleSessionsService {
     userAgent: string | undefined,
   ): Promise<string | undefined> {
     const grants = async (trx: Database): Promise<Grant[]> =>
-      (await grantsIn(trx)).map(({ workspaceId, environments, permissions, administrator }) => ({
-        workspace_id: workspaceId,
-        name,
-        environments,
-        permissions: [...permissions],
-        administrator,
-      }));
+      (await grantsIn(trx)).map((grant) => toGrantRow(name, grant));
     return this.#createSession(userAgent, grants, email);
   }
 
@@ -126,9 +114,9 @@ export class ConsoleSessionsService {
     };
     const rows = await this.#db.transaction().execute(async (trx) => {
       const grants = await grantsIn(trx);
-      const rows = grants.map((grant) => ({ ...grant, ...session, id: newId('ses') }));
-      if (rows.length > 0) await insertSession(trx, rows);
-      return rows;
+      const sessions = grants.map((grant) => ({ ...grant, ...session, id: newId('ses') }));
+      if (sessions.length > 0) await insertSession(trx, sessions);
+      return sessions;
     });
     if (rows.length === 0) return undefined;
     const workspaces = rows.map(({ id, workspace_id }) => ({ sessionId: id, workspaceId: workspace_id }));
@@ -169,7 +157,7 @@ export class ConsoleSessionsService {
     if ((await deleteSessions(this.#db, workspaceId, sessionId)) === 0) {
       throw new Problem('console_session_not_found', `There is no session ${sessionId} in this workspace.`);
     }
-    this.#logger.info('console_session.ended', { sessionId, workspaceId });
+    this.#logger.info('console_session.revoked', { sessionId, workspaceId });
   }
 
   /** Ends the session of a token in all its workspaces. */
@@ -184,7 +172,7 @@ export class ConsoleSessionsService {
       await deleteCodes(trx, workspaceId);
       return deleteSessions(trx, workspaceId);
     });
-    this.#logger.info('console_session.all_ended', { workspaceId, sessions });
+    this.#logger.info('console_session.all_revoked', { workspaceId, sessions });
   }
 
   /** Deletes expired codes and sessions. */
@@ -195,4 +183,11 @@ export class ConsoleSessionsService {
 
 function unauthorized(code: 'console_code_invalid' | 'console_session_invalid', detail: string): Problem {
   return new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
+}
+
+function toGrantRow(
+  name: string,
+  { workspaceId, environments, permissions, administrator }: PersonGrant,
+): Grant {
+  return { workspace_id: workspaceId, name, environments, permissions: [...permissions], administrator };
 }

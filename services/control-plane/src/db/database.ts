@@ -58,7 +58,7 @@ export function openPool(
 }
 
 /** A pool for schema changes: without a statement timeout, even if the role has one. */
-export function openPatientPool(connectionString: string, logger: Logger): pg.Pool {
+export function openMigrationPool(connectionString: string, logger: Logger): pg.Pool {
   return withLoggedErrors(
     new pg.Pool({
       ...common(connectionString),

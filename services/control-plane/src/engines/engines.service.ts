@@ -40,7 +40,7 @@ export class EnginesService {
   }
 
   /** Deletes all engines. Call it only while none runs. */
-  restart(): Promise<void> {
+  deleteAll(): Promise<void> {
     return deleteSilentEngines(this.#db, 0);
   }
 }

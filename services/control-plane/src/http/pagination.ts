@@ -5,7 +5,7 @@ import type { Page, Position } from '../db/keyset-page.ts';
 
 const cursorContent = z.tuple([z.iso.datetime(), z.string().regex(/^\w{1,64}$/)]);
 
-/** Reads an opaque cursor. Throws a 400 Problem when this API did not issue it. */
+/** Reads an opaque cursor. Throws a 400 Problem if it is malformed. */
 export function readCursor(cursor: string): Position {
   try {
     const [createdAt, id] = cursorContent.parse(
@@ -13,7 +13,11 @@ export function readCursor(cursor: string): Position {
     );
     return { createdAt: new Date(createdAt), id };
   } catch {
-    throw invalidField('query/cursor', 'invalid', 'is not a nextCursor of this list');
+    throw invalidField(
+      'query/cursor',
+      'invalid',
+      'is not a valid cursor. Use `nextCursor` of the previous page',
+    );
   }
 }
 

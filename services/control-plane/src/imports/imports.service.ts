@@ -157,7 +157,7 @@ export class ImportsService {
   }
 
   /** Makes claimed imports due now. Call it only while no engine runs. */
-  async restart(): Promise<void> {
+  async releaseClaims(): Promise<void> {
     await releaseAllClaims(this.#db);
   }
 

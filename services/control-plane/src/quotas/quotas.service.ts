@@ -13,7 +13,7 @@ import {
 } from './quotas.ts';
 
 /** A ticket whose transfer begins. */
-type BeginningTicket = Pick<UploadTicketRow, 'video_id' | 'declared_bytes'> & { workspace_id: string };
+type TicketToReserve = Pick<UploadTicketRow, 'video_id' | 'declared_bytes'> & { workspace_id: string };
 
 /** The size of a file, as its transfer announces it. */
 type AnnouncedFile = { atLeast: number; atMost: number };
@@ -46,7 +46,7 @@ export class QuotasService {
    * Reserves room for the file of a transfer that begins, unless its ticket has reserved a declared size. Resolves with the
    * maximum size of the file in bytes. Throws 403 `quota_exceeded` when the file is too large, or there is no room for it.
    */
-  async reserve(trx: Database, ticket: BeginningTicket, file: AnnouncedFile): Promise<number> {
+  async reserve(trx: Database, ticket: TicketToReserve, file: AnnouncedFile): Promise<number> {
     const quotas = (await lockQuotas(trx, ticket.workspace_id)) ?? UNLIMITED;
     requireFileSize(quotas, file.atLeast);
     const largest = quotas.fileBytes ?? Infinity;

@@ -58,7 +58,7 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
   }
 
   /** Publishes all commands again. Call it only while the queue is empty. */
-  restart(): Promise<void> {
+  republishAll(): Promise<void> {
     return makeAllTaskCommandsDue(this.#db);
   }
 

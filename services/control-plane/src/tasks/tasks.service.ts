@@ -206,7 +206,7 @@ export class TasksService {
   }
 
   /** Ends every try. Call it only while no engine runs. */
-  async restart(): Promise<void> {
+  async endAllTries(): Promise<void> {
     for (const taskTry of await findTries(this.#db)) {
       await this.#end(taskTry, { ...ENGINE_LOST, kind: 'handed_back' });
     }

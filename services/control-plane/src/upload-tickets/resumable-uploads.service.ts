@@ -124,14 +124,17 @@ export class ResumableUploadsService {
     });
   }
 
-  /** Saves the progress of the upload, and renews its lease and its ticket. Throws 409 `transfer_lost` in an earlier epoch. */
+  /**
+   * Saves the progress of the upload, and renews its lease and its ticket. Throws 409 `transfer_lost` if another engine has begun a later
+   * epoch, or the ticket no longer accepts this upload.
+   */
   async save({ checkpoint, ...transfer }: SaveResumableRequest): Promise<SaveResumableResponse> {
     return this.#db.transaction().execute(async (trx) => {
       const expiresAt = await renewLease(trx, transfer, {
         leaseSeconds: this.#limits.leaseSeconds,
         extendsTicket: true,
       });
-      // If the renewal waited for the lock of the ticket, it did not see an epoch that began meanwhile.
+      // The renewal may have waited for the row lock of the ticket. Its snapshot then misses an epoch that began meanwhile.
       if (expiresAt === undefined || !(await storeCheckpoint(trx, transfer, checkpoint))) {
         throw new Problem(
           'transfer_lost',
@@ -181,7 +184,7 @@ export class ResumableUploadsService {
 function uploadNotFound(): Problem {
   return new Problem(
     'upload_not_found',
-    'The ticket of this token has no such upload. Create an upload with this token.',
+    'This upload token has no upload with this id. Create a new upload with this token.',
   );
 }
 
@@ -195,6 +198,6 @@ function uploadEnded(): Problem {
 function uploadComplete(): Problem {
   return new Problem(
     'upload_complete',
-    'The file is complete and cannot be removed by its token. Delete the video.',
+    'This upload is complete. An upload token cannot delete a complete file. To delete it, delete the video.',
   );
 }

@@ -42,7 +42,7 @@ describe('the period', () => {
     ]);
   });
 
-  test('begins with the month it ends in, and ends now', () => {
+  test('`from` defaults to the first day of the month of `to`; `to` defaults to now', () => {
     expect(period(undefined, '2026-10-15')).toEqual(['2026-10-01T00:00:00.000Z', '2026-10-15T00:00:00.000Z']);
     expect(period(undefined, '2026-11-01')).toEqual(['2026-10-01T00:00:00.000Z', '2026-11-01T00:00:00.000Z']);
     expect(period('2026-09-30')).toEqual(['2026-09-30T00:00:00.000Z', '2026-11-21T05:06:07.890Z']);
@@ -58,7 +58,7 @@ describe('the period', () => {
   });
 });
 
-describe('its days', () => {
+describe('the days of a period', () => {
   const of = (from: string, to: string) => ({ from: new Date(from), to: new Date(to) });
 
   test('are all days that overlap with it', () => {

@@ -7,7 +7,7 @@ import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { VideoRecord } from './video-record.ts';
 import type { VideosService } from './videos.service.ts';
 
-/** Query parameters of the list, after the contract has checked them and filled in defaults. */
+/** Query parameters of the list, after the OpenAPI validator has checked them and filled in defaults. */
 type ListQuery = {
   order: 'asc' | 'desc';
   status?: string[];
@@ -63,12 +63,16 @@ export function videoRoutes({
         titleContains: query.q,
         tag: query.tag,
       };
-      const list = [credentialOf(req).workspace_id, filter, { order: query.order, ...pageOf(req) }] as const;
+      const listArguments = [
+        credentialOf(req).workspace_id,
+        filter,
+        { order: query.order, ...pageOf(req) },
+      ] as const;
       if (req.get('if-none-match') !== undefined) {
-        if (sendUnchanged(req, res, entityTags.of(await videos.versions(...list)))) return;
+        if (sendUnchanged(req, res, entityTags.of(await videos.versions(...listArguments)))) return;
       }
-      const { page, versions } = await videos.list(...list);
-      // These versions are of the same snapshot as the page, which may be newer than those above.
+      const { page, versions } = await videos.list(...listArguments);
+      // These versions were read together with the page. They may be newer than those above.
       setEntityTag(res, entityTags.of(versions));
       sendPage(req, res, publicUrl, page);
     },

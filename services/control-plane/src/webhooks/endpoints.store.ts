@@ -55,7 +55,7 @@ export async function findEndpoint(
     .executeTakeFirst();
 }
 
-/** An endpoint, locked until the transaction ends. Every change of an endpoint begins here. */
+/** An endpoint, locked until the transaction ends. Lock an endpoint before you update it. */
 export async function lockEndpoint(trx: Database, id: string): Promise<WebhookEndpointRow | undefined> {
   return trx
     .selectFrom('webhook_endpoints')

@@ -17,7 +17,7 @@ import { segmentKey } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { sql } from 'kysely';
-import { openDatabase, openPatientPool } from '../../src/db/database.ts';
+import { openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { Contestant } from './support/contestant.ts';
 import { API_KEY, startFramelane, WORKSPACE } from './support/framelane.ts';
@@ -101,7 +101,7 @@ try {
 /** Videos that are ready, a second apart, one of them with a rendition and its first segment stored. */
 async function fill(): Promise<void> {
   const db = openDatabase(
-    openPatientPool(database.url, createLogger({ service: 'benchmark', level: 'error' })),
+    openMigrationPool(database.url, createLogger({ service: 'benchmark', level: 'error' })),
   );
   await sql`
     insert into videos (id, workspace_id, environment, status, title, filename, content_key, variants, target_duration,

@@ -23,7 +23,7 @@ import { Gateway, gatewayObstacle } from '@framelane/test-kit/gateway';
 import { Nginx, temporaryPaths } from '@framelane/test-kit/nginx';
 import { until } from '@framelane/test-kit/until';
 import { sql } from 'kysely';
-import { openDatabase, openPatientPool } from '../../src/db/database.ts';
+import { openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { Contestant } from './support/contestant.ts';
 import { API_KEY, startFramelane, WORKSPACE } from './support/framelane.ts';
@@ -117,7 +117,7 @@ function generator<Work, Result>(program: string) {
 /** A ready video, with its segments as files and in S3. */
 async function fill(s3Url: string): Promise<void> {
   const db = openDatabase(
-    openPatientPool(database.url, createLogger({ service: 'benchmark', level: 'error' })),
+    openMigrationPool(database.url, createLogger({ service: 'benchmark', level: 'error' })),
   );
   await sql`
     insert into videos (id, workspace_id, environment, status, title, filename, content_key, variants, target_duration,

@@ -1,7 +1,7 @@
 import { createLogger } from '@framelane/service-kit/logger';
 import { median } from '@framelane/test-kit/benchmark-table';
 import { sql } from 'kysely';
-import { type Database, openDatabase, openPatientPool } from '../../src/db/database.ts';
+import { type Database, openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrations.ts';
 import { listVideos, type VideoFilter } from '../../src/videos/videos.store.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -77,7 +77,7 @@ async function listOnce(db: Database, { id, videos }: typeof SMALL, page: Page):
 
 const database = await createTestDatabase();
 const db = openDatabase(
-  openPatientPool(database.url, createLogger({ service: 'benchmark', level: 'silent' })),
+  openMigrationPool(database.url, createLogger({ service: 'benchmark', level: 'silent' })),
 );
 try {
   await migrateToLatest(db);

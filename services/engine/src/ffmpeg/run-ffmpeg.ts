@@ -24,13 +24,13 @@ export type FfmpegRunOptions = {
   program: string;
   cwd: string;
   signal: AbortSignal;
-  /** Maximum duration of the run, pauses included. It ends jobs whose storage makes almost no progress. */
+  /** Maximum duration of the run, pauses included. It also ends a run that stays paused because segments can hardly be uploaded. */
   limitSeconds: number;
   /** Maximum time without progress. Pauses do not count. */
   stallSeconds: number;
   /** Maximum RAM in bytes. */
   memoryBytes: number;
-  /** What shows the progress of the run. */
+  /** The key of ffmpeg's `-progress` output to report. */
   progressKey: ProgressKey;
   /** Called about twice a second with the progress so far. It only increases. */
   onProgress: (value: number) => void;

@@ -24,7 +24,7 @@ test.each([
   ['quotation marks', 'The "cut"', "The 'cut'"],
   ['line breaks and bidirectional formatting', 'one\r\n\u202etwo', 'one two'],
   ['more than 80 characters', '🎬'.repeat(90), '🎬'.repeat(80)],
-  ['nothing that can be shown', '\u0000\u2028', 'Deutsch'],
+  ['only unprintable characters', '\u0000\u2028', 'Deutsch'],
 ])('a title with %s is safe in a playlist', (_, title, label) => {
   expect(audioLabels([track(title, 'de')])).toEqual([label]);
 });

@@ -71,7 +71,7 @@ export class SourceCache {
       if (left > 0) this.#holds.set(videoId, left);
       else this.#holds.delete(videoId);
       if (this.#unneeded.has(videoId)) this.#remove(videoId);
-      else this.#use(videoId);
+      else this.#markUsed(videoId);
     };
   }
 
@@ -95,8 +95,8 @@ export class SourceCache {
   }
 
   /**
-   * Links the source of a video, which the job holds, to `path`. The file has at least the given parts; the others may be zeros.
-   * Fetches missing parts, one job at a time.
+   * Creates a hard link to the cached source at `path`. The job must hold the source. The file has at least the given parts; the others may
+   * be zeros. Fetches missing parts, one job at a time.
    */
   async link(source: Source, path: string, signal: AbortSignal, parts?: ByteRanges): Promise<void> {
     const { videoId } = source;
@@ -134,7 +134,7 @@ export class SourceCache {
     }
   }
 
-  /** Keeps a file of the size of the source that takes no disk space yet. */
+  /** Creates a sparse file of the size of the source. */
   async #create({ videoId, sourceBytes }: Source): Promise<Kept> {
     const path = this.#newPath(videoId);
     await writeFile(path, '', { flag: 'wx' });
@@ -150,7 +150,7 @@ export class SourceCache {
   }
 
   /** Removes the source that no job holds and that was used least recently, to make room. Resolves with whether there was one. */
-  async removeOldest(): Promise<boolean> {
+  async removeLeastRecentlyUsed(): Promise<boolean> {
     const oldest = [...this.#kept.keys()].find((videoId) => !this.#holds.has(videoId));
     if (oldest === undefined) return false;
     await this.#remove(oldest);
@@ -175,7 +175,7 @@ export class SourceCache {
     await rm(kept.path, { force: true }).catch(() => {});
   }
 
-  #use(videoId: string): void {
+  #markUsed(videoId: string): void {
     const kept = this.#kept.get(videoId);
     if (kept === undefined) return;
     clearTimeout(kept.idle);

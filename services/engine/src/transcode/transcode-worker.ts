@@ -57,7 +57,7 @@ export class TranscodeWorker {
     });
     const disk = new DiskReservations(
       () => this.#freeBytes(jobsDir, sources),
-      () => sources.removeOldest(),
+      () => sources.removeLeastRecentlyUsed(),
     );
     const parts = {
       ...this.#deps,

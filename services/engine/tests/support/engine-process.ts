@@ -20,7 +20,7 @@ const engine = Engine.create(testConfig(controlPlaneUrl, join(folder, 'work')), 
 const { port } = await engine.start();
 
 process.on('message', () => {
-  // In kilobytes.
+  // `maxRSS` is in kilobytes.
   process.send?.({ peakBytes: process.resourceUsage().maxRSS * 1024 });
 });
 process.on('disconnect', () => void engine.stop().then(() => process.exit()));

@@ -12,7 +12,7 @@ export type UploadPlan = {
   body: Buffer;
   /** The client disconnects after this many bytes. */
   cutAt: number | undefined;
-  /** The file of a valid form; undefined if the form is invalid. */
+  /** The file of a valid form; undefined if the form may be invalid. */
   file: Buffer | undefined;
 };
 
@@ -21,9 +21,9 @@ const SHOWN_BYTES = 2_000;
 
 const VALID_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** Generates uploads: some valid, the others invalid in one or several places. */
+/** Generates uploads: a quarter are valid, the others have random changes, most of which make them invalid. */
 export function uploadPlans(): Arbitrary<UploadPlan> {
-  return fc.oneof({ weight: 1, arbitrary: validUpload() }, { weight: 3, arbitrary: invalidUpload() });
+  return fc.oneof({ weight: 1, arbitrary: validUpload() }, { weight: 3, arbitrary: changedUpload() });
 }
 
 /** An upload as readable text. */
@@ -64,7 +64,7 @@ function validUpload(): Arbitrary<UploadPlan> {
     }));
 }
 
-function invalidUpload(): Arbitrary<UploadPlan> {
+function changedUpload(): Arbitrary<UploadPlan> {
   const mostly = <T>(valid: T, invalid: Arbitrary<T>) =>
     fc.oneof({ weight: 5, arbitrary: fc.constant(valid) }, { weight: 1, arbitrary: invalid });
   return fc
@@ -115,7 +115,7 @@ function invalidType(): Arbitrary<string> {
   );
 }
 
-/** A file among other parts, with various names. */
+/** A file part with an unusual or hostile file name. */
 function filePart(): Arbitrary<Buffer> {
   const fileName = fc.oneof(
     hostileText().map((text) => `; filename="${text}"`),
@@ -191,7 +191,7 @@ function hostileText(): Arbitrary<string> {
   );
 }
 
-/** Characters that HTTP allows in a header, in Latin-1. */
+/** Printable ASCII, which HTTP allows in a header. */
 function headerText(): Arbitrary<string> {
   return fc
     .string({ unit: 'binary-ascii', maxLength: 60 })
