@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { formWith } from '@framelane/test-kit/multipart';
-import { Random } from '@framelane/test-kit/random';
+import { Random, testSeed } from '@framelane/test-kit/random';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
-import { testSeed } from '@framelane/test-kit/seed';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Ticket } from '../src/api.ts';

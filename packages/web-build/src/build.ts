@@ -36,7 +36,7 @@ export async function buildFrontEnd(folder: string, { maxBytes = MAX_BYTES } = {
   // The user who builds can be another one than the user who serves, as in the images.
   await chmod(unfinished, 0o755);
   try {
-    await bundle(folder, unfinished, key);
+    await inProduction(() => bundle(folder, unfinished, key));
     await writeFile(join(unfinished, 'style-hashes.json'), JSON.stringify(await styleHashes(folder)));
     const bytes = await firstLoadBytes(folder, unfinished);
     if (bytes > maxBytes) {
@@ -52,6 +52,18 @@ export async function buildFrontEnd(folder: string, { maxBytes = MAX_BYTES } = {
     return { key, built: true, bytes };
   } finally {
     await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Vite and React look at NODE_ENV. In tests it has another value, with which they build for development. */
+async function inProduction(build: () => Promise<void>): Promise<void> {
+  const { NODE_ENV } = process.env;
+  process.env.NODE_ENV = 'production';
+  try {
+    await build();
+  } finally {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = NODE_ENV;
   }
 }
 

@@ -59,6 +59,15 @@ test('builds once for each version of the files, and keeps the version before', 
   expect(await readFile(join(found?.files ?? '', script), 'utf8')).toContain('third');
 });
 
+test('builds for production, also if NODE_ENV names something else', async () => {
+  await writeFile(join(folder, 'page.ts'), 'document.title = "built for " + process.env.NODE_ENV;');
+  const { key } = await build();
+  const { files = '' } = findBuild(folder, key) ?? {};
+  const [script = ''] = (await readdir(files)).filter((name) => name.endsWith('.js'));
+  expect(process.env.NODE_ENV).toBe('test');
+  expect(await readFile(join(files, script), 'utf8')).toContain('built for production');
+});
+
 test('tests, builds and installed packages are no part of a version', async () => {
   const key = keyOf(folder);
   for (const name of ['node_modules', 'dist', 'tests']) {

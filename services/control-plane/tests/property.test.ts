@@ -1,6 +1,6 @@
 import { HostNotFoundError } from '@framelane/address-guard/resolve-host';
 import { ResponseCheck } from '@framelane/openapi-tools/response-check';
-import { testSeed } from '@framelane/test-kit/seed';
+import { testSeed } from '@framelane/test-kit/random';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';

@@ -5,10 +5,10 @@ import { useRef, useState } from 'react';
 import { api } from '../api/api.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
-import { Refused } from '../ui/refused.tsx';
+import { Refused } from '../ui/form-error.tsx';
 import { captionsErrors } from './captions-errors.ts';
 import { type CaptionsFile, languageIn, readCaptionsFile } from './captions-file.ts';
-import { useRefreshVideo } from './refresh-video.ts';
+import { useRefreshVideo } from './queries.ts';
 
 type CaptionsFormProps = {
   videoId: string;

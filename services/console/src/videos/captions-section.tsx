@@ -10,7 +10,7 @@ import { Copy } from '../ui/copy.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Section } from '../ui/section.tsx';
 import { CaptionsForm } from './captions-form.tsx';
-import { useRefreshVideo } from './refresh-video.ts';
+import { useRefreshVideo } from './queries.ts';
 
 type Captions = Schemas['Captions'];
 

@@ -3,7 +3,7 @@ import { Alert, NativeSelect, Stack, TagsInput, Textarea, TextInput } from '@man
 import { useEffect, useRef, useState } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
-import { Refused } from '../ui/refused.tsx';
+import { Refused } from '../ui/form-error.tsx';
 import {
   changedElsewhere,
   checkValues,

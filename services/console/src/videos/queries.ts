@@ -1,5 +1,5 @@
-import { type Schemas, unwrap } from '@framelane/client';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { unwrap, type Video } from '@framelane/client';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 import { pollAfter } from '../api/live.ts';
 import { isGone } from '../api/problem.ts';
@@ -28,8 +28,25 @@ export function useVideo(id: string) {
   });
 }
 
+/** Gets the record of a video again. The promise lasts until it has arrived. */
+export function useRefreshVideo(id: string): () => Promise<void> {
+  const queries = useQueryClient();
+  return () => queries.invalidateQueries({ queryKey: ['videos', 'one', id] });
+}
+
+/** The timeline of a video, live. It is loaded again when the record has changed, and while an attempt can begin or end. */
+export function useTimeline(video: Video) {
+  const isFinal = video.status === 'ready' || video.status === 'failed';
+  return useQuery({
+    queryKey: ['videos', 'timeline', video.id, video.updatedAt],
+    queryFn: ({ signal }) => api.videos.timeline(video.id, { signal }),
+    placeholderData: (previous) => previous,
+    refetchInterval: isFinal ? false : pollAfter([video]),
+  });
+}
+
 /** Whether a video is ready, or can be played while it is transcoded. */
-export function isPlayable({ status, preview }: Schemas['Video']): boolean {
+export function isPlayable({ status, preview }: Video): boolean {
   return status === 'ready' || preview !== null;
 }
 
@@ -37,7 +54,7 @@ export function isPlayable({ status, preview }: Schemas['Video']): boolean {
  * A token for the player of a `signed` video; none for others. A new token replaces it before it expires, also in a hidden tab, where a
  * player goes on.
  */
-export function usePlaybackToken(video: Schemas['Video']) {
+export function usePlaybackToken(video: Video) {
   const { id, playbackPolicy } = video;
   return useQuery({
     queryKey: ['playback-token', id],

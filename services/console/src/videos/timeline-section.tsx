@@ -5,7 +5,7 @@ import { formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { useNow } from '../ui/now.ts';
 import { Section } from '../ui/section.tsx';
-import { useTimeline } from './timeline-query.ts';
+import { useTimeline } from './queries.ts';
 import { timelineWords } from './timeline-words.ts';
 
 /** The timeline of a video, oldest entry first. */

@@ -1,6 +1,6 @@
 import type { Video } from '@framelane/client';
 import { Progress, Text } from '@mantine/core';
-import { useTimeline } from './timeline-query.ts';
+import { useTimeline } from './queries.ts';
 import { stageOf } from './timeline-words.ts';
 
 /** The current stage of a video that is not ready, and the next one. */
