@@ -2,14 +2,14 @@ import { basename } from 'node:path';
 
 /** The fault files by duration. Most of it is waiting, so a long file at the end would run alone on an idle machine. */
 const LONGEST_FIRST = [
-  'storage',
+  'long-videos',
   'upload-ends',
-  'messaging',
   'network',
+  'storage',
+  'uploads',
+  'messaging',
   'resumable-uploads',
   'kills',
-  'long-videos',
-  'uploads',
   'stops',
   'transcoding',
 ];

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
-import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
+import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import * as initial from './migrations/20261122-initial.ts';
 import * as imports from './migrations/20261123-imports.ts';
@@ -83,28 +84,36 @@ export function migrator(db: Database): Migrator {
 }
 
 /**
- * Migrates the database to the latest schema. Each migration has its own transaction, so that none locks a table longer than it needs
- * to. Concurrent processes take turns. Throws when an unreleased version created the database.
+ * Migrates the database to the latest schema. Each migration of a database in use has its own transaction, so that none locks a table
+ * longer than it needs to. Concurrent processes take turns. Throws when an unreleased version created the database.
  */
 export function migrateToLatest(db: Database): Promise<void> {
   return changingSchema(db, async () => {
-    if (await isUnreleased(db)) {
+    const applied = await appliedMigrations(db);
+    if (applied.includes(UNRELEASED_MIGRATION)) {
       throw new Error(
         'The database belongs to an unreleased version of Framelane and cannot be migrated. Use an empty database; on a single node, move DATA_DIR away.',
       );
     }
+    // Before each step Kysely reads the whole system catalogue, which takes longer than most migrations.
+    if (isDeepStrictEqual(applied, Object.keys(MIGRATIONS).sort())) return;
     const migrations = migrator(db);
-    for (;;) {
-      const { results = [], error } = await migrations.migrateUp();
-      if (error !== undefined) throw new Error('The database could not be migrated', { cause: error });
-      if (results.length === 0) return;
-    }
+    if (applied.length === 0) await countApplied(migrations.migrateToLatest());
+    else while ((await countApplied(migrations.migrateUp())) > 0);
   });
 }
 
-async function isUnreleased(db: Database): Promise<boolean> {
+/** The number of migrations that a step of Kysely has applied. Throws if one failed. */
+async function countApplied(step: Promise<MigrationResultSet>): Promise<number> {
+  const { results = [], error } = await step;
+  if (error !== undefined) throw new Error('The database could not be migrated', { cause: error });
+  return results.length;
+}
+
+/** The names of the migrations that the database has, sorted. */
+async function appliedMigrations(db: Database): Promise<string[]> {
   const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
-  if (tables.length === 0) return false;
-  const { rows } = await sql`select from kysely_migration where name = ${UNRELEASED_MIGRATION}`.execute(db);
-  return rows.length > 0;
+  if (tables.length === 0) return [];
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  return rows.map(({ name }) => name).sort();
 }
