@@ -41,7 +41,7 @@ const ENDPOINT_URL = 'https://hooks.example/framelane';
 
 describe('POST /webhooks', () => {
   test('responds with the record, the secret and its location', async () => {
-    const response = await webhooks.call('post', '').send({ url: URL });
+    const response = await webhooks.call('post', '').send({ url: ENDPOINT_URL });
     expect(response.status).toBe(201);
     const { id, secret, ...record } = response.body;
     expect(id).toMatch(/^whk_[0-9a-z]{26}$/);
@@ -105,14 +105,14 @@ describe('POST /webhooks', () => {
 
   test('409 beyond twenty, also for concurrent requests', async () => {
     const responses = await Promise.all(
-      Array.from({ length: 23 }, () => webhooks.call('post', '').send({ url: URL })),
+      Array.from({ length: 23 }, () => webhooks.call('post', '').send({ url: ENDPOINT_URL })),
     );
     const refused = responses.filter(({ status }) => status !== 201);
     expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
       Array(3).fill([409, 'webhook_limit_reached']),
     );
     await webhooks.call('delete', `/${responses.find(({ status }) => status === 201)?.body.id}`);
-    await webhooks.create({ url: URL });
+    await webhooks.create({ url: ENDPOINT_URL });
   });
 });
 
@@ -151,12 +151,12 @@ describe('PATCH /webhooks/:id', () => {
     ]);
     expect(Date.parse(patched.body.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
     const updated = await webhooks.call('patch', `/${before.id}`).send({ description: null });
-    expect(updated.body).toMatchObject({ description: null, events: ['video.ready'], url: URL });
+    expect(updated.body).toMatchObject({ description: null, events: ['video.ready'], url: ENDPOINT_URL });
     expect((await webhooks.call('patch', `/${before.id}`).send({})).status).toBe(200);
   });
 
   test('a new URL resets the health, and must be allowed', async () => {
-    const { id } = await webhooks.create({ url: URL });
+    const { id } = await webhooks.create({ url: ENDPOINT_URL });
     await plane.db
       .updateTable('webhook_endpoints')
       .set({ consecutive_failures: 7, failing_since: new Date(), last_attempt_at: new Date() })
@@ -174,7 +174,7 @@ describe('PATCH /webhooks/:id', () => {
   });
 
   test('disables and enables', async () => {
-    const { id } = await webhooks.create({ url: URL });
+    const { id } = await webhooks.create({ url: ENDPOINT_URL });
     const patch = async (enabled: boolean) => (await webhooks.call('patch', `/${id}`).send({ enabled })).body;
     expect(await patch(false)).toMatchObject({ enabled: false, disabledReason: 'manual' });
     await plane.db.updateTable('webhook_endpoints').set({ disabled_reason: 'gone' }).execute();
@@ -183,7 +183,7 @@ describe('PATCH /webhooks/:id', () => {
   });
 
   test.each([[{ url: 'hooks' }], [{ events: [] }], [{ enabled: null }], [[]]])('400 for %j', async (body) => {
-    const { id } = await webhooks.create({ url: URL });
+    const { id } = await webhooks.create({ url: ENDPOINT_URL });
     const response = await webhooks.call('patch', `/${id}`).send(body);
     expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);
   });
@@ -191,7 +191,7 @@ describe('PATCH /webhooks/:id', () => {
 
 describe('DELETE /webhooks/:id', () => {
   test('succeeds once', async () => {
-    const { id } = await webhooks.create({ url: URL });
+    const { id } = await webhooks.create({ url: ENDPOINT_URL });
     expect((await webhooks.call('delete', `/${id}`)).status).toBe(204);
     expect((await webhooks.call('delete', `/${id}`)).body.code).toBe('webhook_not_found');
     expect((await webhooks.call('get', `/${id}`)).body.code).toBe('webhook_not_found');
@@ -199,7 +199,7 @@ describe('DELETE /webhooks/:id', () => {
 });
 
 test('a webhook with very many deliveries can be disabled, and deleted with all of them', async () => {
-  const { id } = await webhooks.create({ url: URL });
+  const { id } = await webhooks.create({ url: ENDPOINT_URL });
   const many = 2001;
   await sql`
     with events as (
@@ -251,7 +251,7 @@ test.each(['patch', 'delete'] as const)(
 
 describe('another workspace', () => {
   test('its webhooks and deliveries are 404, and do not change', async () => {
-    const own = await webhooks.create({ url: URL });
+    const own = await webhooks.create({ url: ENDPOINT_URL });
     const foreign = await foreignWebhook(plane);
     const before = await plane.db
       .selectFrom('webhook_endpoints')
@@ -284,7 +284,10 @@ describe('another workspace', () => {
   });
 
   test('a delivery is found only under its own webhook', async () => {
-    const [one, other] = [await webhooks.create({ url: URL }), await webhooks.create({ url: URL })];
+    const [one, other] = [
+      await webhooks.create({ url: ENDPOINT_URL }),
+      await webhooks.create({ url: ENDPOINT_URL }),
+    ];
     const deliveryId = await webhooks.test(one.id);
     const path = `/${other.id}/deliveries/${deliveryId}`;
     for (const response of [
@@ -329,7 +332,7 @@ describe('permissions', () => {
 
 describe('a disabled webhook', () => {
   test('refuses tests and redeliveries', async () => {
-    const { id } = await webhooks.create({ url: URL });
+    const { id } = await webhooks.create({ url: ENDPOINT_URL });
     const deliveryId = await webhooks.test(id);
     await webhooks.call('patch', `/${id}`).send({ enabled: false });
     for (const path of ['test', `deliveries/${deliveryId}/redeliver`]) {
@@ -342,7 +345,7 @@ describe('a disabled webhook', () => {
 
 describe('GET /webhooks/:id/deliveries', () => {
   test('newest first, a page at a time', async () => {
-    const { id } = await webhooks.create({ url: URL });
+    const { id } = await webhooks.create({ url: ENDPOINT_URL });
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push(await webhooks.test(id));
     const seen: string[] = [];

@@ -36,7 +36,7 @@ test.each([
   ['more after the id', cursor([TIME, 'vid_1 '])],
 ])('a cursor with %s is invalid', (_, text) => {
   expect(() => readCursor(text)).toThrow(Problem);
-  expect(() => readCursor(text)).toThrow(/query\/cursor is not a nextCursor/);
+  expect(() => readCursor(text)).toThrow(/query\/cursor is not a valid cursor/);
 });
 
 test('a page has a link to the next one, if there is one', () => {
