@@ -10,11 +10,13 @@ function command(program, ...args) {
     (await runStep(program, args, output)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** More workers than processors: the tests often wait for programs, timeouts and leases. */
+/** More workers than two processors, because the tests often wait for programs, timeouts and leases. */
 const MANY_WORKERS = ['--maxWorkers=4'];
 
+// The acceptance tests and the fault suite run at the same time, with browsers and dozens of services. More workers make both slower.
+const ACCEPTANCE_ARGS = ['--maxWorkers=2'];
 const FAULT_ARGS = [
-  ...MANY_WORKERS,
+  '--maxWorkers=3',
   '--testSequencer=./infra/testing/fault-sequencer.js',
   // A failed test may leave sockets open, which would keep the run from ending.
   '--forceExit',
@@ -70,7 +72,7 @@ export const STAGES = [
     {
       name: 'acceptance',
       title: 'Acceptance tests against a started single node',
-      run: (output) => runAcceptance({ output }),
+      run: (output) => runAcceptance({ args: ACCEPTANCE_ARGS, output }),
     },
     {
       name: 'faults',

@@ -24,6 +24,14 @@ export class Uploader {
     return sendRaw(this.#cluster.proxies.uploads.port, { body: formWith(this.#clip), ...upload });
   }
 
+  /** Sends a form, again while the response is 503: on a busy machine, the parts of the cluster may time out. */
+  sendWhileUnavailable(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outcome> {
+    return until(async () => {
+      const outcome = await this.send(upload);
+      return outcome.status !== 503 && outcome;
+    });
+  }
+
   /** Retries while the cluster recovers or the token is leased. Resolves when the file is accepted. */
   async sendUntilAccepted({ uploadToken }: Ticket): Promise<void> {
     await until(

@@ -178,7 +178,10 @@ describe('forms', () => {
     const given = await uploader.tickets(cases.length);
     const outcomes = await Promise.all(
       cases.map(async ([name, { upload }], index) => {
-        const { status, code } = await uploader.send({ token: given[index]?.uploadToken, ...upload() });
+        const { status, code } = await uploader.sendWhileUnavailable({
+          token: given[index]?.uploadToken,
+          ...upload(),
+        });
         return [name, `${status} ${code}`];
       }),
     );
