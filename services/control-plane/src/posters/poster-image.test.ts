@@ -7,6 +7,7 @@ import { describePoster } from './poster-image.ts';
 test('the description of a JPEG image has its width, height and size in bytes', () => {
   expect(describePoster(jpegOf(1280, 720, 300))).toEqual({ width: 1280, height: 720, bytes: 300 });
   expect(describePoster(jpegOf(4096, 1))).toMatchObject({ width: 4096, height: 1 });
+  expect(describePoster(jpegOf(1, 4096))).toMatchObject({ width: 1, height: 4096 });
 });
 
 test('an image with a rotation tag has the size after the rotation', () => {
@@ -22,6 +23,11 @@ test.each([
   ['a PNG image', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), 'It is not a JPEG image.'],
   ['the beginning of an image', jpegOf(640, 360).subarray(0, 20), 'It is damaged: its size cannot be read.'],
   ['an image without lines', jpegOf(640, 0), 'It has 640 × 0 pixels. Send an image of at most 4096 × 4096.'],
+  [
+    'an image without columns',
+    jpegOf(0, 360),
+    'It has 0 × 360 pixels. Send an image of at most 4096 × 4096.',
+  ],
   ['too wide', jpegOf(4097, 1), 'It has 4097 × 1 pixels. Send an image of at most 4096 × 4096.'],
   ['too high', jpegOf(1, 4097), 'It has 1 × 4097 pixels. Send an image of at most 4096 × 4096.'],
 ])('%s is refused', (_, image, reason) => {
