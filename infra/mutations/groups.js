@@ -46,6 +46,7 @@ export const GROUPS = [
     'idempotency/idempotency-key',
     'auth/request-coalescing',
   ]),
+  pure('openid-rules', `${CONTROL_PLANE}/src`, ['openid/openid-settings', 'console-people/email']),
   pure('playback-rules', `${CONTROL_PLANE}/src/playback`, [
     'bandwidth',
     'master-playlist',
@@ -220,8 +221,15 @@ export const GROUPS = [
     ['console-sessions/console-session{s.service,s.store,-record}', 'auth/session-cookie'],
     ['console-sessions'],
   ),
-  stores('openid', ['openid/*', 'console-people/*'], ['openid']),
-  stores('embed', ['embed/embed.service'], ['embed']),
+  stores(
+    'openid',
+    [
+      'openid/{openid-provider,openid-sign-in.service,pending-sign-in,pending-sign-in-cookie,sign-in-failure}',
+      'console-people/console-people.{service,store}',
+    ],
+    ['openid'],
+  ),
+  stores('embed', ['embed/embed.service'], ['embed', 'previews']),
   stores('imports', ['imports/imports.*', 'imports/import-request'], ['imports']),
   stores('background', ['background/maintenance*'], ['background', 'due-rows']),
   stores(

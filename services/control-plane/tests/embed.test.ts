@@ -267,6 +267,14 @@ describe('oEmbed', () => {
     }
   });
 
+  test('has the size of the video, and that of its thumbnail, which has at most 720 lines', async () => {
+    const { videoId } = await plane.readyVideo();
+    const portrait = { width: 1440, height: 1920 };
+    await plane.db.updateTable('videos').set(portrait).where('id', '=', videoId).execute();
+    const { body } = await oEmbed({ url: embedUrlOf(videoId) });
+    expect(body).toMatchObject({ ...portrait, thumbnail_width: 540, thumbnail_height: 720 });
+  });
+
   test('returns the default size and no thumbnail for a video that is being prepared', async () => {
     const { videoId } = await plane.ticket();
     const { body } = await oEmbed({ url: embedUrlOf(videoId), format: 'json' });
