@@ -3,15 +3,16 @@ import { installDependencies } from './install.js';
 import { runWithProjectNode } from './run-with-project-node.js';
 import { ensureSystemPrograms } from './system-programs.js';
 
-/** The npm scripts that work on a new machine: what each runs, and the options for the system programs that it needs. */
+/** Installs what an npm script needs on a new machine, and runs it: `node main.js <script> [argument …]`. */
+
+/** What each script runs, and the system programs that it needs besides npm packages. */
 const SCRIPTS = {
-  start: { program: 'packages/single-node/src/main.ts', systemPrograms: {} },
+  start: { program: 'packages/single-node/src/main.ts', systemPrograms: { forTests: false } },
   test: { program: 'infra/testing/run-checks.js', systemPrograms: { forTests: true } },
   admin: { program: 'packages/single-node/src/cli/admin.ts' },
   'rotate-secret': { program: 'packages/single-node/src/cli/rotate-secret.ts' },
 };
 
-/** Installs what a script needs, and runs it with the other arguments: `node main.js <script> [argument …]`. */
 const [script, ...args] = process.argv.slice(2);
 const { program, systemPrograms } = SCRIPTS[script];
 checkMachine();

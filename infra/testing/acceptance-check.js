@@ -30,7 +30,7 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
       ENGINE_PORT: String(enginePort),
       BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
       BOOTSTRAP_API_KEY: apiKey,
-      // Other tests use the default, which takes longer.
+      // The tests of a single node and of pieces use the default, which takes longer.
       ENGINE_PRESET: 'ultrafast',
       // The tests import files from their own server at this address.
       IMPORT_ALLOW_CIDRS: '127.0.0.0/8',

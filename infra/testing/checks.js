@@ -98,7 +98,7 @@ export const QUICK_STAGES = [
   [
     {
       name: 'acceptance',
-      title: 'One upload to a playing stream, against a started single node',
+      title: 'One end-to-end test, from upload to playback, against a started single node',
       run: () => runAcceptance({ args: ['--testPathPatterns', 'happy-path'] }),
     },
   ],

@@ -12,6 +12,7 @@ const LONGEST_FIRST = [
   'kills',
   'stops',
   'transcoding',
+  'webhooks',
 ];
 
 /** A test sequencer of jest for the fault suite. Files that are not listed come last. */

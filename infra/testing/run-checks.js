@@ -25,8 +25,8 @@ The last line is the number of passed and failed tests. Environment variables:
   COMPOSE_COMMAND     for example "docker compose": also tests docker-compose.yml
   CI=true             fails, instead of skips, tests that need something this machine
                       does not have, such as Chromium
-  TESTS_MAY_SKIP      what may be missing with CI=true, for example "containers". Skipped
-                      tests show the names. Separated by commas
+  TESTS_MAY_SKIP      names of what may be missing with CI=true, separated by commas, for
+                      example "containers"; skipped tests show them
   PROPERTY_SEED       seed of the tests with random input: a number, or "random".
                       Without it every run uses the same.
 `;

@@ -3899,7 +3899,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:upload_complete",
                  *       "title": "Upload Complete",
                  *       "status": 403,
-                 *       "detail": "The file is complete and cannot be removed by its token. Delete the video.",
+                 *       "detail": "This upload is complete. An upload token cannot delete a complete file. To delete it, delete the video.",
                  *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
                  *       "code": "upload_complete",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -3908,7 +3908,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The ticket of this token has no such upload (`upload_not_found`). */
+        /** @description The upload token has no upload with this id (`upload_not_found`). */
         "NotFound-4": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3921,7 +3921,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:upload_not_found",
                  *       "title": "Upload Not Found",
                  *       "status": 404,
-                 *       "detail": "The ticket of this token has no such upload. Create an upload with this token.",
+                 *       "detail": "This upload token has no upload with this id. Create a new upload with this token.",
                  *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
                  *       "code": "upload_not_found",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -5980,7 +5980,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The ticket of this token has no such upload. */
+            /** @description The upload token has no upload with this id. */
             404: {
                 headers: {
                     [name: string]: unknown;

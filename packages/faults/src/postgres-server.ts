@@ -48,14 +48,15 @@ export class PostgresServer {
   }
 
   async restart(): Promise<void> {
-    await this.#pool.end();
     this.#server = await launch(this.#directory);
+    const killed = this.#pool;
     this.#pool = openPool(this.url);
+    await killed.end();
   }
 
   async remove(): Promise<void> {
-    await this.#pool.end();
     await this.#server.stop();
+    await this.#pool.end();
     await rm(this.#directory, { recursive: true, force: true });
   }
 }

@@ -19,7 +19,8 @@ type VideoState = {
   hasKey: boolean;
   /** Of the upload ticket. */
   ticketExpired: boolean;
-  transferOpen: boolean;
+  /** A lease that has expired does not count: the engine may be gone, and the token works again. */
+  isLeased: boolean;
   attemptsOpen: number;
   /** Segments in the database, such as `360p/0.ts`. */
   segments: string[];
@@ -110,7 +111,7 @@ const VIDEOS = `
     v.uploaded_at is not null as uploaded, v.source_deleted_at is not null as "sourceDeleted", v.attempt, v.duration::float8 as duration,
     -- Captions are rows, not objects.
     (v.storage_bytes - (select coalesce(sum(bytes), 0) from captions c where c.video_id = v.id))::float8 as bytes, v.content_key is not null as "hasKey",
-    coalesce(t.expires_at < now(), true) as "ticketExpired", coalesce(t.lease_expires_at > now(), false) as "transferOpen",
+    coalesce(t.expires_at < now(), true) as "ticketExpired", coalesce(t.lease_expires_at > now(), false) as "isLeased",
     (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",
     array(select r.name || '/' || n || '.ts' from renditions r,
       generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as segments,

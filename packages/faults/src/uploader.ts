@@ -3,7 +3,7 @@ import { until } from '@framelane/test-kit/until';
 import { sourcePrefix } from '../../object-store/src/object-keys.ts';
 import { type Ticket, WORKSPACE_ID } from './api.ts';
 import type { Cluster } from './cluster.ts';
-import { HeldUpload, type Outcome, type RawUpload, sendRaw } from './raw-upload.ts';
+import { HeldUpload, type Outcome, outcomeOf, type RawUpload, sendRaw } from './raw-upload.ts';
 
 /** Requests tickets of a cluster and sends files to its engines: `clip` by default. */
 export class Uploader {
@@ -24,12 +24,15 @@ export class Uploader {
     return sendRaw(this.#cluster.proxies.uploads.port, { body: formWith(this.#clip), ...upload });
   }
 
-  /** Sends a form, again while the response is 503: on a busy machine, the parts of the cluster may time out. */
+  /** Sends a form, again while a part of the cluster does not respond in time, as on a busy machine. */
   sendWhileUnavailable(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outcome> {
-    return until(async () => {
-      const outcome = await this.send(upload);
-      return outcome.status !== 503 && outcome;
-    });
+    return until(
+      async () => {
+        const outcome = await this.send(upload);
+        return !isTemporary(outcome) && outcome;
+      },
+      { what: 'a response that is not temporary' },
+    );
   }
 
   /** Retries while the cluster recovers or the token is leased. Resolves when the file is accepted. */
@@ -38,9 +41,7 @@ export class Uploader {
       async () => {
         const outcome = await this.send({ token: uploadToken }).catch(() => undefined);
         if (outcome?.status === 202 || outcome?.code === 'upload_token_used') return true;
-        if (outcome !== undefined && ![409, 503].includes(outcome.status)) {
-          throw new Error(`Refused: ${outcome.status} ${outcome.code}`);
-        }
+        if (outcome !== undefined && !isTemporary(outcome)) throw refused(outcome);
         return false;
       },
       { what: 'the file was accepted', seconds: 120 },
@@ -73,18 +74,32 @@ export async function holdUpload(
     const [ticket] = await cluster.postgres.query<{ id: string | null }>(select, [videoId]);
     return ticket?.id ?? undefined;
   };
-  const previous = await transfer();
-  return until(async () => {
-    const held = await HeldUpload.begin(port, { token: uploadToken, file });
-    await held.sendUntil(fraction);
-    const isLeased = async () => ![undefined, previous].includes(await transfer());
-    const outcome = await until(async () =>
-      (await isLeased()) ? 'leased' : held.client.received && 'refused',
-    );
-    if (outcome === 'leased') return held;
-    held.client.disconnect();
-    return undefined;
-  });
+  return until(
+    async () => {
+      const previous = await transfer();
+      const held = await HeldUpload.begin(port, { token: uploadToken, file });
+      await held.sendUntil(fraction);
+      const hasEnded = () => held.client.received !== '' || held.client.closed;
+      await until(async () => hasEnded() || ![undefined, previous].includes(await transfer()), {
+        what: 'the upload was leased or refused',
+      });
+      if (!hasEnded()) return held;
+      const refusal = held.client.received === '' ? undefined : await outcomeOf(held.client);
+      held.client.disconnect();
+      if (refusal !== undefined && !isTemporary(refusal)) throw refused(refusal);
+      return undefined;
+    },
+    { what: 'an engine leased the ticket' },
+  );
+}
+
+/** Whether the ticket is leased, or a part of the cluster did not respond in time. */
+function isTemporary({ status }: Outcome): boolean {
+  return status === 409 || status === 503;
+}
+
+function refused({ status, code }: Outcome): Error {
+  return new Error(`Refused: ${status} ${code}`);
 }
 
 /**

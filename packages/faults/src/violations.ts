@@ -27,13 +27,13 @@ function unfinishedWork({ videos, jobs }: Snapshot): string[] {
   const stuck = videos
     .filter(({ deleted }) => !deleted)
     .flatMap((video) => {
-      const { id, status, ticketExpired, transferOpen } = video;
+      const { id, status, ticketExpired, isLeased } = video;
       return [
         ...(status === 'processing' ? [`1: ${id} is still processing`] : []),
         ...(status === 'uploading' && ticketExpired
           ? [`1: ${id} is uploading although its ticket has expired`]
           : []),
-        ...(status === 'uploading' && transferOpen ? [`1: the ticket of ${id} is still leased`] : []),
+        ...(status === 'uploading' && isLeased ? [`1: the ticket of ${id} is still leased`] : []),
       ];
     });
   const open = videos

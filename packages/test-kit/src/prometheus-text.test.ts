@@ -34,6 +34,8 @@ test.each([
     'buckets that are not cumulative',
     `${HISTOGRAM}tea_seconds_bucket{le="1"} 2\ntea_seconds_bucket{le="2"} 1\n`,
   ],
+  ['buckets without a count', `${HISTOGRAM}tea_seconds_bucket{le="+Inf"} 1\ntea_seconds_sum 1\n`],
+  ['a count without buckets', `${HISTOGRAM}tea_seconds_sum 1\ntea_seconds_count 1\n`],
   ['a histogram without a last bucket', `${HISTOGRAM}tea_seconds_bucket{le="1"} 1\ntea_seconds_count 1\n`],
   [
     'a count that differs from the last bucket',

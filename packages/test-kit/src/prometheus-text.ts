@@ -67,20 +67,27 @@ export class PrometheusText {
 
   /** The buckets of each histogram ascend, and the last one, for all values, equals the count. */
   #checkHistograms(): void {
+    const last = this.#lastBuckets();
+    for (const [count, { bound, value }] of last) {
+      if (bound !== '+Inf' || this.series.get(count) !== value) throw invalid(count);
+    }
+    for (const series of this.series.keys()) {
+      const [, family = ''] = COUNT.exec(series) ?? [];
+      if (this.#types.get(family) === 'histogram' && !last.has(series)) throw invalid(series);
+    }
+  }
+
+  /** The last bucket of each histogram, by the name of its count. */
+  #lastBuckets(): Map<string, { bound: string; value: number }> {
     const last = new Map<string, { bound: string; value: number }>();
     for (const [series, value] of this.series) {
       const [, family = '', bound = '', others = ''] = BUCKET.exec(series) ?? [];
-      if (family === '') continue;
+      if (this.#types.get(family) !== 'histogram') continue;
       const count = `${family}_count${others && `{${others}}`}`;
       if (value < (last.get(count)?.value ?? 0)) throw invalid(series);
       last.set(count, { bound, value });
     }
-    for (const [series, value] of this.series) {
-      const [, family = ''] = COUNT.exec(series) ?? [];
-      if (this.#types.get(family) !== 'histogram') continue;
-      const bucket = last.get(series);
-      if (bucket?.bound !== '+Inf' || bucket.value !== value) throw invalid(series);
-    }
+    return last;
   }
 }
 

@@ -24,7 +24,7 @@ export type BuildResult = { key: string; built: boolean; bytes: number };
 
 /**
  * Builds a front end, unless the build of its present files exists. Throws if its first load is larger than `maxBytes`. Builds of
- * several processes at the same time do not disturb each other.
+ * several processes at the same time do not disturb each other; one process must not run two at a time.
  */
 export async function buildFrontEnd(folder: string, { maxBytes = MAX_BYTES } = {}): Promise<BuildResult> {
   const key = keyOf(folder);

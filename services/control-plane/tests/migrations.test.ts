@@ -60,6 +60,26 @@ test('the database of an unreleased version is refused with a sentence that says
   await database.drop();
 });
 
+test('the database of a later version is refused', async () => {
+  const database = await createEmptyDatabase();
+  const later = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
+  await migrateToLatest(later);
+  await migrateToLatest(later);
+  await sql`insert into kysely_migration values ('29990101-later', '')`.execute(later);
+  await expect(migrateToLatest(later)).rejects.toThrow('The database could not be migrated');
+  await later.destroy();
+  await database.drop();
+});
+
+test('concurrent starts with an empty database migrate it once, and none fails', async () => {
+  const database = await createEmptyDatabase();
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const starters = [1, 2, 3].map(() => openDatabase(openMigrationPool(database.url, logger)));
+  await Promise.all(starters.map((starter) => migrateToLatest(starter)));
+  await Promise.all(starters.map((each) => each.destroy()));
+  await database.drop();
+});
+
 test('concurrent starts migrate one at a time, and none fails', async () => {
   const database = await createEmptyDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });

@@ -51,6 +51,14 @@ describe('forEachLeft', () => {
     expect([...running.keys()]).toEqual(['a', 'b', 'c']);
     expect(last()).toEqual({ done: ['a', 'b', 'c'], failed: [], left: ['d', 'e'] });
   });
+
+  test('begins nothing if it was stopped before', async () => {
+    const from = initialProgress(['a']);
+    const task = jest.fn<() => Promise<void>>();
+    const options = { signal: AbortSignal.abort(), onProgress: () => {} };
+    expect(await forEachLeft(from, task, options)).toEqual(from);
+    expect(task).not.toHaveBeenCalled();
+  });
 });
 
 test('tags are separated by commas', () => {

@@ -16,7 +16,7 @@ export function readCursor(cursor: string): Position {
     throw invalidField(
       'query/cursor',
       'invalid',
-      'is not a valid cursor. Use `nextCursor` of the previous page',
+      'is not a valid cursor (use nextCursor of the previous page)',
     );
   }
 }
