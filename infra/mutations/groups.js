@@ -242,7 +242,11 @@ export const GROUPS = [
     ['idempotency/idempot{ency.service,ency-keys.store,ent}'],
     ['idempotency', 'idempotency-keys'],
   ),
-  stores('playback', ['playback/playback{,-access}.{service,store}'], ['playback', 'playback-access']),
+  stores(
+    'playback',
+    ['playback/playback{,-access}.{service,store}'],
+    ['playback', 'playback-access', 'images', 'segment-redirects'],
+  ),
   stores('posters', ['posters/posters.{service,store}'], ['images']),
   stores('previews', ['playback/previews.{service,store}'], ['previews', 'segment-redirects']),
   stores('quotas', ['quotas/quotas.{service,store}'], ['quotas', 'admin']),

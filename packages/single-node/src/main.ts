@@ -5,6 +5,7 @@ import { SettingsError } from '@framelane/service-kit/settings';
 import { stopSignal } from '@framelane/service-kit/shutdown';
 import { exitProcess } from '@framelane/service-kit/thread-pool';
 import { type BannerFacts, banner, type KeyPlace } from './banner.ts';
+import { HELP, wantsHelp } from './cli/help.ts';
 import { writePrivateFile } from './private-file.ts';
 import { readSingleNodeSettings } from './settings.ts';
 import { SingleNode } from './single-node.ts';
@@ -14,6 +15,10 @@ const signalled = stopSignal();
 
 /** Runs a single node until a stop signal or a failure. Resolves with the exit code. */
 async function main(): Promise<number> {
+  if (wantsHelp(process.argv.slice(2))) {
+    process.stdout.write(HELP);
+    return 0;
+  }
   const settings = readSingleNodeSettings(process.env);
   const baseUrl = `${settings.publicUrl}/v1`;
   const isPretty = settings.logFormat === 'pretty' || (!settings.logFormat && process.stdout.isTTY);

@@ -48,6 +48,16 @@ describe('a single node', () => {
     return node.output;
   }
 
+  test('describes itself with --help, and starts with no other argument', async () => {
+    const main = join(import.meta.dirname, '../src/main.ts');
+    const { stdout } = await run(process.execPath, [main, '--help']);
+    expect(stdout).toContain('DATA_DIR');
+    await expect(run(process.execPath, [main, '--port=80'])).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Unknown option '--port'. Settings are environment variables"),
+    });
+  });
+
   test('runs the printed example, stops cleanly, and has the video after a restart', async () => {
     const first = await start();
     const example = first.output.split('\n').filter((line) => line.includes('curl'));

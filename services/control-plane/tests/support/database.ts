@@ -40,9 +40,15 @@ export async function createTemplate(): Promise<string> {
   return name;
 }
 
-/** Drops the template that `createTemplate` has created. */
+/** Drops the template that `createTemplate` has created, and its copies: a test that was killed leaves one behind. */
 export async function dropTemplate(name: string): Promise<void> {
-  await execute(serverUrl(), `drop database ${name}`, `drop role ${name}`);
+  const owned = `select datname from pg_database join pg_roles r on r.oid = datdba where rolname = '${name}'`;
+  const copies = await execute(serverUrl(), owned);
+  await execute(
+    serverUrl(),
+    ...copies.map(({ datname }) => `drop database ${datname} with (force)`),
+    `drop role ${name}`,
+  );
 }
 
 /** Inserts a workspace, and resolves with its id. */
@@ -63,7 +69,10 @@ async function createDatabase(options: {
   url.pathname = `/${name}`;
   url.username = owner;
   url.password = owner;
-  return { url: url.href, drop: () => execute(serverUrl(), `drop database ${name} with (force)`) };
+  return {
+    url: url.href,
+    drop: async () => void (await execute(serverUrl(), `drop database ${name} with (force)`)),
+  };
 }
 
 /** The address of a superuser on the shared PostgreSQL. */
@@ -89,11 +98,14 @@ function openQuietly(url: string): Database {
   return openDatabase(openPool(url, createLogger({ service: 'test', level: 'silent' })));
 }
 
-async function execute(connectionString: string, ...statements: string[]): Promise<void> {
+/** Resolves with the rows of the last statement. */
+async function execute(connectionString: string, ...statements: string[]): Promise<Record<string, string>[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {
-    for (const statement of statements) await client.query(statement);
+    let rows: Record<string, string>[] = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows;
   } finally {
     await client.end();
   }
