@@ -8,8 +8,9 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | string[]
 const SIGNED = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /**
- * Verifies a request to an endpoint and returns its event. `payload` is the raw body, because the signature is over its bytes.
- * Throws a FramelaneError with the code `webhook_not_verified` if the signature is not valid or older than five minutes.
+ * Verifies a request to an endpoint and returns its event. `payload` is the raw body, because the signature is over its bytes. Throws a
+ * FramelaneError with the code `webhook_not_verified` if a header is missing, the signature is not valid, or its time differs from now by
+ * more than five minutes.
  */
 export function verifyWebhook(
   payload: string | Uint8Array,

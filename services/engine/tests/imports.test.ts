@@ -417,7 +417,7 @@ describe('an interrupted file', () => {
       (res) => void res.writeHead(200, { ETag: STRONG }).end(FILE),
       {},
     ],
-  ])('%s: starts over with %s', async (code, _, respond, headers) => {
+  ])('%s: downloads from the first byte again with %s', async (code, _, respond, headers) => {
     const end = await ended(imported(halfThen(respond, headers)));
     expect(end).toMatchObject({ failure: code, retryInSeconds: 0, startedOver: false });
   });

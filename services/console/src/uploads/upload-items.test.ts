@@ -16,16 +16,16 @@ function queueAfter(...actions: Action[]): readonly Item[] {
   return actions.reduce(reduce, reduce([], { type: 'added', items: FILES }));
 }
 
-const waiting = (items: readonly Item[]) => nextToStart(items).map(({ id }) => id);
+const startable = (items: readonly Item[]) => nextToStart(items).map(({ id }) => id);
 
 test('three files are sent at once, in their order', () => {
-  expect(waiting(queueAfter())).toEqual([1, 2, 3]);
-  expect(waiting(queueAfter({ type: 'started', id: 1 }, { type: 'started', id: 2 }))).toEqual([3]);
+  expect(startable(queueAfter())).toEqual([1, 2, 3]);
+  expect(startable(queueAfter({ type: 'started', id: 1 }, { type: 'started', id: 2 }))).toEqual([3]);
   const full = queueAfter(...[1, 2, 3].map((id): Action => ({ type: 'started', id })));
-  expect(waiting(full)).toEqual([]);
-  expect(waiting(reduce(full, { type: 'sent', id: 2 }))).toEqual([4]);
-  expect(waiting(reduce(full, { type: 'failed', id: 2, error: 'x' }))).toEqual([4]);
-  expect(waiting(reduce(full, { type: 'removed', ids: [2] }))).toEqual([4]);
+  expect(startable(full)).toEqual([]);
+  expect(startable(reduce(full, { type: 'sent', id: 2 }))).toEqual([4]);
+  expect(startable(reduce(full, { type: 'failed', id: 2, error: 'x' }))).toEqual([4]);
+  expect(startable(reduce(full, { type: 'removed', ids: [2] }))).toEqual([4]);
 });
 
 test('a failed file keeps its video and can be retried', () => {
@@ -81,11 +81,11 @@ test('only a waiting or sending file can be paused; the next file takes its slot
   });
   const paused = reduce(reduce(begun, { type: 'paused', id: 1 }), { type: 'paused', id: 3 });
   expect(states(paused)).toEqual(['paused', 'sending', 'sent', 'waiting', 'waiting']);
-  expect(waiting(paused)).toEqual([4, 5]);
+  expect(startable(paused)).toEqual([4, 5]);
   const allPaused = reduce(paused, { type: 'all-paused' });
   expect(states(allPaused)).toEqual(['paused', 'paused', 'sent', 'paused', 'paused']);
-  expect(waiting(allPaused)).toEqual([]);
-  expect(waiting(reduce(allPaused, { type: 'all-resumed', from: 'paused' }))).toEqual([1, 2, 4]);
+  expect(startable(allPaused)).toEqual([]);
+  expect(startable(reduce(allPaused, { type: 'all-resumed', from: 'paused' }))).toEqual([1, 2, 4]);
 });
 
 test('all failed files return to waiting, and their errors are cleared', () => {
@@ -118,7 +118,7 @@ test('an unfinished upload stays unfinished until its file is chosen again, then
     items: [{ id: 9, name: '9.mp4', size: 10, sent: 4, videoId: 'vid_9' }],
   });
   expect(found.at(-1)).toMatchObject({ state: 'unfinished', sent: 4, videoId: 'vid_9' });
-  expect(waiting(found)).toEqual([1, 2, 3]);
+  expect(startable(found)).toEqual([1, 2, 3]);
   const refused = reduce(found, { type: 'refused', id: 9, reason: 'other-file' });
   expect(refused.at(-1)).toMatchObject({ state: 'unfinished', reason: 'other-file' });
   const resumed = reduce(refused, { type: 'resumed', id: 9 });

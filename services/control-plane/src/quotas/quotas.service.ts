@@ -12,15 +12,16 @@ import {
   UNLIMITED,
 } from './quotas.ts';
 
-/** A ticket whose transfer begins. */
+/** The fields of a ticket that a reservation needs. */
 type TicketToReserve = Pick<UploadTicketRow, 'video_id' | 'declared_bytes'> & { workspace_id: string };
 
 /** The size of a file, as its transfer announces it. */
 type AnnouncedFile = { atLeast: number; atMost: number };
 
 /**
- * The quotas of workspaces, for both environments together (ADR 27). Usage is summed up from the rows that count, while the
- * quotas of the workspace are locked. So concurrent requests cannot exceed a quota together.
+ * The quotas of workspaces, for both environments together (ADR 27). Usage is summed up from the rows that count. A request for a ticket or
+ * for room locks the quotas of the workspace meanwhile, so concurrent requests cannot exceed a quota together. Minutes and the bytes of
+ * renditions are not known beforehand, so accepted videos can exceed those quotas.
  */
 export class QuotasService {
   readonly #db: Database;
@@ -88,7 +89,7 @@ export class QuotasService {
     return toLimits(quotas, used);
   }
 
-  /** Sets some quotas of an existing workspace; null removes one. Resolves with all of them. */
+  /** Sets some quotas of an existing workspace; null removes one. Resolves with all quotas and their usage. */
   async set(workspaceId: string, changes: Partial<Quotas>): Promise<Limits> {
     await saveQuotas(this.#db, workspaceId, changes);
     return this.limits(workspaceId);

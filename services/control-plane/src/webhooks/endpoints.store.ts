@@ -65,7 +65,7 @@ export async function lockEndpoint(trx: Database, id: string): Promise<WebhookEn
     .executeTakeFirst();
 }
 
-/** The endpoints of a workspace. */
+/** One page of the endpoints of a workspace, and the row after it. */
 export async function listEndpoints(
   db: Database,
   workspaceId: string,
@@ -76,9 +76,8 @@ export async function listEndpoints(
 }
 
 /**
- * Ids of the enabled endpoints that subscribe to this type of event. None is deleted before the transaction ends. The key
- * share lock does not conflict with other changes, so an endpoint can be disabled meanwhile; its delivery is then given up
- * when it is due.
+ * Ids of the enabled endpoints that subscribe to this type of event. None is deleted before the transaction ends. The key share lock does
+ * not conflict with other changes, so an endpoint can be disabled meanwhile; its delivery then fails when it is due.
  */
 export async function findSubscribers(
   trx: Database,
@@ -118,7 +117,7 @@ export async function changeEndpoint(
     .executeTakeFirstOrThrow();
 }
 
-/** Disables an endpoint. Once that is committed, the caller gives up its open deliveries. */
+/** Disables an endpoint. Once that is committed, the caller ends its open deliveries as failed. */
 export async function disableEndpoint(trx: Database, id: string, reason: DisabledReason): Promise<void> {
   await trx
     .updateTable('webhook_endpoints')

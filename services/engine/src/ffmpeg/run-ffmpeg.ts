@@ -41,22 +41,22 @@ export type FfmpegRunOptions = {
 /** fluent-ffmpeg's internal method that starts the process. The options go to `child_process.spawn`. */
 type Spawn = (args: string[], options: object, ...callbacks: unknown[]) => void;
 
-/** Lines of stderr kept for an error. */
-const STDERR_LINES = 60;
+/** Lines of each output that fluent-ffmpeg keeps; those of stderr are for an error. */
+const KEPT_LINES = 60;
 
 const CHECK_MS = 500;
 
 /**
- * Runs ffmpeg to its end. Throws a ToolError when it fails, hangs, times out or uses too much memory, and the reason of the signal when
- * it aborts. The process has ended in every case.
+ * Runs ffmpeg to its end. Throws a ToolError when it fails, hangs, times out, uses too much memory or prints too long a line; the error of
+ * the operating system when it cannot be started; and the reason of the signal when that aborts. The process has ended in every case.
  *
- * This is the only file that uses fluent-ffmpeg. It does not use that library's environment, progress and kill functions: the
- * launch script clears the environment and leads its own process group.
+ * This is the only file that uses fluent-ffmpeg. It does not use that library's environment, progress and kill functions: the launch script
+ * clears the environment and leads its own process group.
  */
 export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegRunOptions): Promise<void> {
   const { signal } = options;
   signal.throwIfAborted();
-  const command = ffmpeg({ cwd: options.cwd, stdoutLines: STDERR_LINES })
+  const command = ffmpeg({ cwd: options.cwd, stdoutLines: KEPT_LINES })
     .setFfmpegPath(options.program)
     .input(commandLine.input)
     .inputOptions('-progress', 'pipe:1', '-nostats', ...commandLine.inputOptions);
