@@ -40,6 +40,8 @@ export default {
       ...shared,
       displayName: 'faults',
       testMatch: ['<rootDir>/packages/faults/tests/**/*.faults.ts'],
+      globalSetup: '<rootDir>/infra/testing/faults-setup.js',
+      globalTeardown: '<rootDir>/infra/testing/faults-teardown.js',
     },
     {
       // Tests the node that infra/testing/acceptance-check.js starts; its addresses are in FRAMELANE_*.

@@ -1,15 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Broker } from '@framelane/test-kit/broker';
 import { FakeS3 } from '@framelane/test-kit/fake-s3';
 import { freePorts } from '@framelane/test-kit/free-ports';
-import { type RabbitMqNode, startRabbitMq } from '@framelane/test-kit/rabbitmq-node';
+import { startRabbitMq } from '@framelane/test-kit/rabbitmq-node';
 import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { API_KEY, Api, WORKSPACE_ID } from './api.ts';
 import { Bucket } from './bucket.ts';
 import { MessageTap } from './message-tap.ts';
-import { PostgresServer } from './postgres-server.ts';
+import { type FaultDatabase, PostgresServer } from './postgres-server.ts';
 import { ServiceProcess } from './service-process.ts';
+import { sharedBroker, sharedDatabase } from './shared-servers.ts';
 import { WebhookEndpoint } from './webhook-endpoint.ts';
 
 /** Settings of every service. Leases are short, so that they expire soon after a service is killed. */
@@ -38,10 +40,20 @@ export type Proxies = Record<'database' | 'broker' | 'storage' | 'internal' | 'p
 /** The proxies that only one service uses. Each leads to the proxy that all services share. */
 type OwnProxies = Record<'broker' | 'internal', TcpProxy>;
 
-/** Control planes and engines as processes, with their own PostgreSQL, RabbitMQ and S3 server. */
+type ClusterOptions = {
+  controlPlanes?: number;
+  engines?: number;
+  env?: NodeJS.ProcessEnv;
+  anyStorage?: boolean;
+  innerProxies?: boolean;
+  postgres?: FaultDatabase;
+  rabbitmq?: Broker;
+};
+
+/** Control planes and engines as processes, with their own database, broker and S3 server. */
 export class Cluster {
-  readonly postgres: PostgresServer;
-  readonly rabbitmq: RabbitMqNode;
+  readonly postgres: FaultDatabase;
+  readonly rabbitmq: Broker;
   /** Injects storage errors. Unused when the environment names another S3 server. */
   readonly storage: FakeS3;
   readonly bucket: Bucket;
@@ -57,10 +69,11 @@ export class Cluster {
   readonly #ownProxies: readonly OwnProxies[];
 
   /**
-   * Starts all parts and registers a webhook endpoint for all events. Resolves when the cluster accepts uploads. With
-   * `anyStorage`, it uses the S3 server at S3_TEST_ENDPOINT if that is set. Without `innerProxies`, the parts connect to
-   * each other directly, and only the public proxies exist: for benchmarks, because this process forwards every byte that
-   * passes a proxy.
+   * Starts all parts and registers a webhook endpoint for all events. Resolves when the cluster accepts uploads. A test that
+   * kills the broker or the database server, or raises its alarms, gives its own; `stop` removes it. With `anyStorage`, the
+   * cluster uses the S3 server at S3_TEST_ENDPOINT if that is set. Without `innerProxies`, the parts connect to each other
+   * directly, and only the public proxies exist: for benchmarks, because this process forwards every byte that passes a
+   * proxy.
    */
   static async start({
     controlPlanes = 2,
@@ -68,10 +81,11 @@ export class Cluster {
     env = {},
     anyStorage = false,
     innerProxies = true,
-  } = {}): Promise<Cluster> {
+    ...own
+  }: ClusterOptions = {}): Promise<Cluster> {
     const [postgres, rabbitmq, storage, endpoint, workDir] = await Promise.all([
-      PostgresServer.start(),
-      startRabbitMq(),
+      own.postgres ?? (await sharedDatabase()) ?? PostgresServer.start(),
+      own.rabbitmq ?? (await sharedBroker()) ?? startRabbitMq(),
       FakeS3.start(),
       WebhookEndpoint.start(),
       mkdtemp(join(tmpdir(), 'framelane-faults-work-')),
@@ -166,8 +180,8 @@ export class Cluster {
   }
 
   private constructor(parts: {
-    postgres: PostgresServer;
-    rabbitmq: RabbitMqNode;
+    postgres: FaultDatabase;
+    rabbitmq: Broker;
     storage: FakeS3;
     bucket: Bucket;
     proxies: Proxies;
@@ -203,7 +217,7 @@ export class Cluster {
 
   /** All output of all services. */
   get log(): string {
-    return this.services.map(({ output }) => output.join('')).join('');
+    return this.services.map(({ log }) => log.text).join('\n');
   }
 
   /** Ends the faults of all proxies and of the storage: those of a failed test would also fail the tests after it. */

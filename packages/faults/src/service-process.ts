@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { until } from '@framelane/test-kit/until';
+import { ServiceLog } from './service-log.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -10,8 +12,8 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 export class ServiceProcess {
   readonly name: string;
   readonly url: string;
-  /** All output since the first start. */
-  readonly output: string[] = [];
+  /** Since the first start. */
+  readonly log = new ServiceLog();
   readonly #main: string;
   readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
@@ -49,9 +51,8 @@ export class ServiceProcess {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const keep = (chunk: Buffer) => void this.output.push(chunk.toString('utf8'));
-    child.stdout.on('data', keep);
-    child.stderr.on('data', keep);
+    for (const input of [child.stdout, child.stderr])
+      createInterface({ input }).on('line', (line) => this.log.add(line));
     child.once('exit', () => {
       if (!this.#expectedToEnd) this.#ownDeaths += 1;
       if (this.#child === child) this.#child = undefined;
@@ -74,7 +75,7 @@ export class ServiceProcess {
   async ready(): Promise<void> {
     await until(() => this.isReady(), {
       what: `${this.name} ready`,
-      details: () => this.output.join('').slice(-3000),
+      details: () => this.log.text.slice(-3000),
     });
   }
 

@@ -79,7 +79,8 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
   };
 }
 
-async function readDatabase({
+/** The part of a snapshot that is in the database. */
+export async function readDatabase({
   postgres,
 }: Cluster): Promise<Pick<Snapshot, 'videos' | 'events' | 'deliveriesOpen' | 'jobs' | 'usage'>> {
   const videos = await postgres.query<VideoState>(VIDEOS);

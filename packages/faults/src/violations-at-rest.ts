@@ -5,8 +5,8 @@ import { checkStream, violations as hlsViolations } from '@framelane/hls-conform
 import type { Cluster } from './cluster.ts';
 import { leaks } from './leaks.ts';
 import { logged } from './logged.ts';
-import { type Snapshot, takeSnapshot } from './snapshot.ts';
-import { type Expected, violations } from './violations.ts';
+import { readDatabase, type Snapshot, takeSnapshot } from './snapshot.ts';
+import { type Expected, unfinishedWork, violations } from './violations.ts';
 
 /** How long a cluster may take to come to rest: leases must expire and maintenance steps run, on a busy machine. */
 const REST_TIMEOUT_MS = 120_000;
@@ -17,6 +17,8 @@ const STREAMS_CHECKED = 3;
 /** Waits until a cluster is at rest without violations. Resolves with the violations that remain after the time limit. */
 export async function violationsAtRest(cluster: Cluster, expected: Expected = {}): Promise<string[]> {
   const deadline = Date.now() + REST_TIMEOUT_MS;
+  // The database alone is read faster than all systems.
+  while (Date.now() < deadline && unfinishedWork(await readDatabase(cluster)).length > 0) await pause(250);
   for (;;) {
     const state = await takeSnapshot(cluster);
     const wrong = violations(state, expected);

@@ -23,7 +23,7 @@ export function violations(state: Snapshot, expected: Expected = {}): string[] {
 }
 
 /** 1: no work stays unfinished. */
-function unfinishedWork({ videos, jobs }: Snapshot): string[] {
+export function unfinishedWork({ videos, jobs }: Pick<Snapshot, 'videos' | 'jobs'>): string[] {
   const stuck = videos
     .filter(({ deleted }) => !deleted)
     .flatMap((video) => {

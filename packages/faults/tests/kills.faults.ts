@@ -2,10 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { upload } from '@framelane/client/node';
+import { type RabbitMqNode, startRabbitMq } from '@framelane/test-kit/rabbitmq-node';
 import { Random, testSeed } from '@framelane/test-kit/random';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { PostgresServer } from '../src/postgres-server.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
@@ -18,11 +20,15 @@ const MAX_ATTEMPTS = 400;
 
 jest.setTimeout(LOOPS * 600_000);
 
+let postgres: PostgresServer;
+let rabbitmq: RabbitMqNode;
 let cluster: Cluster;
 let clips: Clips;
 
 beforeAll(async () => {
-  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
+  [postgres, rabbitmq] = await Promise.all([PostgresServer.start(), startRabbitMq()]);
+  const own = { postgres, rabbitmq };
+  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true, ...own }), makeClips()]);
 });
 afterEach(() => cluster?.heal());
 afterAll(async () => {
@@ -73,18 +79,18 @@ test('every accepted video becomes ready, whichever process is killed at any mom
       await controlPlane.start();
     },
     RabbitMQ: async () => {
-      await cluster.rabbitmq.kill();
-      await cluster.rabbitmq.start();
+      await rabbitmq.kill();
+      await rabbitmq.start();
     },
     PostgreSQL: async () => {
-      await cluster.postgres.kill();
-      await cluster.postgres.restart();
+      await postgres.kill();
+      await postgres.restart();
     },
   };
   const kills = Object.keys(victims).map((name) => ({ name: name as keyof typeof victims, times: 0 }));
   const videos: string[] = [];
   // A broker that has run for a while has its queue declarations on disk.
-  await cluster.rabbitmq.flush();
+  await rabbitmq.flush();
 
   for (let round = 0; round < LOOPS * ROUNDS; round += 1) {
     const sending = Array.from({ length: UPLOADS_A_ROUND }, (_, n) =>
@@ -150,7 +156,7 @@ test('captions change completely or not at all, whichever process is killed mean
   const faults = [
     () => first?.end('SIGKILL').then(() => first.start()),
     () => second?.end('SIGKILL').then(() => second.start()),
-    () => cluster.postgres.kill().then(() => cluster.postgres.restart()),
+    () => postgres.kill().then(() => postgres.restart()),
   ];
   const random = new Random(SEED);
   let [sent, confirmed] = [0, 0];

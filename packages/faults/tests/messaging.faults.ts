@@ -4,6 +4,7 @@ import { newId } from '@framelane/contracts/ids';
 import { createMessage, type Message } from '@framelane/contracts/messages';
 import { EXCHANGE } from '@framelane/contracts/topology';
 import { formWith } from '@framelane/test-kit/multipart';
+import { type RabbitMqNode, startRabbitMq } from '@framelane/test-kit/rabbitmq-node';
 import type { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -20,11 +21,13 @@ import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const DEAD_EVENTS = 'control-plane.events.dead';
 
+let rabbitmq: RabbitMqNode;
 let cluster: Cluster;
 let clips: Clips;
 
 beforeAll(async () => {
-  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
+  rabbitmq = await startRabbitMq();
+  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true, rabbitmq }), makeClips()]);
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -242,7 +245,7 @@ test.each(['memory', 'disk'] as const)('a broker short of %s delays work and los
   const { videoId: running, engine } = await beginPausedTranscode(cluster, clips.medium);
   const ticket = await cluster.api.ticket();
 
-  await cluster.rabbitmq.setAlarm(what, true);
+  await rabbitmq.setAlarm(what, true);
   try {
     await upload(clips.short, ticket);
     await until(async () => {
@@ -256,7 +259,7 @@ test.each(['memory', 'disk'] as const)('a broker short of %s delays work and los
     await until(async () => (await secondsOverdue(running)) > 3);
     expect(await outcomesOf(cluster, running)).toEqual([null]);
   } finally {
-    await cluster.rabbitmq.setAlarm(what, false);
+    await rabbitmq.setAlarm(what, false);
     await engine.signalPrograms('SIGCONT');
   }
 

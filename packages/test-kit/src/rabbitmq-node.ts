@@ -1,10 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Broker, brokerUrls, definitionsFor, ROOT_VIRTUAL_HOST, unsettledMessages } from './broker.ts';
 import { ErlangShell } from './erlang-shell.ts';
 import { freePorts } from './free-ports.ts';
 
@@ -13,25 +14,12 @@ const PROGRAM = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 const START_TIMEOUT_MS = 60_000;
 
-/** Prints the broker's users and rights, as in docker-compose.yml. */
-const DEFINITIONS = join(import.meta.dirname, '../../../infra/rabbitmq/definitions.sh');
+/** What another process needs to use a broker (see `createVirtualHost`). */
+export type NodeAddress = { port: number; env: Record<string, string> };
 
-/** The users' passwords. */
-const PASSWORDS = {
-  RABBITMQ_PASSWORD: 'administrator',
-  RABBITMQ_CONTROL_PLANE_PASSWORD: 'declares',
-  RABBITMQ_ENGINE_PASSWORD: 'transcodes',
-};
-
-const UNSETTLED = `[[Name, Count] || [{name, {resource, _, queue, Name}}, {messages_unacknowledged, Count}] <-
-  rabbit_amqqueue:info_all(<<"/">>, [name, messages_unacknowledged])]`.replaceAll('\n', ' ');
-
-/** A RabbitMQ that only one test file uses, with its own ports and directory. */
-export type RabbitMqNode = {
-  /** Address of the default virtual host, for the administrator. */
-  url: string;
-  /** Addresses for the users of the services, which have the same permissions as in docker-compose.yml. */
-  serviceUrls: { controlPlane: string; engine: string };
+/** A RabbitMQ of its own, with its own ports and directory. Its addresses are those of the default virtual host. */
+export type RabbitMqNode = Broker & {
+  address: NodeAddress;
   /** Writes queue declarations to disk, which the broker does by itself only after some seconds. */
   flush(): Promise<void>;
   /** Kills the broker. It may forget queues declared in the last seconds, unless they were flushed. */
@@ -40,12 +28,8 @@ export type RabbitMqNode = {
   start(): Promise<void>;
   /** Evaluates an Erlang expression on the broker. Its value must be representable in JSON. */
   evaluate(expression: string): Promise<unknown>;
-  /** Messages that a consumer has received and not settled, by queue. */
-  unsettledMessages(): Promise<Record<string, number>>;
   /** Raises the alarm for low memory or low disk space, or ends it. Resolves once the broker blocks publishers, or no longer does. */
   setAlarm(shortOf: 'memory' | 'disk', raised: boolean): Promise<void>;
-  /** Stops it and removes its files. */
-  remove(): Promise<void>;
 };
 
 const ALARMS = {
@@ -63,14 +47,8 @@ const ALARMS = {
 export async function startRabbitMq(): Promise<RabbitMqNode> {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-rabbitmq-'));
   const [port, distPort, epmdPort] = (await freePorts(3)) as [number, number, number];
-  const urlFor = (user: string, password: string) => `amqp://${user}:${password}@127.0.0.1:${port}`;
-  const url = urlFor('framelane', PASSWORDS.RABBITMQ_PASSWORD);
-  const serviceUrls = {
-    controlPlane: urlFor('control-plane', PASSWORDS.RABBITMQ_CONTROL_PLANE_PASSWORD),
-    engine: urlFor('engine', PASSWORDS.RABBITMQ_ENGINE_PASSWORD),
-  };
   const env = {
-    PATH: process.env.PATH,
+    PATH: process.env.PATH ?? '',
     LANG: 'C.UTF-8',
     HOME: directory,
     ERL_EPMD_PORT: String(epmdPort),
@@ -91,7 +69,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
   await mkdir(env.RABBITMQ_LOG_BASE);
   await writeFile(env.RABBITMQ_ENABLED_PLUGINS_FILE, '[].\n');
   const definitions = join(directory, 'definitions.json');
-  await writeFile(definitions, execFileSync('sh', [DEFINITIONS], { env: { ...env, ...PASSWORDS } }));
+  await writeFile(definitions, JSON.stringify(definitionsFor(ROOT_VIRTUAL_HOST)));
   const settings = ['log.file.level = warning', 'disk_free_limit.absolute = 50MB'];
   settings.push('collect_statistics_interval = 500');
   settings.push(`load_definitions = ${definitions}`);
@@ -131,7 +109,6 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
   const flush = async () => {
     await evaluate('mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()], true');
   };
-  const unsettledMessages = async () => Object.fromEntries((await evaluate(UNSETTLED)) as [string, number][]);
   const setAlarm = async (shortOf: keyof typeof ALARMS, raised: boolean) => {
     const done = `Done = fun() -> (rabbit_alarm:get_alarms() =/= []) =:= ${raised} end`;
     const wait = 'Wait = fun Again() -> Done() orelse begin timer:sleep(5), Again() end end';
@@ -144,7 +121,11 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
     await remove();
     throw error;
   }
-  return { url, serviceUrls, flush, kill, start, evaluate, unsettledMessages, setAlarm, remove };
+  return {
+    ...brokerUrls(port, ROOT_VIRTUAL_HOST),
+    unsettledMessages: () => unsettledMessages(evaluate, ROOT_VIRTUAL_HOST),
+    ...{ address: { port, env }, flush, kill, start, evaluate, setAlarm, remove },
+  };
 }
 
 /** The node opens its port last. */

@@ -64,7 +64,9 @@ async function createDatabase(options: {
   template: string;
 }): Promise<TestDatabase> {
   const { name, owner, template } = options;
-  await execute(serverUrl(), `create database ${name} owner ${owner} template ${template}`);
+  // Takes half the processor time of the default, because the server does not sync its files.
+  const copy = `template ${template} strategy file_copy`;
+  await execute(serverUrl(), `create database ${name} owner ${owner} ${copy}`);
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
   url.username = owner;
