@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Problem } from '@framelane/service-kit/problem';
 import { LRUCache } from 'lru-cache';
-import { rateLimited, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
+import { rateLimited, upTo, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
 
 /** Networks that one control plane counts, and valid and invalid credentials that it remembers. */
 const NETWORKS = 50_000;
@@ -21,10 +21,10 @@ export class FailureLimit {
   readonly #perMinute: number;
   readonly #failures = new WindowCounter({ seconds: WINDOW_SECONDS, names: NETWORKS });
   /** Hashes of credentials. They grant nothing; they only decide whether a credential is looked up. */
-  readonly #valid = new LRUCache<string, true>({ max: VALID, ttl: VALID_FOR_MS });
+  readonly #valid = new LRUCache<string, true>({ ...upTo(VALID), ttl: VALID_FOR_MS });
   /** The same for invalid ones, with the reason. */
   readonly #invalid = new LRUCache<string, Pick<Problem, 'code' | 'message' | 'options'>>({
-    max: INVALID,
+    ...upTo(INVALID),
     ttl: WINDOW_SECONDS * 1000,
   });
 

@@ -4,6 +4,11 @@ import { LRUCache } from 'lru-cache';
 /** The length of all windows. */
 export const WINDOW_SECONDS = 60;
 
+/** Options of a cache of at most this many entries. With `max` alone, it would allocate the memory for all of them at once. */
+export function upTo(entries: number): { maxSize: number; sizeCalculation: () => number } {
+  return { maxSize: entries, sizeCalculation: () => 1 };
+}
+
 /** The count of one name, and the seconds until its window ends. */
 export type Window = { count: number; secondsLeft: number };
 
@@ -20,7 +25,7 @@ export class WindowCounter {
   /** `clock` returns monotonic milliseconds. */
   constructor({ seconds, names }: { seconds: number; names: number }, clock = () => performance.now()) {
     this.#windows = new LRUCache({
-      max: names,
+      ...upTo(names),
       ttl: seconds * 1000,
       // Read the clock on every access.
       ttlResolution: 0,
