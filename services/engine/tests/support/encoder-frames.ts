@@ -1,15 +1,21 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EncodePlan, PieceTask } from '@framelane/contracts/transcode-plan';
 import { pieceArguments } from '../../src/ffmpeg/task-arguments.ts';
 import { encodedRungs } from '../../src/plan/encode-plan.ts';
+import { SOURCE_PATH } from '../../src/sandbox/job-folder.ts';
 
 const run = promisify(execFile);
+const LONG_OUTPUT = { maxBuffer: 64 * 1024 ** 2 };
 
 /** A frame that enters an encoder: its number in its rendition, and a checksum of its pixels. */
 export type EncoderFrame = { number: number; checksum: string };
+
+/** A piece, and a directory with what its run needs of the source. */
+export type PieceInput = { directory: string; piece: PieceTask };
 
 /** The options that a run for the whole video does not have. */
 const OF_PIECES = ['-copyts', '-start_at_zero'];
@@ -19,77 +25,146 @@ export async function framesOfWhole(
   directory: string,
   plan: EncodePlan,
 ): Promise<Map<string, EncoderFrame[]>> {
-  return encoderFrames(directory, plan, wholeOf(plan), isOfWhole);
+  const [frames = new Map()] = await encoderFrames(plan, [wholeInput(directory, plan)]);
+  return frames;
 }
 
-/** Writes these frames without loss, and resolves with the files by the name of the rendition. */
-export async function videosOfWhole(directory: string, plan: EncodePlan): Promise<Map<string, string>> {
-  const options = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '0'];
-  return runFilters(directory, plan, { piece: wholeOf(plan), keep: isOfWhole, options, extension: 'mkv' });
+/** The frames that enter the encoders in the run of each piece. */
+export async function framesOfPieces(
+  plan: EncodePlan,
+  pieces: readonly PieceInput[],
+): Promise<Map<string, EncoderFrame[]>[]> {
+  return encoderFrames(
+    plan,
+    pieces.map((piece, at) => filterInput(piece, plan, at)),
+  );
 }
 
-function wholeOf({ frames }: EncodePlan): PieceTask {
+export type Comparison = {
+  /** How similar the frames of each file are to those of the whole, from 0 to 1 (SSIM), by the name of the rendition. */
+  similarities: Map<string, number[]>;
+  /** What ffmpeg warns of while it decodes the files and the source. */
+  warnings: string[];
+};
+
+/**
+ * Compares files with the frames that enter the encoder of their rendition in one run over the whole video, and decodes `others` only.
+ *
+ * @param files by the name of the rendition
+ */
+export async function compareWithWhole(
+  directory: string,
+  plan: EncodePlan,
+  files: ReadonlyMap<string, readonly string[]>,
+  others: readonly string[],
+): Promise<Comparison> {
+  const { options, graph } = wholeInput(directory, plan);
+  const inputs = [...others];
+  const comparisons = [...files].map(([name, ofRendition]) => ({
+    name,
+    graph: [
+      `[${labelOf(name, 0)}]${NUMBERED},split=${ofRendition.length}${ofRendition.map((_, at) => `[${name}-${at}]`).join('')}`,
+      ...ofRendition.map(
+        (file, at) =>
+          `[${inputs.push(file)}:v]${NUMBERED}[${name}-file-${at}];` +
+          `[${name}-file-${at}][${name}-${at}]ssim@${name}-${at}[${name}-ssim-${at}]`,
+      ),
+    ].join(';'),
+    outputs: ofRendition.map((_, at) => `[${name}-ssim-${at}]`),
+  }));
+  const graphs = [graph, ...comparisons.map((comparison) => comparison.graph)].join(';');
+  // With the files' own timestamps as well: ffmpeg warns of those that do not ascend.
+  const outputs = [
+    ...comparisons.flatMap((comparison) => comparison.outputs),
+    ...inputs.map((_, at) => `${at + 1}`),
+  ];
+  const { stderr } = await run(
+    'ffmpeg',
+    [
+      ...options.filter((option) => option !== '-v' && option !== 'error'),
+      ...['-v', 'level+info', '-nostats'],
+      ...[...inputs.flatMap((file) => ['-i', file]), '-filter_complex', graphs],
+      ...outputs.flatMap((output) => ['-map', output, '-f', 'null', '-']),
+    ],
+    LONG_OUTPUT,
+  );
+  const similarity = (name: string, at: number) =>
+    Number(new RegExp(`ssim@${name}-${at} .*All:([\\d.]+)`).exec(stderr)?.[1]);
   return {
-    ...{ kind: 'piece', firstSegment: 0, firstFrame: 0, frames, segmentStarts: [0], keyFrames: [0] },
-    ...{ firstIFrame: 0, iFrames: 1, seek: null },
+    similarities: new Map(
+      [...files].map(([name, ofRendition]) => [name, ofRendition.map((_, at) => similarity(name, at))]),
+    ),
+    warnings: stderr.split('\n').filter((line) => /\[(warning|error|fatal|panic)\]/.test(line)),
   };
 }
 
-function isOfWhole(option: string): boolean {
-  return !OF_PIECES.includes(option);
+/** Frames are compared in their order, whatever their timestamps are. */
+const NUMBERED = 'settb=1/25,setpts=N';
+
+/** The options of one input of ffmpeg, with the input itself, and its filters. The outputs of these have `labelOf` the rendition. */
+type FilterInput = { options: readonly string[]; graph: string };
+
+function wholeInput(directory: string, plan: EncodePlan): FilterInput {
+  const { frames } = plan;
+  const piece: PieceTask = {
+    ...{ kind: 'piece', firstSegment: 0, firstFrame: 0, frames, segmentStarts: [0], keyFrames: [0] },
+    ...{ firstIFrame: 0, iFrames: 1, seek: null },
+  };
+  const { options, graph } = filterInput({ directory, piece }, plan, 0);
+  return { options: options.filter((option) => !OF_PIECES.includes(option)), graph };
 }
 
-/** The frames that enter the encoders in the run of a piece. */
-export async function framesOfPiece(
-  directory: string,
-  plan: EncodePlan,
-  piece: PieceTask,
-): Promise<Map<string, EncoderFrame[]>> {
-  return encoderFrames(directory, plan, piece, () => true);
-}
-
-async function encoderFrames(
-  directory: string,
-  plan: EncodePlan,
-  piece: PieceTask,
-  keep: (option: string) => boolean,
-): Promise<Map<string, EncoderFrame[]>> {
-  const options = ['-f', 'framemd5'];
-  const lists = await runFilters(directory, plan, { piece, keep, options, extension: 'frames' });
-  return new Map(
-    await Promise.all([...lists].map(async ([name, path]) => [name, await readFrames(path)] as const)),
-  );
-}
-
-type FilterRun = {
-  piece: PieceTask;
-  /** Which options of the input to keep. */
-  keep: (option: string) => boolean;
-  /** Options of the outputs, and the ends of their names. */
-  options: readonly string[];
-  extension: string;
-};
-
-/** Runs the filters of a piece, and resolves with a file for each rendition. */
-async function runFilters(
-  directory: string,
-  plan: EncodePlan,
-  { piece, keep, options, extension }: FilterRun,
-): Promise<Map<string, string>> {
+/** @param at the number of the input */
+function filterInput({ directory, piece }: PieceInput, plan: EncodePlan, at: number): FilterInput {
   const settings = { encoder: { preset: 'ultrafast', threads: 2 }, threads: 2 };
   const { inputOptions, input, outputs } = pieceArguments(plan, piece, settings);
-  const graph = outputs[0]?.options ?? [];
+  const outputOptions = outputs[0]?.options ?? [];
+  const graph = outputOptions[outputOptions.indexOf('-filter_complex') + 1] ?? '';
+  return {
+    options: [...inputOptions, '-i', input.replace(SOURCE_PATH, join(directory, SOURCE_PATH))],
+    graph: graph
+      .replaceAll(/\[([a-z\d-]+)\]/g, (_, name) => `[${labelOf(name, at)}]`)
+      .replaceAll('[0:', `[${at}:`),
+  };
+}
+
+/** Labels are unique among all inputs of a run. */
+function labelOf(name: string, input: number): string {
+  return `${name}-of-${input}`;
+}
+
+/** Runs the filters of all inputs in one process: each start of ffmpeg costs more than the frames of a piece. */
+async function encoderFrames(
+  plan: EncodePlan,
+  inputs: readonly FilterInput[],
+): Promise<Map<string, EncoderFrame[]>[]> {
   const names = encodedRungs(plan).map(({ name }) => name);
-  await run(
-    'ffmpeg',
-    [
-      ...['-y', ...inputOptions.filter(keep), '-i', input],
-      ...graph.slice(0, graph.indexOf('-map')),
-      ...names.flatMap((name) => ['-map', `[${name}]`, ...options, `${name}.${extension}`]),
-    ],
-    { cwd: directory, maxBuffer: 64 * 1024 ** 2 },
-  );
-  return new Map(names.map((name) => [name, join(directory, `${name}.${extension}`)]));
+  const folder = await mkdtemp(join(tmpdir(), 'encoder-frames-'));
+  const fileOf = (label: string) => join(folder, `${label}.frames`);
+  const labels = inputs.flatMap((_, at) => names.map((name) => labelOf(name, at)));
+  try {
+    await run(
+      'ffmpeg',
+      [
+        ...inputs.flatMap(({ options }) => options),
+        ...['-filter_complex_threads', '2', '-filter_complex', inputs.map(({ graph }) => graph).join(';')],
+        ...labels.flatMap((label) => ['-map', `[${label}]`, '-f', 'framemd5', fileOf(label)]),
+      ],
+      LONG_OUTPUT,
+    );
+    return await Promise.all(
+      inputs.map(
+        async (_, at) =>
+          new Map(
+            await Promise.all(
+              names.map(async (name) => [name, await readFrames(fileOf(labelOf(name, at)))] as const),
+            ),
+          ),
+      ),
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** Lines of stream, dts, pts, duration, size and checksum. */
