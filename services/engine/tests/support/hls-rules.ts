@@ -92,7 +92,7 @@ async function storedSegments(bench: StoredVideos, videoId: string): Promise<str
 export async function decrypted(
   bench: StoredVideos,
   videoId: string,
-  rendition: RenditionManifest,
+  rendition: { name: RenditionManifest['name']; segments: readonly unknown[] },
   numbers: Iterable<number> = rendition.segments.keys(),
 ): Promise<Buffer[]> {
   const segments: Buffer[] = [];
