@@ -118,10 +118,13 @@ async function checkFeatures(
   folder: string,
   logger: Logger,
 ): Promise<string> {
-  const [banner = ''] = await output(tools.ffmpeg, ['-version'], folder);
+  const { names: encoders, stderr } = await list(tools.ffmpeg, '-encoders', folder);
+  const { names: filters } = await list(tools.ffmpeg, '-filters', folder);
+  // Each start of ffmpeg takes time, so the version comes from the banner. A very long banner may lack its beginning.
+  const [banner = ''] = stderr.startsWith('ffmpeg version')
+    ? stderr.split('\n')
+    : (await output(tools.ffmpeg, ['-version'], folder)).lines;
   const version = parseVersion(banner);
-  const encoders = await names(tools.ffmpeg, '-encoders', folder);
-  const filters = await names(tools.ffmpeg, '-filters', folder);
   const missing = [
     ...NEEDED_ENCODERS.filter((name) => !encoders.has(name)),
     ...NEEDED_FILTERS.filter((name) => !filters.has(name)),
@@ -141,25 +144,33 @@ async function checkFeatures(
   return version ?? banner;
 }
 
-/** The names in one of ffmpeg's lists: the second word of each line. */
-async function names(program: string, list: string, folder: string): Promise<Set<string | undefined>> {
-  const lines = await output(program, ['-hide_banner', list], folder);
-  return new Set(lines.map((line) => line.trim().split(/\s+/)[1]));
+/** The names in one of ffmpeg's lists: the second word of each line. ffmpeg prints its banner to stderr. */
+async function list(
+  program: string,
+  option: string,
+  folder: string,
+): Promise<{ names: Set<string | undefined>; stderr: string }> {
+  const { lines, stderr } = await output(program, [option], folder);
+  return { names: new Set(lines.map((line) => line.trim().split(/\s+/)[1])), stderr };
 }
 
-async function output(program: string, args: string[], cwd: string): Promise<string[]> {
+async function output(
+  program: string,
+  args: string[],
+  cwd: string,
+): Promise<{ lines: string[]; stderr: string }> {
   const lines: string[] = [];
   const signal = new AbortController().signal;
   try {
-    await runTool(program, args, {
+    const stderr = await runTool(program, args, {
       cwd,
       signal,
       limitSeconds: CHECK_SECONDS,
       onLine: (line) => lines.push(line),
     });
+    return { lines, stderr };
   } catch (cause) {
     const detail = cause instanceof ToolError ? cause.stderr.trim() : (cause as Error).message;
     throw new SettingsError(`${program} could not be run: ${detail}`, { cause });
   }
-  return lines;
 }

@@ -37,7 +37,7 @@ const STDERR_KEPT = 8192;
 export const TOOL_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env.PATH };
 
 /**
- * Runs a confined tool to its end and passes each line of its output to `onLine`.
+ * Runs a confined tool to its end and passes each line of its output to `onLine`. Resolves with the end of what it wrote to stderr.
  *
  * Throws a ToolError when the tool fails, exceeds `limitSeconds` or prints too much, the reason of the signal when it aborts, and
  * whatever `onLine` throws. The process has ended in every case.
@@ -53,7 +53,7 @@ export async function runTool(
     /** Maximum number of characters of output. */
     limitOutput?: number;
   },
-): Promise<void> {
+): Promise<string> {
   options.signal.throwIfAborted();
   const child = spawn(program, args, {
     cwd: options.cwd,
@@ -103,6 +103,7 @@ export async function runTool(
     if (gotSigkill(code, signal)) throw new ToolError('sigkill', 'Ended by SIGKILL', stderr);
     if (wasKilled(code)) throw new ToolError('killed', `Ended by ${signal ?? code}`, stderr);
     if (code !== 0) throw new ToolError('exit', `Ended with code ${code}`, stderr);
+    return stderr;
   } finally {
     clearTimeout(timer);
     options.signal.removeEventListener('abort', abort);

@@ -39,9 +39,10 @@ async function pathOf(name: string): Promise<string> {
 }
 
 /** Adds an ffmpeg that reports a version, in front of the real one. */
-async function installFfmpeg(version: string): Promise<void> {
+async function installFfmpeg(version: string, configuration = ''): Promise<void> {
   const real = await pathOf('ffmpeg');
-  const script = `[ "$*" = -version ] && exec echo "ffmpeg version ${version} Copyright"\nexec ${real} "$@"`;
+  const banner = `"ffmpeg version ${version} Copyright"`;
+  const script = `[ "$*" = -version ] && exec echo ${banner}\necho ${banner} ${configuration} >&2\nexec ${real} -hide_banner "$@"`;
   await rm(join(programs, 'ffmpeg'));
   await writeFile(join(programs, 'ffmpeg'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
@@ -67,6 +68,11 @@ test.each([
 ])('a start with ffmpeg %s logs the warnings %j', async (version, warnings) => {
   await installFfmpeg(version);
   expect(await warningsOfStart('none')).toEqual(warnings);
+});
+
+test('a start with an ffmpeg that prints a very long banner knows its version', async () => {
+  await installFfmpeg('7.1.4', '--enable-libx264 '.repeat(1000));
+  expect(await warningsOfStart('none')).toEqual(['sandbox.none', 'ffmpeg.outdated']);
 });
 
 test('the engine does not start without a sandbox, unless configured', async () => {
