@@ -166,7 +166,7 @@ test.each(X264_PRESETS)('the preset %s stays within the H.264 level of the rung'
   const presetBench = await WorkerBench.start({ preset });
   try {
     const clip = await makeClip(inBench('level.mp4'), {
-      video: 'testsrc2=s=1920x1080:r=60:d=0.15',
+      video: 'testsrc2=s=1920x1080:r=60:d=0.1',
       options: ['-c:v', 'mpeg4'],
     });
     const { manifest } = await transcodeByTheRules(presetBench, clip);

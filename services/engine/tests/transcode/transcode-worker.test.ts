@@ -13,7 +13,7 @@ import { VideoServer } from '../support/video-server.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 /** Takes some seconds with a slow preset. The codec rules out passthrough. */
-const LONG_CLIP = { video: 'testsrc2=s=320x240:r=30:d=30', options: ['-c:v', 'mpeg4'] };
+const LONG_CLIP = { video: 'testsrc2=s=320x240:r=15:d=30', options: ['-c:v', 'mpeg4'] };
 
 describe('a transcode worker', () => {
   let bench: WorkerBench;
@@ -141,7 +141,8 @@ describe('a running attempt', () => {
   let clip: string;
 
   beforeAll(async () => {
-    bench = await WorkerBench.start({ preset: 'veryslow' });
+    // One thread: the run takes as long as the tests need it to, and not more CPU time.
+    bench = await WorkerBench.start({ preset: 'veryslow', threads: 1 });
     clip = await makeClip(join(bench.directory, 'long.mp4'), LONG_CLIP);
   });
   afterAll(() => bench.stop());
@@ -167,7 +168,7 @@ describe('a running attempt', () => {
   });
 
   test('has stored most segments when ffmpeg ends', async () => {
-    const small = { ...LONG_CLIP, video: 'testsrc2=s=160x120:r=30:d=30' };
+    const small = { ...LONG_CLIP, video: 'testsrc2=s=160x120:r=15:d=30' };
     const videoId = await bench.store(await makeClip(join(bench.directory, 'small.mp4'), small));
     const { promise, resolve } = Promise.withResolvers<string[]>();
     const info = jest.spyOn(bench.logger, 'info').mockImplementation(((event: string) => {
