@@ -9,7 +9,7 @@ import { CERTIFICATE, startTlsServer } from '@framelane/test-kit/tls-server';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RemoteServer, type RespondTo } from './support/remote-server.ts';
-import { startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
+import { ONLY_RECEIVES, startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
 
 const FILE = randomBytes(300_000);
 const HALF = FILE.byteLength / 2;
@@ -25,7 +25,7 @@ const names = new Map<string, string[][]>();
 beforeAll(async () => {
   [server, other] = await Promise.all([RemoteServer.start(), RemoteServer.start('127.0.0.2')]);
   engine = await startTestEngine({
-    env: { IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },
+    env: { ...ONLY_RECEIVES, IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },
     limits: { idleSeconds: 1, minBytesPerSecond: 0 },
     imports: { maxConcurrent: 100, pollSeconds: 0.02, headSeconds: 0.5, pauseSeconds: [0, 0, 0, 0] },
     resolveHost: async (hostname) => {
@@ -471,7 +471,7 @@ describe('the engine', () => {
   test('releases its import when it stops; retries an import after a storage failure', async () => {
     let isBroken = true;
     const stopping = await startTestEngine({
-      env: { IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },
+      env: { ...ONLY_RECEIVES, IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },
       imports: { pollSeconds: 0.02, pauseSeconds: [0, 0, 0, 0] },
       wrapObjects: (objects) =>
         withFaults(objects, {

@@ -8,7 +8,7 @@ import { TusClient } from '@framelane/test-kit/tus-client';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FakeTicket } from './support/fake-control-plane.ts';
-import { startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
+import { ONLY_RECEIVES, startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
 
 const MIB = 1024 ** 2;
 const PART = 8 * MIB;
@@ -37,6 +37,7 @@ beforeAll(async () => {
     return withFaults(writer, writerFaults(writer));
   };
   engine = await startTestEngine({
+    env: ONLY_RECEIVES,
     limits: { registerSeconds: 0, idleSeconds: 1, maxConcurrent: 3 },
     wrapObjects: () => withFaults<ObjectStore>(store, { resume }),
   });

@@ -11,7 +11,13 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Engine } from '../src/engine.ts';
 import { type FakeTicket, QUOTA_FIGURES } from './support/fake-control-plane.ts';
-import { quietLogger, startTestEngine, type TestEngine, testConfig } from './support/test-engine.ts';
+import {
+  ONLY_RECEIVES,
+  quietLogger,
+  startTestEngine,
+  type TestEngine,
+  testConfig,
+} from './support/test-engine.ts';
 
 const FILE = randomBytes(300_000);
 const SHA256 = createHash('sha256').update(FILE).digest('hex');
@@ -19,7 +25,7 @@ const SHA256 = createHash('sha256').update(FILE).digest('hex');
 let engine: TestEngine;
 let ticket: FakeTicket;
 beforeAll(async () => {
-  engine = await startTestEngine({ limits: { registerSeconds: 0, pauseSeconds: 0.1 } });
+  engine = await startTestEngine({ env: ONLY_RECEIVES, limits: { registerSeconds: 0, pauseSeconds: 0.1 } });
 });
 beforeEach(() => {
   ticket = engine.controlPlane.issue();
@@ -93,7 +99,7 @@ async function startSecond(): Promise<{ engine: Engine; url: string; stop: () =>
   const bus = new InProcessBus({ logger: quietLogger() });
   await bus.consume('control-plane.events', { prefetch: 10 }, async () => {});
   const workDir = await mkdtemp(join(tmpdir(), 'framelane-second-'));
-  const config = testConfig(engine.controlPlane.url, workDir);
+  const config = testConfig(engine.controlPlane.url, workDir, ONLY_RECEIVES);
   const second = Engine.create(config, { bus, objects: engine.objects, logger: quietLogger() });
   const { port } = await second.start();
   const stop = async () => {

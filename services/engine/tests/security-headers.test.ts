@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestEngine, type TestEngine } from './support/test-engine.ts';
+import { ONLY_RECEIVES, startTestEngine, type TestEngine } from './support/test-engine.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
-  engine = await startTestEngine();
+  engine = await startTestEngine({ env: ONLY_RECEIVES });
 });
 afterAll(() => engine.stop());
 

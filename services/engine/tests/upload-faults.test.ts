@@ -11,7 +11,7 @@ import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FakeTicket } from './support/fake-control-plane.ts';
-import { startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
+import { ONLY_RECEIVES, startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
 
 const FILE = randomBytes(2_000_000);
 const FORM = formWith(FILE);
@@ -27,7 +27,7 @@ const clients: RawClient[] = [];
 
 beforeAll(async () => {
   engine = await startTestEngine({
-    env: { UPLOAD_IDLE_SECONDS: '1', ENGINE_MAX_UPLOADS: String(MAX_UPLOADS) },
+    env: { ...ONLY_RECEIVES, UPLOAD_IDLE_SECONDS: '1', ENGINE_MAX_UPLOADS: String(MAX_UPLOADS) },
     limits: { registerSeconds: 2 },
     wrapObjects: (objects) => withFaults(objects, storageFaults),
     wrapBus: (bus) => withFaults(bus, busFaults),

@@ -8,7 +8,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FakeTicket } from './support/fake-control-plane.ts';
-import { startTestEngine, type TestEngine } from './support/test-engine.ts';
+import { ONLY_RECEIVES, startTestEngine, type TestEngine } from './support/test-engine.ts';
 import { describeUpload, type UploadPlan, uploadPlans } from './support/upload-plans.ts';
 
 /** Number of generated uploads. Each refused one is followed by a valid one, so more are sent. */
@@ -32,7 +32,7 @@ const VALID: UploadPlan = {
 const check = new ResponseCheck(readOpenApiDocument());
 let engine: TestEngine;
 beforeAll(async () => {
-  engine = await startTestEngine();
+  engine = await startTestEngine({ env: ONLY_RECEIVES });
 });
 afterAll(() => engine.stop());
 

@@ -13,14 +13,14 @@ import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type FakeTicket, QUOTA_FIGURES } from './support/fake-control-plane.ts';
-import { startTestEngine, type TestEngine } from './support/test-engine.ts';
+import { ONLY_RECEIVES, startTestEngine, type TestEngine } from './support/test-engine.ts';
 
 const FILE = randomBytes(300_000);
 
 let engine: TestEngine;
 let ticket: FakeTicket;
 beforeAll(async () => {
-  engine = await startTestEngine();
+  engine = await startTestEngine({ env: ONLY_RECEIVES });
 });
 beforeEach(() => {
   ticket = engine.controlPlane.issue();

@@ -7,7 +7,7 @@ import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { Engine } from '../../src/engine.ts';
-import { quietLogger, testConfig } from './test-engine.ts';
+import { ONLY_RECEIVES, quietLogger, testConfig } from './test-engine.ts';
 
 const [controlPlaneUrl = '', folder = '', bucket] = process.argv.slice(2);
 
@@ -16,7 +16,11 @@ const bus = new InProcessBus({ logger });
 await bus.consume('control-plane.events', { prefetch: 10 }, async () => {});
 const objects =
   bucket === undefined ? new FileObjectStore(join(folder, 'objects')) : new S3ObjectStore(JSON.parse(bucket));
-const engine = Engine.create(testConfig(controlPlaneUrl, join(folder, 'work')), { bus, objects, logger });
+const engine = Engine.create(testConfig(controlPlaneUrl, join(folder, 'work'), ONLY_RECEIVES), {
+  bus,
+  objects,
+  logger,
+});
 const { port } = await engine.start();
 
 process.on('message', () => {

@@ -50,6 +50,9 @@ export type TestEngineOptions = {
   wrapBus?: (bus: MessageBus) => MessageBus;
 };
 
+/** Environment of an engine for uploads and imports alone. A transcoder first starts its programs to check them. */
+export const ONLY_RECEIVES = { ENGINE_ROLES: 'upload' };
+
 export async function startTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
   const root = await mkdtemp(join(tmpdir(), 'framelane-engine-test-'));
   const controlPlane = await FakeControlPlane.start();
