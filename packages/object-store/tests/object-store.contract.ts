@@ -169,7 +169,8 @@ export function objectStoreContract(
 
     test('readers may stop early', async () => {
       await store.put('a/large', Buffer.alloc(4 * MIB), 'video/mp4');
-      for (let readers = 0; readers < 300; readers += 1) (await store.get('a/large')).body.destroy();
+      // More readers than an S3ObjectStore has connections for them.
+      for (let readers = 0; readers < 100; readers += 1) (await store.get('a/large')).body.destroy();
       expect(await read('a/large', { start: 0, end: 3 })).toHaveLength(4);
     });
 
@@ -354,9 +355,9 @@ export function objectStoreContract(
       });
 
       test('arrive in any number of small pieces', async () => {
-        const content = randomBytes(200);
+        const content = randomBytes(130);
         let checkpoint = await store.beginResumable('s/v/x/original', 'video/mp4');
-        const writer = await store.resume('s/v/x/original', checkpoint, 300);
+        const writer = await store.resume('s/v/x/original', checkpoint, 230);
         for (const byte of content) {
           await writer.write(Uint8Array.of(byte));
           checkpoint = await saved(writer);
@@ -364,14 +365,14 @@ export function objectStoreContract(
         await writer.close();
         expect(checkpoint.tail.length).toBeLessThan(100);
         expect(await keysBelow('s/')).toHaveLength(checkpoint.tail.length);
-        const next = await store.resume('s/v/x/original', checkpoint, 300);
+        const next = await store.resume('s/v/x/original', checkpoint, 230);
         for (let more = 0; more < 100; more += 1) await next.write(Uint8Array.of(more));
         await saved(next);
         await next.complete();
         await next.close();
         const object = await read('s/v/x/original');
-        expect(object.subarray(0, 200).equals(content)).toBe(true);
-        expect(object).toHaveLength(300);
+        expect(object.subarray(0, 130).equals(content)).toBe(true);
+        expect(object).toHaveLength(230);
       });
 
       test('continue after a killed process, without the bytes that it had not stored', async () => {
@@ -479,11 +480,11 @@ export function objectStoreContract(
         await put('v/vid_1/b', 'again');
         expect(await keysBelow('v/vid_1/')).toEqual(['v/vid_1/b']);
       });
+    });
 
-      test.each(['', '/', 'v', 'v/vid_1', '../', 'v/../', '.tmp/'])('%j is not a prefix', async (prefix) => {
-        await expect(store.deletePrefix(prefix)).rejects.toThrow(TypeError);
-        await expect(Array.fromAsync(store.list(prefix))).rejects.toThrow(TypeError);
-      });
+    test.each(['', '/', 'v', 'v/vid_1', '../', 'v/../', '.tmp/'])('%j is not a prefix', async (prefix) => {
+      await expect(store.deletePrefix(prefix)).rejects.toThrow(TypeError);
+      await expect(Array.fromAsync(store.list(prefix))).rejects.toThrow(TypeError);
     });
 
     describe('fetching to a file', () => {

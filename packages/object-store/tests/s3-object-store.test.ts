@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, DeleteBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { FakeS3, type Fault, type Operation } from '@framelane/test-kit/fake-s3';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -79,7 +79,10 @@ function realServerContract(options: S3Options): void {
     create: async () => store,
     dispose: async () => {
       await store.abortStaleUploads(inAnHour(), noneIsLive);
-      for (const prefix of ['a/', 's/', 'v/', 'w/']) await store.deletePrefix(prefix);
+      // One request, if there is nothing to delete: each costs a real server much time.
+      const list = new ListObjectsV2Command({ Bucket: bucket, Delimiter: '/' });
+      const { CommonPrefixes: prefixes = [] } = await admin.send(list);
+      for (const { Prefix: prefix = '' } of prefixes) await store.deletePrefix(prefix);
     },
   });
 }
@@ -160,8 +163,8 @@ describe('S3ObjectStore with a failing server', () => {
     ['CompleteUpload', 'cut-after'],
   ])('stores a long stream although %s fails once with %s', async (operation, fault) => {
     fake.inject(operation, fault, 1);
-    expect(await putStream(20 * MIB)).toEqual({ bytes: 20 * MIB });
-    expect(await store.head('a/b')).toMatchObject({ bytes: 20 * MIB });
+    expect(await putStream(17 * MIB)).toEqual({ bytes: 17 * MIB });
+    expect(await store.head('a/b')).toMatchObject({ bytes: 17 * MIB });
     expect(fake.uploads.size).toBe(0);
   });
 
@@ -177,7 +180,7 @@ describe('S3ObjectStore with a failing server', () => {
     ['CompleteUpload', 'cut'],
   ])('stores nothing of a long stream when %s keeps failing with %s', async (operation, fault) => {
     fake.inject(operation, fault);
-    await expect(putStream(40 * MIB)).rejects.toThrow();
+    await expect(putStream(33 * MIB)).rejects.toThrow();
     expect(fake.objects.size).toBe(0);
     expect(fake.uploads.size).toBe(0);
   });
@@ -224,7 +227,7 @@ describe('S3ObjectStore with a failing server', () => {
     await until(async () => fake.log.filter((operation) => operation === 'UploadPart').length >= 32);
     fake.heal();
 
-    expect(await putStream(20 * MIB)).toEqual({ bytes: 20 * MIB });
+    expect(await putStream(17 * MIB)).toEqual({ bytes: 17 * MIB });
 
     leaving.abort();
     fake.hangUp();
@@ -232,7 +235,7 @@ describe('S3ObjectStore with a failing server', () => {
     expect(fake.uploads.size).toBe(0);
   });
 
-  test.each([100, 20 * MIB])(
+  test.each([100, 17 * MIB])(
     'stores %d bytes with ifAbsent although the first response was lost',
     async (size) => {
       for (const operation of ['PutObject', 'CompleteUpload'] as const)
@@ -241,7 +244,7 @@ describe('S3ObjectStore with a failing server', () => {
     },
   );
 
-  test.each([100, 20 * MIB])('stores %d bytes with ifAbsent after a conflict', async (size) => {
+  test.each([100, 17 * MIB])('stores %d bytes with ifAbsent after a conflict', async (size) => {
     for (const operation of ['PutObject', 'CompleteUpload'] as const) fake.inject(operation, 'conflict', 1);
     expect(await putStream(size, { ifAbsent: true })).toEqual({ bytes: size });
   });
@@ -252,7 +255,7 @@ describe('S3ObjectStore with a failing server', () => {
     expect(await putStream(100, { ifAbsent: true })).toEqual({ bytes: 100 });
   });
 
-  test.each([100, 20 * MIB])(
+  test.each([100, 17 * MIB])(
     'stores %d bytes with ifAbsent where the server has no conditional writes',
     async (size) => {
       fake.knowsConditions = false;
@@ -262,13 +265,13 @@ describe('S3ObjectStore with a failing server', () => {
 
   test('recognises its own object when every response to the completion was lost', async () => {
     fake.inject('CompleteUpload', 'cut-after');
-    expect(await putStream(20 * MIB)).toEqual({ bytes: 20 * MIB });
+    expect(await putStream(17 * MIB)).toEqual({ bytes: 17 * MIB });
   });
 
   test('does not mistake an older object for its own', async () => {
-    await putStream(20 * MIB);
+    await putStream(17 * MIB);
     fake.inject('CompleteUpload', 'cut');
-    await expect(putStream(20 * MIB)).rejects.toThrow();
+    await expect(putStream(17 * MIB)).rejects.toThrow();
   });
 
   test('an abort removes the multipart upload before it rejects', async () => {
