@@ -148,7 +148,15 @@ async function encoderFrames(
       [
         ...inputs.flatMap(({ options }) => options),
         ...['-filter_complex_threads', '2', '-filter_complex', inputs.map(({ graph }) => graph).join(';')],
-        ...labels.flatMap((label) => ['-map', `[${label}]`, '-f', 'framemd5', fileOf(label)]),
+        ...labels.flatMap((label) => [
+          '-map',
+          `[${label}]`,
+          '-f',
+          'framehash',
+          '-hash',
+          'murmur3',
+          fileOf(label),
+        ]),
       ],
       LONG_OUTPUT,
     );
