@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -26,6 +27,20 @@ export async function ffprobe<T>(...args: string[]): Promise<T> {
 /** The first frame of a file, with three bytes per pixel: red, green, blue. */
 export async function firstFrame(path: string): Promise<Buffer> {
   return decoded('-i', path, '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-');
+}
+
+/**
+ * The first frame of a video as `firstFrame` has it, and the samples of an audio file in stereo, with one run of ffmpeg: each start takes
+ * time.
+ */
+export async function firstFrameAndSamples(video: string, audio: string): Promise<[Buffer, Float32Array]> {
+  const frame = `${video}.rgb`;
+  const bytes = await decoded(
+    ...['-y', '-i', video, '-i', audio],
+    ...['-map', '0:v', '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', frame],
+    ...['-map', '1:a', '-ac', '2', '-f', 'f32le', '-'],
+  );
+  return [await readFile(frame), new Float32Array(new Uint8Array(bytes).buffer)];
 }
 
 /** All frames of a file in grey, with one byte per pixel. */

@@ -35,9 +35,16 @@ export async function quarters(
   name = manifest.renditions[0]?.name,
 ): Promise<Colour[]> {
   const rendition = manifest.renditions.find((rendition) => rendition.name === name);
-  if (!rendition?.width || !rendition.height) throw new Error('The rendition is missing');
-  const { width, height } = rendition;
-  const frame = await firstFrame(await renditionFile(bench, videoId, rendition));
+  if (!rendition) throw new Error('The rendition is missing');
+  return coloursOf(await firstFrame(await renditionFile(bench, videoId, rendition)), rendition);
+}
+
+/** The colours at the centres of the four quarters of a frame, row by row. */
+export function coloursOf(
+  frame: Buffer,
+  { width, height }: Pick<Manifest['renditions'][number], 'width' | 'height'>,
+): Colour[] {
+  if (!width || !height) throw new Error('The rendition has no size');
   const places = [1, 3].flatMap((row) => [1, 3].map((column) => ({ row, column })));
   return places.map(({ row, column }) => {
     const at = 3 * (Math.floor((row * height) / 4) * width + Math.floor((column * width) / 4));

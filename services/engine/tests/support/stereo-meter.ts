@@ -9,7 +9,8 @@ const SAMPLE_RATE = 48_000;
 export class StereoMeter {
   readonly #samples: Float32Array;
 
-  private constructor(samples: Float32Array) {
+  /** @param samples interleaved stereo */
+  constructor(samples: Float32Array) {
     this.#samples = samples;
   }
 

@@ -14,10 +14,6 @@ type Completed = MessageOf<'task.completed'>;
 type Failed = MessageOf<'task.failed'>;
 
 let bench: WorkerBench;
-beforeEach(async () => {
-  bench = await WorkerBench.start();
-  bench.pieceSeconds = 6;
-});
 afterEach(() => bench.stop());
 
 /** A video that the worker has planned. */
@@ -41,123 +37,138 @@ async function firstFailure(videoId: string): Promise<Failed['data']> {
   return until(() => eventsOf<Failed>('task.failed', videoId)[0]?.data);
 }
 
-test('an attempt at a long video ends with its plan, and each command runs one task', async () => {
-  const { videoId, plan } = await plannedVideo();
-  expect(plan.tasks.map(({ kind }) => kind)).toEqual(['audio', 'piece', 'piece', 'images', 'piece', 'piece']);
-  expect(bench.results(videoId)).toEqual([]);
-  for (const _ of plan.tasks) await bench.commandTask(videoId);
-  // One more than there are tasks.
-  await bench.commandTask(videoId);
-  const done = await until(() => {
-    const events = eventsOf<Completed>('task.completed', videoId);
-    return events.length === plan.tasks.length && events;
+describe('an engine that can link to sources', () => {
+  beforeEach(async () => {
+    bench = await WorkerBench.start();
+    bench.pieceSeconds = 6;
   });
-  const manifest = joinManifest(
-    plan,
-    done.map(({ data }) => data.result),
-  );
-  expect(manifest.duration).toBe(20);
-  const segments = [...manifest.renditions, manifest.iFrames].flatMap(
-    (rendition) => rendition?.segments ?? [],
-  );
-  const images = [manifest.poster, manifest.storyboard].filter((image) => image !== null);
-  const stored = await bench.stored(videoId);
-  expect(stored).toHaveLength(segments.length + images.length);
-  // Viewers can begin when the first segment of each rendition is stored.
-  const started = Object.assign(
-    {},
-    ...bench.events.flatMap((event) =>
-      event.type === 'task.progress' ? [event.data.startedRenditions] : [],
-    ),
-  );
-  expect(started).toEqual(Object.fromEntries(manifest.renditions.map(({ name, codecs }) => [name, codecs])));
-  // Each try has a folder, and the result says what is in it.
-  const folders = new Set(stored.map((key) => key.split('/')[4]));
-  expect([...folders].sort()).toEqual(['t0.1', 't1.1', 't2.1', 't3.1', 't4.1', 't5.1']);
-  expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
-  expect(eventsOf('task.failed', videoId)).toEqual([]);
-});
 
-test('jobs read the stored source where they can link to it: nothing is copied or kept', async () => {
-  const { videoId, plan } = await plannedVideo();
-  const gate = Promise.withResolvers<void>();
-  bench.segmentGate = gate.promise;
-  await bench.commandTask(videoId);
-  await until(() => bench.claimedTasks.get(videoId));
-  const jobs = join(bench.workDir, 'jobs');
-  const source = await until(async () => {
-    const names = await readdir(jobs, { recursive: true });
-    const name = names.find((path) => path.endsWith('source/file'));
-    return name !== undefined && stat(join(jobs, name));
+  test('an attempt at a long video ends with its plan, and each command runs one task', async () => {
+    const { videoId, plan } = await plannedVideo();
+    expect(plan.tasks.map(({ kind }) => kind)).toEqual([
+      'audio',
+      'piece',
+      'piece',
+      'images',
+      'piece',
+      'piece',
+    ]);
+    expect(bench.results(videoId)).toEqual([]);
+    for (const _ of plan.tasks) await bench.commandTask(videoId);
+    // One more than there are tasks.
+    await bench.commandTask(videoId);
+    const done = await until(() => {
+      const events = eventsOf<Completed>('task.completed', videoId);
+      return events.length === plan.tasks.length && events;
+    });
+    const manifest = joinManifest(
+      plan,
+      done.map(({ data }) => data.result),
+    );
+    expect(manifest.duration).toBe(20);
+    const segments = [...manifest.renditions, manifest.iFrames].flatMap(
+      (rendition) => rendition?.segments ?? [],
+    );
+    const images = [manifest.poster, manifest.storyboard].filter((image) => image !== null);
+    const stored = await bench.stored(videoId);
+    expect(stored).toHaveLength(segments.length + images.length);
+    // Viewers can begin when the first segment of each rendition is stored.
+    const started = Object.assign(
+      {},
+      ...bench.events.flatMap((event) =>
+        event.type === 'task.progress' ? [event.data.startedRenditions] : [],
+      ),
+    );
+    expect(started).toEqual(
+      Object.fromEntries(manifest.renditions.map(({ name, codecs }) => [name, codecs])),
+    );
+    // Each try has a folder, and the result says what is in it.
+    const folders = new Set(stored.map((key) => key.split('/')[4]));
+    expect([...folders].sort()).toEqual(['t0.1', 't1.1', 't2.1', 't3.1', 't4.1', 't5.1']);
+    expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
+    expect(eventsOf('task.failed', videoId)).toEqual([]);
   });
-  const stored = await stat(join(bench.directory, 'objects', bench.sourceOf(videoId)));
-  expect([source.dev, source.ino]).toEqual([stored.dev, stored.ino]);
-  gate.resolve();
-  for (const _ of plan.tasks) await bench.commandTask(videoId);
-  await until(() => eventsOf('task.completed', videoId).length === plan.tasks.length);
-  expect(bench.partsFetched).toEqual([]);
-  expect(await readdir(join(bench.workDir, 'sources'))).toEqual([]);
-});
 
-test('a task whose segments cannot be stored can be retried, and leaves no objects', async () => {
-  const { videoId } = await plannedVideo();
-  bench.refuseSegments = true;
-  expect(await firstFailure(videoId)).toMatchObject({
-    task: 0,
-    try: 1,
-    code: 'storage_failed',
-    retryable: true,
+  test('jobs read the stored source where they can link to it: nothing is copied or kept', async () => {
+    const { videoId, plan } = await plannedVideo();
+    const gate = Promise.withResolvers<void>();
+    bench.segmentGate = gate.promise;
+    await bench.commandTask(videoId);
+    await until(() => bench.claimedTasks.get(videoId));
+    const jobs = join(bench.workDir, 'jobs');
+    const source = await until(async () => {
+      const names = await readdir(jobs, { recursive: true });
+      const name = names.find((path) => path.endsWith('source/file'));
+      return name !== undefined && stat(join(jobs, name));
+    });
+    const stored = await stat(join(bench.directory, 'objects', bench.sourceOf(videoId)));
+    expect([source.dev, source.ino]).toEqual([stored.dev, stored.ino]);
+    gate.resolve();
+    for (const _ of plan.tasks) await bench.commandTask(videoId);
+    await until(() => eventsOf('task.completed', videoId).length === plan.tasks.length);
+    expect(bench.partsFetched).toEqual([]);
+    expect(await readdir(join(bench.workDir, 'sources'))).toEqual([]);
   });
-  expect(await bench.stored(videoId)).toEqual([]);
-});
 
-test('a piece that is not as planned fails without a retry', async () => {
-  const { videoId, plan } = await plannedVideo();
-  const [piece] = plan.tasks.flatMap((task) => (task.kind === 'piece' ? [task] : []));
-  if (piece === undefined) throw new Error('The plan has no piece');
-  const { firstFrame, frames } = piece;
-  const wrong = { ...piece, segmentStarts: [firstFrame, firstFrame + frames / 2] };
-  bench.plans.set(videoId, { ...plan, tasks: [wrong] });
-  expect(await firstFailure(videoId)).toMatchObject({ code: 'internal_error', retryable: false });
-  expect(await bench.stored(videoId)).toEqual([]);
-});
+  test('a task whose segments cannot be stored can be retried, and leaves no objects', async () => {
+    const { videoId } = await plannedVideo();
+    bench.refuseSegments = true;
+    expect(await firstFailure(videoId)).toMatchObject({
+      task: 0,
+      try: 1,
+      code: 'storage_failed',
+      retryable: true,
+    });
+    expect(await bench.stored(videoId)).toEqual([]);
+  });
 
-test('a worker that stops hands its task back', async () => {
-  const { videoId } = await plannedVideo();
-  const gate = Promise.withResolvers<void>();
-  bench.segmentGate = gate.promise;
-  const failure = firstFailure(videoId);
-  await until(() => bench.claimedTasks.get(videoId));
-  const stopped = bench.worker.stop();
-  gate.resolve();
-  expect(await failure).toMatchObject({ task: 0, try: 1, code: 'engine_stopped' });
-  await stopped;
-});
+  test('a piece that is not as planned fails without a retry', async () => {
+    const { videoId, plan } = await plannedVideo();
+    const [piece] = plan.tasks.flatMap((task) => (task.kind === 'piece' ? [task] : []));
+    if (piece === undefined) throw new Error('The plan has no piece');
+    const { firstFrame, frames } = piece;
+    const wrong = { ...piece, segmentStarts: [firstFrame, firstFrame + frames / 2] };
+    bench.plans.set(videoId, { ...plan, tasks: [wrong] });
+    expect(await firstFailure(videoId)).toMatchObject({ code: 'internal_error', retryable: false });
+    expect(await bench.stored(videoId)).toEqual([]);
+  });
 
-test('a task that is no longer current ends without a result', async () => {
-  const { videoId } = await plannedVideo();
-  const gate = Promise.withResolvers<void>();
-  bench.segmentGate = gate.promise;
-  bench.isCurrent = false;
-  await bench.commandTask(videoId);
-  await until(() => bench.taskChecks > 0);
-  gate.resolve();
-  await until(async () => (await readdir(join(bench.workDir, 'jobs'))).length === 0);
-  expect(eventsOf('task.completed', videoId)).toEqual([]);
-  expect(eventsOf('task.failed', videoId)).toEqual([]);
-});
+  test('a worker that stops hands its task back', async () => {
+    const { videoId } = await plannedVideo();
+    const gate = Promise.withResolvers<void>();
+    bench.segmentGate = gate.promise;
+    const failure = firstFailure(videoId);
+    await until(() => bench.claimedTasks.get(videoId));
+    const stopped = bench.worker.stop();
+    gate.resolve();
+    expect(await failure).toMatchObject({ task: 0, try: 1, code: 'engine_stopped' });
+    await stopped;
+  });
 
-test('an attempt that ended while it was planned leaves nothing', async () => {
-  bench.isCurrent = false;
-  const { videoId } = await plannedVideo();
-  await until(async () => (await readdir(join(bench.workDir, 'jobs'))).length === 0);
-  expect(bench.results(videoId)).toEqual([]);
-  expect(await bench.stored(videoId)).toEqual([]);
+  test('a task that is no longer current ends without a result', async () => {
+    const { videoId } = await plannedVideo();
+    const gate = Promise.withResolvers<void>();
+    bench.segmentGate = gate.promise;
+    bench.isCurrent = false;
+    await bench.commandTask(videoId);
+    await until(() => bench.taskChecks > 0);
+    gate.resolve();
+    await until(async () => (await readdir(join(bench.workDir, 'jobs'))).length === 0);
+    expect(eventsOf('task.completed', videoId)).toEqual([]);
+    expect(eventsOf('task.failed', videoId)).toEqual([]);
+  });
+
+  test('an attempt that ended while it was planned leaves nothing', async () => {
+    bench.isCurrent = false;
+    const { videoId } = await plannedVideo();
+    await until(async () => (await readdir(join(bench.workDir, 'jobs'))).length === 0);
+    expect(bench.results(videoId)).toEqual([]);
+    expect(await bench.stored(videoId)).toEqual([]);
+  });
 });
 
 describe('an engine whose sources are copies', () => {
   beforeEach(async () => {
-    await bench.stop();
     bench = await WorkerBench.start({ copies: true });
     bench.pieceSeconds = 6;
   });
