@@ -35,40 +35,41 @@ function startedBrowser(): Browser {
   return browser;
 }
 
-testInBrowser('shows every operation and every event, and loads nothing from elsewhere', async () => {
-  const api = await ApiDescription.fetch(target.baseUrl);
-  const { page, requested, problems } = await openPage(startedBrowser(), address, DESKTOP);
-  await page.waitForSelector('.opblock');
-  expect(await page.title()).toBe('Framelane API');
-  const text = await textOf(page);
-  for (const { summary } of [...api.operations, ...api.events]) {
-    const occurrences = text.split(summary).length - 1;
-    // In the contents and in the reference.
-    expect(occurrences).toBeGreaterThanOrEqual(2);
-  }
+testInBrowser(
+  'shows every operation and every event, links to them, and loads nothing from elsewhere',
+  async () => {
+    const api = await ApiDescription.fetch(target.baseUrl);
+    const { page, requested, problems } = await openPage(startedBrowser(), address, DESKTOP);
+    await page.waitForSelector('.opblock');
+    expect(await page.title()).toBe('Framelane API');
+    const text = await textOf(page);
+    for (const { summary } of [...api.operations, ...api.events]) {
+      const occurrences = text.split(summary).length - 1;
+      // In the contents and in the reference.
+      expect(occurrences).toBeGreaterThanOrEqual(2);
+    }
 
-  await unfold(page);
-  const unfolded = await textOf(page);
-  const shown = api.operations.filter(({ operationId }) => UNFOLDED.some((id) => id.endsWith(operationId)));
-  const curlLines = shown.flatMap(({ 'x-codeSamples': samples = [] }) => samples.map(({ source }) => source));
-  expect(curlLines.length).toBeGreaterThanOrEqual(3);
-  for (const line of curlLines) expect(unfolded).toContain(line);
-  expect(unfolded).toContain('Permission: videos:write');
+    await page.locator('#contents a[href="#/Videos/retryVideo"]').click();
+    await page.waitForSelector('#operations-Videos-retryVideo.is-open');
+    await page.waitForFunction(
+      `Math.abs(document.getElementById('operations-Videos-retryVideo').getBoundingClientRect().top) < 10`,
+    );
 
-  expect(requested).toContain(`${target.baseUrl}/openapi.json`);
-  expect(requested.filter((url) => new URL(url).origin !== origin)).toEqual([]);
-  expect(problems).toEqual([]);
-});
+    await unfold(page);
+    const unfolded = await textOf(page);
+    const shown = api.operations.filter(({ operationId }) => UNFOLDED.some((id) => id.endsWith(operationId)));
+    const curlLines = shown.flatMap(({ 'x-codeSamples': samples = [] }) =>
+      samples.map(({ source }) => source),
+    );
+    expect(curlLines.length).toBeGreaterThanOrEqual(3);
+    for (const line of curlLines) expect(unfolded).toContain(line);
+    expect(unfolded).toContain('Permission: videos:write');
 
-testInBrowser('the contents link to the operations', async () => {
-  const { page, problems } = await openPage(startedBrowser(), address, DESKTOP);
-  await page.locator('#contents a[href="#/Videos/retryVideo"]').click();
-  await page.waitForSelector('#operations-Videos-retryVideo.is-open');
-  await page.waitForFunction(
-    `Math.abs(document.getElementById('operations-Videos-retryVideo').getBoundingClientRect().top) < 10`,
-  );
-  expect(problems).toEqual([]);
-});
+    expect(requested).toContain(`${target.baseUrl}/openapi.json`);
+    expect(requested.filter((url) => new URL(url).origin !== origin)).toEqual([]);
+    expect(problems).toEqual([]);
+  },
+);
 
 testInBrowser('unfolded entries fit the width of a phone', async () => {
   const { page, problems } = await openPage(startedBrowser(), address, PHONE);
