@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { makeMp4 } from '../../packages/acceptance/src/clips.ts';
 import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
 import { runProgram } from '../../packages/test-kit/src/run-program.ts';
+import { until } from '../../packages/test-kit/src/until.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { Customer } from './customer.js';
 import { CONFINED, REACHED_BY_OTHERS, reached } from './hostile-program.js';
@@ -19,7 +20,7 @@ const REPLICAS = { uploader: 2, transcoder: 2 };
 const CLIPS = 6;
 const SMALL = { width: 640, height: 360, rate: '30', seconds: 6, audio: { sampleRate: 48_000, channels: 2 } };
 /** Long enough to kill the transcoder during the transcode. */
-const LONG = { ...SMALL, width: 1280, height: 720, seconds: 9 };
+const LONG = { ...SMALL, width: 1280, height: 720, seconds: 20 };
 
 const stopped = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -145,14 +146,11 @@ async function runChecks(stack, target, folder, signal) {
   );
 
   await step('A video becomes ready although its transcoder is killed', async () => {
-    const transcoders = await stack.containers('transcoder');
-    const isNew = ({ videoId }) => !videos.some((video) => video.id === videoId);
-    const [id, transcoder] = await Promise.all([
-      customer.upload(long),
-      stack.firstToLog(transcoders, 'transcode.planned', isNew),
-    ]);
+    const id = await customer.upload(long);
+    const transcoder = await until(() => transcoderOf(stack, id), { seconds: 120 });
     await stack.kill(transcoder);
     await customer.play(await customer.ready(id));
+    const transcoders = await stack.containers('transcoder');
     const logged = await Promise.all(transcoders.map((each) => stack.logged(each, 'transcode.completed')));
     const { attempt } = logged.flat().find(({ videoId }) => videoId === id);
     if (attempt < 2) throw new Error('The transcoder was killed too late');
@@ -163,6 +161,15 @@ async function runChecks(stack, target, folder, signal) {
     for (const video of videos) await customer.play(video);
     await customer.play(await customer.ready(await customer.upload(small)));
   });
+}
+
+/** The transcoder that has started to encode a video. */
+async function transcoderOf(stack, id) {
+  for (const transcoder of await stack.containers('transcoder')) {
+    const planned = await stack.logged(transcoder, 'transcode.planned');
+    if (planned.some(({ videoId }) => videoId === id)) return transcoder;
+  }
+  return undefined;
 }
 
 async function step(title, work) {

@@ -1,8 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { parse } from 'yaml';
 import { ROOT } from '../bootstrap/project.js';
 
 const execute = promisify(execFile);
@@ -17,7 +14,6 @@ const VOLUMES = '{{range .Mounts}}{{if eq .Type "volume"}}{{.Name}} {{end}}{{end
 
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 const LINES_SHOWN = 40;
-const LOG_TIMEOUT_MS = 120_000;
 
 /** docker-compose.yml as a running system. Failed commands reject with the end of their output. */
 export class ComposeStack {
@@ -42,17 +38,7 @@ export class ComposeStack {
   /** Builds the images, starts all containers and waits until they are healthy. */
   async up() {
     if ((await this.remaining()).length > 0) await this.#run('down', '--volumes');
-    await this.#run('build', ...(await this.#builtServices()));
-    await this.#run('up', '--detach', '--wait', ...this.#scale);
-  }
-
-  /** A service for each image. Some programs build an image again for each service and each replica that has it. */
-  async #builtServices() {
-    const { services } = parse(await this.#run('config'));
-    const builds = new Map();
-    for (const [name, { image, build }] of Object.entries(services))
-      if (build) builds.set(JSON.stringify([image, build]), name);
-    return [...builds.values()];
+    await this.#run('up', '--detach', '--build', '--wait', ...this.#scale);
   }
 
   /** Restarts all containers and waits until they are healthy. */
@@ -81,37 +67,10 @@ export class ComposeStack {
 
   /** The log lines of a container for an event. */
   async logged(container, event) {
-    return entriesOf(await this.#logs(container), event);
-  }
-
-  /** The first of some containers that logs an event for which `matches` is true. */
-  async firstToLog(containers, event, matches) {
-    const [program, ...first] = this.#containers;
-    const limit = AbortSignal.timeout(LOG_TIMEOUT_MS);
-    const found = new AbortController();
-    const signal = AbortSignal.any([found.signal, limit, ...(this.#signal ? [this.#signal] : [])]);
-    const follow = async (container) => {
-      const child = spawn(program, [...first, 'logs', '--follow', container], {
-        cwd: ROOT,
-        env: this.#env,
-        stdio: ['ignore', 'pipe', 'ignore'],
-        signal,
-      });
-      // An abort is an error of the child.
-      const ended = once(child, 'close');
-      ended.catch(() => {});
-      for await (const line of createInterface({ input: child.stdout }))
-        if (entriesOf(line, event).some(matches)) return container;
-      await ended;
-      throw new Error(`${container} ended before it logged ${event}`);
-    };
-    try {
-      return await Promise.any(containers.map(follow));
-    } catch (error) {
-      throw new Error(`No container has logged ${event}: ${error.errors.join('; ')}`);
-    } finally {
-      found.abort();
-    }
+    return (await this.#logs(container))
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.includes(`"${event}"`))
+      .map((line) => JSON.parse(line));
   }
 
   /** Runs a command in a container. Resolves with its output. */
@@ -196,14 +155,6 @@ export function commandsFrom(env) {
     compose: words(env.COMPOSE_COMMAND || 'docker compose'),
     containers: words(env.CONTAINER_COMMAND || 'docker'),
   };
-}
-
-/** The log entries of an event. */
-function entriesOf(text, event) {
-  return text
-    .split('\n')
-    .filter((line) => line.startsWith('{') && line.includes(`"${event}"`))
-    .map((line) => JSON.parse(line));
 }
 
 function words(text) {
