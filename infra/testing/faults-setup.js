@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { announce } from '../../packages/faults/src/shared-servers.ts';
 import { startEmbeddedPostgres } from '../../packages/single-node/src/postgres/embedded-postgres.ts';
 import { startRabbitMq } from '../../packages/test-kit/src/rabbitmq-node.ts';
+import stopServers from './faults-teardown.js';
 
 /**
  * Jest's globalSetup of the fault suite: starts a PostgreSQL and a RabbitMQ for the files that do not kill theirs. Each cluster
@@ -11,10 +12,21 @@ import { startRabbitMq } from '../../packages/test-kit/src/rabbitmq-node.ts';
  */
 export default async function startServers() {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-faults-'));
-  const [postgres, rabbitmq] = await Promise.all([
-    startEmbeddedPostgres({ directory: join(directory, 'cluster'), password: 'faults', durable: false }),
-    startRabbitMq(),
-  ]);
-  globalThis.faultServers = { directory, postgres, rabbitmq };
+  const servers = { directory };
+  // Jest does not call globalTeardown if this fails.
+  globalThis.faultServers = servers;
+  try {
+    servers.rabbitmq = await startRabbitMq();
+    const cluster = join(directory, 'cluster');
+    servers.postgres = await startEmbeddedPostgres({
+      directory: cluster,
+      password: 'faults',
+      durable: false,
+    });
+  } catch (error) {
+    await stopServers();
+    throw error;
+  }
+  const { postgres, rabbitmq } = servers;
   announce({ postgresUrl: postgres.url('postgres'), rabbitmq: rabbitmq.address });
 }

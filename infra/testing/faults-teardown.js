@@ -3,6 +3,9 @@ import { rm } from 'node:fs/promises';
 /** Jest's globalTeardown: removes what faults-setup.js has created. */
 export default async function stopServers() {
   const { directory, postgres, rabbitmq } = globalThis.faultServers;
-  await Promise.all([postgres.stop(), rabbitmq.remove()]);
-  await rm(directory, { recursive: true });
+  try {
+    await Promise.all([postgres?.stop(), rabbitmq?.remove()]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 }

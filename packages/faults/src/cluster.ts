@@ -84,8 +84,8 @@ export class Cluster {
     ...own
   }: ClusterOptions = {}): Promise<Cluster> {
     const [postgres, rabbitmq, storage, endpoint, workDir] = await Promise.all([
-      own.postgres ?? (await sharedDatabase()) ?? PostgresServer.start(),
-      own.rabbitmq ?? (await sharedBroker()) ?? startRabbitMq(),
+      own.postgres ?? sharedDatabase().then((shared) => shared ?? PostgresServer.start()),
+      own.rabbitmq ?? sharedBroker().then((shared) => shared ?? startRabbitMq()),
       FakeS3.start(),
       WebhookEndpoint.start(),
       mkdtemp(join(tmpdir(), 'framelane-faults-work-')),

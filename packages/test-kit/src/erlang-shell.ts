@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
@@ -28,7 +29,7 @@ export class ErlangShell {
 
   /** @param env the environment of the broker, which names the node and has its cookie below HOME. */
   constructor(env: NodeJS.ProcessEnv) {
-    const name = `shell-${process.pid}-${env.RABBITMQ_NODENAME}`;
+    const name = `shell-${randomUUID()}@localhost`;
     const options = ['+S', '1:1', '+sbwt', 'none', '-noshell', '-hidden', '-sname', name];
     this.#erl = spawn('erl', [...options, '-eval', EVALUATE_LINES], {
       env,

@@ -10,12 +10,6 @@ export async function ffmpegReport(...args: string[]): Promise<string> {
   return stderr;
 }
 
-/** What ffmpeg warns of while it decodes a file. */
-export async function ffmpegWarnings(...args: string[]): Promise<string> {
-  const { stderr } = await run('ffmpeg', ['-v', 'warning', '-nostdin', ...args, '-f', 'null', '-']);
-  return stderr;
-}
-
 /** The parsed JSON output of ffprobe. */
 export async function ffprobe<T>(...args: string[]): Promise<T> {
   const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', ...args], {

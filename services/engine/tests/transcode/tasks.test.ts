@@ -14,7 +14,7 @@ type Completed = MessageOf<'task.completed'>;
 type Failed = MessageOf<'task.failed'>;
 
 let bench: WorkerBench;
-afterEach(() => bench.stop());
+afterEach(() => bench?.stop());
 
 /** A video that the worker has planned. */
 async function plannedVideo(seconds = 20): Promise<{ videoId: string; plan: TranscodePlan }> {
