@@ -37,6 +37,11 @@ const VIDEO = `document.querySelector('framelane-video')`;
 const HAS_FRAME = `${VIDEO}?.readyState >= 2`;
 const IS_PLAYING = `${VIDEO}?.currentTime > 0.5 && !${VIDEO}.paused`;
 
+const LOADING_ICON = `document.querySelector('media-loading-indicator > svg')`;
+const LOADING_ICON_TURNS = `${LOADING_ICON}.getAnimations().length === 1`;
+/** Whether nothing is animated, and the page's icon replaces that of media-chrome, which is always animated. */
+const STANDS_STILL = `document.getAnimations().length === 0 && ${LOADING_ICON}.assignedSlot !== null`;
+
 let directory: string;
 let clip: string;
 let video: ReadyVideo;
@@ -186,6 +191,7 @@ testInBrowser('plays a public video, without requests to others, cookies or stor
   const { page, requested, problems } = opened;
   await page.waitForFunction(HAS_FRAME);
   expect(await page.title()).toBe('player');
+  await page.waitForFunction(STANDS_STILL);
   await screenshot(page, 'ready');
   expect(await seriousFindings(page)).toEqual([]);
 
@@ -616,6 +622,7 @@ testInBrowser('without a connection it says so, and plays on when the connection
   for (const request of held) await request.abort('internetdisconnected');
   await page.evaluate(`${VIDEO}.currentTime = ${SECONDS - 4}; void ${VIDEO}.play()`);
   await untilWords(page, 'No connection. Playback goes on when it is back.');
+  await page.waitForFunction(LOADING_ICON_TURNS);
   await screenshot(page, 'no-connection');
   expect(await seriousFindings(page)).toEqual([]);
   connection = 'back';

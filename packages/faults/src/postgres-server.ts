@@ -1,56 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Pool } from 'pg';
+import type { Pool } from 'pg';
 import { ensureDatabase } from '../../single-node/src/postgres/database.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../single-node/src/postgres/embedded-postgres.ts';
+import { type FaultDatabase, openPool } from './fault-database.ts';
 
 const DATABASE = 'faults';
-
-/** The database of a cluster. */
-export type FaultDatabase = {
-  readonly url: string;
-  /** Queries the database directly. */
-  query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
-  remove(): Promise<void>;
-};
-
-/** A database on a server that other clusters use, too. */
-export class SharedDatabase implements FaultDatabase {
-  readonly url: string;
-  readonly #server: string;
-  readonly #name: string;
-  readonly #pool: Pool;
-
-  /** Creates it. `server` is the URL of another database of the server. */
-  static async create(server: string): Promise<SharedDatabase> {
-    const name = `${DATABASE}_${randomUUID().replaceAll('-', '')}`;
-    await ensureDatabase(server, name);
-    return new SharedDatabase(server, name);
-  }
-
-  private constructor(server: string, name: string) {
-    const url = new URL(server);
-    url.pathname = name;
-    this.url = url.href;
-    this.#server = server;
-    this.#name = name;
-    this.#pool = openPool(this.url);
-  }
-
-  async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.#pool.query(text, values)).rows as Row[];
-  }
-
-  async remove(): Promise<void> {
-    await this.#pool.end();
-    await dropDatabase(this.#server, this.#name);
-  }
-}
 
 /** A durable PostgreSQL that tests can kill. */
 export class PostgresServer implements FaultDatabase {
@@ -99,23 +58,6 @@ export class PostgresServer implements FaultDatabase {
     await this.#server.stop();
     await this.#pool.end();
     await rm(this.#directory, { recursive: true, force: true });
-  }
-}
-
-function openPool(connectionString: string): Pool {
-  const pool = new Pool({ connectionString, max: 4 });
-  // An idle connection breaks when the server is killed. The next query opens another one.
-  pool.on('error', () => {});
-  return pool;
-}
-
-async function dropDatabase(server: string, name: string): Promise<void> {
-  const client = new Client({ connectionString: server });
-  await client.connect();
-  try {
-    await client.query(`drop database ${client.escapeIdentifier(name)} with (force)`);
-  } finally {
-    await client.end();
   }
 }
 

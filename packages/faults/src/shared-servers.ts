@@ -1,7 +1,8 @@
 import type { Broker } from '@framelane/test-kit/broker';
 import type { NodeAddress } from '@framelane/test-kit/rabbitmq-node';
 import { createVirtualHost } from '@framelane/test-kit/virtual-host';
-import { type FaultDatabase, SharedDatabase } from './postgres-server.ts';
+import type { FaultDatabase } from './fault-database.ts';
+import { SharedDatabase } from './shared-database.ts';
 
 /** The servers that the set-up of the fault suite starts for all files. */
 export type SharedServers = { postgresUrl: string; rabbitmq: NodeAddress };

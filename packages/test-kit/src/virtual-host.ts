@@ -3,7 +3,7 @@ import { type Broker, brokerUrls, definitionsFor, unsettledMessages } from './br
 import { ErlangShell } from './erlang-shell.ts';
 import type { NodeAddress } from './rabbitmq-node.ts';
 
-/** Creates a virtual host on a broker that several test files share: to its users, it is like a broker of its own, except that alarms apply to all of them. */
+/** Creates a virtual host on a broker that several test files share. It is like a broker of its own, except that alarms apply to all. */
 export async function createVirtualHost({ port, env }: NodeAddress): Promise<Broker> {
   const name = `test-${randomUUID()}`;
   const shell = new ErlangShell(env);

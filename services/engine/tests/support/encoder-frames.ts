@@ -20,6 +20,9 @@ export type PieceInput = { directory: string; piece: PieceTask };
 /** The options that a run for the whole video does not have. */
 const OF_PIECES = ['-copyts', '-start_at_zero'];
 
+/** A filter that lets frames be compared in their order, whatever their timestamps are. */
+const NUMBERED = 'settb=1/25,setpts=N';
+
 /** The frames that enter the encoder of each rendition in one run over the whole video, by the name of the rendition. */
 export async function framesOfWhole(
   directory: string,
@@ -81,7 +84,8 @@ export async function compareWithWhole(
   const { stderr } = await run(
     'ffmpeg',
     [
-      ...options.filter((option) => option !== '-v' && option !== 'error'),
+      ...options,
+      // The last level counts.
       ...['-v', 'level+info', '-nostats'],
       ...[...inputs.flatMap((file) => ['-i', file]), '-filter_complex', graphs],
       ...outputs.flatMap((output) => ['-map', output, '-f', 'null', '-']),
@@ -98,10 +102,7 @@ export async function compareWithWhole(
   };
 }
 
-/** Frames are compared in their order, whatever their timestamps are. */
-const NUMBERED = 'settb=1/25,setpts=N';
-
-/** The options of one input of ffmpeg, with the input itself, and its filters. The outputs of these have `labelOf` the rendition. */
+/** One input of ffmpeg: its options with the input itself, and its filters, which have an output for each rendition (see `labelOf`). */
 type FilterInput = { options: readonly string[]; graph: string };
 
 function wholeInput(directory: string, plan: EncodePlan): FilterInput {
@@ -128,7 +129,7 @@ function filterInput({ directory, piece }: PieceInput, plan: EncodePlan, at: num
   };
 }
 
-/** Labels are unique among all inputs of a run. */
+/** The label of a rendition, unique among all inputs of a run. */
 function labelOf(name: string, input: number): string {
   return `${name}-of-${input}`;
 }

@@ -57,8 +57,10 @@ type Source = {
   copied?: { before?: string[]; options?: string[] };
 };
 
-/** Seconds. Pieces of six seconds then need only a part of the file. */
+/** Seconds of clips whose pieces of six seconds need only a part of the file. */
 const LONGER = 26;
+/** The same for clips without a regular frame rate, which have fewer places to cut. */
+const LONGEST = 40;
 
 /** Each source lasts long enough for several pieces of six seconds. */
 const SOURCES: Record<string, Source> = {
@@ -96,13 +98,13 @@ const SOURCES: Record<string, Source> = {
   'MP4 with jittering times': {
     file: 'jitter.mp4',
     inParts: true,
-    video: jitter(40),
+    video: jitter(LONGEST),
     options: [...H264, ...TIMES_AS_MADE, '-video_track_timescale', '90000'],
   },
   'MP4 with a variable frame rate': {
     file: 'vfr.mp4',
     inParts: true,
-    video: variable(40),
+    video: variable(LONGEST),
     options: [...H264, '-vsync', 'vfr'],
   },
   'MP4 that is rotated': {

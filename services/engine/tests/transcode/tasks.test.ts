@@ -37,6 +37,16 @@ async function firstFailure(videoId: string): Promise<Failed['data']> {
   return until(() => eventsOf<Failed>('task.failed', videoId)[0]?.data);
 }
 
+/** Runs a task of a video that ends while the task runs. */
+async function runOutdatedTask(videoId: string): Promise<void> {
+  const gate = Promise.withResolvers<void>();
+  bench.segmentGate = gate.promise;
+  bench.isCurrent = false;
+  await bench.commandTask(videoId);
+  await until(() => bench.taskChecks > 0);
+  gate.resolve();
+}
+
 describe('an engine that can link to sources', () => {
   beforeEach(async () => {
     bench = await WorkerBench.start();
@@ -147,12 +157,7 @@ describe('an engine that can link to sources', () => {
 
   test('a task that is no longer current ends without a result', async () => {
     const { videoId } = await plannedVideo();
-    const gate = Promise.withResolvers<void>();
-    bench.segmentGate = gate.promise;
-    bench.isCurrent = false;
-    await bench.commandTask(videoId);
-    await until(() => bench.taskChecks > 0);
-    gate.resolve();
+    await runOutdatedTask(videoId);
     await until(async () => (await readdir(join(bench.workDir, 'jobs'))).length === 0);
     expect(eventsOf('task.completed', videoId)).toEqual([]);
     expect(eventsOf('task.failed', videoId)).toEqual([]);
@@ -216,12 +221,7 @@ describe('an engine whose sources are copies', () => {
   test('removes the source of a video that was deleted', async () => {
     const { videoId } = await plannedVideo();
     await until(async () => (await readdir(join(bench.workDir, 'sources'))).length === 1);
-    const gate = Promise.withResolvers<void>();
-    bench.segmentGate = gate.promise;
-    bench.isCurrent = false;
-    await bench.commandTask(videoId);
-    await until(() => bench.taskChecks > 0);
-    gate.resolve();
+    await runOutdatedTask(videoId);
     await until(async () => (await readdir(join(bench.workDir, 'sources'))).length === 0);
   });
 });
