@@ -4,7 +4,7 @@
  *   single-node → services → message-bus, object-store → service-kit → contracts
  *   control-plane, single-node → web-build (which reads the files of services/player and services/console)
  *   console → client
- * within the engine: transcode → output → ffmpeg → plan → source, and ffmpeg → sandbox;
+ * within the engine: transcode → output → ffmpeg → plan → source → sandbox;
  *   imports, resumable-uploads → uploads, apart from these
  */
 const layer = (name, from, mayNot) => ({
@@ -141,9 +141,9 @@ module.exports = {
       'node_modules/fluent-ffmpeg/',
     ),
     layer(
-      'engine-source-is-the-first-stage',
+      'engine-source-knows-only-the-sandbox',
       '^services/engine/src/source/',
-      '^services/engine/src/((plan|output|transcode|uploads|metrics)/|ffmpeg/(?!run-tool\\.ts$))',
+      '^services/engine/src/(plan|ffmpeg|output|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-plan-knows-only-the-source',
@@ -151,9 +151,9 @@ module.exports = {
       '^services/engine/src/(ffmpeg|sandbox|output|transcode|uploads|metrics)/',
     ),
     layer(
-      'engine-sandbox-is-below-ffmpeg',
+      'engine-sandbox-knows-no-media',
       '^services/engine/src/sandbox/',
-      '^services/engine/src/((plan|ffmpeg|output|transcode|uploads|metrics)/|source/(?!containers\\.ts$))',
+      '^services/engine/src/(source|plan|ffmpeg|output|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-ffmpeg-knows-no-output',

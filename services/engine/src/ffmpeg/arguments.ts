@@ -1,7 +1,7 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
-import { DECODE_OPTIONS } from '../sandbox/whitelist.ts';
+import { DECODE_OPTIONS } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { encoderOptions } from './encoder-options.ts';
 import { filterGraphs, IMAGES } from './filter-graph.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { ToolError } from '../sandbox/run-tool.ts';
 import { audioFormatChange, explainToolError } from './errors.ts';
-import { ToolError } from './run-tool.ts';
 
 describe('a tool error', () => {
   test.each([

@@ -1,6 +1,6 @@
 import type { TranscodeFailureCode } from '@framelane/contracts/failures';
+import { ToolError } from '../sandbox/run-tool.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
-import { ToolError } from './run-tool.ts';
 
 type Verdict = { code: TranscodeFailureCode; message: string; retryable: boolean };
 

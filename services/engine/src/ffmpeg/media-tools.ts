@@ -6,8 +6,8 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
 import { type Confinement, LAUNCH_PROGRAMS, writeLaunchScript } from '../sandbox/launch-script.ts';
+import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { Sandbox, TranscodeSettings } from '../transcode-settings.ts';
-import { runTool, ToolError } from './run-tool.ts';
 import { isPatched, parseVersion } from './version.ts';
 
 /** Paths of the launch scripts of ffmpeg and ffprobe. */

@@ -8,9 +8,9 @@ import {
   signalGroup,
   stopProcess,
   wasKilled,
-} from './process-group.ts';
+} from '../sandbox/process-group.ts';
+import { TOOL_ENVIRONMENT, ToolError } from '../sandbox/run-tool.ts';
 import { type ProgressKey, ProgressReader } from './progress.ts';
-import { TOOL_ENVIRONMENT, ToolError } from './run-tool.ts';
 
 /** The arguments of one ffmpeg run: input options, input, and each output with its options. */
 export type FfmpegCommandLine = {

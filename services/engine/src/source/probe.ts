@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runTool, ToolError } from '../ffmpeg/run-tool.ts';
 import { SOURCE_INPUT, SOURCE_PATH } from '../sandbox/job-folder.ts';
-import { PROBE_OPTIONS } from '../sandbox/whitelist.ts';
+import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
 import { containerTraits } from './containers.ts';
@@ -30,6 +29,7 @@ import {
   MAX_FRAME_RATE,
   VideoBudget,
 } from './source-checks.ts';
+import { PROBE_OPTIONS } from './whitelist.ts';
 
 /** A source that can be transcoded, with the tracks chosen from it. */
 export type ProbedSource = {

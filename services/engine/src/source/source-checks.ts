@@ -1,5 +1,4 @@
 import { AUDIO_RENDITIONS } from '@framelane/contracts/renditions';
-import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS } from '../sandbox/whitelist.ts';
 import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
 import {
   type AudioTrack,
@@ -10,6 +9,7 @@ import {
   type VideoTrack,
 } from './media-source.ts';
 import type { Timeline } from './packet-timeline.ts';
+import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS } from './whitelist.ts';
 
 const MAX_SIDE = 8192;
 const MIN_DURATION_SECONDS = 0.1;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
-import { ToolError } from '../ffmpeg/run-tool.ts';
 import { EmptyRenditionError, InvalidSegmentError } from '../output/segment-info.ts';
 import { planEncoding } from '../plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../plan/ladder.ts';
+import { ToolError } from '../sandbox/run-tool.ts';
 import type { AudioTrack } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { refusal, storageFailure } from '../transcode-failure.ts';

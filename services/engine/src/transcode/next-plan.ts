@@ -1,11 +1,11 @@
 import { isAudioRendition } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
-import { ToolError } from '../ffmpeg/run-tool.ts';
 import { EmptyRenditionError, InvalidSegmentError } from '../output/segment-info.ts';
 import { type ExplainedPlan, hasPassthrough, type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
-import { canDecodeToStereo } from '../sandbox/whitelist.ts';
+import { ToolError } from '../sandbox/run-tool.ts';
 import type { ProbedSource } from '../source/probe.ts';
+import { canDecodeToStereo } from '../source/whitelist.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
 /** A plan and the source that it was made for. */

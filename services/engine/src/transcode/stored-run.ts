@@ -5,7 +5,6 @@ import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { explainToolError } from '../ffmpeg/errors.ts';
 import type { ProgressKey } from '../ffmpeg/progress.ts';
 import { type FfmpegCommandLine, runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
-import { ToolError } from '../ffmpeg/run-tool.ts';
 import {
   SegmentUploads,
   type SegmentUploadsOptions,
@@ -14,6 +13,7 @@ import {
 import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
 import { BUFFER_SECONDS } from '../plan/passthrough.ts';
 import { grantFolder, OUTPUT_FOLDER } from '../sandbox/job-folder.ts';
+import { ToolError } from '../sandbox/run-tool.ts';
 import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { TranscodeJobContext } from './job-source.ts';
 

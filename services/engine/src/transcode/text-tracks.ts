@@ -7,12 +7,12 @@ import type { CaptionsTrack } from '@framelane/contracts/manifest';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Logger } from '@framelane/service-kit/logger';
 import { MAX_TEXT_FILE_BYTES, type MediaTools } from '../ffmpeg/media-tools.ts';
-import { runTool, ToolError } from '../ffmpeg/run-tool.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
 import { grantFolder, OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
-import { isTextCodec, TEXT_OPTIONS } from '../sandbox/whitelist.ts';
+import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { TrackName } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
+import { isTextCodec, TEXT_OPTIONS } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { removeTree } from './work-directory.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { SettingsError } from '@framelane/service-kit/settings';
-import { TOOL_ENVIRONMENT } from '../ffmpeg/run-tool.ts';
+import { TOOL_ENVIRONMENT } from '../sandbox/run-tool.ts';
 
 const run = promisify(execFile);
 

@@ -9,7 +9,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { type FfmpegRunOptions, runFfmpeg } from '../../src/ffmpeg/run-ffmpeg.ts';
-import { runTool } from '../../src/ffmpeg/run-tool.ts';
+import { runTool } from '../../src/sandbox/run-tool.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode-settings.ts';
 import { workingSandboxes } from '../support/sandboxes.ts';
 

@@ -20,9 +20,9 @@ import { ensureSystemAccount } from '@framelane/service-kit/system-account';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { runTool } from '../../src/ffmpeg/run-tool.ts';
 import { grantFile, grantFolder } from '../../src/sandbox/job-folder.ts';
 import { type Confinement, writeLaunchScript } from '../../src/sandbox/launch-script.ts';
+import { runTool } from '../../src/sandbox/run-tool.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { LANDLOCK_STAND_IN, workingSandboxes } from '../support/sandboxes.ts';
 

@@ -8,7 +8,7 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { X264_PRESETS } from '../../src/config.ts';
-import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/sandbox/whitelist.ts';
+import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/source/whitelist.ts';
 import { firstFrameAndSamples } from '../support/media.ts';
 import { coloursOf, nameOf, QUARTERS, quartered } from '../support/quarters.ts';
 import { renditionFile } from '../support/rendition-file.ts';

@@ -1,4 +1,4 @@
-import { DEMUXERS } from '../source/containers.ts';
+import { DEMUXERS } from './containers.ts';
 
 /**
  * What ffmpeg and ffprobe may do with an uploaded file. Without these options, a text file that names other files, such as an HLS
