@@ -28,6 +28,7 @@ import {
 /** A text that would run a script, and break attributes, if a page did not escape it. */
 const HOSTILE = `"'><img src=x onerror="window.attacked=1"><script>window.attacked=1</script>`;
 const CAPTIONS = 'WEBVTT\n\n00:00.000 --> 00:02.000\nHello\n';
+const LATE_CAPTIONS = 'WEBVTT\n\n10:00:00.000 --> 10:00:02.000\nHello\n';
 
 /** Makes the console treat each playback token as expired, although it is valid for an hour. */
 const SOON_EXPIRED = `
@@ -103,7 +104,7 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   await click(page, 'Save captions');
   await untilText(page, 'Line 3: the times cannot be read.');
   await inspect(opened, 'video-captions', /(status of|responded with) 400/);
-  await drop(page, 'late.en.vtt', CAPTIONS.replaceAll('00:0', '10:00:0'));
+  await drop(page, 'late.en.vtt', LATE_CAPTIONS);
   await click(page, 'Save captions');
   await untilText(page, 'the cue begins at 10:00:00.000, but the video ends at 00:00:03.000');
   await drop(page, 'clip.en.vtt', CAPTIONS);
@@ -111,6 +112,7 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   await fill(page, 'Label', HOSTILE);
   await click(page, 'Save captions');
   await untilText(page, '1 cue · added to the video');
+  // Attributes of playlists cannot contain double quotes.
   await untilPlayerOffers(page, HOSTILE.replaceAll('"', "'"));
 
   await click(page, `Replace: ${HOSTILE} (en)`);
@@ -169,7 +171,7 @@ testInBrowser('a poster is chosen from any image, shown, and removed', async () 
   expect(problemsOf(opened)).toEqual([]);
 });
 
-testInBrowser('the stage before the file, and the attempts of a video that fails twice', async () => {
+testInBrowser('the page of a video before its upload, and after two failed attempts', async () => {
   const ticket = await client.requestTicket({ filename: 'notes.mp4' });
   const opened = await openVideo(ticket.videoId);
   const { page } = opened;
@@ -182,6 +184,7 @@ testInBrowser('the stage before the file, and the attempts of a video that fails
   await click(page, 'Retry');
   await untilText(page, 'Attempt 2 failed');
   const steps = await page.$$eval('.timeline li', (items) => items.map(({ dataset }) => dataset.type));
+  // The last two are the second attempt and the video itself.
   expect(steps).toEqual(['created', 'uploaded', 'failed', 'retried', 'failed', 'failed']);
   await inspect(opened, 'video-failed');
 });

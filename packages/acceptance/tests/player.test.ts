@@ -258,7 +258,7 @@ testInBrowser('its menus choose captions, language, quality and speed while it p
 });
 
 testInBrowser(
-  'a quality that is chosen while a new language is being buffered does not stop it',
+  'the choice of a quality while another audio language is buffering does not stop the video',
   async () => {
     const page = await newPage(browser);
     await page.evaluateOnNewDocument(HOLD_BACK);
@@ -346,7 +346,7 @@ testInBrowser('fits a phone of 360 pixels', async () => {
   expect(problems).toEqual([]);
 });
 
-testInBrowser('the query starts it at a time, without sound, in a colour, again and again', async () => {
+testInBrowser('the query sets the start time, mute, the colour and the loop', async () => {
   const { page, problems } = await open(`${video.embed}?autoplay=1&muted=1&loop=1&start=12&color=ff6600`);
   await page.waitForFunction(`${VIDEO}?.currentTime > 12 && !${VIDEO}.paused`);
   expect(await page.evaluate(`[${VIDEO}.muted, ${VIDEO}.loop]`)).toEqual([true, true]);
@@ -358,7 +358,7 @@ testInBrowser('the query starts it at a time, without sound, in a colour, again 
   expect(problems).toEqual([]);
 });
 
-testInBrowser('it starts at its time also if the first requests fail', async () => {
+testInBrowser('the video starts at the time of the query even if the first requests fail', async () => {
   const page = await newPage(browser);
   // hls.js gives up at the second failure of the master playlist, and at the third of a segment.
   const failures = [/master\.m3u8/, /master\.m3u8/, /\.ts/, /\.ts/, /\.ts/];
@@ -374,18 +374,18 @@ testInBrowser('it starts at its time also if the first requests fail', async () 
   expect(await page.evaluate(`${VIDEO}.nativeEl.played.start(0)`)).toBeCloseTo(12, 0);
 });
 
-testInBrowser('it starts without sound if the browser refuses sound', async () => {
+testInBrowser('the video starts without sound if the browser refuses sound', async () => {
   const page = await newPage(browser);
-  const spoken = new Promise((resolve) => page.once('console', (message) => resolve(message.text())));
+  const consoleMessage = new Promise((resolve) => page.once('console', (message) => resolve(message.text())));
   // A later `evaluate` would count as an action of the viewer, after which browsers allow sound.
   await page.evaluateOnNewDocument(
     `addEventListener('playing', ({ target }) => console.info('muted: ' + target.muted), true)`,
   );
   await page.goto(`${video.embed}?autoplay=1`, { waitUntil: 'load' });
-  expect(await spoken).toBe('muted: true');
+  expect(await consoleMessage).toBe('muted: true');
 });
 
-testInBrowser('its buttons open full screen and picture in picture', async () => {
+testInBrowser('the buttons open full screen and picture in picture', async () => {
   const { page, problems } = await open(`${video.embed}?muted=1`);
   await page.waitForFunction(HAS_FRAME);
   await page.click('media-fullscreen-button');
@@ -525,7 +525,7 @@ testInBrowser('a signed video shows nothing without its own token', () =>
   }),
 );
 
-testInBrowser('a page around it gives it a token, and it plays where the video may be shown', () =>
+testInBrowser('the embedding page gives the player a token, which works only on the allowed sites', () =>
   whileSigned(async () => {
     const opened = await open(framed(`${video.embed}?muted&autoplay=1`));
     const { page } = opened;
@@ -549,13 +549,13 @@ testInBrowser('a page around it gives it a token, and it plays where the video m
   }),
 );
 
-testInBrowser('it reports an expired token to the page around it, and plays on with a new one', () =>
+testInBrowser('the player reports an expired token to the embedding page, and continues with a new one', () =>
   whileSigned(async () => {
     // Two tokens of the same second with the same lifetime are equal.
     const [first, second] = [await tokenFor(video.id), await tokenFor(video.id, 7200)];
     const page = await newPage(browser);
-    // Tokens are valid for at least a minute, so the browser refuses the first one in place of the service. Segments need no token. Later
-    // ones fail here, too, because a player that has all segments needs no token.
+    // Tokens are valid for at least a minute, so the browser refuses the first one in place of the service. Segments need no token, so segments
+    // 2 to 9 are held back and then fail as well: with them, the player would play to the end without a new token.
     let phase: 'valid' | 'expired' | 'renewed' = 'valid';
     const held: HTTPRequest[] = [];
     const refuse = (request: HTTPRequest, code: string) =>
@@ -568,9 +568,9 @@ testInBrowser('it reports an expired token to the page around it, and plays on w
     page.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url());
       const token = searchParams.get('token');
-      const isLater = /\/[2-9]\.ts$/.test(pathname) && phase !== 'renewed';
-      if (token === 'foreign' || (isLater && phase === 'valid')) held.push(request);
-      else if (isLater) void request.abort('connectionreset');
+      const isLateSegment = /\/[2-9]\.ts$/.test(pathname) && phase !== 'renewed';
+      if (token === 'foreign' || (isLateSegment && phase === 'valid')) held.push(request);
+      else if (isLateSegment) void request.abort('connectionreset');
       else if (token === first && phase !== 'valid') void refuse(request, 'playback_token_expired');
       else void request.continue();
     });

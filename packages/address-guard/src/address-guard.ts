@@ -32,8 +32,7 @@ export class AddressGuard {
   /** Throws an AddressRefusedError unless this URL may be connected to. A name that does not resolve yet is accepted. */
   async check(url: string): Promise<void> {
     const parsed = readUrl(url, this.#publicProtocols);
-    const isPublic = this.#publicProtocols.some((protocol) => protocol === parsed.protocol);
-    if (!isPublic && this.#allowedRanges.length === 0) throw this.#refused(parsed);
+    if (!this.#mayBePublic(parsed) && this.#allowedRanges.length === 0) throw this.#refused(parsed);
     try {
       await this.addressesOf(parsed, AbortSignal.timeout(REGISTRATION_LOOKUP_MS));
     } catch (error) {
@@ -54,10 +53,14 @@ export class AddressGuard {
     return addresses;
   }
 
+  /** Whether URLs with this protocol may lead to public addresses. */
+  #mayBePublic({ protocol }: URL): boolean {
+    return this.#publicProtocols.some((allowed) => allowed === protocol);
+  }
+
   #refused(url: URL): AddressRefusedError {
-    const isPublic = this.#publicProtocols.some((protocol) => protocol === url.protocol);
     return new AddressRefusedError(
-      isPublic
+      this.#mayBePublic(url)
         ? 'must have a public address'
         : 'must begin with https://; http:// is only for addresses that the operator allows',
     );

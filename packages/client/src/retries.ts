@@ -24,7 +24,7 @@ const SENT = new Set<Request>();
 /** The requests of bodies that callers still read, for the same reason. */
 const REQUEST_OF = new WeakMap<ReadableStream, Request>();
 
-/** Statuses of requests that were not processed and can succeed later. */
+/** Statuses that are retried without a `Retry-After`. A response with a short `Retry-After` is retried whatever its status. */
 const TEMPORARY = [429, 502, 503, 504];
 
 /**
@@ -56,11 +56,11 @@ async function attempt(
   { timeoutMs, streamed }: { timeoutMs: number; streamed: boolean },
 ): Promise<Response | { error: unknown }> {
   const timeout = timeoutMs > LONGEST_TIMEOUT_MS ? undefined : AbortSignal.timeout(timeoutMs);
-  const late = new AbortController();
-  const giveUp = () => late.abort(timeout?.reason);
-  if (timeout?.aborted) giveUp();
+  // The signal of the timeout itself would also abort a streamed body that the caller still reads.
+  const timedOut = new AbortController();
+  const giveUp = () => timedOut.abort(timeout?.reason);
   timeout?.addEventListener('abort', giveUp);
-  const sent = new Request(request.clone(), { signal: AbortSignal.any([request.signal, late.signal]) });
+  const sent = new Request(request.clone(), { signal: AbortSignal.any([request.signal, timedOut.signal]) });
   SENT.add(sent);
   try {
     const response = await fetch(sent);

@@ -7,33 +7,33 @@ export type Clips = {
   /** For a transcode that is stopped soon after its start. */
   medium: string;
   /** Keeps an engine busy for some seconds, in one run. */
-  long: string;
+  slow: string;
 };
 
-/** Files that are long enough for the transcode in pieces. Tests must not change them. */
-export type LongClips = Pick<Clips, 'short'> & {
+/** A short file, and files long enough to be transcoded in pieces. Tests must not change them. */
+export type PieceClips = Pick<Clips, 'short'> & {
   /** All of it is encoded. */
-  pieces: string;
+  encoded: string;
   /** Its video and audio are passed through, and the lower renditions are encoded. */
-  kept: string;
+  passedThrough: string;
 };
 
 export async function makeClips(): Promise<Clips> {
   return {
     short: await makeShortClip(),
     medium: await cachedAvi({ size: '854x480', seconds: 8 }),
-    long: await cachedAvi({ size: '1280x720', seconds: 12 }),
+    slow: await cachedAvi({ size: '1280x720', seconds: 12 }),
   };
 }
 
-export async function makeLongClips(): Promise<LongClips> {
+export async function makePieceClips(): Promise<PieceClips> {
   return {
     short: await makeShortClip(),
-    pieces: await cachedMp4({ size: '854x480', seconds: 30 }),
-    kept: await cachedClip('.mp4', {
+    encoded: await cachedMp4({ size: '854x480', seconds: 30 }),
+    passedThrough: await cachedClip('.mp4', {
       video: 'testsrc2=size=1280x720:rate=48:duration=30',
       audio: 'sine=frequency=440:duration=30',
-      options: [...KEPT_VIDEO, '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
+      options: [...PASSED_THROUGH_VIDEO, '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
     }),
   };
 }
@@ -42,7 +42,7 @@ function makeShortClip(): Promise<string> {
   return cachedAvi({ size: '426x240', seconds: 2 });
 }
 
-const KEPT_VIDEO = [
+const PASSED_THROUGH_VIDEO = [
   '-c:v',
   'libx264',
   '-preset',

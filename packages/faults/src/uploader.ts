@@ -24,8 +24,8 @@ export class Uploader {
     return sendRaw(this.#cluster.proxies.uploads.port, { body: formWith(this.#clip), ...upload });
   }
 
-  /** Sends a form, again while a part of the cluster does not respond in time, as on a busy machine. */
-  sendWhileUnavailable(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outcome> {
+  /** Sends a form until the response is final: on a busy machine, a part of the cluster may not respond in time. */
+  sendUntilFinal(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outcome> {
     return until(
       async () => {
         const outcome = await this.send(upload);

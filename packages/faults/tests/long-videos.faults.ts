@@ -7,7 +7,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { connect } from 'amqplib';
 import { outcomesOf } from '../src/attempts.ts';
-import { type LongClips, makeLongClips } from '../src/clips.ts';
+import { makePieceClips, type PieceClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { buildFrontEnd } from '../src/front-ends.ts';
 import { hasLogged, logged } from '../src/logged.ts';
@@ -23,11 +23,11 @@ const testInBrowser = requires(
 ).test;
 
 let cluster: Cluster;
-let clips: LongClips;
+let clips: PieceClips;
 beforeAll(async () => {
   // The tests count tries. On a busy machine, an engine may be late to renew a shorter lease.
   const env = { ATTEMPT_LEASE_SECONDS: '8' };
-  [cluster, clips] = await Promise.all([Cluster.start({ env }), makeLongClips()]);
+  [cluster, clips] = await Promise.all([Cluster.start({ env }), makePieceClips()]);
 });
 afterEach(() => cluster?.heal());
 afterAll(() => cluster?.stop());
@@ -72,7 +72,7 @@ async function tasksOf(videoId: string): Promise<number> {
 /** Uploads a long video. Its source cannot be fetched until `endStorageFaults`. Resolves with it and the engine that has begun to plan it. */
 async function pauseAtFetch(): Promise<{ videoId: string; engine: ServiceProcess }> {
   cluster.storage.inject('GetObject', 'hang');
-  const videoId = await cluster.api.send(clips.pieces);
+  const videoId = await cluster.api.send(clips.encoded);
   const engine = await until(() =>
     cluster.engines.find((each) => hasLogged([each], 'transcode.started', videoId)),
   );
@@ -87,7 +87,7 @@ function endStorageFaults(next: 'stores segments' | 'stores no segments'): void 
 }
 
 test('a killed engine loses only the pieces in progress', async () => {
-  const videoId = await cluster.api.send(clips.pieces);
+  const videoId = await cluster.api.send(clips.encoded);
   const engine = await pauseAtPiece(videoId);
   const count = await tasksOf(videoId);
   const startedByKilled = logged([engine], 'task.started').length;
@@ -104,7 +104,7 @@ test('a killed engine loses only the pieces in progress', async () => {
 });
 
 test('an engine whose lease expired finishes its piece after its successor', async () => {
-  const videoId = await cluster.api.send(clips.pieces);
+  const videoId = await cluster.api.send(clips.encoded);
   const engine = await pauseAtPiece(videoId);
   for (const proxy of Object.values(cluster.proxiesOf(engine))) proxy.silence();
   await ready(videoId);
@@ -136,7 +136,7 @@ test('the engine that planned a video dies with its source; the other one fetche
   await engine.end('SIGKILL');
   endStorageFaults('stores segments');
   await ready(videoId);
-  const { size } = await stat(clips.pieces);
+  const { size } = await stat(clips.encoded);
   // Each engine fetched all of it. What broken connections lost is sent again.
   const fetched = (cluster.storage.bytesSent - before) / size;
   expect(fetched).toBeGreaterThanOrEqual(2);
@@ -181,7 +181,7 @@ test('an engine is killed between the last segment and its report', async () => 
 });
 
 test('an engine that stops hands its tasks back at once', async () => {
-  const videoId = await cluster.api.send(clips.pieces);
+  const videoId = await cluster.api.send(clips.encoded);
   const engine = await pauseAtPiece(videoId);
   await engine.signalPrograms('SIGCONT');
   expect(await engine.end('SIGTERM')).toBe(0);
@@ -194,7 +194,7 @@ test('an engine that stops hands its tasks back at once', async () => {
 });
 
 test('a video that is deleted while its pieces are encoded leaves nothing', async () => {
-  const videoId = await cluster.api.send(clips.pieces);
+  const videoId = await cluster.api.send(clips.encoded);
   const engine = await pauseAtPiece(videoId);
   await cluster.api.client.videos.delete(videoId);
   await until(() => hasLogged([engine], 'task.abandoned', videoId));
@@ -212,7 +212,7 @@ test('commands that the broker loses only delay a long video', async () => {
     lost += 1;
     channel.ack(message);
   });
-  const videoId = await cluster.api.send(clips.pieces);
+  const videoId = await cluster.api.send(clips.encoded);
   // Commands count as lost after a while with an empty queue.
   const video = await until(async () => {
     await cluster.postgres.query(
@@ -229,7 +229,7 @@ test('commands that the broker loses only delay a long video', async () => {
 });
 
 test('a short video does not wait for the pieces of two long ones', async () => {
-  const long = await Promise.all([cluster.api.send(clips.pieces), cluster.api.send(clips.pieces)]);
+  const long = await Promise.all([cluster.api.send(clips.encoded), cluster.api.send(clips.encoded)]);
   for (const videoId of long) await until(() => hasLogged(cluster.engines, 'task.started', videoId));
   const short = await cluster.api.send(clips.short);
   await ready(short);
@@ -256,7 +256,7 @@ testInBrowser('a viewer plays a video while it is transcoded, until its end', as
   await buildFrontEnd('player');
   const browser = await startBrowser(browserPath ?? '');
   try {
-    const videoId = await cluster.api.send(clips.kept);
+    const videoId = await cluster.api.send(clips.passedThrough);
     const engine = await pauseAtPiece(videoId);
     const { status, preview, embed } = await until(async () => {
       const video = await cluster.api.client.videos.get(videoId);

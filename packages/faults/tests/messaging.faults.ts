@@ -339,10 +339,10 @@ test('a video deleted in any state leaves nothing', async () => {
   await until(async () => (await statusOf(failed.videoId)) === 'failed');
   const ready = await cluster.api.send(clips.short);
   await cluster.api.client.videos.waitUntilReady(ready);
-  const running = await cluster.api.send(clips.long);
-  const waiting = await Promise.all([cluster.api.send(clips.long), cluster.api.send(clips.long)]);
+  const running = await cluster.api.send(clips.slow);
+  const waiting = await Promise.all([cluster.api.send(clips.slow), cluster.api.send(clips.slow)]);
   const half = await cluster.api.ticket();
-  const held = await holdUpload(cluster, half, { file: await readFile(clips.long), fraction: 0.5 });
+  const held = await holdUpload(cluster, half, { file: await readFile(clips.slow), fraction: 0.5 });
   await until(async () => (await statusOf(running)) === 'processing');
   const all = [unused.videoId, half.videoId, failed.videoId, ready, running, ...waiting];
 

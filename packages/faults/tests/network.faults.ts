@@ -48,7 +48,7 @@ async function noneReady(services: readonly ServiceProcess[]): Promise<void> {
 test.each(['cut', 'silence'] as const)(
   'a %s of the connections to the broker loses nothing',
   async (fault) => {
-    const videoIds = [await cluster.api.send(clips.long), await cluster.api.send(clips.short)];
+    const videoIds = [await cluster.api.send(clips.slow), await cluster.api.send(clips.short)];
     await progressing(videoIds[0] as string);
 
     cluster.proxies.broker[fault]();
@@ -94,7 +94,7 @@ test.each(['cut', 'silence'] as const)(
     const ready = await cluster.api.send(clips.short);
     await cluster.api.client.videos.waitUntilReady(ready);
     const ticket = await cluster.api.ticket();
-    const running = await cluster.api.send(clips.long);
+    const running = await cluster.api.send(clips.slow);
     await progressing(running);
 
     cluster.proxies.database[fault]();
@@ -133,7 +133,7 @@ async function statusOf(url: string, body?: object): Promise<number> {
 test.each(['cut', 'silence'] as const)(
   'during a %s of the connections to the internal listeners running work continues, and new work waits',
   async (fault) => {
-    const running = await cluster.api.send(clips.long);
+    const running = await cluster.api.send(clips.slow);
     await progressing(running);
     const [begun, late] = await Promise.all([cluster.api.ticket(), cluster.api.ticket()]);
     const held = await HeldUpload.begin(cluster.proxies.uploads.port, {

@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 test('engines hand back their jobs on SIGTERM and exit with 0', async () => {
-  const videoIds = await Promise.all([cluster.api.send(clips.long), cluster.api.send(clips.long)]);
+  const videoIds = await Promise.all([cluster.api.send(clips.slow), cluster.api.send(clips.slow)]);
   await until(async () => {
     const videos = await Promise.all(videoIds.map((id) => cluster.api.video(id)));
     return videos.every((video) => (video?.progress ?? 0) > 0);

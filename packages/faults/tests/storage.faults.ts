@@ -47,7 +47,7 @@ async function hold({ uploadToken }: Ticket): Promise<HeldUpload> {
 /** Uploads the long clip and resolves once some of its segments are stored. */
 async function beginTranscode(): Promise<string> {
   const ticket = await cluster.api.ticket();
-  await upload(clips.long, ticket);
+  await upload(clips.slow, ticket);
   await until(() => storedOf('hls', ticket.videoId).length > 0, { what: 'the first segment' });
   return ticket.videoId;
 }

@@ -201,7 +201,7 @@ describe('a full disk', () => {
   withMounts.test('during a transcode ends the attempt; another engine does the job', async () => {
     await withDisk(ROOMY_DISK, async (full, healthy, disk) => {
       await full.start();
-      const videoId = await cluster.api.send(clips.long);
+      const videoId = await cluster.api.send(clips.slow);
       await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
       await until(async () => {
         await fill(disk);

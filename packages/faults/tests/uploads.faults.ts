@@ -182,7 +182,7 @@ describe('forms', () => {
     const given = await uploader.tickets(cases.length);
     const outcomes = await Promise.all(
       cases.map(async ([name, { upload }], index) => {
-        const { status, code } = await uploader.sendWhileUnavailable({
+        const { status, code } = await uploader.sendUntilFinal({
           token: given[index]?.uploadToken,
           ...upload(),
         });
@@ -308,7 +308,7 @@ describe('clients', () => {
     await uploader.expectReady(given);
   });
 
-  test('the file of a client that disconnects before the response is accepted', async () => {
+  test('a complete file is accepted even if its client disconnects before the response', async () => {
     const ticket = await cluster.api.ticket();
     const heads = () => cluster.storage.log.filter((operation) => operation === 'HeadObject').length;
     const headsBefore = heads();

@@ -8,7 +8,7 @@ import { runProgram } from './run-program.ts';
 /** Shared by all suites and kept between runs. */
 const CACHE = resolve(import.meta.dirname, '../../../node_modules/.cache/test-clips');
 
-/** Inputs (sources of lavfi, unless `options` say otherwise) and options of the output. */
+/** `video` and `audio` are sources of lavfi. `options` follow them: further inputs, and options of the output. */
 export type Clip = { video?: string; audio?: string; options?: readonly string[] };
 
 const FAST_VIDEO = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
@@ -16,7 +16,7 @@ const FAST_VIDEO = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv4
 /** Makes a media file of test patterns and tones, and resolves with its path. */
 export async function makeClip(path: string, clip: Clip): Promise<string> {
   const args = argumentsFor(clip);
-  // A file of the test's own may have another content in the next run.
+  // Not cached if an argument names a temporary file: its content can differ in the next run.
   if (args.some((argument) => argument.includes(tmpdir()))) await runProgram('ffmpeg', [...args, path]);
   else await copyFile(await cachedClip(extname(path), clip), path);
   return path;

@@ -52,9 +52,9 @@ export class ControlPlane {
       await this.#context.maintenance.releaseClaims();
       await this.#context.purges.releaseClaims();
       await this.#context.attempts.endOpenAttempts();
-      await this.#context.commands.republishAll();
+      await this.#context.commands.makeAllDue();
       await this.#context.tasks.endAllTries();
-      await this.#context.taskCommands.republishAll();
+      await this.#context.taskCommands.makeAllDue();
       await this.#context.imports.releaseClaims();
       await this.#context.engines.deleteAll();
     }

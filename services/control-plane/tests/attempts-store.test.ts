@@ -12,7 +12,7 @@ import {
 import {
   claimDueCommands,
   findCommandBacklog,
-  findLatestClaimed,
+  findLatestClaimedWaitingSince,
   findUnclaimed,
   makeAllDue,
   makeDueAgain,
@@ -247,13 +247,13 @@ describe('commands', () => {
 });
 
 test('the latest claimed command is of a living video that does not wait', async () => {
-  expect(await findLatestClaimed(db)).toBeNull();
+  expect(await findLatestClaimedWaitingSince(db)).toBeNull();
   await video({ waiting: -1 });
   await video({ waiting: -1, failed: true, deleted: true });
   await video({ failed: true });
-  expect(await findLatestClaimed(db)).toBeNull();
+  expect(await findLatestClaimedWaitingSince(db)).toBeNull();
   await video({ waiting: -4, failed: true });
   const latest = await video({ waiting: -2, lease: 1 });
   await video({ waiting: -3, failed: true });
-  expect(await findLatestClaimed(db)).toEqual((await row(latest)).waiting_since);
+  expect(await findLatestClaimedWaitingSince(db)).toEqual((await row(latest)).waiting_since);
 });

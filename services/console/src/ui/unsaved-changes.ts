@@ -7,7 +7,7 @@ type NavigateEvent = Event & { destination: { sameDocument: boolean } };
 const QUESTION = 'Discard the changes that are not saved?';
 
 /** Asks whether changes may be lost. */
-export function mayDiscard(): boolean {
+export function confirmDiscard(): boolean {
   // Only the dialog of the browser blocks a navigation until the user has decided.
   return confirm(QUESTION);
 }
@@ -17,7 +17,7 @@ export function useUnsavedChanges(isDirty: boolean): void {
   useEffect(() => {
     if (!isDirty) return;
     const onNavigate = (event: Event) => {
-      if (event.cancelable && (event as NavigateEvent).destination.sameDocument && !mayDiscard()) {
+      if (event.cancelable && (event as NavigateEvent).destination.sameDocument && !confirmDiscard()) {
         event.preventDefault();
       }
     };

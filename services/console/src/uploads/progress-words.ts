@@ -22,7 +22,7 @@ export function progressWords(item: Item): string {
   }
 }
 
-/** Speed and time left of the files that are being sent; empty until they are known. */
+/** Speed and time left of the files that are being sent, or that there is no connection; empty until the speed is known. */
 export function paceWords(items: readonly Item[]): string[] {
   if (items.every(({ speed }) => speed === undefined)) return [];
   const { speed, secondsLeft } = paceOf(items);

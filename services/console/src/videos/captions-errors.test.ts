@@ -11,7 +11,7 @@ function refused(
   return new ApiError(detail, { code, status: 400, requestId: 'r', problem });
 }
 
-test('an error of the file says its line, others are at their fields', () => {
+test('an error of the file says its line, others are at their fields, and those without a field are left out', () => {
   expect(captionsErrors(refused('invalid_captions', 'Line 3: a cue was expected.'))).toEqual({
     file: 'Line 3: a cue was expected.',
   });

@@ -2,7 +2,7 @@ import type { Video } from '@framelane/client';
 import { Button, Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useSession } from '../sign-in/session.ts';
-import { mayDiscard, useUnsavedChanges } from '../ui/unsaved-changes.ts';
+import { confirmDiscard, useUnsavedChanges } from '../ui/unsaved-changes.ts';
 import { EditVideoForm } from './edit-video-form.tsx';
 
 /** Opens the form for the fields that the owner of a video sets. Nothing for somebody without the permission. */
@@ -17,7 +17,7 @@ export function EditVideo({ video }: { video: Video }) {
     setIsDirty(false);
   };
   const leave = () => {
-    if (!isDirty || mayDiscard()) close();
+    if (!isDirty || confirmDiscard()) close();
   };
   return (
     <>

@@ -12,7 +12,7 @@ type VideoListProps = {
   ref: RefObject<HTMLUListElement | null>;
   videos: readonly Video[];
   address: ListAddress;
-  /** Whether the videos still belong to another address. */
+  /** Whether the videos are still those of the previous page or filter. */
   isLoading: boolean;
   /** Called with the result of a bulk action, in words. */
   onDone: (words: string) => void;
@@ -86,7 +86,7 @@ export function VideoList({ ref, videos, address, isLoading, onDone }: VideoList
           onClose={(done, words) => {
             setBulk(undefined);
             onDone(words);
-            // When the dialog is gone. The button is, too, if nothing is selected any more.
+            // Moves the focus when the dialog is closed. The button that opened it is gone if nothing is selected any more.
             requestAnimationFrame(() =>
               opener.current instanceof HTMLElement && opener.current.isConnected
                 ? opener.current.focus()

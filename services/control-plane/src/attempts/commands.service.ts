@@ -9,7 +9,7 @@ import {
   claimDueCommands,
   type DueCommand,
   findCommandBacklog,
-  findLatestClaimed,
+  findLatestClaimedWaitingSince,
   findUnclaimed,
   makeAllDue,
   makeDueAgain,
@@ -17,8 +17,11 @@ import {
   type UnclaimedCommand,
 } from './commands.store.ts';
 
-/** Longer than the message bus waits for a confirm. */
-const CLAIM_SECONDS = 30;
+/**
+ * How long a control plane holds a due command while it publishes it. Longer than the message bus waits for a confirm. An engine's claim of
+ * the video is another thing.
+ */
+const LEASE_SECONDS = 30;
 
 /**
  * How long a published command can be in transit: not yet in the queue, or held by an engine that cannot reach the control
@@ -42,7 +45,7 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 
   claim(limit: number): Promise<DueCommand[]> {
-    return claimDueCommands(this.#db, limit, CLAIM_SECONDS);
+    return claimDueCommands(this.#db, limit, LEASE_SECONDS);
   }
 
   /** Publishes a command. Without a confirm the command stays due and is published again: engines ignore the second one. */
@@ -54,25 +57,25 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 
   /**
-   * Publishes lost commands again. A command that still waits in the queue is not lost. An unclaimed command counts as
+   * Makes lost commands due again. A command that still waits in the queue is not lost. An unclaimed command counts as
    * lost when the queue is empty, or when an engine has claimed a video whose command was published much later. Safe on
    * several instances.
    */
   async reissueLost(): Promise<void> {
     const unclaimed = await findUnclaimed(this.#db, COMMAND_IN_TRANSIT_SECONDS);
     if (unclaimed.length === 0) return;
-    const latestClaimed = await findLatestClaimed(this.#db);
+    const latestWaitingSince = await findLatestClaimedWaitingSince(this.#db);
     const { overtaken = [], others = [] } = Object.groupBy(unclaimed, (command) =>
-      isOvertaken(command, latestClaimed) ? 'overtaken' : 'others',
+      isOvertaken(command, latestWaitingSince) ? 'overtaken' : 'others',
     );
-    await this.#reissue(overtaken);
+    await this.#makeDueAgain(overtaken);
     if (others.length > 0 && (await this.#bus.countWaiting('engine.commands')) === 0) {
-      await this.#reissue(others);
+      await this.#makeDueAgain(others);
     }
   }
 
-  /** Publishes the commands of all videos that wait for an engine. Call it only while the queue is empty. */
-  republishAll(): Promise<void> {
+  /** Makes the commands of all videos that wait for an engine due. Call it only while the queue is empty. */
+  makeAllDue(): Promise<void> {
     return makeAllDue(this.#db);
   }
 
@@ -81,7 +84,7 @@ export class TranscodeCommands implements DueWork<DueCommand> {
     return findCommandBacklog(this.#db);
   }
 
-  async #reissue(commands: UnclaimedCommand[]): Promise<void> {
+  async #makeDueAgain(commands: UnclaimedCommand[]): Promise<void> {
     await forEachSettled(commands, async (command) => {
       if (await makeDueAgain(this.#db, command)) {
         this.#logger.warn('transcode.command_reissued', { videoId: command.videoId });
@@ -91,10 +94,10 @@ export class TranscodeCommands implements DueWork<DueCommand> {
 }
 
 /**
- * Whether an engine has claimed a video whose command was published so much later that the queue must have delivered this
- * command.
+ * Whether an engine has claimed a video that began to wait so long after this command was published that the queue must have
+ * delivered this command first.
  */
-function isOvertaken({ publishedAt }: UnclaimedCommand, latestClaimed: Date | null): boolean {
-  if (latestClaimed === null) return false;
-  return latestClaimed.getTime() - publishedAt.getTime() >= COMMAND_IN_TRANSIT_SECONDS * 1000;
+function isOvertaken({ publishedAt }: UnclaimedCommand, latestWaitingSince: Date | null): boolean {
+  if (latestWaitingSince === null) return false;
+  return latestWaitingSince.getTime() - publishedAt.getTime() >= COMMAND_IN_TRANSIT_SECONDS * 1000;
 }

@@ -88,7 +88,7 @@ export async function makeAllDue(db: Database): Promise<void> {
  * Of all videos that an engine has claimed, the latest time at which one began to wait. The queue delivers commands in
  * order, so it has delivered every command that was published before that time.
  */
-export async function findLatestClaimed(db: Database): Promise<Date | null> {
+export async function findLatestClaimedWaitingSince(db: Database): Promise<Date | null> {
   const row = await db
     .selectFrom('videos')
     .select('waiting_since')

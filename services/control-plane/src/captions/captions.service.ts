@@ -152,15 +152,15 @@ export class CaptionsService {
   async storeTracks(trx: Database, video: VideoRow, tracks: Manifest['captions']): Promise<void> {
     if (tracks.length === 0) return;
     const existing = await listCaptions(trx, video.id);
-    const set = new Set(existing.map(({ language }) => language));
-    const taken = new Set<string>();
+    const storedLanguages = new Set(existing.map(({ language }) => language));
+    const tagsOfTracks = new Set<string>();
     for (const track of tracks) {
-      const language = withNumber(canonicalLanguage(track.language ?? '') ?? 'und', taken);
-      taken.add(language);
-      if (set.has(language) || set.size >= MAX_LANGUAGES) continue;
+      const language = withNumber(canonicalLanguage(track.language ?? '') ?? 'und', tagsOfTracks);
+      tagsOfTracks.add(language);
+      if (storedLanguages.has(language) || storedLanguages.size >= MAX_LANGUAGES) continue;
       const content = this.#readTrack(video.id, track.webvtt);
       if (content === undefined) continue;
-      set.add(language);
+      storedLanguages.add(language);
       const revision = await this.#playback.changed(trx, video.id);
       const facts = { language, label: labelOf(track.label, language), is_default: false, revision };
       await saveCaptions(trx, video.id, { ...content, ...facts, origin: 'file' });

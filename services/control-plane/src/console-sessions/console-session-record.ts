@@ -24,16 +24,16 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
 
 /** The session of a request in the workspace and environment that it chose, with its CSRF token. */
 export function toCurrentSession(
-  { environment, ...session }: VerifiedSession,
-  workspaces: readonly VerifiedSession[],
+  session: VerifiedSession,
+  sessionsOfWorkspaces: readonly VerifiedSession[],
   token: string,
 ): components['schemas']['ConsoleSession'] {
-  const { environments: _, ...record } = toSessionRecord({ environment, ...session });
+  const { environments: _, ...record } = toSessionRecord(session);
   return {
     ...record,
-    environment,
+    environment: session.environment,
     workspace: { id: session.workspace_id, name: session.workspace_name },
-    workspaces: workspaces.map(({ workspace_id, workspace_name, environments, permissions }) => ({
+    workspaces: sessionsOfWorkspaces.map(({ workspace_id, workspace_name, environments, permissions }) => ({
       id: workspace_id,
       name: workspace_name,
       environments: [...environments],

@@ -9,22 +9,22 @@ test.each([
   ['an empty object', {}, 1],
   ['a flat object', { a: 1, b: 'x' }, 1],
   ['an array in an object', { a: [1, 2] }, 2],
-  ['the deepest value counts', [1, { a: {} }, [[[]]]], 4],
+  ['an array whose members differ in depth', [1, { a: {} }, [[[]]]], 4],
   ['a member named __proto__', JSON.parse('{"__proto__":{"a":{}}}'), 3],
-])('%s', (_, value, depth) => {
+])('the depth of %s', (_, value, depth) => {
   expect(isDeeperThan(depth, value)).toBe(false);
   if (depth > 0) expect(isDeeperThan(depth - 1, value)).toBe(true);
 });
 
-test('the deepest body within the size limit', () => {
+test('130,000 levels do not overflow the stack', () => {
   const value = JSON.parse(`${'['.repeat(130_000)}${']'.repeat(130_000)}`);
   expect(isDeeperThan(20, value)).toBe(true);
 });
 
 test.each([
-  [20, undefined],
-  [21, expect.objectContaining({ code: 'json_too_deep' })],
-])('a body with %d levels', (depth, problem) => {
+  [20, 'accepted', undefined],
+  [21, 'refused', expect.objectContaining({ code: 'json_too_deep' })],
+])('a body with %d levels is %s', (depth, _, problem) => {
   const body = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
   let thrown: unknown;
   let continued = false;

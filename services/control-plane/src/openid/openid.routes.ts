@@ -54,7 +54,7 @@ export function openIdRoutes(deps: {
       orFail(async (req, res) => {
         pendingCookie.clear(res);
         const query = new URL(req.originalUrl, consoleUrl).search;
-        const pending = pendingCookie.valueOf(req) ?? '';
+        const pending = pendingCookie.read(req) ?? '';
         const token = await failures.guard(clientNetwork(req), { kind: 'code', secret: query }, () =>
           signIn.complete(query, pending, req.get('user-agent')),
         );

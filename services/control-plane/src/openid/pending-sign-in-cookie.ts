@@ -25,7 +25,7 @@ export class PendingSignInCookie {
     res.cookie(this.#name, '', { ...this.#options, maxAge: 0 });
   }
 
-  valueOf(req: Request): string | undefined {
+  read(req: Request): string | undefined {
     return this.#pattern.exec(req.headers.cookie ?? '')?.[1];
   }
 }

@@ -51,7 +51,7 @@ type Attempt = { videoId: string; attempt: number };
 type Place = { attempt: number; task: number };
 
 /** The result of one lookup of a segment. `error` is the error of the object store. */
-type Lookup = { isEnded: boolean; segment?: StoredSegment; error?: unknown };
+type Lookup = { attemptHasEnded: boolean; segment?: StoredSegment; error?: unknown };
 
 /**
  * Serves long videos while engines transcode them. The plan lists all segments, so the playlists are complete from the start. A request
@@ -98,8 +98,10 @@ export class PreviewsService {
     const playable = [...offered, ...previewVariants(plan, await findTaskProgress(this.#db, attempt))];
     const variants = VIDEO_RENDITIONS.filter((name) => playable.includes(name));
     if (variants.length === offered.length) return;
+    // Another control plane was first, or the attempt has ended.
     if (!(await storePreview(this.#db, attempt, { offered: state.offered, variants }))) return;
     this.#logger.info('video.preview_offered', { ...attempt, title: state.title, variants });
+    // The metric is the time until the first preview of a first attempt.
     if (state.offered !== null || state.uploadedAt === null || attempt.attempt > 1) return;
     this.#metrics.previewOffered((Date.now() - state.uploadedAt.getTime()) / 1000);
   }
@@ -136,8 +138,8 @@ export class PreviewsService {
     const task = plan && taskOf(plan, rendition, sequence);
     if (attempt === undefined || task === undefined) return undefined;
     const place = { attempt, task };
-    const { isEnded, segment } = await this.#lookUp(address, place, EARLIER_TRIES);
-    if (isEnded || segment !== undefined) return segment;
+    const { attemptHasEnded, segment } = await this.#lookUp(address, place, EARLIER_TRIES);
+    if (attemptHasEnded || segment !== undefined) return segment;
 
     const ofVideo = `${workspaceId}/${videoId}/`;
     const key = `${ofVideo}${rendition}/${sequence}`;
@@ -156,8 +158,8 @@ export class PreviewsService {
     for (;;) {
       const waited = Date.now() - begin;
       await delay(Math.min(POLL_MS + waited / 10, Math.max(0, this.#waitMs - waited)));
-      const { isEnded, segment, error } = await this.#lookUp(address, place);
-      if (isEnded || segment !== undefined) return segment;
+      const { attemptHasEnded, segment, error } = await this.#lookUp(address, place);
+      if (attemptHasEnded || segment !== undefined) return segment;
       if (Date.now() - begin >= this.#waitMs) throw notYetStored(error);
     }
   }
@@ -166,18 +168,20 @@ export class PreviewsService {
   async #lookUp(address: SegmentAddress, { attempt, task }: Place, earlierTries = 0): Promise<Lookup> {
     const { videoId, rendition, sequence } = address;
     const latest = await findLatestTry(this.#db, { videoId, attempt, task });
-    if (latest === undefined) return { isEnded: true };
-    for (let tryNumber = latest; tryNumber > Math.max(0, latest - 1 - earlierTries); tryNumber -= 1) {
+    if (latest === undefined) return { attemptHasEnded: true };
+    const earliest = Math.max(1, latest - earlierTries);
+    for (let tryNumber = latest; tryNumber >= earliest; tryNumber -= 1) {
       const folder = taskFolder(task, tryNumber);
       const key = segmentKey({ ...address, attempt, folder }, rendition, sequence);
       try {
         const stored = await pTimeout(this.#objects.head(key), { milliseconds: LOOKUP_TIMEOUT_MS });
-        if (stored !== null) return { isEnded: false, segment: { attempt, folder, bytes: stored.bytes } };
+        if (stored !== null)
+          return { attemptHasEnded: false, segment: { attempt, folder, bytes: stored.bytes } };
       } catch (error) {
-        return { isEnded: false, error };
+        return { attemptHasEnded: false, error };
       }
     }
-    return { isEnded: false };
+    return { attemptHasEnded: false };
   }
 
   async #plan(attempt: Attempt): Promise<PlannedVideo | undefined> {

@@ -49,7 +49,7 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
     await recordTaskPublished(this.#db, command);
   }
 
-  /** Publishes lost commands again. Safe on several instances. */
+  /** Makes lost commands due again. Safe on several instances. */
   async reissueLost(): Promise<void> {
     if (!(await hasUnclaimed(this.#db, IN_TRANSIT_SECONDS))) return;
     const isEmpty = (await this.#bus.countWaiting('engine.tasks')) === 0;
@@ -57,8 +57,8 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
     if (count > 0) this.#logger.warn('task.commands_reissued', { count });
   }
 
-  /** Publishes all commands again. Call it only while the queue is empty. */
-  republishAll(): Promise<void> {
+  /** Makes all commands due. Call it only while the queue is empty. */
+  makeAllDue(): Promise<void> {
     return makeAllTaskCommandsDue(this.#db);
   }
 

@@ -49,10 +49,10 @@ export function toDeliveryDetails(
   requestBody: string,
 ): DeliveryDetails {
   const record = toDeliveryRecord(row, attempts);
-  const attemptLog = record.attemptLog.map((entry, at) => ({
+  const attemptLog = record.attemptLog.map((entry, index) => ({
     ...entry,
-    requestHeaders: attempts[at]?.request_headers ?? null,
-    responseBody: attempts[at]?.response_body ?? null,
+    requestHeaders: attempts[index]?.request_headers ?? null,
+    responseBody: attempts[index]?.response_body ?? null,
   }));
   return { ...record, requestBody, attemptLog };
 }

@@ -22,7 +22,9 @@ describe('the ffmpeg arguments', () => {
 
   test('of one rendition', () => {
     const { inputOptions, outputs } = lineFor({
-      ...{ rungs: planLadder({ width: 640, height: 360 }, 25), videoPassthrough: true, audio: [] },
+      rungs: planLadder({ width: 640, height: 360 }, 25),
+      videoPassthrough: true,
+      audio: [],
     });
     expect(inputOptions.join(' ')).toMatch(
       /^-nostdin -hide_banner -v error -threads 2 -reinit_filter 0 -noautorotate -protocol_whitelist /,

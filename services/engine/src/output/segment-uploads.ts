@@ -33,7 +33,7 @@ export type SegmentUploadsOptions = {
   renditions: ReadonlySet<RenditionName>;
   /** The rendition whose I-frames are stored as well; null for none. */
   iFramesOf: RenditionName | null;
-  /** Maximum number of segments of a rendition. */
+  /** Maximum number of segments of a rendition; for a piece, exactly its number of segments. */
   maxSegments: number;
   /**
    * The numbers of the first segment and I-frame of a piece, and whether another piece follows it. ffmpeg writes segments of pieces
@@ -109,7 +109,7 @@ export class SegmentUploads {
         }
         this.#waiting.push(file);
       }
-      this.#startWaiting();
+      this.#startUploads();
     } catch (error) {
       this.#fail(error);
     }
@@ -130,7 +130,7 @@ export class SegmentUploads {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  #startWaiting(): void {
+  #startUploads(): void {
     while (this.#running.size < MAX_UPLOADS && !this.#failure && !this.#options.signal.aborted) {
       const file = this.#waiting.shift();
       if (!file) return;
@@ -138,7 +138,7 @@ export class SegmentUploads {
         .catch((error: unknown) => this.#fail(error))
         .finally(() => {
           this.#running.delete(upload);
-          this.#startWaiting();
+          this.#startUploads();
         });
       this.#running.add(upload);
     }
@@ -190,7 +190,7 @@ export class SegmentUploads {
   async #upload(segment: OutputFile, { name, rendition, sequence }: SegmentFile): Promise<number> {
     const { objects, contentKey, keyOf, signal } = this.#options;
     const options = { contentType: 'video/mp2t', signal };
-    const completed = this.#isJoined(sequence)
+    const completed = this.#isLastBeforeNextPiece(sequence)
       ? completeCounters(await buffer(readFrom(segment)))
       : undefined;
     const { bytes } = await withStorageRetries(() => {
@@ -203,8 +203,8 @@ export class SegmentUploads {
     return bytes;
   }
 
-  /** Whether the first segment of another piece follows a segment. */
-  #isJoined(sequence: number): boolean {
+  /** Whether a segment is the last one of a piece that another piece follows. */
+  #isLastBeforeNextPiece(sequence: number): boolean {
     const { piece, maxSegments } = this.#options;
     return piece?.isFollowed === true && sequence === piece.firstSegment + maxSegments - 1;
   }

@@ -44,7 +44,7 @@ const plan = (
       entryPoints: null,
       layout: null,
     },
-    allowPassthrough,
+    { allowPassthrough },
   );
 };
 

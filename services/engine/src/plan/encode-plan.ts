@@ -34,12 +34,15 @@ export type PlanSettings = { maxRates: MaxRates; surround: boolean };
 /**
  * Decides how to transcode a source.
  *
- * @param allowPassthrough false after an attempt has shown that the packets of the source do not form valid segments
+ * `allowPassthrough` is false after an attempt has shown that the packets of the source do not form valid segments.
  */
 export function planEncoding(
   source: ProbedSource,
-  allowPassthrough: boolean,
-  { maxRates, surround }: PlanSettings = { maxRates: DEFAULT_MAX_RATES, surround: false },
+  {
+    allowPassthrough,
+    maxRates = DEFAULT_MAX_RATES,
+    surround = false,
+  }: { allowPassthrough: boolean } & Partial<PlanSettings>,
 ): ExplainedPlan {
   const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);

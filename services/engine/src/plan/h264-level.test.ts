@@ -49,7 +49,8 @@ test.each([
   (width, height, framesPerSecond, kilobits, level, maxFrames) => {
     const maxRate = kilobits * 1000;
     expect(h264Level({ width, height, framesPerSecond, maxRate, bufferSize: 2 * maxRate })).toEqual({
-      ...{ level, maxFrames },
+      level,
+      maxFrames,
     });
   },
 );

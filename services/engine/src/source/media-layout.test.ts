@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { indexOf } from './media-layout.ts';
+import { readContainerIndex } from './media-layout.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-async function indexOfFile(...parts: Buffer[]) {
+async function readContainerIndexFile(...parts: Buffer[]) {
   const path = join(directory, 'file');
   await writeFile(path, Buffer.concat(parts));
-  return indexOf(path);
+  return readContainerIndex(path);
 }
 
 /** A box with some content. `size` replaces the size that it declares. */
@@ -67,7 +67,7 @@ test.each([
     ],
   ],
 ])('a file with %s', async (_, parts, bytes, index) => {
-  expect(await indexOfFile(...parts)).toEqual({ bytes, index });
+  expect(await readContainerIndexFile(...parts)).toEqual({ bytes, index });
 });
 
 test.each([
@@ -81,5 +81,5 @@ test.each([
   ['has many boxes', [FTYP, MOOV, ...Array.from({ length: 62 }, () => box('mdat', 10)), box('free', 0)]],
   ['is empty', []],
 ])('a file that %s has no usable index', async (_, parts) => {
-  expect(await indexOfFile(...parts)).toBeNull();
+  expect(await readContainerIndexFile(...parts)).toBeNull();
 });

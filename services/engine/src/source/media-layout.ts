@@ -22,7 +22,7 @@ const LARGE_SIZE_OFFSET = 8;
  * Everything in an MP4 or QuickTime file except the media data (boxes `mdat`, ISO/IEC 14496-12). Null if the file is fragmented,
  * truncated, or otherwise unusual.
  */
-export async function indexOf(path: string): Promise<{ bytes: number; index: ByteRanges } | null> {
+export async function readContainerIndex(path: string): Promise<{ bytes: number; index: ByteRanges } | null> {
   const file = await open(path);
   try {
     const { size: bytes } = await file.stat();

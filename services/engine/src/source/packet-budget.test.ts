@@ -17,8 +17,8 @@ function accepted(budget: PacketBudget, bytes: number, limit: number): number {
 }
 
 describe('the packet budget', () => {
-  test('limits the number of packets', () => {
-    expect(accepted(new PacketBudget(10_000, 10), 0, 20_000)).toBe(10_000);
+  test('allows 1,000 packets per second of the maximum duration', () => {
+    expect(accepted(new PacketBudget(500, 10), 0, 20_000)).toBe(10 * 1000);
   });
 
   test('limits the total size to four times the file and 64 MiB', () => {

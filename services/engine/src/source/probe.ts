@@ -9,7 +9,7 @@ import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
 import { KeyFrameScan } from './key-frame-scan.ts';
-import { indexOf, type MediaLayout } from './media-layout.ts';
+import { type MediaLayout, readContainerIndex } from './media-layout.ts';
 import {
   type AudioTrack,
   type MediaSource,
@@ -97,20 +97,28 @@ const ENCRYPTION_INFO = 'Encryption info';
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const source = readSource(await describe(options));
   const tracks = chooseTracks(source);
-  const { timeline, runs, ...packets } = await readPackets(source, tracks, options);
-  const audio = await withoutUndecodable(packets.audio, options);
+  const {
+    timeline,
+    runs,
+    end,
+    gops,
+    entryPoints,
+    audio: allAudio,
+  } = await readPackets(source, tracks, options);
+  const audio = await withoutUndecodable(allAudio, options);
   checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
   const video = tracks.video.scanTypeUnknown ? await withScanType(tracks.video, options) : tracks.video;
   const used = [video, ...audio].map(({ index }) => index);
   const leftOut = source.tracks.filter(({ index }) => !used.includes(index));
   return {
-    ...{ container, declaredDuration, ...packets, layout: await layoutOf(source, runs, options) },
-    ...{ video, audio, leftOut, timeline: pairFields(timeline, video) },
+    ...{ container, declaredDuration, end, gops, entryPoints, video, audio, leftOut },
+    layout: await layoutOf(source, runs, options),
+    timeline: pairFields(timeline, video),
   };
 }
 
-/** Null with several video tracks: ffmpeg may begin at a key frame of another one. */
+/** The layout for runs that read only a part of the file. Null with several video tracks: ffmpeg may begin at a key frame of another one. */
 async function layoutOf(
   { tracks }: MediaSource,
   runs: readonly PacketRun[] | null,
@@ -118,16 +126,16 @@ async function layoutOf(
 ): Promise<MediaLayout | null> {
   const isOnlyVideo = tracks.filter(({ kind }) => kind === 'video').length === 1;
   if (runs === null || !isOnlyVideo) return null;
-  const file = await indexOf(join(cwd, SOURCE_PATH));
-  return file && { ...file, runs };
+  const container = await readContainerIndex(join(cwd, SOURCE_PATH));
+  return container && { ...container, runs };
 }
 
 /** Seconds of audio that are decoded to find out whether a track can be decoded. */
 const DECODED_SECONDS = 5;
 
 /**
- * Decodes the beginning of several audio tracks, and leaves out those that begin in it but have no decodable frame: a viewer who
- * chose such a track would hear silence.
+ * Decodes the beginning of several audio tracks, and leaves out those that start in its first half but have no decodable frame: a
+ * viewer who chose such a track would hear silence.
  */
 async function withoutUndecodable(
   audio: readonly ProbedAudio[],
@@ -153,7 +161,9 @@ async function withoutUndecodable(
     if (error instanceof ToolError) return audio;
     throw error;
   }
-  return audio.filter(({ index, start }) => decoded.has(index) || !(start < DECODED_SECONDS / 2));
+  // The start is NaN if no packet has a timestamp.
+  const startsLater = (start: number) => Number.isNaN(start) || start >= DECODED_SECONDS / 2;
+  return audio.filter(({ index, start }) => decoded.has(index) || startsLater(start));
 }
 
 async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise<string> {

@@ -104,7 +104,7 @@ function transcode(
   return runTranscodeJob(
     {
       ...{ workspaceId, videoId, attempt, sourceKey, sourceBytes, hashSource, isShared: false },
-      ...{ severalAudioTracks, pieceSeconds, contentKey },
+      ...{ acceptsAudioTracks: severalAudioTracks, pieceSeconds, contentKey },
     },
     {
       ...worker,

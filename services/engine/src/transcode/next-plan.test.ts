@@ -21,7 +21,7 @@ const source: ProbedSource = {
   timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
   ...{ end: 10, declaredDuration: null, gops: 'irregular', entryPoints: null, layout: null },
 };
-const encoded = planEncoding(source, false);
+const encoded = planEncoding(source, { allowPassthrough: false });
 const passedThrough = { ...encoded, videoPassthrough: true };
 const invalidSegment = new InvalidSegmentError('No IDR picture');
 
@@ -49,7 +49,7 @@ describe('after a failure of passthrough', () => {
 
   test('a video without audio is encoded', () => {
     const silent = { ...source, audio: [] };
-    const plan = { ...planEncoding(silent, false), videoPassthrough: true };
+    const plan = { ...planEncoding(silent, { allowPassthrough: false }), videoPassthrough: true };
     expect(nextPlan({ plan, source: silent }, invalidSegment, settings)?.plan.audio).toEqual([]);
   });
 
@@ -66,7 +66,7 @@ describe('after a failure of passthrough', () => {
 describe('after audio has changed its channels', () => {
   const changed = new ToolError('exit', '', 'Changing audio frame properties on the fly is not supported');
   const surround = { ...source, audio: [probedAudio({ codec: 'ac3', channels: 6 })] };
-  const plan = planEncoding(surround, false);
+  const plan = planEncoding(surround, { allowPassthrough: false });
   const stereo = { ...plan, audio: plan.audio.map((track) => ({ ...track, decodeToStereo: true })) };
 
   test.each([
@@ -90,7 +90,7 @@ describe('after audio has changed its channels', () => {
 describe('an audio track that turns out to be unusable', () => {
   const tracks = [probedAudio(), probedAudio({ index: 2, codec: 'flac', language: 'de' })] as const;
   const several = { ...source, audio: tracks };
-  const plan = planEncoding(several, false);
+  const plan = planEncoding(several, { allowPassthrough: false });
   const changed = new ToolError(
     ...(['exit', '', '[graph_1_in_0_2 @ 0x1] Changing audio frame properties on the fly'] as const),
   );
@@ -111,7 +111,10 @@ describe('an audio track that turns out to be unusable', () => {
   });
 
   test('is left out if it begins too late', () => {
-    const late = planEncoding({ ...several, audio: [probedAudio(), { ...tracks[1], start: 3600 }] }, false);
+    const late = planEncoding(
+      { ...several, audio: [probedAudio(), { ...tracks[1], start: 3600 }] },
+      { allowPassthrough: false },
+    );
     const error = new ToolError('exit', '', 'Too many packets buffered for output stream 0:3.');
     const next = nextPlan({ plan: late, source: several }, error, settings);
     expect(next?.source.audio).toMatchObject([{ index: 1 }]);

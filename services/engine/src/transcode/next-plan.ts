@@ -31,7 +31,7 @@ export function nextPlan(
   }
   const replanned = (from: ProbedSource, allowPassthrough: boolean) => ({
     source: from,
-    plan: decodedToStereo(planEncoding(from, allowPassthrough, settings), tracksInStereo(plan)),
+    plan: decodedToStereo(planEncoding(from, { allowPassthrough, ...settings }), tracksInStereo(plan)),
   });
   if (hasPassthrough(plan) && !changed && isPassthroughFailure(error)) {
     return { ...replanned(source, false), log: 'transcode.passthrough_failed' };

@@ -21,8 +21,8 @@ import { removeTree } from './work-directory.ts';
 export type TranscodeJob = JobSource & {
   workspaceId: string;
   attempt: number;
-  /** Whether the result can have more than one audio rendition. */
-  severalAudioTracks: boolean;
+  /** Whether the control plane accepts more than one audio rendition. Earlier versions do not. */
+  acceptsAudioTracks: boolean;
   /** Seconds of a piece of a long video; undefined if the video is transcoded in one run. */
   pieceSeconds: number | undefined;
   contentKey: Uint8Array;
@@ -43,11 +43,10 @@ export async function runTranscodeJob(
   return withSource(job, context, async (directory, sourceSha256) => {
     const { source, texts } = await metrics.inStage('probe', async () => {
       const probed = await probeSource(directory, context);
-      return readTextTracks(job.severalAudioTracks ? probed : withFirstAudio(probed), directory, context);
+      return readTextTracks(job.acceptsAudioTracks ? probed : withFirstAudio(probed), directory, context);
     });
-    // Control planes of earlier versions accept only one audio rendition.
-    const planSettings = { ...settings, surround: settings.surround && job.severalAudioTracks };
-    const planned = { source, plan: planEncoding(source, true, planSettings) };
+    const planSettings = { ...settings, surround: settings.surround && job.acceptsAudioTracks };
+    const planned = { source, plan: planEncoding(source, { allowPassthrough: true, ...planSettings }) };
     const hash = sourceSha256 === undefined ? {} : { sourceSha256 };
     const { pieceSeconds } = job;
     const plan = pieceSeconds === undefined ? null : planVideo(planned, texts, settings, pieceSeconds);

@@ -65,7 +65,9 @@ async function planFor(path: string): Promise<ExplainedPlan> {
   const options = { workDir: bench.workDir, sandbox: 'none', limits: settings.limits } as const;
   const tools = await prepareMediaTools(options, createLogger({ service: 'benchmark', level: 'error' }));
   const { signal } = new AbortController();
-  return planEncoding(await probe({ program: tools.ffprobe, cwd: job, signal, ...settings }), true);
+  return planEncoding(await probe({ program: tools.ffprobe, cwd: job, signal, ...settings }), {
+    allowPassthrough: true,
+  });
 }
 
 async function runRound(path: string, plan: ExplainedPlan): Promise<Round> {

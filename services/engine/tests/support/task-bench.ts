@@ -93,7 +93,7 @@ export class TaskBench implements StoredVideos {
         directory,
         context,
       );
-      const planned = { source, plan: planEncoding(source, allowPassthrough, this.#settings) };
+      const planned = { source, plan: planEncoding(source, { allowPassthrough, ...this.#settings }) };
       return { ...planned, tasks: planVideo(planned, texts, this.#settings, pieceSeconds) };
     });
   }

@@ -284,6 +284,7 @@ test('no job starts while only the reserve of the objects disk is left', async (
   const bench = await WorkerBench.start();
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
+    // The reserve is 5 % of the disk: 50 bytes.
     const disk = { freeBytes: 51, totalBytes: 1000 };
     bench.objects.diskSpace = async () => ({ ...disk });
     // The source is a link, so only its few segments need disk space.
@@ -306,6 +307,7 @@ test('no job starts while only the reserve of the objects disk is left', async (
 test.each(['jobs', 'tools'])(
   'a folder %s that others can write to is refused and not changed',
   async (name) => {
+    let folder = '';
     const starting = (mode: number) =>
       WorkerBench.start({
         prepare: async (directory) => {
@@ -317,7 +319,6 @@ test.each(['jobs', 'tools'])(
           await chmod(folder, mode);
         },
       });
-    let folder = '';
     await expect(starting(0o770)).rejects.toThrow(`other users can write to ${folder}`);
     expect(await readdir(folder)).toEqual(['existing']);
     await rm(join(folder, '../..'), { recursive: true });

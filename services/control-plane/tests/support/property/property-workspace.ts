@@ -199,7 +199,7 @@ function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** UTF-8 bytes, without those that Node refuses to send. */
+/** The text if it is Latin-1, and otherwise its UTF-8 bytes; both without the control characters that Node refuses to send. */
 function asHeader(text: string): string {
   const bytes = /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? text : Buffer.from(text).toString('latin1');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them
