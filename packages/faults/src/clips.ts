@@ -29,7 +29,7 @@ export async function makeClips(): Promise<Clips> {
 export async function makePieceClips(): Promise<PieceClips> {
   return {
     short: await makeShortClip(),
-    encoded: await cachedMp4({ size: '854x480', seconds: 30 }),
+    encoded: await cachedMp4({ size: '854x480', rate: 12, seconds: 30 }),
     passedThrough: await cachedClip('.mp4', {
       video: 'testsrc2=size=1280x720:rate=48:duration=30',
       audio: 'sine=frequency=440:duration=30',
@@ -62,9 +62,14 @@ const PASSED_THROUGH_VIDEO = [
 type Clip = { size: string; seconds: number; quality?: number };
 
 /** As `cachedAvi`, but in a container that can be cut. */
-export function cachedMp4({ size, seconds, quality = 3 }: Clip): Promise<string> {
+export function cachedMp4({
+  size,
+  rate = 24,
+  seconds,
+  quality = 3,
+}: Clip & { rate?: number }): Promise<string> {
   return cachedClip('.mp4', {
-    video: `testsrc2=size=${size}:rate=24:duration=${seconds}`,
+    video: `testsrc2=size=${size}:rate=${rate}:duration=${seconds}`,
     audio: `sine=frequency=440:duration=${seconds}`,
     options: ['-c:v', 'mpeg4', '-q:v', String(quality), '-g', '24', '-c:a', 'aac', '-shortest'],
   });
