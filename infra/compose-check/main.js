@@ -20,7 +20,7 @@ const REPLICAS = { uploader: 2, transcoder: 2 };
 const CLIPS = 6;
 const SMALL = { width: 640, height: 360, rate: '30', seconds: 6, audio: { sampleRate: 48_000, channels: 2 } };
 /** Long enough to kill the transcoder during the transcode. */
-const LONG = { ...SMALL, width: 1280, height: 720, seconds: 20 };
+const LONG = { ...SMALL, width: 1280, height: 720, seconds: 12 };
 
 const stopped = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

@@ -261,7 +261,10 @@ export const GROUPS = [
   stores('usage', ['usage/{usage.service,usage.store,bandwidth-meter}'], ['usage']),
   stores(
     'videos',
-    ['videos/{videos,object-purges,sources}.{service,store}', 'videos/video-{lifecycle,record}'],
+    [
+      'videos/{videos,object-purges,sources}.{service,store}',
+      'videos/video-{lifecycle,lifecycle.store,record}',
+    ],
     [
       'videos',
       'sources',

@@ -19,8 +19,8 @@ import {
   recordPublished,
 } from '../src/attempts/commands.store.ts';
 import type { Database } from '../src/db/database.ts';
+import { closeOpenAttempt, storeFailedAttempts } from '../src/videos/video-lifecycle.store.ts';
 import { MOVES } from '../src/videos/video-moves.ts';
-import { closeOpenAttempt, storeFailedAttempts } from '../src/videos/videos.store.ts';
 import { insertWorkspace, openTestDatabase } from './support/database.ts';
 
 let db: Database;

@@ -8,6 +8,7 @@ import {
   claimDuePurges,
   type DuePurge,
   endPurge,
+  findFolders,
   findPurgeBacklog,
   releasePurges,
   renewPurgeClaim,
@@ -19,7 +20,7 @@ import {
   prefixOfLostTransfer,
   prefixOfLostTry,
 } from './orphaned-objects.ts';
-import { findFolders, findVideoOrTombstone } from './videos.store.ts';
+import { findVideoOrTombstone } from './videos.store.ts';
 
 /** Passes of a purge. The later ones find objects that a disconnected engine stored after the first one. */
 const PASSES = 3;

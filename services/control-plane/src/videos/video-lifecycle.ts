@@ -6,6 +6,23 @@ import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { requestPurge } from './object-purges.store.ts';
+import { markSourceDeleted, scheduleSourceDeletion } from './sources.store.ts';
+import {
+  type AttemptResult,
+  closeOpenAttempt,
+  endImport,
+  lockVideo,
+  makeCommandDue,
+  raiseProgress,
+  resetFailure,
+  storeAttempt,
+  storeFailedAttempts,
+  storeFailure,
+  storeFile,
+  storeInOneRun,
+  storeResult,
+  turnIntoTombstone,
+} from './video-lifecycle.store.ts';
 import {
   type AttemptFailure,
   type Effect,
@@ -15,26 +32,7 @@ import {
   moveFrom,
 } from './video-moves.ts';
 import { toVideoRecord } from './video-record.ts';
-import {
-  type AttemptResult,
-  closeOpenAttempt,
-  endImport,
-  findVideo,
-  findVideoOrTombstone,
-  lockVideo,
-  makeCommandDue,
-  markSourceDeleted,
-  raiseProgress,
-  resetFailure,
-  scheduleSourceDeletion,
-  storeAttempt,
-  storeFailedAttempts,
-  storeFailure,
-  storeFile,
-  storeInOneRun,
-  storeResult,
-  turnIntoTombstone,
-} from './videos.store.ts';
+import { findVideo, findVideoOrTombstone } from './videos.store.ts';
 
 /**
  * Performs every move of a video, deletion included: the status, the end of the open attempt, and the effects (a due

@@ -6,21 +6,19 @@ import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { type KeepSource, toDays } from './keep-source.ts';
+import { findDueSources } from './sources.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
+import { deleteTombstones, findVideosToRemove, lockVideo } from './video-lifecycle.store.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
 import type { VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord, type VideoWithFile } from './video-record.ts';
 import {
   countTasks,
-  deleteTombstones,
-  findDueSources,
   findVideo,
-  findVideosToRemove,
   insertVideo,
   listAttempts,
   listVideos,
   listVideoVersions,
-  lockVideo,
   type NewVideo,
   patchVideo,
   type VideoFilter,

@@ -1,0 +1,315 @@
+import type { FailureCode } from '@framelane/contracts/failures';
+import type { Manifest } from '@framelane/contracts/manifest';
+import type { VideoRendition } from '@framelane/contracts/renditions';
+import { sql, type UpdateObject } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { inSeconds } from '../db/due-rows.ts';
+import type { AttemptOutcome, Schema, VideoRow } from '../db/schema.ts';
+import type { Move } from './video-moves.ts';
+
+/** A living video, its row locked until the transaction ends. Every move begins here, so moves cannot deadlock. */
+export async function lockVideo(db: Database, videoId: string): Promise<VideoRow | undefined> {
+  return db
+    .selectFrom('videos')
+    .selectAll()
+    .where('id', '=', videoId)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** A file that an upload has stored. */
+export type StoredFile = { sourceKey: string; bytes: number; sha256: string | null };
+
+/** Moves a video and stores its file. */
+export async function storeFile(trx: Database, videoId: string, move: Move, file: StoredFile): Promise<void> {
+  await moveVideo(trx, videoId, move, {
+    size: file.bytes,
+    sha256: file.sha256,
+    source_key: file.sourceKey,
+    // Captions can be stored before the file.
+    storage_bytes: sql`storage_bytes + ${file.bytes}::bigint`,
+    uploaded_at: sql`now()`,
+  });
+}
+
+/** The properties of the stored renditions that the master playlist and the accounting need. */
+export type StoredRenditions = {
+  variants: VideoRendition[];
+  targetDuration: number;
+  bytes: number;
+  /** The folder of the images within that of the attempt. */
+  imageFolder: string;
+};
+
+/** The result of an attempt. It has the SHA-256 of the source if the upload did not. */
+export type AttemptResult = {
+  manifest: Manifest;
+  renditions: StoredRenditions;
+  sourceSha256?: string | undefined;
+};
+
+/** Moves a video and stores the result of its attempt. */
+export async function storeResult(
+  trx: Database,
+  video: VideoRow,
+  move: Move,
+  { manifest, renditions, sourceSha256 }: AttemptResult,
+): Promise<void> {
+  const { source, duration, inputIssues, poster, storyboard } = manifest;
+  const { container, videoCodec, audioCodec } = source;
+  await moveVideo(trx, video.id, move, {
+    duration,
+    width: source.width,
+    height: source.height,
+    frame_rate: source.frameRate,
+    source: JSON.stringify({ container, videoCodec, audioCodec }),
+    sha256: video.sha256 ?? sourceSha256 ?? null,
+    input_issues: JSON.stringify(inputIssues),
+    variants: renditions.variants,
+    target_duration: renditions.targetDuration,
+    poster_bytes: poster?.bytes ?? null,
+    storyboard: storyboard && JSON.stringify(storyboard),
+    start_timestamp: manifest.startTimestamp,
+    image_folder: renditions.imageFolder,
+    storage_bytes: sql`storage_bytes + ${renditions.bytes}::bigint`,
+    progress: 100,
+    ready_at: sql`now()`,
+  });
+}
+
+/** Moves a video, stores why it failed, and erases its content key. */
+export async function storeFailure(
+  trx: Database,
+  videoId: string,
+  move: Move,
+  error: { code: FailureCode; message: string },
+): Promise<void> {
+  await moveVideo(trx, videoId, move, {
+    error_code: error.code,
+    error_message: error.message,
+    content_key: null,
+    failed_at: sql`now()`,
+  });
+}
+
+/** Moves a video and stores how many of its attempts have failed. */
+export async function storeFailedAttempts(
+  trx: Database,
+  videoId: string,
+  move: Move,
+  failedAttempts: number,
+): Promise<void> {
+  await moveVideo(trx, videoId, move, { failed_attempts: failedAttempts });
+}
+
+/** Moves a failed video and clears its failure and its failed attempts; the attempts keep their numbers. */
+export async function resetFailure(trx: Database, videoId: string, move: Move): Promise<void> {
+  await moveVideo(trx, videoId, move, {
+    error_code: null,
+    error_message: null,
+    failed_at: null,
+    failed_attempts: 0,
+    progress: 0,
+    delete_source_at: null,
+    retried_at: sql`(retried_at || now()::timestamptz(3))[greatest(1, cardinality(retried_at) + 2 - ${STORED_RETRIES}::int):]`,
+  });
+}
+
+/** Every retry is a request of a client, so their number has no other limit. */
+const STORED_RETRIES = 100;
+
+/**
+ * Moves a living video. Throws if it is in a status that the move does not begin in. Also clears the due command and the preview:
+ * they belong to the previous status or attempt.
+ */
+async function moveVideo(
+  trx: Database,
+  videoId: string,
+  { from, to }: Move,
+  values: UpdateObject<Schema, 'videos'>,
+): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable('videos')
+    .set({
+      ...{ ...values, updated_at: sql`now()` },
+      ...{ command_due_at: null, command_claimed_until: null, preview_variants: null },
+      ...(to === 'tombstone' ? { deleted_at: sql`now()` } : { status: to }),
+    })
+    .where('id', '=', videoId)
+    .where('status', 'in', from)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n)
+    throw new Error(`Video ${videoId} is not ${from.join(' or ')}: no move to ${to}`);
+}
+
+/** Makes a transcode command due after the delay; the wait for an engine begins then. */
+export async function makeCommandDue(trx: Database, videoId: string, delaySeconds: number): Promise<void> {
+  const due = inSeconds(delaySeconds);
+  await trx
+    .updateTable('videos')
+    .set({ command_due_at: due, waiting_since: due })
+    .where('id', '=', videoId)
+    .execute();
+}
+
+/** Moves a video and stores the number and the sealed content key of its new attempt. */
+export async function storeAttempt(
+  trx: Database,
+  videoId: string,
+  move: Move,
+  attempt: number,
+  sealedContentKey: string,
+): Promise<void> {
+  await moveVideo(trx, videoId, move, { attempt, content_key: sealedContentKey });
+}
+
+/** Makes the next attempts at a video transcode it in one run. */
+export async function storeInOneRun(trx: Database, videoId: string): Promise<void> {
+  await trx.updateTable('videos').set({ in_one_run: true }).where('id', '=', videoId).execute();
+}
+
+/** Ends the import of a video, if there is one: erases its URL and headers. */
+export async function endImport(trx: Database, videoId: string): Promise<void> {
+  await trx
+    .updateTable('imports')
+    .set({ request: null, due_at: null, claimed_until: null, next_try_at: null })
+    .where('video_id', '=', videoId)
+    .execute();
+}
+
+/** Closes the open attempt of a video, if there is one. Its plan and its tasks are deleted. */
+export async function closeOpenAttempt(
+  trx: Database,
+  videoId: string,
+  outcome: AttemptOutcome,
+): Promise<void> {
+  await trx.deleteFrom('tasks').where('video_id', '=', videoId).execute();
+  await trx
+    .updateTable('attempts')
+    .set({ outcome, finished_at: sql`now()`, plan: null, source_sha256: null })
+    .where('video_id', '=', videoId)
+    .where('outcome', 'is', null)
+    .execute();
+}
+
+/** Raises the progress; it never falls. Resolves with the title if it rose. */
+export async function raiseProgress(
+  db: Database,
+  videoId: string,
+  percent: number,
+): Promise<{ title: string } | undefined> {
+  return db
+    .updateTable('videos')
+    .set({ progress: percent, updated_at: sql`now()` })
+    .where('id', '=', videoId)
+    .where('status', '=', 'processing')
+    .where('progress', '<', percent)
+    .where('deleted_at', 'is', null)
+    .returning('title')
+    .executeTakeFirst();
+}
+
+/** Living videos that are due for removal, those due for longest first. */
+export async function findVideosToRemove(
+  db: Database,
+  limit: number,
+): Promise<{ workspaceId: string; videoId: string }[]> {
+  return db
+    .selectFrom('videos')
+    .select(['workspace_id as workspaceId', 'id as videoId'])
+    .where('remove_at', '<=', sql<Date>`now()`)
+    .where('deleted_at', 'is', null)
+    .orderBy('remove_at')
+    .limit(limit)
+    .execute();
+}
+
+/**
+ * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions and poster, and blanks
+ * every column that is not kept.
+ */
+export async function turnIntoTombstone(trx: Database, videoId: string, move: Move): Promise<void> {
+  for (const table of [
+    'captions',
+    'posters',
+    'renditions',
+    'attempts',
+    'imports',
+    'upload_tickets',
+  ] as const) {
+    await trx.deleteFrom(table).where('video_id', '=', videoId).execute();
+  }
+  await moveVideo(trx, videoId, move, BLANK);
+}
+
+/**
+ * The columns that a tombstone keeps. None holds something that the owner wrote. The purge reads the first line. Constraints tie the
+ * second line to `status` and `uploaded_at`. The others say how the video was processed.
+ */
+type KeptColumn =
+  | ('id' | 'workspace_id' | 'status' | 'deleted_at')
+  | ('error_code' | 'source_key')
+  | ('environment' | 'progress' | 'attempt' | 'failed_attempts' | 'in_one_run' | 'playback_version')
+  | ('uploaded_at' | 'ready_at' | 'failed_at' | 'source_deleted_at' | 'command_published_at')
+  | ('created_at' | 'updated_at' | 'waiting_since' | 'remove_at');
+
+/** The type requires a decision about every new column: it is blanked here, or is a `KeptColumn`. */
+const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject<Schema, 'videos'> = {
+  title: '',
+  filename: '',
+  metadata: '{}',
+  tags: [],
+  passthrough: null,
+  playback_policy: sql`default`,
+  allowed_origins: null,
+  keep_source_days: null,
+  size: null,
+  sha256: null,
+  source: null,
+  input_issues: '[]',
+  duration: null,
+  width: null,
+  height: null,
+  frame_rate: null,
+  variants: null,
+  preview_variants: null,
+  target_duration: null,
+  start_timestamp: sql`default`,
+  poster_bytes: null,
+  storyboard: null,
+  chosen_poster: null,
+  image_folder: sql`default`,
+  storage_bytes: 0,
+  content_key: null,
+  command_due_at: null,
+  command_claimed_until: null,
+  error_message: null,
+  retried_at: sql`default`,
+  delete_source_at: null,
+};
+
+/** Deletes up to `limit` tombstones of that age whose purge has ended. Resolves with their number. */
+export async function deleteTombstones(db: Database, olderThanDays: number, limit: number): Promise<number> {
+  const result = await db
+    .deleteFrom('videos')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('videos as old')
+        .select('old.id')
+        .where('old.deleted_at', '<', sql<Date>`now() - make_interval(days => ${olderThanDays})`)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('object_purges')
+                .select('video_id')
+                .whereRef('object_purges.video_id', '=', 'old.id'),
+            ),
+          ),
+        )
+        .limit(limit),
+    )
+    .executeTakeFirst();
+  return Number(result.numDeletedRows);
+}
