@@ -108,9 +108,11 @@ describe('a request with retries', () => {
   });
 
   test('is retried after a timeout', async () => {
-    jest.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort(new Error('too late')));
+    const timeout = new AbortController();
+    jest.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(timeout.signal);
     const seen: boolean[] = [];
     const fetch: Fetch = async ({ signal }) => {
+      timeout.abort(new Error('too late'));
       seen.push(signal.aborted);
       signal.throwIfAborted();
       return new Response('{}');
