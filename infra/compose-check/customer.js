@@ -21,13 +21,15 @@ export class Customer {
   async upload(file) {
     const ticket = await this.#client.requestTicket({ filename: basename(file) });
     const blob = await openAsBlob(file);
-    // On a busy machine a service may exceed a timeout. The ticket stays valid after a 503, but it may be leased for a while.
+    // On a busy machine a service may exceed a timeout. After a 503 the ticket may be free, leased, or used, if the file was stored late.
     const response = await until(async () => {
       const attempt = await this.#client.upload(ticket, blob, basename(file));
       return [409, 503].includes(attempt.status) ? undefined : attempt;
     });
-    if (response.status !== 202)
-      throw new Error(`The upload failed with status ${response.status}: ${await response.text()}`);
+    if (response.status === 202) return ticket.videoId;
+    const text = await response.text();
+    if (JSON.parse(text).code !== 'upload_token_used')
+      throw new Error(`The upload failed with status ${response.status}: ${text}`);
     return ticket.videoId;
   }
 

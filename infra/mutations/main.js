@@ -35,7 +35,8 @@ const { options, names } = readCommandLine({
   },
   kind: 'group',
   known: ({ sample, processes }) => {
-    if (!(Number(sample) > 0 && Number(sample) <= 100)) throw new Error('--sample is a number from 1 to 100');
+    if (!(Number(sample) > 0 && Number(sample) <= 100))
+      throw new Error('--sample is a number above 0 and up to 100');
     if (!/^[1-9]\d*$/.test(processes)) throw new Error('--processes is a number from 1 on');
     return GROUPS.map(({ name }) => name);
   },
@@ -108,7 +109,9 @@ function summarise({ name, threshold }, mutants) {
   const count = (...statuses) => mutants.filter(({ status }) => statuses.includes(status)).length;
   const detected = count('Killed', 'Timeout');
   const survivors = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
-  const score = (100 * detected) / (detected + survivors.length);
+  const tested = detected + survivors.length;
+  if (tested === 0) return { passed: true, line: `✓ ${name}: no change is in the sample`, survivors: [] };
+  const score = (100 * detected) / tested;
   const passed = score >= threshold;
   const counts = [
     `${count('Killed')} killed`,

@@ -10,7 +10,7 @@ function command(program, ...args) {
     (await runStep(program, args, output)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** More workers than two processors, because the tests often wait for programs, timeouts and leases. */
+/** Four, even on two processors: the tests often wait for programs, timeouts and leases. */
 const MANY_WORKERS = ['--maxWorkers=4'];
 
 // The acceptance tests and the fault suite run at the same time, with browsers and dozens of services. More workers make both slower.

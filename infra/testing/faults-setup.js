@@ -7,8 +7,8 @@ import { startRabbitMq } from '../../packages/test-kit/src/rabbitmq-node.ts';
 import stopServers from './faults-teardown.js';
 
 /**
- * Jest's globalSetup of the fault suite: starts a PostgreSQL and a RabbitMQ for the files that do not kill theirs. Each cluster
- * has a database and a virtual host of its own.
+ * Jest's globalSetup of the fault suite: starts a PostgreSQL and a RabbitMQ for the test files that do not start their own. Each
+ * `Cluster` of packages/faults gets a database and a virtual host there.
  */
 export default async function startServers() {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-faults-'));
@@ -17,9 +17,8 @@ export default async function startServers() {
   globalThis.faultServers = servers;
   try {
     servers.rabbitmq = await startRabbitMq();
-    const cluster = join(directory, 'cluster');
     servers.postgres = await startEmbeddedPostgres({
-      directory: cluster,
+      directory: join(directory, 'postgres'),
       password: 'faults',
       durable: false,
     });

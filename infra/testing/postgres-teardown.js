@@ -3,9 +3,13 @@ import { dropTemplate } from '../../services/control-plane/tests/support/databas
 
 /** Jest's globalTeardown: removes what postgres-setup.js has created. */
 export default async function stopPostgres() {
-  await dropTemplate(process.env.TEST_DATABASE_TEMPLATE);
-  if (!globalThis.testPostgres) return;
-  const { postgres, directory } = globalThis.testPostgres;
-  await postgres.stop();
-  await rm(directory, { recursive: true });
+  try {
+    await dropTemplate(process.env.TEST_DATABASE_TEMPLATE);
+  } finally {
+    if (globalThis.testPostgres) {
+      const { postgres, directory } = globalThis.testPostgres;
+      await postgres.stop();
+      await rm(directory, { recursive: true });
+    }
+  }
 }

@@ -22,7 +22,10 @@ export class CreatedResources {
 
   /** Deletes everything recorded. Ignores what does not exist. */
   async remove(): Promise<void> {
-    for (const path of this.#paths) await this.#client.call('DELETE', path);
+    for (const path of this.#paths) {
+      const { ok, status } = await this.#client.call('DELETE', path);
+      if (!ok && status !== 404) throw new Error(`DELETE ${path}: status ${status}`);
+    }
     this.#paths.clear();
   }
 }

@@ -28,7 +28,7 @@ const settings = {
   FRAMELANE_WORKSPACE_ID: target.workspaceId,
 };
 
-/** Outside of the workspace, with the packed client. */
+/** A directory outside of this repository, in which the packed client is installed. */
 let directory: string;
 let clip: string;
 /** The clip in a file that is sent as a resumable upload. */
@@ -118,7 +118,7 @@ describe('the README', () => {
     }
   });
 
-  /** Runs a program in that directory and resolves with its lines of output. */
+  /** Runs a program in `directory` and resolves with its lines of output. */
   async function run(...args: string[]): Promise<string[]> {
     const program = [join(directory, args[0] ?? ''), ...args.slice(1)];
     const { stdout } = await runProgram(process.execPath, program, {

@@ -117,7 +117,7 @@ type Contract = {
 
 const contract = async () => (await (await fetch(`${target.baseUrl}/openapi.json`)).json()) as Contract;
 
-/** The requests that a session with only this permission must not send, with ids that do not exist. */
+/** The requests that the server must refuse to a session with only this permission, with ids that do not exist. */
 function refusedRequests({ paths }: Contract, held: Permission): { method: string; path: string }[] {
   return Object.entries(paths).flatMap(([template, item]) =>
     Object.entries(item).flatMap(([method, operation]) => {

@@ -18,7 +18,7 @@ const RULES_FOR_AUDIO = [
   ...['alignment.audio-segments', 'alignment.audio-start'],
 ];
 
-/** A stream with captions: see captions.test.ts. */
+/** Not applicable: these clips have no captions. captions.test.ts checks a stream that has. */
 const RULES_FOR_CAPTIONS = ['webvtt', 'start', 'segments', 'cues', 'clear'].map((name) => `captions.${name}`);
 
 /** Clips, their expected renditions, and rules that a checker cannot apply to them. */

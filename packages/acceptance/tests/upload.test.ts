@@ -115,7 +115,7 @@ describe('an interrupted upload', () => {
   });
 });
 
-describe('a file that is not a video', () => {
+describe('an upload that contains no video', () => {
   test('is accepted, and fails with the reason', async () => {
     const response = await client.upload(ticket, new Blob([randomBytes(200_000)]));
     expect(response.status).toBe(202);
@@ -127,12 +127,12 @@ describe('a file that is not a video', () => {
     expect((await fetch(master)).status).toBe(404);
   });
 
-  test('is refused if it is empty, and the token stays valid', async () => {
+  test('is refused if the file is empty, and the token stays valid', async () => {
     expect(await outcome(await client.upload(ticket, new Blob([])))).toEqual([400, 'file_empty']);
     expect((await client.upload(ticket, new Blob([clip]))).status).toBe(202);
   });
 
-  test('is refused without a form, and the token stays valid', async () => {
+  test('is refused if it is not a form, and the token stays valid', async () => {
     const response = await fetch(ticket.uploadUrl, {
       method: 'POST',
       headers: { 'X-Upload-Token': ticket.uploadToken, 'Content-Type': 'video/mp4' },

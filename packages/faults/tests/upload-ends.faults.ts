@@ -70,11 +70,11 @@ test('a broker that is down or does not confirm at the end of an upload delays n
 
 describe('202 follows from the database', () => {
   test('no client gets 202 when the video is deleted during the upload', async () => {
-    const given = await uploader.tickets(10);
+    const tickets = await uploader.tickets(10);
     const uploads = await Promise.all(
-      given.map((ticket) => holdUpload(cluster, ticket, { file: clip, fraction: 0.5 })),
+      tickets.map((ticket) => holdUpload(cluster, ticket, { file: clip, fraction: 0.5 })),
     );
-    await Promise.all(given.map(({ videoId }) => cluster.api.delete(videoId)));
+    await Promise.all(tickets.map(({ videoId }) => cluster.api.delete(videoId)));
     const outcomes = await Promise.all(
       uploads.map(async (held) => {
         await held.sendUntil(1);
@@ -86,7 +86,7 @@ describe('202 follows from the database', () => {
     // On a busy machine a control plane may respond too late. Then the client sends the file again, and learns of the deletion.
     const busy = { status: 503, code: 'unavailable' };
     expect([cancelled, busy]).toEqual(expect.arrayContaining(outcomes));
-    await until(() => given.flatMap((ticket) => uploader.sourcesOf(ticket)).length === 0);
+    await until(() => tickets.flatMap((ticket) => uploader.sourcesOf(ticket)).length === 0);
   });
 
   test('the client does not get 202 when the ticket expires while the engine is stopped', async () => {
@@ -151,9 +151,9 @@ describe('an engine', () => {
     const all: Ticket[] = [];
     for (let loop = 0; loop < LOOPS * 2; loop += 1) {
       const engine = random.pick(cluster.engines);
-      const given = await uploader.tickets(4);
+      const tickets = await uploader.tickets(4);
       const uploads = await Promise.all(
-        given.map(async ({ uploadToken }) => {
+        tickets.map(async ({ uploadToken }) => {
           const port = Number(new URL(engine.url).port);
           const held = await HeldUpload.begin(port, { token: uploadToken, file: large });
           // Some clients have sent everything.
@@ -171,16 +171,16 @@ describe('an engine', () => {
       );
       const restarted = engine.start();
       await Promise.all(
-        given.filter((_ticket, index) => !accepted[index]).map((each) => uploader.sendUntilAccepted(each)),
+        tickets.filter((_ticket, index) => !accepted[index]).map((each) => uploader.sendUntilAccepted(each)),
       );
       await restarted;
-      all.push(...given);
+      all.push(...tickets);
     }
     await Promise.allSettled(all.map((ticket) => uploader.expectReady([ticket])));
     const states = await Promise.all(all.map(({ videoId }) => cluster.api.video(videoId)));
     const lost = states.filter((video) => video?.status !== 'ready');
     process.stdout.write(
-      `Killed: engine ${LOOPS * 2}. ${all.length} videos, ${lost.length} lost. PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`,
+      `Engines killed ${LOOPS * 2} times. ${all.length} videos, ${lost.length} lost. PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`,
     );
     expect(lost).toEqual([]);
   });
@@ -206,7 +206,7 @@ describe('an import', () => {
   let file: HeldFile;
   let videoId: string;
 
-  /** Resolves when an engine has received half of the file, and the record shows it. */
+  /** Begins an import whose server holds back the second half, and waits until the record shows some bytes. */
   beforeEach(async () => {
     file = await HeldFile.start(large);
     const secret = 'query-and-header-of-an-import';

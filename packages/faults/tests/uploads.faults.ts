@@ -60,7 +60,8 @@ describe('tokens', () => {
       });
     const outcomes = await Promise.all(Array.from({ length: 10 }, send));
     const refusals = outcomes.filter(({ status }) => status !== 202);
-    expect(refusals).toHaveLength(9);
+    // Ten, if the accepted upload got a 503 first.
+    expect(refusals.length).toBeGreaterThanOrEqual(9);
     for (const { code } of refusals) expect(['upload_in_progress', 'upload_token_used']).toContain(code);
 
     await uploader.expectReady([ticket]);
@@ -179,20 +180,20 @@ describe('forms', () => {
 
   test('every malformed form is refused, and its token stays valid', async () => {
     const cases = Object.entries(MALFORMED);
-    const given = await uploader.tickets(cases.length);
+    const tickets = await uploader.tickets(cases.length);
     const outcomes = await Promise.all(
       cases.map(async ([name, { upload }], index) => {
         const { status, code } = await uploader.sendUntilFinal({
-          token: given[index]?.uploadToken,
+          token: tickets[index]?.uploadToken,
           ...upload(),
         });
         return [name, `${status} ${code}`];
       }),
     );
     expect(outcomes).toEqual(cases.map(([name, { outcome }]) => [name, outcome]));
-    expect(given.flatMap((ticket) => uploader.sourcesOf(ticket))).toEqual([]);
+    expect(tickets.flatMap((ticket) => uploader.sourcesOf(ticket))).toEqual([]);
 
-    const half = given.filter((_ticket, index) => index % 2 === 0);
+    const half = tickets.filter((_ticket, index) => index % 2 === 0);
     for (const ticket of half) await uploader.sendUntilAccepted(ticket);
     await uploader.expectReady(half);
   });
@@ -219,12 +220,12 @@ describe('forms', () => {
       `${'x'.repeat(5_000)}.mp4`,
       '🎬\u202e4pm.mp4',
     ];
-    const given = await uploader.tickets(names.length);
-    for (const [index, ticket] of given.entries()) {
+    const tickets = await uploader.tickets(names.length);
+    for (const [index, ticket] of tickets.entries()) {
       const body = formWith(clip, names[index], names[index]?.slice(0, 100));
       expect(await uploader.send({ token: ticket.uploadToken, body })).toMatchObject({ status: 202 });
     }
-    await uploader.expectReady(given);
+    await uploader.expectReady(tickets);
     for (const key of cluster.storage.objects.keys()) expect(key).toMatch(/^(sources|hls)\/[\w/.]+$/);
   });
 });
@@ -280,7 +281,7 @@ describe('clients', () => {
   });
 
   test(`a client that disconnects at 60 %, ${DISCONNECTS} times, leaves nothing`, async () => {
-    const given = await uploader.tickets(5);
+    const tickets = await uploader.tickets(5);
     /** The bytes that engines had received of a ticket's uploads when the client disconnected. */
     const bytesOfBrokenUploads = ({ videoId }: Ticket) =>
       logged(cluster.engines, 'upload.broken')
@@ -293,19 +294,19 @@ describe('clients', () => {
       await until(() => bytesOfBrokenUploads(ticket).length > before);
     };
     await Promise.all(
-      given.map(async (ticket) => {
+      tickets.map(async (ticket) => {
         const brokenInTheFile = () => bytesOfBrokenUploads(ticket).filter((bytes) => bytes > 0).length;
-        for (let times = 0; brokenInTheFile() < DISCONNECTS / given.length; times += 1) {
+        for (let times = 0; brokenInTheFile() < DISCONNECTS / tickets.length; times += 1) {
           await disconnect(ticket, times % 5 === 0 ? large : large.subarray(0, 2_000_000));
         }
       }),
     );
-    const bytes = given.flatMap(bytesOfBrokenUploads).filter((each) => each > 0);
+    const bytes = tickets.flatMap(bytesOfBrokenUploads).filter((each) => each > 0);
     process.stdout.write(
       `${bytes.length} clients disconnected after ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes. LOOPS=${LOOPS}\n`,
     );
-    for (const ticket of given) await uploader.sendUntilAccepted(ticket);
-    await uploader.expectReady(given);
+    for (const ticket of tickets) await uploader.sendUntilAccepted(ticket);
+    await uploader.expectReady(tickets);
   });
 
   test('a complete file is accepted even if its client disconnects before the response', async () => {
@@ -319,7 +320,7 @@ describe('clients', () => {
     });
     await held.sendUntil(1);
     await until(() => uploader.sourcesOf(ticket).length > 0);
-    // A request that hangs later would hang until the time limit of the storage client.
+    // `hangUp` ends only requests that already hang. A later one would wait for the time limit of the storage client.
     await until(() => heads() > headsBefore);
     held.client.disconnect();
     cluster.storage.hangUp();

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { buildFrontEnd } from './build.ts';
 import { FRONT_ENDS, folderOf } from './front-ends.ts';
 
-/** Builds all front ends, or the page in a folder, with another limit of its first load in bytes. Prints what it did. */
+/** `main.ts [folder [maxBytes]]`: builds all front ends, or the one in `folder`. `maxBytes` replaces the limit of its first load. */
 const [folder, maxBytes] = process.argv.slice(2);
 const limit = maxBytes === undefined ? {} : { maxBytes: Number(maxBytes) };
 for (const each of folder === undefined ? FRONT_ENDS.map(folderOf) : [resolve(folder)]) {

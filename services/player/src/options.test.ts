@@ -22,6 +22,7 @@ test.each([
   'autoplay=0',
   'muted=false',
   'loop=no',
+  'autoplay=off',
   'start=-5',
   'start=soon',
   'start=Infinity',

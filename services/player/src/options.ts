@@ -13,7 +13,7 @@ export type Options = {
 /** Reads the query. Invalid values count as absent, because viewers cannot correct them. */
 export function readOptions(query: string): Options {
   const parameters = new URLSearchParams(query);
-  const isOn = (name: string) => !['0', 'false', 'no', null].includes(parameters.get(name));
+  const isOn = (name: string) => ['', '1', 'true', 'yes'].includes(parameters.get(name) ?? 'no');
   const start = Number(parameters.get('start') ?? 0);
   const color = parameters.get('color')?.replace(/^#/, '');
   return {

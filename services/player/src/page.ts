@@ -141,7 +141,7 @@ async function recover(): Promise<void> {
   waiting = new AbortController();
   const { signal } = waiting;
   const state = await fetchState(location, token);
-  if (sourceOf(state) !== undefined) {
+  if (sourceOf(state) !== undefined && !signal.aborted) {
     // A part of a video that is being prepared may not be ready yet.
     show(state.status === 'ready' ? OFFLINE : WAITING);
     await waitForConnection(waitBefore(interruptions), signal);

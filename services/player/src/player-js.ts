@@ -3,7 +3,7 @@ const VERSION = '0.0.11';
 const CONTEXT = 'player.js';
 
 /** The codes of `error` events in the conventions. */
-const CODES = { undefined: -1, noSuchMethod: 2 } as const;
+const CODES = { unspecified: -1, noSuchMethod: 2 } as const;
 
 /** The parts of a media element that the interface uses. */
 export type ControlledMedia = Pick<
@@ -87,7 +87,7 @@ export class PlayerJs {
       media.addEventListener(event, () => this.#emit(event, read(media)));
     }
     media.addEventListener('loadedmetadata', () => this.#ready());
-    // A browser that loads nothing before the viewer plays suspends.
+    // A browser that does not preload the video fires `suspend` and no `loadedmetadata`.
     media.addEventListener('suspend', () => this.#ready());
     media.addEventListener('playing', () => {
       this.#failure = undefined;
@@ -97,7 +97,7 @@ export class PlayerJs {
   /** Reports that the video cannot be played. */
   failed(msg: string): void {
     this.#ready();
-    this.#failure = { code: CODES.undefined, msg };
+    this.#failure = { code: CODES.unspecified, msg };
     this.#emit('error', this.#failure);
   }
 

@@ -1,10 +1,11 @@
-/** Milliseconds to wait before the attempt after so many failures: 1, 2, 4 … 30 seconds. */
+/** The wait before the next attempt, in milliseconds: 1 s after no failure, doubled for each failure, at most 30 s. */
 export function waitBefore(failures: number): number {
   return Math.min(1000 * 2 ** failures, 30_000);
 }
 
 /** Resolves after some milliseconds, or at once when the browser reports that the connection is back, or `signal` aborts. */
 export function waitForConnection(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);

@@ -26,7 +26,7 @@ test.each<[State, string]>([
   [{ status: 'offline' }, 'No connection. Playback goes on when it is back.'],
   [{ status: 'refused', code: 'rate_limited' }, 'The video cannot be shown at the moment. Try again later.'],
   [READY, ''],
-])('%j has plain words', (state, words) => {
+])('in the state %j, the page says %j', (state, words) => {
   expect(wordsFor(state)).toBe(words);
 });
 
@@ -66,12 +66,12 @@ test.each<[string, number, string, State]>([
   ],
   ['a service that restarts', 503, '{"code":"unavailable"}', { status: 'offline' }],
   ['a response that is not JSON', 200, '<html>', { status: 'offline' }],
-])('%s results in a state', async (_, status, body, state) => {
+])('%s becomes a state of the page', async (_, status, body, state) => {
   respond(status, body);
   expect(await fetchState(PAGE, undefined)).toEqual(state);
 });
 
-test('a lost connection results in a state', async () => {
+test('a lost connection becomes the state offline', async () => {
   jest.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'));
   expect(await fetchState(PAGE, undefined)).toEqual({ status: 'offline' });
 });

@@ -4,12 +4,12 @@ import { SegmentReader } from './segment-reader.ts';
 const [PAT, PMT, VIDEO, AUDIO] = [0, 0x1000, 0x100, 0x101];
 
 /** A packet, with stuffing before its payload. */
-function packet(pid: number, counter: number, payload: Buffer, begins = true): Buffer {
+function packet(pid: number, counter: number, payload: Buffer): Buffer {
   const stuffing = Buffer.alloc(184 - payload.length, 0xff);
   if (stuffing.length > 0) stuffing[0] = stuffing.length - 1;
   if (stuffing.length > 1) stuffing[1] = 0;
   const control = (stuffing.length > 0 ? 0x30 : 0x10) | counter;
-  const head = Buffer.from([0x47, (begins ? 0x40 : 0) | (pid >> 8), pid & 0xff, control]);
+  const head = Buffer.from([0x47, 0x40 | (pid >> 8), pid & 0xff, control]);
   return Buffer.concat([head, stuffing, payload]);
 }
 
@@ -107,7 +107,7 @@ test.each([
   });
 });
 
-test('a segment with video before its table is not whole', () => {
+test('video before the program map table is reported', () => {
   const { hasPat, hasPmt } = read(
     packet(VIDEO, 0, pes(0, IDR_FRAME)),
     ...TABLES,

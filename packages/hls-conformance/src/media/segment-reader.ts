@@ -19,8 +19,9 @@ export type Counters = { pid: number; first: number; last: number; breaks: numbe
 export type SegmentContent = {
   /** Why it could not be read to its end; null if it was. */
   damage: string | null;
-  /** Whether these tables precede all video and audio. */
+  /** Whether there is a program association table. */
   hasPat: boolean;
+  /** Whether a program map table precedes all video and audio. */
   hasPmt: boolean;
   /** Packet identifiers of tables whose checksum is wrong. */
   damagedTables: number[];

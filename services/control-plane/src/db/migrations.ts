@@ -64,10 +64,10 @@ const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
 const SCHEMA_LOCK = 5_208_113;
 
 /**
- * Runs `work` while no other process runs `changingSchema`. Kysely locks migrations too, but it reads the system catalogue before
+ * Runs `work` under an advisory lock, so that one process at a time changes the schema. Kysely locks migrations too, but it reads the system catalogue before
  * it takes the lock, and that fails if another process creates or drops tables meanwhile.
  */
-async function changingSchema<T>(db: Database, work: () => Promise<T>): Promise<T> {
+async function withSchemaLock<T>(db: Database, work: () => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
     await sql`select pg_advisory_lock(${SCHEMA_LOCK})`.execute(connection);
     try {
@@ -88,7 +88,7 @@ export function migrator(db: Database): Migrator {
  * longer than it needs to. Concurrent processes take turns. Throws when an unreleased version created the database.
  */
 export function migrateToLatest(db: Database): Promise<void> {
-  return changingSchema(db, async () => {
+  return withSchemaLock(db, async () => {
     const applied = await appliedMigrations(db);
     if (applied.includes(UNRELEASED_MIGRATION)) {
       throw new Error(
@@ -112,8 +112,9 @@ async function countApplied(step: Promise<MigrationResultSet>): Promise<number> 
 
 /** The names of the migrations that the database has, sorted. */
 async function appliedMigrations(db: Database): Promise<string[]> {
-  const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
-  if (tables.length === 0) return [];
+  const { rows: found } = await sql<{ exists: boolean }>`
+    select to_regclass('kysely_migration') is not null as exists`.execute(db);
+  if (!found[0]?.exists) return [];
   const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
   return rows.map(({ name }) => name).sort();
 }

@@ -44,10 +44,11 @@ const cases: Case[] = [
     segments: [
       [4, 400_000],
       [4, 800_000],
-      [4, 100_000],
+      [4, 100_001],
     ],
     peak: 1_600_000,
-    average: 866_667,
+    // 866,667.33
+    average: 866_668,
   },
   {
     what: 'a tail under half a target duration counts only together with what is before it',

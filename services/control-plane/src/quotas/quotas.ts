@@ -87,22 +87,22 @@ function toMinutes(milliseconds: number): number {
 }
 
 /** For each quota: the limit in words, and the remedy for the client. */
-const EXPLANATIONS: Record<QuotaName, { limit: (limit: number) => string; remedy: string }> = {
-  storedBytes: { limit: (limit) => `store ${limit} bytes`, remedy: 'Delete videos' },
+const EXPLANATIONS: Record<QuotaName, { allowance: (limit: number) => string; remedy: string }> = {
+  storedBytes: { allowance: (limit) => `store ${limit} bytes`, remedy: 'Delete videos' },
   transcodedMinutes: {
-    limit: (limit) => `transcode ${limit} minutes in a month`,
+    allowance: (limit) => `transcode ${limit} minutes in a month`,
     remedy: 'Wait for the next month (UTC)',
   },
-  videos: { limit: (limit) => `have ${limit} videos`, remedy: 'Delete videos' },
+  videos: { allowance: (limit) => `have ${limit} videos`, remedy: 'Delete videos' },
   uploads: {
-    limit: (limit) => `have ${limit} uploads at once`,
+    allowance: (limit) => `have ${limit} uploads at once`,
     remedy: 'Wait until one ends, or delete a video that waits for its file',
   },
-  fileBytes: { limit: (limit) => `upload files of ${limit} bytes`, remedy: 'Send a smaller file' },
+  fileBytes: { allowance: (limit) => `upload files of ${limit} bytes`, remedy: 'Send a smaller file' },
 };
 
 function exceeded(quota: QuotaName, limit: number, used: number | null, requested: number | null): Problem {
-  const { limit: allowance, remedy } = EXPLANATIONS[quota];
+  const { allowance, remedy } = EXPLANATIONS[quota];
   const figures = [
     ...(used === null ? [] : [`${used} in use`]),
     ...(requested === null ? [] : [`${requested} requested`]),

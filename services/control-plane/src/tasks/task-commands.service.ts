@@ -8,9 +8,9 @@ import {
   claimDueTaskCommands,
   type DueTaskCommand,
   findTaskCommandBacklog,
-  hasUnclaimed,
+  hasCommandOfWaitingTask,
   makeAllTaskCommandsDue,
-  makeUnclaimedDue,
+  makeCommandsOfWaitingTasksDue,
   recordTaskPublished,
 } from './task-commands.store.ts';
 
@@ -51,9 +51,12 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
 
   /** Makes lost commands due again. Safe on several instances. */
   async reissueLost(): Promise<void> {
-    if (!(await hasUnclaimed(this.#db, IN_TRANSIT_SECONDS))) return;
+    if (!(await hasCommandOfWaitingTask(this.#db, IN_TRANSIT_SECONDS))) return;
     const isEmpty = (await this.#bus.countWaiting('engine.tasks')) === 0;
-    const count = await makeUnclaimedDue(this.#db, isEmpty ? IN_TRANSIT_SECONDS : LONGEST_WAIT_SECONDS);
+    const count = await makeCommandsOfWaitingTasksDue(
+      this.#db,
+      isEmpty ? IN_TRANSIT_SECONDS : LONGEST_WAIT_SECONDS,
+    );
     if (count > 0) this.#logger.warn('task.commands_reissued', { count });
   }
 

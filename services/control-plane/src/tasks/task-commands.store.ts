@@ -45,7 +45,7 @@ export async function recordTaskPublished(db: Database, command: DueTaskCommand)
 }
 
 /** Whether a task still waits although its command was published at least `seconds` ago. */
-export async function hasUnclaimed(db: Database, seconds: number): Promise<boolean> {
+export async function hasCommandOfWaitingTask(db: Database, seconds: number): Promise<boolean> {
   const row = await db
     .selectFrom('tasks')
     .select('number')
@@ -56,7 +56,7 @@ export async function hasUnclaimed(db: Database, seconds: number): Promise<boole
 }
 
 /** Makes commands due again if they were published at least `seconds` ago and their task still waits. Resolves with their number. */
-export async function makeUnclaimedDue(db: Database, seconds: number): Promise<number> {
+export async function makeCommandsOfWaitingTasksDue(db: Database, seconds: number): Promise<number> {
   const result = await db
     .updateTable('tasks')
     .set({ command_due_at: sql`now()`, command_published_at: null })

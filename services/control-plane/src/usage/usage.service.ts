@@ -42,28 +42,28 @@ export class UsageService {
     { byDay }: { byDay: boolean },
   ): Promise<UsageReport> {
     const shownDays = byDay ? everyDay(period) : [];
-    const [used, stored, limits] = await Promise.all([
+    const [usage, stored, limits] = await Promise.all([
       findUsage(this.#db, workspaceId, environment, outerDays(period)),
       findStored(this.#db, workspaceId, environment),
       this.#quotas.limits(workspaceId),
     ]);
     const today = dayOf(new Date());
-    const usageOf = new Map(used.map((each) => [each.day, each]));
+    const usageOf = new Map(usage.map((each) => [each.day, each]));
     return {
       workspaceId,
       environment,
       period: { from: period.from.toISOString(), to: period.to.toISOString() },
       storageBytes: stored.bytes,
       videoCount: stored.videos,
-      ...totals(used),
+      ...totals(usage),
       limits,
       ...(byDay && {
         days: shownDays.map((day) => {
-          const used = usageOf.get(day) ?? UNUSED;
+          const ofDay = usageOf.get(day) ?? UNUSED;
           return {
             date: day,
-            ...totals([used]),
-            storageBytes: day === today ? stored.bytes : used.storageBytes,
+            ...totals([ofDay]),
+            storageBytes: day === today ? stored.bytes : ofDay.storageBytes,
           };
         }),
       }),

@@ -29,6 +29,7 @@ export class RemoteFile {
   #facts: RemoteFacts = { totalBytes: null, validator: null };
   #connection: Connection | undefined;
   bytes = 0;
+  /** Failed tries so far. */
   tries: number;
   /** Why the latest failed try failed. */
   failure: ImportTryFailure | null = null;

@@ -14,7 +14,7 @@ const STUFFING = 0xff;
 /**
  * Adds up to 15 packets of each PID to a segment, so that all counters end at 15. A segment of another run, whose counters begin
  * at 0, can then follow it. Tables are repeated. The last payloads of the stream are spread over more packets; its bytes stay
- * the same. Throws if the segment is not a transport stream of ffmpeg.
+ * the same. `segment` must be a transport stream of ffmpeg: throws if its last packet is truncated, or its stream is too short to split.
  */
 export function completeCounters(segment: Buffer): Buffer {
   const packets = packetsOf(segment);

@@ -51,7 +51,8 @@ export type Comparison = {
 };
 
 /**
- * Compares files with the frames that enter the encoder of their rendition in one run over the whole video, and decodes `others` only.
+ * Compares files with the frames that enter the encoder of their rendition in one run over the whole video. Also decodes
+ * `others`, without a comparison, for the warnings.
  *
  * @param files by the name of the rendition
  */
@@ -62,14 +63,16 @@ export async function compareWithWhole(
   others: readonly string[],
 ): Promise<Comparison> {
   const { options, graph } = wholeInput(directory, plan);
-  const inputs = [...others];
+  // The source is input 0 of ffmpeg.
+  const inputs = [...others, ...[...files.values()].flat()];
+  const numberOf = (file: string) => 1 + inputs.indexOf(file);
   const comparisons = [...files].map(([name, ofRendition]) => ({
     name,
     graph: [
       `[${labelOf(name, 0)}]${NUMBERED},split=${ofRendition.length}${ofRendition.map((_, at) => `[${name}-${at}]`).join('')}`,
       ...ofRendition.map(
         (file, at) =>
-          `[${inputs.push(file)}:v]${NUMBERED}[${name}-file-${at}];` +
+          `[${numberOf(file)}:v]${NUMBERED}[${name}-file-${at}];` +
           `[${name}-file-${at}][${name}-${at}]ssim@${name}-${at}[${name}-ssim-${at}]`,
       ),
     ].join(';'),

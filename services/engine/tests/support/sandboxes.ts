@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { requires } from '@framelane/test-kit/requires';
 
-type Working = 'bubblewrap' | 'landlock' | 'none';
+type SandboxName = 'bubblewrap' | 'landlock' | 'none';
 
 /** Why a program cannot be started this way on this machine; null if it can. */
 function obstacle([program = '', ...args]: string[]): string | null {
@@ -35,8 +35,8 @@ export const LANDLOCK_STAND_IN =
  *
  * @param standIn whether Landlock also counts if it works with `LANDLOCK_STAND_IN` only
  */
-export function workingSandboxes({ standIn = false } = {}): Working[] {
-  const working: Working[] = ['none'];
+export function workingSandboxes({ standIn = false } = {}): SandboxName[] {
+  const working: SandboxName[] = ['none'];
   for (const sandbox of ['bubblewrap', 'landlock'] as const) {
     const standsIn = standIn && sandbox === 'landlock' && LANDLOCK_STAND_IN !== null;
     if (requires(sandbox, standsIn ? null : OBSTACLES[sandbox]).isMet) working.push(sandbox);

@@ -50,7 +50,7 @@ export type TestEngineOptions = {
   wrapBus?: (bus: MessageBus) => MessageBus;
 };
 
-/** Environment of an engine for uploads and imports alone. A transcoder first starts its programs to check them. */
+/** Environment of an engine for uploads and imports alone. It starts faster: a transcoder first runs ffmpeg to check it. */
 export const ONLY_RECEIVES = { ENGINE_ROLES: 'upload' };
 
 export async function startTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {

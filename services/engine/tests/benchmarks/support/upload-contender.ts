@@ -2,7 +2,7 @@
  * One way to upload a file to an object store, in its own process: `node upload-contender.ts <kind> <settings>`.
  *
  * - `form` and `resumable`: an engine; `tus`: `@tus/server` with its S3 store. They send their port to the parent.
- * - `sdk`: no server; uploads the number of bytes that the parent sends with the S3 SDK.
+ * - `sdk`: no server; uploads with the S3 SDK. The parent's message says how many bytes.
  *
  * Responds to the message `cost` with its CPU time and peak memory.
  */
