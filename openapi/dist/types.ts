@@ -113,7 +113,7 @@ export interface paths {
          * Delete a video
          * @description Deletes a video in any state, and stops its upload or transcode. After the response the video and its playback URLs
          *     return 404. Framelane removes its files from storage shortly after. This cannot be undone. Title, file name,
-         *     metadata, tags, hash and content key are erased from the database at once.
+         *     metadata, tags, hash and content key are erased from the record at once; stored webhook events keep them longer.
          */
         delete: operations["deleteVideo"];
         options?: never;
@@ -196,7 +196,8 @@ export interface paths {
         post?: never;
         /**
          * Delete the uploaded file
-         * @description Deletes the uploaded file of a video that is `ready` or `failed`. The video stays playable, but it cannot be retried.
+         * @description Deletes the uploaded file of a video that is `ready` or `failed`. A ready video stays playable; a failed one can no
+         *     longer be retried.
          *     `storageBytes` is lower at once. If the file is already deleted, or never arrived, nothing changes. This cannot be
          *     undone.
          */
@@ -429,7 +430,7 @@ export interface paths {
          *     responds to an error at once. Send `Expect: 100-continue` to get such an error before you send the file. The upload
          *     has no overall time limit as long as the throughput is high enough.
          *
-         *     A successful upload uses the token. After an interrupted upload the token stays valid until it expires. Framelane
+         *     After a successful upload the token is not valid any more. After an interrupted upload the token stays valid until it expires. Framelane
          *     checks later whether the file is a video: see the record. Web pages can upload directly, from any origin.
          */
         post: operations["uploadFile"];
@@ -456,8 +457,8 @@ export interface paths {
          *
          *     A ticket has at most one unfinished upload. A repeated request gets the same `Location`, so a client that has only the ticket can
          *     continue the upload. A request for another file replaces a paused upload. The engine keeps what has arrived until the ticket expires.
-         *     Each part extends the ticket by the `expiresIn` of its request, for up to 7 days unless the installation sets another time. A complete
-         *     upload uses the token.
+         *     When a part arrives, the ticket is valid for at least the `expiresIn` of the ticket request from then on, up to 7 days in total unless
+         *     the installation sets another time. After a complete upload the token is not valid any more.
          *
          *     With `Content-Type: application/offset+octet-stream` the body is the beginning of the file.
          */
@@ -498,17 +499,17 @@ export interface paths {
         options?: never;
         /**
          * Get the offset of a resumable upload
-         * @description Ends a `PATCH` of this upload that is in progress, and keeps the bytes that it has received. If all bytes have arrived, the response
-         *     comes after the file is complete: its `Upload-Offset` is then the length of the file. A `HEAD` has no body, so errors have no
+         * @description Ends a `PATCH` of this upload that is in progress, and keeps the bytes that it has received. If all bytes have
+         *     arrived but the upload is still being completed, the response waits for that: its `Upload-Offset` is then the length of the file. A `HEAD` has no body, so errors have no
          *     `code`; `POST /files` with the same headers as before says what is wrong with a token.
          */
         head: operations["getResumableUpload"];
         /**
          * Send a part of the file
-         * @description Sends the file from `Upload-Offset`, to its end or any part of it. When the connection breaks, the engine keeps what has
+         * @description Sends the bytes of the file from `Upload-Offset` on: all of them, or only some. When the connection breaks, the engine keeps what has
          *     arrived: get the offset by `HEAD` and continue there, at any engine. The last part completes the upload: the
-         *     response comes when the file is stored and the video is `processing`. The engine can respond before the end of the body
-         *     with a smaller `Upload-Offset`. Clients that cannot send `PATCH` can send `POST` with `X-HTTP-Method-Override: PATCH`.
+         *     response comes when the file is stored and the video is `processing`. The engine can respond before it has read the whole
+         *     body. `Upload-Offset` then says how far it got: continue there. Clients that cannot send `PATCH` can send `POST` with `X-HTTP-Method-Override: PATCH`.
          */
         patch: operations["sendUploadPart"];
         trace?: never;
@@ -618,8 +619,8 @@ export interface paths {
         /**
          * Get a segment
          * @description An MPEG-2 transport stream, encrypted as a whole with AES-128 in CBC mode and PKCS #7 padding. The initialization
-         *     vector is the media sequence number as a 16-byte big-endian integer. A segment never changes, so caches can store it
-         *     forever. It needs no authentication whatever the playback policy, because it is useless without the key.
+         *     vector is the media sequence number as a 16-byte big-endian integer. A segment of a `ready` video never changes, so
+         *     caches can store it forever. It needs no authentication whatever the playback policy, because it is useless without the key.
          *
          *     While a long video is `processing`, the playlists of its `preview` list segments that are not transcoded yet. A request for such a
          *     segment waits for up to 15 seconds, then gets 503 with `Retry-After`. Caches must not store the segments of a preview: they may change
@@ -874,8 +875,8 @@ export interface paths {
         };
         /**
          * Show the player page
-         * @description The `embed` of the record: a page with a player, for an `<iframe>` or a browser. It plays the video, or says why it cannot. While the
-         *     video is not ready, it shows the progress and starts by itself. It loads nothing from other services and sets no cookies.
+         * @description The `embed` of the record: a page with a player, for an `<iframe>` or a browser. It plays the video, or says why it cannot. Until the
+         *     video can be played, the page shows the progress; then the player appears without a reload. The page loads nothing from other services and sets no cookies.
          *
          *     `allowedOrigins` of the video, or the installation, decides which sites may show it in a frame. Every site may show the pages
          *     of 401, 403 and 404, which show nothing of the video.
@@ -942,7 +943,7 @@ export interface paths {
         /**
          * Get the HTML that embeds a public video
          * @description oEmbed 1.0 for editors and chat programs that turn a pasted link into a player. `url` is the `embed` of a `public` video.
-         *     The player page names this address in a `<link>`, so programs that support discovery need no configuration.
+         *     The player page has a `<link>` to this operation, so programs that support discovery need no configuration.
          */
         get: operations["getOEmbed"];
         put?: never;
@@ -1027,8 +1028,8 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook
-         * @description Changes the fields in the body. After a change of `url`, pending deliveries go to the new URL. A change of `url` and
-         *     enabling both reset `deliveryStatus` and `consecutiveFailures`. Disabling ends pending deliveries as failed. Events
+         * @description Changes the fields in the body. After a change of `url`, pending deliveries go to the new URL. A change of `url`
+         *     resets `deliveryStatus` and `consecutiveFailures`, and so does enabling the webhook. Disabling ends pending deliveries as failed. Events
          *     that happen while a webhook is disabled are not sent later.
          */
         patch: operations["updateWebhook"];
@@ -1252,7 +1253,7 @@ export interface paths {
          *     environment is that of the key. `limits` has the quotas of the workspace.
          *
          *     Framelane counts usage per UTC day, so it extends the period to whole days. `period` in the response is the period that
-         *     was counted. Deleting a video frees its storage and changes nothing else.
+         *     was counted. Deleting a video lowers the storage and the number of videos; its minutes and bandwidth stay counted.
          */
         get: operations["getUsage"];
         put?: never;
@@ -1295,8 +1296,8 @@ export interface paths {
          * @description Creates a key for the workspace. Only this response contains the secret: store it at once.
          *
          *     The new key can have only permissions that the key of the request has, and cannot expire later (403
-         *     `permission_escalation`). The environment is a label: it marks the videos created with the key and decides in which
-         *     usage they count. Keys of either environment see everything in the workspace, and can create keys of both.
+         *     `permission_escalation`). The environment decides in which usage the videos created with the key count, and whether they are
+         *     removed after a day (`test`). It does not limit access: keys of either environment see everything in the workspace, and can create keys of both.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1334,8 +1335,8 @@ export interface paths {
          * @description After the response, every request with the key gets 401 `revoked_api_key`. This cannot be undone. A key can revoke itself, and keys
          *     whose permissions it has; otherwise the response is 403 `insufficient_permissions`. Keys that the revoked key created stay valid.
          *
-         *     The last key with every permission and the last key with `api_keys:write` cannot be revoked (409 `last_admin_key`), unless another
-         *     such key expires at the same time or later.
+         *     A key with every permission, or with `api_keys:write`, can be revoked only if another such key is valid and expires no earlier
+         *     (otherwise 409 `last_admin_key`).
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -1363,7 +1364,7 @@ export interface paths {
          *
          *     Sign-in by OpenID Connect is not an operation of this API. It consists of pages and redirects below `/console/sign-in/`.
          *
-         *     A browser must send the request from the web page of this installation.
+         *     If a browser sends the request, it must come from the web page of this installation.
          */
         post: operations["createConsoleSession"];
         /**
@@ -1402,8 +1403,8 @@ export interface paths {
         post?: never;
         /**
          * End a console session
-         * @description Ends a session in the workspace. After the response, every request with the session gets 401 `console_session_invalid`. A session with
-         *     other workspaces stays valid in those, and gets 403 `workspace_mismatch` in this one.
+         * @description Ends a session in the workspace. If it has no other workspace, its requests get 401 `console_session_invalid` from the response on.
+         *     A session with other workspaces stays valid in those, and gets 403 `workspace_mismatch` in this one.
          */
         delete: operations["revokeConsoleSession"];
         options?: never;
@@ -1586,7 +1587,7 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
-         * @description Whether a production key (`live`) or a test key created it.
+         * @description Production (`live`) or test. A video has the environment of the key or session that created it.
          * @enum {string}
          */
         Environment: "live" | "test";
@@ -1697,8 +1698,8 @@ export interface components {
             uploadToken: string;
             /**
              * Format: date-time
-             * @description When the token expires. A video without a file by then becomes `failed` with `upload_expired`. Each part of a resumable
-             *     upload extends it.
+             * @description When the token expires. If no file has arrived and no upload is in progress by then, the video becomes `failed` with
+             *     `upload_expired`. Each part of a resumable upload extends it.
              * @example 2026-11-21T10:00:00.000Z
              */
             expiresAt: string;
@@ -1780,8 +1781,8 @@ export interface components {
         ImportRequest: {
             /**
              * Format: uri
-             * @description Where the file is. It must be public, and have no user name or password: send those as a header. Framelane never
-             *     shows its query, and erases it when the import ends.
+             * @description Where the file is. The URL must be public, and have no user name or password: send those as a header. Framelane never
+             *     shows the query of the URL, and erases it when the import ends.
              * @example https://media.example.com/masters/summer-campaign.mp4
              */
             url: string;
@@ -1997,7 +1998,7 @@ export interface components {
             stored: boolean;
             /**
              * Format: date-time
-             * @description When the file will be deleted, by `keepSource`. `null` if it is kept always, while it is needed, and if there is no file.
+             * @description When the file will be deleted, by `keepSource`. `null` in three cases: it is always kept, it is still needed, or there is no file.
              */
             keptUntil: string | null;
             /**
@@ -2114,13 +2115,13 @@ export interface components {
             uploadedAt: string | null;
             /**
              * Format: date-time
-             * @description When it first could be played.
+             * @description When it became `ready`.
              */
             readyAt: string | null;
             /**
              * Format: date-time
-             * @description While `uploading`, when the upload ticket or the import expires. After that, when the video of a test key is removed; `null` for
-             *     videos of production keys, which are not removed.
+             * @description While `uploading`: the time at which the upload ticket or the import expires. Later: the time at which Framelane removes the
+             *     video if a test key created it, otherwise `null`.
              */
             expiresAt: string | null;
         };
@@ -2212,7 +2213,7 @@ export interface components {
              *     - `attempt`: an engine began to transcode it
              *     - `retried`: a client retried it after it had failed
              *     - `waiting`: it has been waiting for an engine since this time; a time in the future is when the next attempt is due
-             *     - `ready`: it first could be played
+             *     - `ready`: it became `ready`
              *     - `failed`: it failed; `error` of the record says why
              *     - `source_deleted`: the uploaded file was deleted
              * @enum {string}
@@ -2697,7 +2698,7 @@ export interface components {
          *     both environments count together. The operator of the installation sets quotas. A `limit` of `null` means unlimited.
          */
         Limits: {
-            /** @description Bytes of uploaded files, segments and images. */
+            /** @description Bytes of uploaded files, segments, images, captions and posters. */
             storedBytes: {
                 limit: components["schemas"]["Limit"];
                 /**
@@ -2751,7 +2752,7 @@ export interface components {
             bandwidthBytes: components["schemas"]["BandwidthBytes"];
             /**
              * Format: int64
-             * @description Bytes stored at the end of the day, for today now. Recorded every hour, so it can lack the last hour of the day. `null`
+             * @description Bytes stored at the end of the day; for today, the bytes stored now. Recorded every hour, so it can lack the last hour of the day. `null`
              *     if nothing was recorded on that day.
              */
             storageBytes: number | null;
@@ -2761,7 +2762,7 @@ export interface components {
             /** @description The workspace, as in `X-Svc-Workspace`. */
             workspaceId: string;
             environment: components["schemas"]["Environment"];
-            /** @description The counted period: whole days in UTC. */
+            /** @description The counted period, in days of UTC. */
             period: {
                 /**
                  * Format: date-time
@@ -2770,7 +2771,7 @@ export interface components {
                 from: string;
                 /**
                  * Format: date-time
-                 * @description End of the period, exclusive. Now, if the request has no end.
+                 * @description End of the period, exclusive: the end of a day, or now if the request has no end.
                  */
                 to: string;
             };
@@ -3031,9 +3032,9 @@ export interface components {
             ffmpegVersion: string | null;
             /** @description Videos that it can transcode at the same time. */
             slots: number;
-            /** @description Videos that it is transcoding in one run. */
+            /** @description Videos that it is transcoding as a whole, not in tasks. */
             slotsBusy: number;
-            /** @description Pieces and other tasks of long videos that it works on. They use the processors while slots are free. */
+            /** @description Pieces and other tasks of long videos that it works on. They take no slot, but a task begins only while a slot is free. */
             tasks: number;
             /** @description Uploads in progress. */
             uploads: number;
@@ -3305,7 +3306,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description An error in Framelane. The log has the cause, with the request id. The response does not. */
+        /** @description An error in Framelane. Its cause is only in the log, under the request id. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3639,8 +3640,8 @@ export interface components {
         };
         /**
          * @description The upload token is missing, invalid, expired or used: `upload_token_missing`, `upload_token_invalid`,
-         *     `upload_token_expired` or `upload_token_used`. A token can expire during an upload. Then the upload still succeeds, unless
-         *     the engine sent no progress until its lease expired.
+         *     `upload_token_expired` or `upload_token_used`. A token can expire during an upload. The upload then fails only if the
+         *     engine reports no progress for so long that the lease of the upload expires.
          */
         UploadTokenRefused: {
             headers: {
@@ -3771,8 +3772,9 @@ export interface components {
             };
         };
         /**
-         * @description The storage or the control plane is unavailable, or the engine has reached its limit of concurrent uploads. The upload
-         *     token stays valid, unless the upload was registered.
+         * @description The storage or the control plane is unavailable, or the engine has reached its limit of concurrent uploads; for a resumable
+         *     upload also if the workspace has reached its limit. The upload token stays valid, unless Framelane has stored the file after
+         *     all (then the next request gets 401 `upload_token_used`).
          */
         EngineUnavailable: {
             headers: {
@@ -3932,7 +3934,7 @@ export interface components {
         };
         /**
          * @description The upload was terminated, replaced by another file, or its ticket has expired (`upload_ended`). Create a new upload; if
-         *     the ticket has expired, the response says so.
+         *     the ticket has expired, the response to that request says so.
          */
         Ended: {
             headers: {
@@ -4097,7 +4099,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The video does not exist or is not ready, or it has no such rendition, segment or image. */
+        /** @description The video does not exist or cannot be played yet, or it has no such rendition, segment or image. */
         NotPlayable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6679,7 +6681,7 @@ export interface operations {
             };
             405: components["responses"]["MethodNotAllowed"];
             500: components["responses"]["InternalError"];
-            /** @description The database is unavailable. Or a page that says why the player is not available, usually because it is being built. */
+            /** @description The database is unavailable (a problem), or the player has not been built yet (a page that says so). */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7807,7 +7809,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No session is valid in the workspace. */
+            /** @description All sessions in the workspace have ended. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -18,7 +18,10 @@ export function requireUsable(found: FoundTicket | undefined): FoundTicket {
 export function requireUnspent(ticket: FoundTicket | undefined): FoundTicket {
   if (ticket === undefined) throw tokenInvalid();
   if (ticket.used_at !== null) {
-    throw new Problem('upload_token_used', 'This upload token has been used. Request a new upload ticket.');
+    throw new Problem(
+      'upload_token_used',
+      'This upload token has been used: the file has arrived. For another file, request a new upload ticket.',
+    );
   }
   if (ticket.is_expired && !ticket.is_leased) throw ticketExpired();
   return ticket;
