@@ -280,6 +280,21 @@ test('two slots do not reserve the same disk space', async () => {
   }
 });
 
+test('no job starts while only the reserve of its own disk is left', async () => {
+  const limits = { reservedDiskBytes: Number.MAX_SAFE_INTEGER };
+  const bench = await WorkerBench.start({ copies: true, limits });
+  try {
+    const warn = jest.spyOn(bench.logger, 'warn');
+    const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
+    const waiting = await bench.submit(clip);
+    await until(async () => warn.mock.calls.some(([event]) => (event as unknown) === 'commands.paused'));
+    warn.mockRestore();
+    expect(bench.results(waiting)).toEqual([]);
+  } finally {
+    await bench.stop();
+  }
+});
+
 test('no job starts while only the reserve of the objects disk is left', async () => {
   const bench = await WorkerBench.start();
   try {
