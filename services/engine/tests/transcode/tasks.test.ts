@@ -6,7 +6,7 @@ import type { MessageOf } from '@framelane/contracts/messages';
 import type { PieceTask, Task, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { makeClip } from '@framelane/test-kit/clips';
 import { until } from '@framelane/test-kit/until';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { lengthOf, union } from '../../src/source/byte-ranges.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -64,6 +64,7 @@ describe('an engine that can link to sources', () => {
       'piece',
     ]);
     expect(bench.results(videoId)).toEqual([]);
+    const counted = jest.spyOn(bench.metrics, 'taskCompleted');
     for (const _ of plan.tasks) await bench.commandTask(videoId);
     // One more than there are tasks.
     await bench.commandTask(videoId);
@@ -76,6 +77,9 @@ describe('an engine that can link to sources', () => {
       done.map(({ data }) => data.result),
     );
     expect(manifest.duration).toBe(20);
+    // The metric counts each second of the video once.
+    await until(() => counted.mock.calls.length === plan.tasks.length);
+    expect(counted.mock.calls.reduce((sum, [seconds]) => sum + seconds, 0)).toBeCloseTo(20);
     const segments = [...manifest.renditions, manifest.iFrames].flatMap(
       (rendition) => rendition?.segments ?? [],
     );
