@@ -28,7 +28,7 @@ export class Customer {
     });
     if (response.status === 202) return ticket.videoId;
     const text = await response.text();
-    if (JSON.parse(text).code !== 'upload_token_used')
+    if (!text.includes('"upload_token_used"'))
       throw new Error(`The upload failed with status ${response.status}: ${text}`);
     return ticket.videoId;
   }

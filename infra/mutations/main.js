@@ -110,7 +110,11 @@ function summarise({ name, threshold }, mutants) {
   const detected = count('Killed', 'Timeout');
   const survivors = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
   const tested = detected + survivors.length;
-  if (tested === 0) return { passed: true, line: `✓ ${name}: no change is in the sample`, survivors: [] };
+  // A small sample may have no change of a small group.
+  if (tested === 0) {
+    const passed = options.sample !== '100';
+    return { passed, line: `${passed ? '✓' : '✗'} ${name}: no change was tested`, survivors: [] };
+  }
   const score = (100 * detected) / tested;
   const passed = score >= threshold;
   const counts = [

@@ -113,7 +113,8 @@ export interface paths {
          * Delete a video
          * @description Deletes a video in any state, and stops its upload or transcode. After the response the video and its playback URLs
          *     return 404. Framelane removes its files from storage shortly after. This cannot be undone. Title, file name,
-         *     metadata, tags, hash and content key are erased from the record at once; stored webhook events keep them longer.
+         *     metadata, tags, hash and content key are erased from the database at once. Stored webhook events contain the record as
+         *     it was, which never has the content key, until 30 days after the event.
          */
         delete: operations["deleteVideo"];
         options?: never;
@@ -1297,7 +1298,7 @@ export interface paths {
          *
          *     The new key can have only permissions that the key of the request has, and cannot expire later (403
          *     `permission_escalation`). The environment decides in which usage the videos created with the key count, and whether they are
-         *     removed after a day (`test`). It does not limit access: keys of either environment see everything in the workspace, and can create keys of both.
+         *     removed after a while (`test`). It does not limit access: keys of either environment see everything in the workspace, and can create keys of both.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1335,7 +1336,7 @@ export interface paths {
          * @description After the response, every request with the key gets 401 `revoked_api_key`. This cannot be undone. A key can revoke itself, and keys
          *     whose permissions it has; otherwise the response is 403 `insufficient_permissions`. Keys that the revoked key created stay valid.
          *
-         *     A key with every permission, or with `api_keys:write`, can be revoked only if another such key is valid and expires no earlier
+         *     A valid key with every permission, or with `api_keys:write`, can be revoked only if another such key is valid and expires no earlier
          *     (otherwise 409 `last_admin_key`).
          */
         delete: operations["revokeApiKey"];
@@ -6681,7 +6682,7 @@ export interface operations {
             };
             405: components["responses"]["MethodNotAllowed"];
             500: components["responses"]["InternalError"];
-            /** @description The database is unavailable (a problem), or the player has not been built yet (a page that says so). */
+            /** @description The database is unavailable (a problem), or the player is not built (a page that says why). */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -44,7 +44,7 @@ async function hold({ uploadToken }: Ticket): Promise<HeldUpload> {
   return HeldUpload.begin(cluster.proxies.uploads.port, { token: uploadToken, file: large });
 }
 
-/** Uploads the long clip and resolves once some of its segments are stored. */
+/** Uploads the slow clip and resolves once some of its segments are stored. */
 async function beginTranscode(): Promise<string> {
   const ticket = await cluster.api.ticket();
   await upload(clips.slow, ticket);

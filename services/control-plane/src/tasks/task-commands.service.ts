@@ -15,7 +15,7 @@ import {
 } from './task-commands.store.ts';
 
 /** Longer than the message bus waits for a confirm. */
-const CLAIM_SECONDS = 30;
+const LEASE_SECONDS = 30;
 
 /** How long a command can be in transit to an idle engine. If the queue is empty, an older command is lost. */
 const IN_TRANSIT_SECONDS = 30;
@@ -39,7 +39,7 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
   }
 
   claim(limit: number): Promise<DueTaskCommand[]> {
-    return claimDueTaskCommands(this.#db, limit, CLAIM_SECONDS);
+    return claimDueTaskCommands(this.#db, limit, LEASE_SECONDS);
   }
 
   /** Publishes a command. Without a confirm the command stays due and is published again. */

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-async function readContainerIndexFile(...parts: Buffer[]) {
+async function readIndexOf(...parts: Buffer[]) {
   const path = join(directory, 'file');
   await writeFile(path, Buffer.concat(parts));
   return readContainerIndex(path);
@@ -67,7 +67,7 @@ test.each([
     ],
   ],
 ])('a file with %s', async (_, parts, bytes, index) => {
-  expect(await readContainerIndexFile(...parts)).toEqual({ bytes, index });
+  expect(await readIndexOf(...parts)).toEqual({ bytes, index });
 });
 
 test.each([
@@ -81,5 +81,5 @@ test.each([
   ['has many boxes', [FTYP, MOOV, ...Array.from({ length: 62 }, () => box('mdat', 10)), box('free', 0)]],
   ['is empty', []],
 ])('a file that %s has no usable index', async (_, parts) => {
-  expect(await readContainerIndexFile(...parts)).toBeNull();
+  expect(await readIndexOf(...parts)).toBeNull();
 });

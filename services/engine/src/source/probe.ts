@@ -161,9 +161,9 @@ async function withoutUndecodable(
     if (error instanceof ToolError) return audio;
     throw error;
   }
-  // The start is NaN if no packet has a timestamp.
-  const startsLater = (start: number) => Number.isNaN(start) || start >= DECODED_SECONDS / 2;
-  return audio.filter(({ index, start }) => decoded.has(index) || startsLater(start));
+  // The start is NaN if the first packet has no timestamp.
+  const mayStartLater = (start: number) => Number.isNaN(start) || start >= DECODED_SECONDS / 2;
+  return audio.filter(({ index, start }) => decoded.has(index) || mayStartLater(start));
 }
 
 async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise<string> {
