@@ -49,7 +49,7 @@ try {
   for (let run = 0; run < RUNS; run += 1) again.push(await firstFrame(browser, url));
   process.stdout.write(`From the address to the first frame, 720p, ms: median of ${RUNS} (slowest)\n`);
   process.stdout.write(`  empty browser cache   ${describe(first)}\n`);
-  process.stdout.write(`  cached video          ${describe(again)}\n`);
+  process.stdout.write(`  filled browser cache  ${describe(again)}\n`);
 } finally {
   await browser.close();
   await node.stop();
