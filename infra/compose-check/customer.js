@@ -26,9 +26,8 @@ export class Customer {
       const attempt = await this.#client.upload(ticket, blob, basename(file));
       return [409, 503].includes(attempt.status) ? undefined : attempt;
     });
-    if (response.status === 202) return ticket.videoId;
     const text = await response.text();
-    if (!text.includes('"upload_token_used"'))
+    if (response.status !== 202 && !text.includes('"upload_token_used"'))
       throw new Error(`The upload failed with status ${response.status}: ${text}`);
     return ticket.videoId;
   }

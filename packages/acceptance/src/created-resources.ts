@@ -20,12 +20,14 @@ export class CreatedResources {
     }
   }
 
-  /** Deletes everything recorded. Ignores what does not exist. */
+  /** Deletes everything recorded. Ignores what does not exist. Throws after the last one if others could not be deleted. */
   async remove(): Promise<void> {
+    const refused: string[] = [];
     for (const path of this.#paths) {
       const { ok, status } = await this.#client.call('DELETE', path);
-      if (!ok && status !== 404) throw new Error(`DELETE ${path}: status ${status}`);
+      if (!ok && status !== 404) refused.push(`DELETE ${path}: status ${status}`);
     }
     this.#paths.clear();
+    if (refused.length > 0) throw new Error(refused.join('\n'));
   }
 }

@@ -17,10 +17,7 @@ import {
   type UnclaimedCommand,
 } from './commands.store.ts';
 
-/**
- * How long a control plane holds a due command while it publishes it. Longer than the message bus waits for a confirm. An engine's claim of
- * the video is another thing.
- */
+/** How long a control plane holds a due command while it publishes it. Longer than the message bus waits for a confirm. */
 const LEASE_SECONDS = 30;
 
 /**

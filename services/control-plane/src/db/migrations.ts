@@ -64,8 +64,8 @@ const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
 const SCHEMA_LOCK = 5_208_113;
 
 /**
- * Runs `work` under an advisory lock, so that one process at a time changes the schema. Kysely locks migrations too, but it reads the system catalogue before
- * it takes the lock, and that fails if another process creates or drops tables meanwhile.
+ * Runs `work` under an advisory lock, so that one process at a time changes the schema. Kysely locks migrations too, but it reads
+ * the system catalogue before it takes the lock, and that fails if another process creates or drops tables meanwhile.
  */
 async function withSchemaLock<T>(db: Database, work: () => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {

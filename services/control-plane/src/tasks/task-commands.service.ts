@@ -14,7 +14,7 @@ import {
   recordTaskPublished,
 } from './task-commands.store.ts';
 
-/** Longer than the message bus waits for a confirm. */
+/** How long a control plane holds a due command while it publishes it. Longer than the message bus waits for a confirm. */
 const LEASE_SECONDS = 30;
 
 /** How long a command can be in transit to an idle engine. If the queue is empty, an older command is lost. */

@@ -104,7 +104,7 @@ function transcode(
   return runTranscodeJob(
     {
       ...{ workspaceId, videoId, attempt, sourceKey, sourceBytes, hashSource, isShared: false },
-      ...{ acceptsAudioTracks: severalAudioTracks, pieceSeconds, contentKey },
+      ...{ acceptsSeveralAudioTracks: severalAudioTracks, pieceSeconds, contentKey },
     },
     {
       ...worker,

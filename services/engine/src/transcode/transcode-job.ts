@@ -22,7 +22,7 @@ export type TranscodeJob = JobSource & {
   workspaceId: string;
   attempt: number;
   /** Whether the control plane accepts more than one audio rendition. Earlier versions do not. */
-  acceptsAudioTracks: boolean;
+  acceptsSeveralAudioTracks: boolean;
   /** Seconds of a piece of a long video; undefined if the video is transcoded in one run. */
   pieceSeconds: number | undefined;
   contentKey: Uint8Array;
@@ -43,9 +43,13 @@ export async function runTranscodeJob(
   return withSource(job, context, async (directory, sourceSha256) => {
     const { source, texts } = await metrics.inStage('probe', async () => {
       const probed = await probeSource(directory, context);
-      return readTextTracks(job.acceptsAudioTracks ? probed : withFirstAudio(probed), directory, context);
+      return readTextTracks(
+        job.acceptsSeveralAudioTracks ? probed : withFirstAudio(probed),
+        directory,
+        context,
+      );
     });
-    const planSettings = { ...settings, surround: settings.surround && job.acceptsAudioTracks };
+    const planSettings = { ...settings, surround: settings.surround && job.acceptsSeveralAudioTracks };
     const planned = { source, plan: planEncoding(source, { allowPassthrough: true, ...planSettings }) };
     const hash = sourceSha256 === undefined ? {} : { sourceSha256 };
     const { pieceSeconds } = job;
