@@ -31,7 +31,10 @@ export function run(command, args, { env = process.env, stdout = process.stdout,
   });
 }
 
-/** Runs one step of the bootstrap. If a stop signal arrives, the bootstrap exits after all steps that run. */
+/**
+ * Runs a program as one step of this process: of the bootstrap or of `npm test`. After a stop signal no step starts any more, and
+ * this process exits when the running ones have ended.
+ */
 export async function runStep(command, args, options) {
   // Another step has been stopped and is about to end: nothing starts any more.
   if (steps.stopped !== undefined) return new Promise(() => {});

@@ -22,7 +22,7 @@ const FAULT_ARGS = [
   '--forceExit',
 ];
 
-/** The checks that start no services. */
+/** The checks that need no database, no ffmpeg and no running node. */
 const FIRST_CHECKS = [
   { name: 'style', title: 'Formatting and lint', run: command('biome', 'ci', '--error-on-warnings', '.') },
   {

@@ -11,7 +11,7 @@ type Operation = {
   summary: string;
   tags: string[];
   responses: Record<string, Reference & { content?: Content }>;
-  /** One curl line for each request example; events have none. */
+  /** One curl line for each request example. Events and operations of the console have none. */
   'x-codeSamples'?: { label: string; source: string }[];
 };
 type Method = (typeof METHODS)[number];
@@ -50,7 +50,7 @@ export class ApiDescription {
     return `${server?.url}${path}`;
   }
 
-  /** All operations with their curl lines. */
+  /** All operations, with their curl lines if they have any. */
   get operations(): Operation[] {
     return operationsIn(this.document.paths);
   }

@@ -90,6 +90,8 @@ describe('the API', () => {
       { language: 'de', default: true },
       { language: 'en-US', default: false },
     ]);
+    // The English captions changed too: they are not the default any more.
+    expect(listed.data[1].updatedAt > created.body.updatedAt).toBe(true);
     expect((await record(videoId)).captions).toEqual(listed.data);
 
     const replaced = await put(

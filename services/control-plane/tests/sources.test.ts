@@ -229,7 +229,8 @@ describe('the source of a failed video', () => {
     expect(await sourceFile(videoId)).toEqual({ stored: true, keptUntil: null, deletedAt: null });
     expect((await plane.engine.claim(videoId)).sourceKey).toBe(sourceKey);
     await fail(videoId, 2);
-    expect((await sourceFile(videoId)).keptUntil).not.toBeNull();
+    const { sourceFile: afterwards, updatedAt } = await record(videoId);
+    expect(Date.parse(afterwards.keptUntil)).toBe(Date.parse(updatedAt) + 7 * DAY_MS);
     await retry(videoId);
     await plane.engine.claim(videoId);
     await plane.engine.complete(videoId, 3);
@@ -372,7 +373,7 @@ describe('GET /videos/:id/source', () => {
     expect((await usage()).bandwidthBytes).toBe(before);
   });
 
-  test('redirects to the object store where segments are redirected', async () => {
+  test('redirects to the object store if segments are redirected too', async () => {
     const { videoId, sourceKey } = await readyVideo({ filename: 'holiday.mov' });
     const redirecting = await plane.startAnother({ playback: { mode: 'redirect', cdnUrl: undefined } });
     const path = `${redirecting.url}/v1/videos/${videoId}/source`;
@@ -426,7 +427,7 @@ describe('DELETE /videos/:id/source', () => {
   });
 
   test('is 409 while the source is uploaded or transcoded, and stops neither', async () => {
-    const { videoId: uploading } = await plane.ticket();
+    const { videoId: uploading, uploadToken } = await plane.ticket();
     const { videoId: processing, sourceKey } = await processingVideo();
     const { videoId: retried } = await failedVideo();
     await retry(retried);
@@ -436,6 +437,7 @@ describe('DELETE /videos/:id/source', () => {
     }
     await plane.engine.complete(processing, 1);
     expect(await isStored(sourceKey)).toBe(true);
+    expect((await plane.engine.upload(uploadToken)).videoId).toBe(uploading);
   });
 
   test('of a video without a file changes nothing', async () => {
@@ -454,7 +456,7 @@ describe('DELETE /videos/:id/source', () => {
     expect(await record(videoId)).toEqual(before);
   });
 
-  test('needs videos:write, and a video of the workspace', async () => {
+  test('needs videos:write, and a video that exists', async () => {
     const { videoId } = await readyVideo();
     const path = `${plane.url}/v1/videos/${videoId}/source`;
     const refused = await fetch(path, { method: 'DELETE', headers: await credentialsWith('videos:read') });

@@ -39,7 +39,8 @@ declare global {
 /**
  * Authenticates a request. Checks in this order: the API key or the session (401, or 429 after too many invalid ones), its rate
  * limit (429), the workspace header (400 if it is required and missing), its workspace (403), the origin of a request with a session
- * (403), the environment (403, or 400 if it is unknown) and the permissions (403).
+ * (403), the environment (403, or 400 if it is unknown) and the permissions (403). An operation that accepts only sessions refuses no
+ * workspace and no environment: it uses the first one of the session instead.
  */
 export function authentication(
   verifiers: { keys: Verify<VerifiedKey>; sessions: Verify<[VerifiedSession, ...VerifiedSession[]]> },
@@ -98,7 +99,7 @@ function unauthorized(code: ProblemCode, detail: string): Problem {
   return new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 
-/** The credential for the workspace in the header. A session needs none if it has one workspace, or if the operation has a fallback. */
+/** The credential for the workspace in the header. A session needs no header if it has one workspace, or if the URL names one (`fallback`). */
 function chooseWorkspace(
   credentials: [Credential, ...Credential[]],
   header: string | undefined,
@@ -130,7 +131,10 @@ function chooseAny(credentials: [Credential, ...Credential[]], header: string | 
   return credentials.find(({ workspace_id }) => workspace_id === header) ?? credentials[0];
 }
 
-/** The credential for the environment in the header. A key has one environment; for a session, the first is the default. */
+/**
+ * The credential for the environment in the header. A key has one environment; for a session, the first is the default. With
+ * `mayDiffer`, the default also replaces an environment that the credential does not have.
+ */
 function chooseEnvironment(
   credential: Credential,
   header: string | undefined,

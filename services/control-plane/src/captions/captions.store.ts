@@ -6,7 +6,7 @@ import type { CaptionsRow } from '../db/schema.ts';
 /** The public record of captions. */
 export type CaptionsRecord = components['schemas']['Captions'];
 
-/** Captions without their times of change. */
+/** Captions to store; the store adds the video and the time of change. */
 export type NewCaptions = Omit<CaptionsRow, 'video_id' | 'updated_at'>;
 
 /** Whether the workspace has this living video. */
@@ -101,7 +101,7 @@ export async function updateCaptions(
 async function clearOtherDefault(trx: Database, videoId: string, language: string): Promise<void> {
   await trx
     .updateTable('captions')
-    .set({ is_default: false })
+    .set({ is_default: false, updated_at: sql`now()` })
     .where('video_id', '=', videoId)
     .where('language', '<>', language)
     .where('is_default', '=', true)

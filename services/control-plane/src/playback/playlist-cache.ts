@@ -18,7 +18,7 @@ export class PlaylistCache {
     sizeCalculation: (parts) => parts.reduce((sum, part) => sum + part.length, parts.length),
   });
 
-  /** The playlist `name` of a video, with the token in its URLs. `render` renders it with another token. */
+  /** The playlist `name` of a video, with the token in its URLs. `render` must use the token that it receives, a placeholder. */
   async get(
     { videoId, version, name }: { videoId: string; version: number; name: string },
     token: string | undefined,

@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { readRetryAfter } from '@framelane/service-kit/retry-after';
 import { ImportFailure } from './import-failure.ts';
 
-/** A Last-Modified identifies a version of the file if it is at least this old (RFC 9110 §8.8.2.2). */
+/**
+ * A Last-Modified identifies a version of the file if it is at least this long before the Date of the response. RFC 9110 §8.8.2.2
+ * asks for a second; a minute allows for two clocks that differ.
+ */
 const STRONG_DATE_MS = 60_000;
 
 /** The head of a response. */

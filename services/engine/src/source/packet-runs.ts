@@ -10,8 +10,9 @@ export type PacketRun = {
   end: number;
 };
 
-/** A run begins with a key frame if the previous one has this many packets: files may consist of key frames only. */
+/** A key frame begins a new run if the current run has this many packets. Files may consist of key frames only. */
 const MIN_PACKETS = 8;
+/** Any packet begins a new run if the current run has this many packets. */
 const MAX_PACKETS = 32;
 
 /** Collects the positions of the packets of a track. */

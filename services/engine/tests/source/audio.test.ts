@@ -65,7 +65,7 @@ function earsOf([left, right]: [number, number]): string {
 }
 
 test.each(LAYOUTS)(
-  'every channel of %s is in the right stereo channel',
+  'each channel of %s is heard on its side',
   async (layout, file, codec, channels) => {
     const tones = channels.map(([hertz]) => `0.2*sin(2*PI*${hertz}*t)`);
     const clip = await makeClip(join(bench.directory, file), {
@@ -95,7 +95,7 @@ async function toneAt(path: string, [from, to]: [number, number]): Promise<numbe
   return loudest !== undefined && loudness(loudest) > 0.01 ? loudest : null;
 }
 
-test('every audio track becomes a rendition; those that end early or begin late are padded with silence', async () => {
+test('every audio track of a known codec becomes a rendition; those that end early or begin late are padded with silence', async () => {
   const tone = (hertz: number, layout: string, seconds: number) => {
     const channels = layout === '5.1' ? 6 : layout === 'stereo' ? 2 : 1;
     const expression = Array.from({ length: channels }, () => `0.2*sin(2*PI*${hertz}*t)`).join('|');
