@@ -1,15 +1,11 @@
 /** Unit tests stand beside their file. Tests that start PostgreSQL or ffmpeg stand in the tests/ of their workspace. */
-export const shared = {
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
+const shared = {
+  // Node loads the tests, without jest's runtime: see ADR 54.
+  runtime: '<rootDir>/infra/testing/plain-node/runtime.js',
+  testEnvironment: '<rootDir>/infra/testing/plain-node/environment.js',
+  transform: {},
   // Built packages have the names of their sources.
   modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
-  transform: {
-    '\\.ts$': [
-      '@swc/jest',
-      { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
-    ],
-  },
 };
 
 export default {
@@ -17,9 +13,6 @@ export default {
   maxWorkers: 3,
   // On a busy machine a worker needs longer than the default of 500 ms to end, and jest then takes it for one that hangs.
   workerGracefulExitTimeout: 10_000,
-  // Modules of ended test files stay in the heap of a worker, which makes its garbage collection and its `fork` slow. Above this
-  // heap size, a new worker runs the next file.
-  workerIdleMemoryLimit: '200MB',
   // Tests wait for conditions, also on busy machines. This limit only ends a test that hangs.
   testTimeout: 300_000,
   projects: [

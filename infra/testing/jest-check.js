@@ -4,9 +4,6 @@ import { join, relative } from 'node:path';
 import { ROOT } from '../bootstrap/project.js';
 import { runStep } from '../bootstrap/run.js';
 
-/** Jest runs ES modules only with this flag. */
-const NODE_OPTIONS = '--experimental-vm-modules --disable-warning=ExperimentalWarning';
-
 /**
  * Runs a project of jest.config.js and counts its tests. An error outside a test counts as a failed test: a file that
  * cannot run, a project without tests, a crash of jest. `failures` says for each failed test or file what it printed.
@@ -24,7 +21,7 @@ export async function runJest(project, { env = {}, args = [], output = {} } = {}
         ...['--json', `--outputFile=${report}`],
         ...args,
       ],
-      { env: { ...process.env, NODE_OPTIONS, ...env }, ...output },
+      { env: { ...process.env, ...env }, ...output },
     );
     const results = await readReport(report);
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;

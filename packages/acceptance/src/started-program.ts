@@ -13,7 +13,7 @@ export class StartedProgram {
   constructor(directory: string, file: string, env: Readonly<Record<string, string>>) {
     this.#process = spawn(process.execPath, [file], {
       cwd: directory,
-      env: { ...process.env, NODE_OPTIONS: '', ...env },
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const append = (chunk: Buffer) => {

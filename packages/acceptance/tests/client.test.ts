@@ -122,7 +122,7 @@ describe('the README', () => {
   async function run(...args: string[]): Promise<string[]> {
     const program = [join(directory, args[0] ?? ''), ...args.slice(1)];
     const { stdout } = await runProgram(process.execPath, program, {
-      env: { ...settings, NODE_OPTIONS: '' },
+      env: settings,
     });
     return stdout.trim().split('\n');
   }

@@ -124,12 +124,9 @@ async function run(
   path: string,
   signal?: AbortSignal,
 ): Promise<string> {
-  const options = { env: { ...process.env, NODE_OPTIONS: '' }, ...(signal && { signal }) };
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [program, path, tusUrl, uploadToken],
-    options,
-  );
+  const { stdout } = await promisify(execFile)(process.execPath, [program, path, tusUrl, uploadToken], {
+    signal,
+  });
   return stdout;
 }
 

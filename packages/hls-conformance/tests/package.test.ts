@@ -33,14 +33,10 @@ afterAll(async () => {
 });
 
 describe('the package, installed outside of the workspace', () => {
-  const inDirectory = () => ({ cwd: directory, env: { NODE_OPTIONS: '' } });
-
   test('has a command that npx runs', async () => {
-    const { stdout } = await runProgram(
-      'npx',
-      ['--no-install', 'hls-conformance', server.url],
-      inDirectory(),
-    );
+    const { stdout } = await runProgram('npx', ['--no-install', 'hls-conformance', server.url], {
+      cwd: directory,
+    });
     expect(stdout).toContain('✓ master.bandwidth');
     expect(stdout).toContain(' 0 failed');
   });
@@ -49,7 +45,7 @@ describe('the package, installed outside of the workspace', () => {
     const master = files.get('master.m3u8')?.toString() ?? '';
     server.files = new Map([...files, ['master.m3u8', Buffer.from(master.replace('320x180', '320x192'))]]);
     try {
-      const run = runProgram('npx', ['--no-install', 'hls-conformance', server.url], inDirectory());
+      const run = runProgram('npx', ['--no-install', 'hls-conformance', server.url], { cwd: directory });
       await expect(run).rejects.toMatchObject({
         code: 1,
         stdout: expect.stringContaining('✗ master.resolution'),
@@ -61,11 +57,9 @@ describe('the package, installed outside of the workspace', () => {
 
   test('is imported and typed', async () => {
     await writeFile(join(directory, 'consumer.mts'), CONSUMER);
-    const { stdout } = await runProgram(
-      process.execPath,
-      [join(directory, 'consumer.mts'), server.url],
-      inDirectory(),
-    );
+    const { stdout } = await runProgram(process.execPath, [join(directory, 'consumer.mts'), server.url], {
+      cwd: directory,
+    });
     expect(JSON.parse(stdout)).toEqual([[], 3]);
 
     await writeFile(join(directory, 'consumer.mts'), CONSUMER + MISTAKE);
@@ -82,7 +76,7 @@ describe('the package, installed outside of the workspace', () => {
     const tsc = runProgram(
       join(ROOT, 'node_modules', '.bin', 'tsc'),
       [...options, '--types', 'node', '--skipDefaultLibCheck', 'consumer.mts'],
-      inDirectory(),
+      { cwd: directory },
     );
     const line = CONSUMER.split('\n').length;
     await expect(tsc).rejects.toMatchObject({

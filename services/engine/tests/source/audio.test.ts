@@ -64,21 +64,18 @@ function earsOf([left, right]: [number, number]): string {
   return inLeft ? 'left' : inRight ? 'right' : 'none';
 }
 
-test.each(LAYOUTS)(
-  'each channel of %s is heard on its side',
-  async (layout, file, codec, channels) => {
-    const tones = channels.map(([hertz]) => `0.2*sin(2*PI*${hertz}*t)`);
-    const clip = await makeClip(join(bench.directory, file), {
-      video: 'testsrc2=s=64x64:r=25:d=1',
-      audio: `aevalsrc=${tones.join('|')}:c=${layout}:s=48000:d=1`,
-      options: ['-c:a', codec],
-    });
-    const { videoId, manifest, outcome } = await transcodeByTheRules(bench, clip);
-    expect(outcome.issues).toEqual(channels.length > 2 ? ['audio_downmixed'] : []);
-    const ears = await StereoMeter.open(await renditionFile(bench, videoId, manifest.renditions.at(-1)));
-    expect(channels.map(([hertz]) => [hertz, earsOf(ears.tone(hertz))])).toEqual(channels);
-  },
-);
+test.each(LAYOUTS)('each channel of %s is heard on its side', async (layout, file, codec, channels) => {
+  const tones = channels.map(([hertz]) => `0.2*sin(2*PI*${hertz}*t)`);
+  const clip = await makeClip(join(bench.directory, file), {
+    video: 'testsrc2=s=64x64:r=25:d=1',
+    audio: `aevalsrc=${tones.join('|')}:c=${layout}:s=48000:d=1`,
+    options: ['-c:a', codec],
+  });
+  const { videoId, manifest, outcome } = await transcodeByTheRules(bench, clip);
+  expect(outcome.issues).toEqual(channels.length > 2 ? ['audio_downmixed'] : []);
+  const ears = await StereoMeter.open(await renditionFile(bench, videoId, manifest.renditions.at(-1)));
+  expect(channels.map(([hertz]) => [hertz, earsOf(ears.tone(hertz))])).toEqual(channels);
+});
 
 /** The loudest of some tones in a file, in seconds `from` to `to`; null in silence. */
 async function toneAt(path: string, [from, to]: [number, number]): Promise<number | null> {

@@ -1,0 +1,54 @@
+import { ModernFakeTimers } from '@jest/fake-timers';
+import { ModuleMocker } from 'jest-mock';
+
+/** Where the test framework looks for the time limit of a file's tests. */
+const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
+
+/**
+ * A test environment of jest without a global object of its own: see ADR 54. After each test file it takes back what the file may have
+ * replaced: mocks, timers, environment variables, the console.
+ */
+export default class PlainNodeEnvironment {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  #before = { console: globalThis.console, exit: process.exit, env: { ...process.env } };
+
+  constructor({ projectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  /** The functions of the object `jest` that the tests use. */
+  get jest() {
+    const { moduleMocker: mocker, fakeTimersModern: timers } = this;
+    return {
+      fn: (implementation) => mocker.fn(implementation),
+      spyOn: (...property) => mocker.spyOn(...property),
+      restoreAllMocks: () => mocker.restoreAllMocks(),
+      useFakeTimers: (options) => timers.useFakeTimers(options),
+      useRealTimers: () => timers.useRealTimers(),
+      advanceTimersByTime: (milliseconds) => timers.advanceTimersByTime(milliseconds),
+      advanceTimersByTimeAsync: (milliseconds) => timers.advanceTimersByTimeAsync(milliseconds),
+      setSystemTime: (now) => timers.setSystemTime(now),
+      setTimeout: (milliseconds) => {
+        globalThis[TEST_TIMEOUT] = milliseconds;
+      },
+    };
+  }
+
+  /** Jest asks for it after the tests. Without a context of its own there is none. */
+  getVmContext() {
+    return null;
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.moduleMocker.restoreAllMocks();
+    this.fakeTimersModern.dispose();
+    delete globalThis[TEST_TIMEOUT];
+    globalThis.console = this.#before.console;
+    process.exit = this.#before.exit;
+    for (const name of Object.keys(process.env)) if (!(name in this.#before.env)) delete process.env[name];
+    Object.assign(process.env, this.#before.env);
+  }
+}

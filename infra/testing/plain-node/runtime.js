@@ -1,0 +1,49 @@
+import { createRequire, registerHooks } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import JestRuntime from 'jest-runtime';
+import { setGlobals } from './globals.js';
+
+const require = createRequire(import.meta.url);
+const GLOBALS = new URL('globals.js', import.meta.url).href;
+
+registerHooks({
+  resolve: (specifier, context, nextResolve) =>
+    specifier === '@jest/globals' ? { url: GLOBALS, shortCircuit: true } : nextResolve(specifier, context),
+});
+
+/** Test files that this worker has loaded. */
+let loaded = 0;
+
+/**
+ * Lets Node load the test files, and all that they import, as it loads the services: see ADR 54. Jest's own runtime transforms
+ * every module and evaluates it again for each test file.
+ */
+export default class PlainNodeRuntime extends JestRuntime {
+  #environment;
+
+  constructor(config, environment, ...others) {
+    super(config, environment, ...others);
+    this.#environment = environment;
+  }
+
+  /** Loads the test framework. Each test file gets a new one, because its tests are the state of this module. */
+  requireInternalModule(path) {
+    delete require.cache[path];
+    delete globalThis[Symbol.for('EVENT_HANDLERS')];
+    return require(path);
+  }
+
+  setGlobalsForRuntime(globals) {
+    setGlobals({ ...globals, jest: this.#environment.jest });
+  }
+
+  unstable_shouldLoadAsEsm() {
+    return true;
+  }
+
+  /** Imports a test file. With the number, a file that runs again in a worker is evaluated again. */
+  unstable_importModule(path) {
+    loaded += 1;
+    return import(`${pathToFileURL(path)}?loaded=${loaded}`);
+  }
+}
