@@ -4,20 +4,23 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_NODE, ROOT } from './project.js';
 import { runStep } from './run.js';
-import { fail, report } from './terminal.js';
+import { report } from './terminal.js';
 
 /** Contains the fingerprint of the last successful installation. */
 const MARKER = join(ROOT, 'node_modules', '.framelane-install');
 
+/** Whether the installed dependencies are those of the lockfile: whether the fingerprint has not changed. */
+export function dependenciesAreInstalled() {
+  return existsSync(PROJECT_NODE) && readMarker() === fingerprint();
+}
+
 /**
- * Installs the dependencies of the lockfile, with the pnpm version that package.json pins. Does nothing, and needs no
- * network, while the fingerprint has not changed. Resolves with whether it installed.
+ * Installs the dependencies of the lockfile, with the pnpm version that package.json pins. Resolves with a message if it
+ * fails.
  */
 export async function installDependencies() {
   const wanted = fingerprint();
-  if (existsSync(PROJECT_NODE) && readMarker() === wanted) return false;
   rmSync(MARKER, { force: true });
-
   const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   report(`Installing dependencies with ${packageManager} …`);
   const code = await runStep(
@@ -29,18 +32,20 @@ export async function installDependencies() {
       'install',
       '--loglevel=info',
       '--frozen-lockfile',
+      // The other reporter moves the cursor, and apt-get may print at the same time.
+      '--reporter=append-only',
       '--config.confirm-modules-purge=false',
     ],
     { env: { ...process.env, npm_config_update_notifier: 'false' }, stdout: process.stderr },
   );
   if (code !== 0) {
-    fail(
+    return (
       'The dependencies could not be installed; see the messages above. ' +
-        'Check the network (or the proxy and registry settings of npm), then run the command again.',
+      'Check the network (or the proxy and registry settings of npm), then run the command again.'
     );
   }
   writeFileSync(MARKER, wanted);
-  return true;
+  return undefined;
 }
 
 /**

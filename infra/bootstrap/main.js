@@ -1,7 +1,8 @@
 import { checkMachine } from './check-machine.js';
-import { installDependencies } from './install.js';
+import { dependenciesAreInstalled, installDependencies } from './install.js';
 import { runWithProjectNode } from './run-with-project-node.js';
-import { ensureSystemPrograms } from './system-programs.js';
+import { installSystemPackages, missingSystemPackages } from './system-programs.js';
+import { fail } from './terminal.js';
 
 /** Installs what an npm script needs on a new machine, and runs it: `node main.js <script> [argument …]`. */
 
@@ -16,6 +17,12 @@ const SCRIPTS = {
 const [script, ...args] = process.argv.slice(2);
 const { program, systemPrograms } = SCRIPTS[script];
 checkMachine();
-const firstTime = await installDependencies();
-if (systemPrograms) await ensureSystemPrograms({ ...systemPrograms, firstTime });
+const firstTime = !dependenciesAreInstalled();
+const missing = systemPrograms ? missingSystemPackages({ ...systemPrograms, firstTime }) : undefined;
+const outcomes = await Promise.all([
+  firstTime ? installDependencies() : undefined,
+  missing ? installSystemPackages(missing) : undefined,
+]);
+const problems = outcomes.filter((problem) => problem !== undefined);
+if (problems.length > 0) fail(problems.join('\n\n'));
 await runWithProjectNode(program, args);

@@ -34,10 +34,10 @@ const INSTALLERS = {
 };
 
 /**
- * Makes sure that the required programs are installed. On Debian and derivatives it installs them if it runs as root;
- * elsewhere it exits with the command to run.
+ * The packages to install, or undefined if there is nothing to install. They can be installed on Debian and derivatives, as root;
+ * elsewhere it exits with the command to run if a required program is missing.
  */
-export async function ensureSystemPrograms({ forTests = false, firstTime = false } = {}) {
+export function missingSystemPackages({ forTests, firstTime }) {
   const usesBubblewrap = !['landlock', 'none'].includes(process.env.ENGINE_SANDBOX);
   const needed = packagesOfMissing({
     ...NEEDED,
@@ -60,25 +60,27 @@ export async function ensureSystemPrograms({ forTests = false, firstTime = false
     );
   }
   const wantsOptional = (firstTime || forTests) && optional.length > 0;
-  if (mayInstall && (needed.length > 0 || wantsOptional)) await aptInstall(needed, optional);
+  return mayInstall && (needed.length > 0 || wantsOptional) ? { needed, optional } : undefined;
 }
 
-async function aptInstall(needed, optional) {
+/** Installs packages with apt-get. Resolves with a message if a required one cannot be installed. */
+export async function installSystemPackages({ needed, optional }) {
   report(`Installing ${[...needed, ...optional].join(', ')} with apt-get …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const apt = (...args) =>
     runStep('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Dpkg::Use-Pty=0', ...args], { env });
   const install = (packages) => apt('install', '-y', '--no-install-recommends', ...packages);
   await apt('update');
+  const everything = [...needed, ...optional].flatMap((names) => names.split(' '));
+  if ((await install(everything)) === 0) return undefined;
+  // Not every distribution has all of the optional packages.
   if (needed.length > 0 && (await install(needed)) !== 0) {
-    fail(
-      `apt-get could not install ${needed.join(', ')}; see the messages above. Solve the problem, then start again.`,
-    );
+    return `apt-get could not install ${needed.join(', ')}; see the messages above. Solve the problem, then start again.`;
   }
-  // One by one: not every distribution has all of them.
-  for (const name of optional) {
-    if ((await install(name.split(' '))) !== 0) report(`Continuing without ${name}, which is optional.`);
+  for (const names of optional) {
+    if ((await install(names.split(' '))) !== 0) report(`Continuing without ${names}, which is optional.`);
   }
+  return undefined;
 }
 
 /** The packages of the programs that are not in PATH. */

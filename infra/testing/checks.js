@@ -55,18 +55,27 @@ const FIRST_CHECKS = [
 ];
 
 /**
- * All checks of `npm test`. The stages run one after another, the checks of a stage at the same time. Each `run` prints
- * failures and resolves with how many tests passed and failed. It receives options of `runStep`, for the output.
+ * All checks of `npm test`. The stages run one after another, the checks of a stage at the same time; `inBackground` means that the next
+ * stages do not wait for the end of the check. Each `run` prints failures and resolves with how many tests passed and failed. It receives
+ * options of `runStep`, for the output.
  */
 export const STAGES = [
-  FIRST_CHECKS,
+  [
+    // Takes as long as the next stage, but mostly waits: for packages, builds of images and services.
+    {
+      name: 'compose',
+      title: 'The system of docker-compose.yml',
+      inBackground: true,
+      run: tryComposedSystem,
+    },
+    ...FIRST_CHECKS,
+  ],
   [
     {
       name: 'integration',
       title: 'Integration tests (PostgreSQL, ffmpeg)',
       run: (output) => withS3Server((env) => runJest('integration', { env, args: MANY_WORKERS, output })),
     },
-    { name: 'compose', title: 'The system of docker-compose.yml', run: tryComposedSystem },
   ],
   [
     {

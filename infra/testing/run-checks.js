@@ -52,16 +52,16 @@ process.exitCode = await runStages(
 /** Runs the stages one after another, also after a failure. Resolves with the exit code. */
 async function runStages(stages) {
   const results = [];
+  const background = [];
   for (const stage of stages) {
-    const alone = stage.length === 1;
+    const alone = stage.length === 1 && background.length === 0;
     const width = Math.max(...stage.map(({ name }) => name.length));
     if (stage.length > 0) printHeading(alone ? stage[0].title : stage.map(({ name }) => name).join(', '));
-    results.push(
-      ...(await Promise.all(
-        stage.map((check) => runCheck(check, alone ? {} : { onLine: withName(check, width) })),
-      )),
-    );
+    const start = (check) => runCheck(check, alone ? {} : { onLine: withName(check, width) });
+    background.push(...stage.filter(({ inBackground }) => inBackground).map(start));
+    results.push(...(await Promise.all(stage.filter(({ inBackground }) => !inBackground).map(start))));
   }
+  results.push(...(await Promise.all(background)));
   for (const failure of results.flatMap(({ failures }) => failures ?? []))
     console.log(`\n${beginning(failure)}`);
   console.log(`\n${results.map(describe).join('\n')}\n`);
