@@ -1,6 +1,6 @@
 /** Unit tests stand beside their file. Tests that start PostgreSQL or ffmpeg stand in the tests/ of their workspace. */
 const shared = {
-  // Node loads the tests, without jest's runtime: see ADR 54.
+  // Node loads the tests, without jest's runtime: see ADR 55.
   runtime: '<rootDir>/infra/testing/plain-node/runtime.js',
   testEnvironment: '<rootDir>/infra/testing/plain-node/environment.js',
   transform: {},

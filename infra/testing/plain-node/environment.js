@@ -5,7 +5,7 @@ import { ModuleMocker } from 'jest-mock';
 const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
 
 /**
- * A test environment of jest without a global object of its own: see ADR 54. After each test file it takes back what the file may have
+ * A test environment of jest without a global object of its own: see ADR 55. After each test file it takes back what the file may have
  * replaced: mocks, timers, environment variables, the console.
  */
 export default class PlainNodeEnvironment {

@@ -15,7 +15,7 @@ registerHooks({
 let loaded = 0;
 
 /**
- * Lets Node load the test files, and all that they import, as it loads the services: see ADR 54. Jest's own runtime transforms
+ * Lets Node load the test files, and all that they import, as it loads the services: see ADR 55. Jest's own runtime transforms
  * every module and evaluates it again for each test file.
  */
 export default class PlainNodeRuntime extends JestRuntime {
