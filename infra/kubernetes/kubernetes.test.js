@@ -117,16 +117,19 @@ test.each(ENGINES)(
   },
 );
 
-test.each(ENGINES)('the %s has users of its own for the queue and the storage', (engine) => {
-  const secretsOf = (service) =>
-    containerOf(service).envFrom.flatMap(({ secretRef }) => (secretRef ? [secretRef.name] : []));
-  const shared = secretsOf(engine).filter((name) => secretsOf('control-plane').includes(name));
-  const variables = shared.flatMap((name) => Object.keys(variablesIn(find('Secret', name))));
-  expect(variables).toEqual(['SERVICE_SECRET']);
-});
+test.each(ENGINES)(
+  'the %s does not use the users of the control plane for the queue and the storage',
+  (engine) => {
+    const secretsOf = (service) =>
+      containerOf(service).envFrom.flatMap(({ secretRef }) => (secretRef ? [secretRef.name] : []));
+    const shared = secretsOf(engine).filter((name) => secretsOf('control-plane').includes(name));
+    const variables = shared.flatMap((name) => Object.keys(variablesIn(find('Secret', name))));
+    expect(variables).toEqual(['SERVICE_SECRET']);
+  },
+);
 
 test.each(SERVICES)(
-  'the %s has limits, and probes that wait longer than a readiness check takes',
+  'the %s has limits, and its probes of /readyz wait longer than the slowest readiness check',
   (service) => {
     const container = containerOf(service);
     expect(container.resources.limits).toMatchObject({ cpu: expect.any(String), memory: expect.any(String) });
@@ -198,42 +201,53 @@ test('uploaders drain for an hour', () => {
   expect(readEngineConfig(environmentOf('uploader')).uploads.drainSeconds).toBe(3600);
 });
 
-test('only transcoders scale: with the length of the queue, by the number of slots of one transcoder', () => {
+test('only transcoders scale: with the lengths of the queues of commands and tasks', () => {
   const scaled = objects.filter(({ kind }) => /^(ScaledObject|HorizontalPodAutoscaler)$/.test(kind));
   const [{ spec }] = scaled;
   expect(scaled.map(() => spec.scaleTargetRef)).toEqual([{ name: 'transcoder' }]);
   expect(find('Deployment', 'transcoder').spec).not.toHaveProperty('replicas');
   expect(find('Deployment', 'uploader').spec.replicas).toBe(2);
-  const [{ metadata, authenticationRef }] = spec.triggers;
-  expect(Object.keys(QUEUES)).toContain(metadata.queueName);
-  expect(metadata.value).toBe(environmentOf('transcoder').ENGINE_SLOTS);
-  expect(metadata.excludeUnacknowledged).toBe('false');
-  const [{ name, key }] = find('TriggerAuthentication', authenticationRef.name).spec.secretTargetRef;
-  expect(variablesIn(find('Secret', name))[key]).toBe(FILLED_IN.host);
+  expect(spec.triggers.map(({ metadata }) => metadata.queueName)).toEqual([
+    'engine.commands',
+    'engine.tasks',
+  ]);
+  for (const { metadata, authenticationRef } of spec.triggers) {
+    expect(Object.keys(QUEUES)).toContain(metadata.queueName);
+    expect(metadata.excludeUnacknowledged).toBe('false');
+    const [{ name, key }] = find('TriggerAuthentication', authenticationRef.name).spec.secretTargetRef;
+    expect(variablesIn(find('Secret', name))[key]).toBe(FILLED_IN.host);
+  }
+  expect(spec.triggers[0].metadata.value).toBe(environmentOf('transcoder').ENGINE_SLOTS);
 });
 
 describe('the network policy of', () => {
   const within = (address, cidr) => isAllowedAddress(address, 'http:', readRanges(cidr));
   const matches = ({ ipBlock }, address) =>
     within(address, ipBlock.cidr) && !(ipBlock.except ?? []).some((cidr) => within(address, cidr));
-  /** Whether a policy lets the service connect to that port, at this address or, without one, anywhere. */
-  const mayReach = (service, port, address) =>
+  /** Whether a policy lets the service connect to that port, at this address or, without one, anywhere. Without a protocol: by TCP. */
+  const mayReach = (service, port, address, protocol) =>
     find('NetworkPolicy', service).spec.egress.some(({ ports, to }) => {
-      const isPort = ports === undefined || ports.some((each) => each.port === port && !each.protocol);
+      const isPort =
+        ports === undefined || ports.some((each) => each.port === port && each.protocol === protocol);
       const isPeer =
         to === undefined ||
         (address !== undefined && to.some((peer) => peer.ipBlock && matches(peer, address)));
       return isPort && isPeer;
     });
 
-  test.each(SERVICES)('the %s allows DNS, the queue and storage at any address', (service) => {
-    const { podSelector, policyTypes } = find('NetworkPolicy', service).spec;
-    expect(podSelector.matchLabels).toEqual({ app: service });
-    expect(policyTypes).toEqual(['Ingress', 'Egress']);
-    const amqp = Number(new URL(environmentOf(service).AMQP_URL).port);
-    for (const port of [53, amqp, 5671, 9000]) expect([port, mayReach(service, port)]).toEqual([port, true]);
-    expect(mayReach(service, 443, '52.216.0.1')).toBe(true);
-  });
+  test.each(SERVICES)(
+    'the %s allows DNS, the queue and storage on port 9000 anywhere, and storage on the internet',
+    (service) => {
+      const { podSelector, policyTypes } = find('NetworkPolicy', service).spec;
+      expect(podSelector.matchLabels).toEqual({ app: service });
+      expect(policyTypes).toEqual(['Ingress', 'Egress']);
+      const amqp = Number(new URL(environmentOf(service).AMQP_URL).port);
+      for (const port of [53, amqp, 5671, 9000])
+        expect([port, mayReach(service, port)]).toEqual([port, true]);
+      expect(mayReach(service, 53, undefined, 'UDP')).toBe(true);
+      expect(mayReach(service, 443, '52.216.0.1')).toBe(true);
+    },
+  );
 
   test('the control plane allows its database', () => {
     const { port } = new URL(environmentOf('control-plane').DATABASE_URL);

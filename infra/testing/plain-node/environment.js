@@ -35,7 +35,7 @@ export default class PlainNodeEnvironment {
     };
   }
 
-  /** Jest asks for it after the tests. Without a context of its own there is none. */
+  /** Jest requires the method. There is no context, because the tests run with the global object of the process. */
   getVmContext() {
     return null;
   }

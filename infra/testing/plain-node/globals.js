@@ -1,6 +1,6 @@
 /**
- * What tests import from `@jest/globals`. Helpers of tests remain loaded for the next test file, so each name leads to the function of
- * the test file that runs.
+ * What tests import from `@jest/globals`. Helpers of tests remain loaded for the next test file, so a call of `test`, or of a `test.skip`
+ * that a helper keeps, leads to the function of the test file that runs.
  */
 let current = {};
 
@@ -9,18 +9,22 @@ export function setGlobals(globals) {
   current = globals;
 }
 
-export const afterAll = currentFunction('afterAll');
-export const afterEach = currentFunction('afterEach');
-export const beforeAll = currentFunction('beforeAll');
-export const beforeEach = currentFunction('beforeEach');
-export const describe = currentFunction('describe');
-export const expect = currentFunction('expect');
-export const jest = currentFunction('jest');
-export const test = currentFunction('test');
+export const afterAll = lookedUp(() => current.afterAll);
+export const afterEach = lookedUp(() => current.afterEach);
+export const beforeAll = lookedUp(() => current.beforeAll);
+export const beforeEach = lookedUp(() => current.beforeEach);
+export const describe = lookedUp(() => current.describe);
+export const expect = lookedUp(() => current.expect);
+export const jest = lookedUp(() => current.jest);
+export const test = lookedUp(() => current.test);
 
-function currentFunction(name) {
+/** A function that calls another one, which it looks up for each call. The same holds for its methods. */
+function lookedUp(find) {
   return new Proxy(() => {}, {
-    apply: (_target, self, args) => Reflect.apply(current[name], self, args),
-    get: (_target, property) => current[name][property],
+    apply: (_target, self, args) => Reflect.apply(find(), self, args),
+    get: (_target, property) => {
+      const value = find()[property];
+      return typeof value === 'function' ? lookedUp(() => find()[property]) : value;
+    },
   });
 }

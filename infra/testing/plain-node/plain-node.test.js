@@ -11,14 +11,16 @@ const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 /** Test files, in the order in which one worker runs them. `shared.ts` is a helper of both. */
 const FILES = {
   'shared.ts': `
-    import { expect } from '@jest/globals';
+    import { expect, test } from '@jest/globals';
+    export const skippedTest = test.skip;
     export const loads: string[] = [];
     export const expectTwo = (value: number) => expect(value).toBe(2);`,
   'a.test.ts': `
     import { expect, jest, test } from '@jest/globals';
-    import { expectTwo, loads } from './shared.ts';
+    import { expectTwo, loads, skippedTest } from './shared.ts';
     loads.push('a');
     jest.setTimeout(60_000);
+    skippedTest('is skipped', () => {});
     test('passes', () => expectTwo(2));
     test('fails', () => expectTwo(1));
     test.failing('fails as expected', () => expectTwo(1));
@@ -33,7 +35,8 @@ const FILES = {
     });`,
   'b.test.ts': `
     import { expect, test } from '@jest/globals';
-    import { loads } from './shared.ts';
+    import { loads, skippedTest } from './shared.ts';
+    skippedTest('is skipped too', () => {});
     test('sees none of the changes', () => {
       expect([process.env.LEFT, process.env.GIVEN]).toEqual([undefined, 'given']);
       expect(Math.random()).toBeLessThan(1);
@@ -80,6 +83,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 test('tests pass, fail and exceed their time limit', () => {
   expect(results[0]).toEqual([
+    ['is skipped', 'pending'],
     ['passes', 'passed'],
     ['fails', 'failed'],
     ['fails as expected', 'passed'],
@@ -90,6 +94,7 @@ test('tests pass, fail and exceed their time limit', () => {
 
 test('the next file in a worker gets the same modules, and nothing else that the previous one changed', () => {
   expect(results[1]).toEqual([
+    ['is skipped too', 'pending'],
     ['sees none of the changes', 'passed'],
     ['gets the same helpers', 'passed'],
     ['has the usual time limit', 'failed'],

@@ -4,6 +4,8 @@ import JestRuntime from 'jest-runtime';
 import { setGlobals } from './globals.js';
 
 const require = createRequire(import.meta.url);
+/** Symbols of the global object under which the test framework keeps its state. */
+const FRAMEWORK_STATE = ['EVENT_HANDLERS', 'JEST_STATE_SYMBOL'];
 const GLOBALS = new URL('globals.js', import.meta.url).href;
 
 registerHooks({
@@ -26,10 +28,12 @@ export default class PlainNodeRuntime extends JestRuntime {
     this.#environment = environment;
   }
 
-  /** Loads the test framework. Each test file gets a new one, because its tests are the state of this module. */
+  /** Loads the test framework. Each test file gets a new one, because the tests of a file are the state of its module. */
   requireInternalModule(path) {
     delete require.cache[path];
-    delete globalThis[Symbol.for('EVENT_HANDLERS')];
+    for (const state of Object.getOwnPropertySymbols(globalThis)) {
+      if (FRAMEWORK_STATE.includes(state.description)) delete globalThis[state];
+    }
     return require(path);
   }
 

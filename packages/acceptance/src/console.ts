@@ -10,7 +10,7 @@ import { FramelaneClient } from './framelane-client.ts';
 import { seriousFindings } from './serious-findings.ts';
 import { readTarget } from './target.ts';
 
-/** The node under test. While tests run, the workspace is one that no other file uses. */
+/** The node under test. In tests that need a browser, the workspace is one that no other file uses. */
 export let target = readTarget(process.env);
 /** Deletes its videos after the tests of the file. */
 export let client = new FramelaneClient(target);
@@ -26,7 +26,7 @@ export const testInBrowser = requires(
 
 /** The same for sign-ins at the provider. */
 export const testAtProvider = requires(
-  'Chromium, the data directory and an OpenID Connect provider',
+  'Chromium and the data directory and an OpenID Connect provider',
   executable === undefined || target.objectsDir === null || target.signInProvider === null
     ? 'One of them is missing'
     : null,
@@ -137,22 +137,23 @@ export async function textOf(page: Page, name: string): Promise<string> {
   return String(await (await field?.getProperty('value'))?.jsonValue());
 }
 
-/** Opens a page of the console as its links do, so that the session's page is not loaded again. */
+/** Clicks a link of the console, which does not load the document again. */
 export const follow = (page: Page, name: string) => click(page, name, 'link');
 
 /**
- * The problems of a page. Aborted requests of a page that was left are not problems. Other failures also have a line in the console.
+ * The problems of a page, without failed requests to the API: those of a page that was left are aborted, and all others also have a line in
+ * the browser's console.
  */
 export function problemsOf({ problems }: OpenedPage, expected?: RegExp): string[] {
   return problems.filter((each) => !/\/v1\/\S+ failed$/.test(each) && !expected?.test(each));
 }
 
-/** The elements that do not fit: the page itself, and texts to copy whose lines a scrollbar hides. */
+/** The elements that are too small for their content: the page itself, and fields with text to copy. */
 const CUT = `[document.documentElement, ...document.querySelectorAll('.copy textarea')]
   .filter((each) => each.localName === 'html' ? each.scrollWidth > each.clientWidth : each.scrollHeight > each.clientHeight)
   .map((each) => each.outerHTML.slice(0, 200))`;
 
-/** Checks a page in light and dark, wide and on a phone, and keeps the screenshots. */
+/** Checks a page in light and dark, wide and on a phone, and keeps the screenshots. Accessibility is checked on the phone. */
 export async function inspect(opened: OpenedPage, name: string, expected?: RegExp): Promise<void> {
   const { page } = opened;
   for (const scheme of ['light', 'dark']) {

@@ -76,7 +76,10 @@ test('the services use every code of the catalogue', () => {
   expect(codes.filter((code) => !text.includes(`'${code}'`))).toEqual([]);
 });
 
-test.each(shownProblems())('the example of $code is what the services send', (shown) => {
-  const problem = new Problem(shown.code, shown.detail);
-  expect(shown).toMatchObject(problem.toBody({ id: shown.requestId, path: shown.instance }));
-});
+test.each(shownProblems())(
+  'the example of $code has the type, title and status that the services send',
+  (shown) => {
+    const problem = new Problem(shown.code, shown.detail);
+    expect(shown).toMatchObject(problem.toBody({ id: shown.requestId, path: shown.instance }));
+  },
+);

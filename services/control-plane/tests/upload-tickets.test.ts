@@ -69,6 +69,8 @@ describe('requesting a ticket', () => {
       tags: ['été'],
       passthrough: 'p',
       playbackPolicy: 'signed',
+      allowedOrigins: ['https://example.com'],
+      keepSource: 3,
     };
     const response = await post({ filename: 'a.mp4', ...chosen, expiresIn: 60, size: 5_000_000 });
     expect(Date.parse(response.body.expiresAt) - Date.now()).toBeLessThanOrEqual(60_000);
@@ -309,8 +311,8 @@ test('a ticket that expires unused fails its video', async () => {
 });
 
 describe('the uploads of a workspace', () => {
-  /** A workspace without uploads, and a control plane with these limits. */
-  async function planeWith(workspaceUploads: typeof SHARE): Promise<SimulatedEngine> {
+  /** Ends all uploads and starts another control plane with these limits. Resolves with an engine of it. */
+  async function engineWithLimits(workspaceUploads: typeof SHARE): Promise<SimulatedEngine> {
     await plane.db.updateTable('upload_tickets').set({ transfer_id: null, lease_expires_at: null }).execute();
     const other = await plane.startAnother({ workspaceUploads });
     return plane.engineAt(other.internalUrl);
@@ -322,7 +324,7 @@ describe('the uploads of a workspace', () => {
   const TOO_MANY = { status: 429, body: { code: 'too_many_uploads' } };
 
   test('never exceed the limit in number, and the end of one allows the next', async () => {
-    const engine = await planeWith({ count: 3, bytes: SHARE.bytes });
+    const engine = await engineWithLimits({ count: 3, bytes: SHARE.bytes });
     const responses = await Promise.all((await tokens(8)).map((token) => redeemBy(engine, token)));
     const leased = responses.filter(({ status }) => status === 200);
     expect(leased).toHaveLength(3);
@@ -335,7 +337,7 @@ describe('the uploads of a workspace', () => {
   });
 
   test('never exceed the limit in bytes, but a single one is always accepted', async () => {
-    const engine = await planeWith({ count: 100, bytes: 2_500_000 });
+    const engine = await engineWithLimits({ count: 100, bytes: 2_500_000 });
     const [first, second, third, chunked] = await tokens(4);
     const alone = await redeemBy(engine, chunked, null);
     expect(alone.status).toBe(200);
@@ -464,7 +466,7 @@ describe('a control plane whose clock is wrong', () => {
   });
 });
 
-test('completing the upload twice starts one transcode', async () => {
+test('completing an upload a second time, with other values, changes nothing', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   const { transferId } = await plane.engine.upload(uploadToken);
   const again = { videoId, transferId, bytes: 7, sha256: '11'.repeat(32) };
@@ -473,7 +475,7 @@ test('completing the upload twice starts one transcode', async () => {
   expect(body).toMatchObject({ status: 'processing', size: 1_000_000, storageBytes: 1_000_000 });
 });
 
-test('tokens are stored as hashes only', async () => {
+test('no ticket contains its token as text', async () => {
   const { uploadToken } = await plane.ticket();
   const rows = await plane.db.selectFrom('upload_tickets').selectAll().execute();
   expect(JSON.stringify(rows)).not.toContain(uploadToken.slice(3));

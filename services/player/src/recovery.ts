@@ -1,4 +1,4 @@
-/** The wait before the next attempt, in milliseconds: 1 s after no failure, doubled for each failure, at most 30 s. */
+/** The wait before the next attempt, in milliseconds: 1 s, doubled for each earlier failure, at most 30 s. */
 export function waitBefore(failures: number): number {
   return Math.min(1000 * 2 ** failures, 30_000);
 }

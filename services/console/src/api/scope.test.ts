@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { chooseScope, chosenScope, forgetScope, keepDefaultScope, readScope } from './scope.ts';
 
 function storage(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
@@ -10,9 +10,16 @@ function storage(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   };
 }
 
+/** Node has none of these without an option. */
+const STORAGES = ['sessionStorage', 'localStorage'] as const;
+
 beforeEach(() => {
-  Object.defineProperty(globalThis, 'sessionStorage', { value: storage(), configurable: true });
-  Object.defineProperty(globalThis, 'localStorage', { value: storage(), configurable: true });
+  for (const name of STORAGES) {
+    Object.defineProperty(globalThis, name, { value: storage(), configurable: true });
+  }
+});
+afterAll(() => {
+  for (const name of STORAGES) Reflect.deleteProperty(globalThis, name);
 });
 
 test('a response for the former workspace does not undo a newer choice', () => {

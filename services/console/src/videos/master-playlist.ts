@@ -9,13 +9,15 @@ export type Rendition = {
   codecs: string[];
 };
 
-/** The variants of a master playlist (RFC 8216 §4.3.4.2), highest bandwidth first. Each is listed once. */
+/**
+ * The variants of a master playlist (RFC 8216 §4.3.4.2), highest bandwidth first: one for each resolution. With surround sound, a
+ * playlist has each resolution once for each group of audio; the last of them is listed.
+ */
 export function readRenditions(playlist: string): Rendition[] {
   const renditions = playlist
     .split('\n')
     .filter((line) => line.startsWith('#EXT-X-STREAM-INF:'))
     .map((line) => toRendition(readAttributes(line.slice(line.indexOf(':') + 1))));
-  // With surround sound, each resolution is in the playlist for each group of audio.
   const byResolution = new Map(renditions.map((each) => [each.resolution, each]));
   return [...byResolution.values()].sort((a, b) => b.bandwidth - a.bandwidth);
 }

@@ -22,7 +22,7 @@ const CODED = {
   interlaced: ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '3M'],
 };
 
-/** Files as people upload them: name, file, clip, and the expected output. */
+/** Files as people upload them: name, file, clip, the expected output, and what is expected of the source. */
 const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome>, source?: object][] = [
   // Frame size.
   [
@@ -146,7 +146,7 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     { rate: 30, frames: 269, audio: true, issues: ['frame_rate_changed'] },
   ],
   [
-    'an odd number of frames, with half the frame rate in lower renditions',
+    'an odd number of frames at a high frame rate',
     'halved.mp4',
     { video: 'testsrc2=s=720x720:r=99/2:d=6.95' },
     { renditions: ['360p 360x360', '480p 480x480', '720p 720x720'], rate: 49.5, frames: 345 },
