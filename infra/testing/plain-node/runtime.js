@@ -23,8 +23,11 @@ let loaded = 0;
 export default class PlainNodeRuntime extends JestRuntime {
   #environment;
 
+  /** Throws in watch mode: after a change, a worker would test the modules that it has loaded before. */
   constructor(config, environment, ...others) {
     super(config, environment, ...others);
+    const { watch, watchAll } = others.at(-1);
+    if (watch || watchAll) throw new Error('Tests do not run in watch mode. Run them again instead.');
     this.#environment = environment;
   }
 
