@@ -4,6 +4,8 @@ const shared = {
   runtime: '<rootDir>/infra/testing/plain-node/runtime.js',
   testEnvironment: '<rootDir>/infra/testing/plain-node/environment.js',
   transform: {},
+  // Node's own streams and sockets use it.
+  fakeTimers: { doNotFake: ['nextTick'] },
   // Built packages have the names of their sources.
   modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
 };

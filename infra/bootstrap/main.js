@@ -1,7 +1,7 @@
 import { checkMachine } from './check-machine.js';
 import { dependenciesAreInstalled, installDependencies } from './install.js';
 import { runWithProjectNode } from './run-with-project-node.js';
-import { installSystemPackages, missingSystemPackages } from './system-programs.js';
+import { installSystemPackages, systemPackagesToInstall } from './system-programs.js';
 import { fail } from './terminal.js';
 
 /** Installs what an npm script needs on a new machine, and runs it: `node main.js <script> [argument …]`. */
@@ -18,11 +18,12 @@ const [script, ...args] = process.argv.slice(2);
 const { program, systemPrograms } = SCRIPTS[script];
 checkMachine();
 const firstTime = !dependenciesAreInstalled();
-const missing = systemPrograms ? missingSystemPackages({ ...systemPrograms, firstTime }) : undefined;
-const outcomes = await Promise.all([
+const packages = systemPrograms ? systemPackagesToInstall({ ...systemPrograms, firstTime }) : undefined;
+// Both end before this process does, also if one fails.
+const outcomes = await Promise.allSettled([
   firstTime ? installDependencies() : undefined,
-  missing ? installSystemPackages(missing) : undefined,
+  packages ? installSystemPackages(packages) : undefined,
 ]);
-const problems = outcomes.filter((problem) => problem !== undefined);
-if (problems.length > 0) fail(problems.join('\n\n'));
+const problems = outcomes.map(({ value, reason }) => reason?.message ?? value);
+if (problems.some(Boolean)) fail(problems.filter(Boolean).join('\n\n'));
 await runWithProjectNode(program, args);

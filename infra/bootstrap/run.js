@@ -4,6 +4,9 @@ import { createInterface } from 'node:readline';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
+/** The programs that run. */
+const running = new Set();
+
 /** The steps that run, and the stop signal that has arrived during them. */
 const steps = { running: 0, stopped: undefined };
 
@@ -15,15 +18,16 @@ const steps = { running: 0, stopped: undefined };
 export function run(command, args, { env = process.env, stdout = process.stdout, onLine } = {}) {
   return new Promise((resolve) => {
     // Before the spawn: a signal in between would end this process and leave the program running.
-    const forward = (signal) => child.kill(signal);
-    for (const signal of STOP_SIGNALS) process.on(signal, forward);
+    if (running.size === 0) for (const signal of STOP_SIGNALS) process.on(signal, forward);
     const stdio = onLine ? ['inherit', 'pipe', 'pipe'] : ['inherit', stdout, 'inherit'];
     const child = spawn(command, args, { stdio, env });
+    running.add(child);
     if (onLine) {
       for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', onLine);
     }
     const finish = (code) => {
-      for (const signal of STOP_SIGNALS) process.off(signal, forward);
+      running.delete(child);
+      if (running.size === 0) for (const signal of STOP_SIGNALS) process.off(signal, forward);
       resolve(code);
     };
     child.on('error', () => finish(127));
@@ -47,6 +51,10 @@ export async function runStep(command, args, options) {
   if (steps.running === 0) process.exit(128 + constants.signals[steps.stopped]);
   // The last step to end exits.
   return new Promise(() => {});
+}
+
+function forward(signal) {
+  for (const program of running) program.kill(signal);
 }
 
 function onStop(signal) {

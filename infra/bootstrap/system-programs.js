@@ -34,10 +34,10 @@ const INSTALLERS = {
 };
 
 /**
- * The packages to install, or undefined if there is nothing to install. They can be installed on Debian and derivatives, as root;
- * elsewhere it exits with the command to run if a required program is missing.
+ * The packages to install, or undefined. Installation is possible on Debian and derivatives, as root. Elsewhere this function ends the
+ * process if a required program is missing, and prints the command that installs it.
  */
-export function missingSystemPackages({ forTests, firstTime }) {
+export function systemPackagesToInstall({ forTests, firstTime }) {
   const usesBubblewrap = !['landlock', 'none'].includes(process.env.ENGINE_SANDBOX);
   const needed = packagesOfMissing({
     ...NEEDED,
@@ -68,13 +68,16 @@ export async function installSystemPackages({ needed, optional }) {
   report(`Installing ${[...needed, ...optional].join(', ')} with apt-get …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const apt = (...args) =>
-    runStep('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Dpkg::Use-Pty=0', ...args], { env });
+    runStep('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Dpkg::Use-Pty=0', ...args], {
+      env,
+      stdout: process.stderr,
+    });
   const install = (packages) => apt('install', '-y', '--no-install-recommends', ...packages);
   await apt('update');
   const everything = [...needed, ...optional].flatMap((names) => names.split(' '));
   if ((await install(everything)) === 0) return undefined;
   // Not every distribution has all of the optional packages.
-  if (needed.length > 0 && (await install(needed)) !== 0) {
+  if (needed.length > 0 && (optional.length === 0 || (await install(needed)) !== 0)) {
     return `apt-get could not install ${needed.join(', ')}; see the messages above. Solve the problem, then start again.`;
   }
   for (const names of optional) {

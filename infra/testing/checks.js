@@ -61,6 +61,7 @@ const FIRST_CHECKS = [
  */
 export const STAGES = [
   [
+    ...FIRST_CHECKS,
     // Takes as long as the next stage, but mostly waits: for packages, builds of images and services.
     {
       name: 'compose',
@@ -68,7 +69,6 @@ export const STAGES = [
       inBackground: true,
       run: tryComposedSystem,
     },
-    ...FIRST_CHECKS,
   ],
   [
     {

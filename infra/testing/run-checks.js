@@ -11,7 +11,7 @@ ${STAGES.flat()
   .map(({ name, title }) => `  ${name.padEnd(12)} ${title}`)
   .join('\n')}
 
-  --quick      runs the checks before "integration", the integration tests of the
+  --quick      runs the checks from "style" to "unit", the integration tests of the
                control plane, and one end-to-end test, from upload to playback
 
 The last line is the number of passed and failed tests. Environment variables:
@@ -53,11 +53,12 @@ process.exitCode = await runStages(
 async function runStages(stages) {
   const results = [];
   const background = [];
+  const checks = stages.flat();
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const start = (check) => runCheck(check, checks.length === 1 ? {} : { onLine: withName(check, width) });
   for (const stage of stages) {
-    const alone = stage.length === 1 && background.length === 0;
-    const width = Math.max(...stage.map(({ name }) => name.length));
-    if (stage.length > 0) printHeading(alone ? stage[0].title : stage.map(({ name }) => name).join(', '));
-    const start = (check) => runCheck(check, alone ? {} : { onLine: withName(check, width) });
+    if (stage.length > 0)
+      printHeading(stage.length === 1 ? stage[0].title : stage.map(({ name }) => name).join(', '));
     background.push(...stage.filter(({ inBackground }) => inBackground).map(start));
     results.push(...(await Promise.all(stage.filter(({ inBackground }) => !inBackground).map(start))));
   }

@@ -34,6 +34,7 @@ const FILES = {
       expect([Math.random(), Date.now()]).toEqual([7, 0]);
     });`,
   'b.test.ts': `
+    import nodeModule from 'node:module';
     import { expect, test } from '@jest/globals';
     import { loads, skippedTest } from './shared.ts';
     skippedTest('is skipped too', () => {});
@@ -43,6 +44,7 @@ const FILES = {
       expect(Date.now()).toBeGreaterThan(1e12);
       expect(String(console.log)).not.toBe('() => {}');
     });
+    test('has the modules of Node', () => expect(process.getBuiltinModule('module')).toBe(nodeModule));
     test('gets the same helpers', () => expect(loads).toEqual(['a']));
     test('has the usual time limit', () => new Promise(() => {}));`,
   'order.cjs': `
@@ -96,6 +98,7 @@ test('the next file in a worker gets the same modules, and nothing else that the
   expect(results[1]).toEqual([
     ['is skipped too', 'pending'],
     ['sees none of the changes', 'passed'],
+    ['has the modules of Node', 'passed'],
     ['gets the same helpers', 'passed'],
     ['has the usual time limit', 'failed'],
   ]);

@@ -31,6 +31,9 @@ export default class PlainNodeRuntime extends JestRuntime {
     this.#environment = environment;
   }
 
+  /** Jest would replace `process.getBuiltinModule`. Its runtimes have a copy of `process`, but this one has that of Node. */
+  installGetBuiltinModule() {}
+
   /** Loads the test framework. Each test file gets a new one, because the tests of a file are the state of its module. */
   requireInternalModule(path) {
     delete require.cache[path];

@@ -39,9 +39,9 @@ const WIDE = { width: 1440, height: 900 };
 /** Without `isMobile`, which would load the page again. */
 const PHONE = { width: 375, height: 812 };
 
-let browser: Browser;
+let browser: Browser | undefined;
 /** Has cookies of its own. */
-let context: BrowserContext;
+let context: BrowserContext | undefined;
 
 /** Starts one browser and creates a workspace for the tests of the file. Each test has cookies of its own. */
 export function useConsole(): void {
@@ -54,9 +54,12 @@ export function useConsole(): void {
   afterAll(async () => {
     await browser?.close();
     await client.deleteAll();
+    // This module stays loaded for the next test file.
+    browser = undefined;
+    useTarget(readTarget(process.env));
   });
   beforeEach(async () => {
-    if (browser !== undefined) context = await browser.createBrowserContext();
+    context = await browser?.createBrowserContext();
   });
   afterEach(() => context?.close());
 }
@@ -64,7 +67,11 @@ export function useConsole(): void {
 async function useOwnWorkspace(): Promise<void> {
   const { id } = JSON.parse(await admin('workspace', 'create', '--json', '--name', 'Studio'));
   const key = await admin('key', 'create', '--json', '--workspace', id, '--name', 'Tests');
-  target = { ...target, workspaceId: id, apiKey: JSON.parse(key).secret };
+  useTarget({ ...target, workspaceId: id, apiKey: JSON.parse(key).secret });
+}
+
+function useTarget(next: typeof target): void {
+  target = next;
   client = new FramelaneClient(target);
 }
 
@@ -83,6 +90,7 @@ export async function signInLink(...options: string[]): Promise<string> {
 
 /** Opens a page of the console with the cookies of the test. */
 export function openConsole(url: string): Promise<OpenedPage> {
+  if (context === undefined) throw new Error('The test file has not called useConsole()');
   return openPage(context, url, WIDE, 'load');
 }
 

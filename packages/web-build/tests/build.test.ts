@@ -20,7 +20,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
 
-/** Builds in a process of its own, as Vite does not run in jest. Resolves with what it prints, or throws with its errors. */
+/** Runs the command. Resolves with what it prints, or throws with its errors. */
 async function build(...args: string[]): Promise<{ key: string; outcome: string }> {
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, folder, ...args]);
   const [key = '', outcome = ''] = stdout.split(/[ :]/);

@@ -8,7 +8,7 @@ test('a file is read only if it is UTF-8', async () => {
     format: 'webvtt',
   });
   const latin1 = new File([Buffer.from('Grüße', 'latin1')], 'a.srt');
-  // `toThrow` does not know an error of another realm.
+  // In mutation tests, jest has a realm of its own, and `toThrow` does not know an error of another one.
   const error = await readCaptionsFile(latin1).catch((thrown: unknown) => thrown);
   expect(String(error)).toContain('TypeError');
 });
