@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '@framelane/test-kit/collect-garbage';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError, createClient, unwrap } from '../src/index.ts';
 import { type Handler, problem, respondJson, TestServer } from './support/test-server.ts';
@@ -224,8 +223,7 @@ describe('retries and timeouts', () => {
   });
 
   test('a garbage collection does not cancel the timeout', async () => {
-    setFlagsFromString('--expose-gc');
-    const collecting = setInterval(runInNewContext('gc'), 20);
+    const collecting = setInterval(collectGarbage, 20);
     try {
       const { client } = await clientOf((_req, res) => res.write('{"id":'));
       await expect(client.videos.get(VIDEO, { timeoutMs: 200, retries: 0 })).rejects.toMatchObject({

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { ObjectNotFoundError, type StoredObject } from '@framelane/object-store/object-store';
+import { collectGarbage } from '@framelane/test-kit/collect-garbage';
 import { until } from '@framelane/test-kit/until';
 import { describe, expect, jest, test } from '@jest/globals';
 import { Metrics } from '../metrics/metrics.ts';
@@ -10,9 +9,6 @@ import { type ReadableObject, StoredReads } from './stored-reads.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
 
 /** Reads of objects in memory, which `get` returns. */
 function readsOf(contents: Record<string, Buffer>, { cacheBytes = 16 * MIB, waitMs = 5_000 } = {}) {
