@@ -182,7 +182,10 @@ testInBrowser('uploads are cancelled, retried and dropped', async () => {
   await click(page, `Retry ${name}`);
   const retried = await pauseAt(5);
   expect(retried).not.toBe(refused);
+  // The page asks once for the state of the video. If the video were deleted before the answer, the reload below would show nothing.
+  const asked = page.waitForResponse((response) => response.url().endsWith(`/v1/videos/${retried}`));
   await page.reload();
+  expect((await asked).status()).toBe(200);
   await untilText(page, 'choose the file again to go on');
   await client.delete(retried);
   await page.reload();
