@@ -4,7 +4,7 @@ import { run } from './run.js';
 
 /**
  * Runs a program of the project with the project's Node, with that Node and the project's tools first in PATH, and exits
- * with its exit code. If the bootstrap is killed, the program receives SIGTERM and stops in order.
+ * with its exit code. If the bootstrap is killed, the program receives SIGTERM and shuts down cleanly.
  */
 export async function runWithProjectNode(program, args) {
   const tools = [dirname(PROJECT_NODE), join(ROOT, 'node_modules', '.bin')];

@@ -183,7 +183,7 @@ test.each(SERVICES)('the %s has the time it needs to stop, and no privilege', (s
   const { spec } = find('Deployment', service).spec.template;
   const container = containerOf(service);
   const preStop = container.lifecycle?.preStop.sleep.seconds ?? 0;
-  // Nothing is sent to a transcoder.
+  // A transcoder has no public listener, so it needs no delay before SIGTERM.
   expect(preStop).toBe(service === 'transcoder' ? 0 : 10);
   const needed = preStop + stopSeconds(PROGRAMS[service], environmentOf(service));
   expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(needed);
@@ -203,8 +203,9 @@ test('uploaders drain for an hour', () => {
 
 test('only transcoders scale: with the lengths of the queues of commands and tasks', () => {
   const scaled = objects.filter(({ kind }) => /^(ScaledObject|HorizontalPodAutoscaler)$/.test(kind));
+  expect(scaled).toHaveLength(1);
   const [{ spec }] = scaled;
-  expect(scaled.map(() => spec.scaleTargetRef)).toEqual([{ name: 'transcoder' }]);
+  expect(spec.scaleTargetRef).toEqual({ name: 'transcoder' });
   expect(find('Deployment', 'transcoder').spec).not.toHaveProperty('replicas');
   expect(find('Deployment', 'uploader').spec.replicas).toBe(2);
   expect(spec.triggers.map(({ metadata }) => metadata.queueName)).toEqual([
@@ -221,14 +222,16 @@ test('only transcoders scale: with the lengths of the queues of commands and tas
 });
 
 describe('the network policy of', () => {
+  // With http, isAllowedAddress allows only the given ranges, so it tests containment.
   const within = (address, cidr) => isAllowedAddress(address, 'http:', readRanges(cidr));
   const matches = ({ ipBlock }, address) =>
     within(address, ipBlock.cidr) && !(ipBlock.except ?? []).some((cidr) => within(address, cidr));
-  /** Whether a policy lets the service connect to that port, at this address or, without one, anywhere. Without a protocol: by TCP. */
-  const mayReach = (service, port, address, protocol) =>
+  /** Whether the policy allows the service to connect to a port. Without an address: to any address. */
+  const mayReach = (service, port, address, protocol = 'TCP') =>
     find('NetworkPolicy', service).spec.egress.some(({ ports, to }) => {
       const isPort =
-        ports === undefined || ports.some((each) => each.port === port && each.protocol === protocol);
+        ports === undefined ||
+        ports.some((each) => each.port === port && (each.protocol ?? 'TCP') === protocol);
       const isPeer =
         to === undefined ||
         (address !== undefined && to.some((peer) => peer.ipBlock && matches(peer, address)));
@@ -236,7 +239,7 @@ describe('the network policy of', () => {
     });
 
   test.each(SERVICES)(
-    'the %s allows DNS, the queue and storage on port 9000 anywhere, and storage on the internet',
+    'the %s allows DNS, AMQP with and without TLS, and S3 on port 9000 at any address, and S3 on port 443 on the internet',
     (service) => {
       const { podSelector, policyTypes } = find('NetworkPolicy', service).spec;
       expect(podSelector.matchLabels).toEqual({ app: service });
@@ -262,6 +265,7 @@ describe('the network policy of', () => {
     const endpoints = ['93.184.216.34', '10.1.2.3', '172.20.0.1', '192.168.1.1', '100.100.0.1', '127.0.0.1'];
     endpoints.push('169.254.169.254', '168.63.129.16', '2606:4700::1', 'fd00::1', 'fe80::1', '::1');
     const policy = endpoints.filter((address) => mayReach(service, port, address));
+    // 'https:' stands for "public address": imports allow http there as well.
     expect(policy).toEqual(endpoints.filter((address) => isAllowedAddress(address, 'https:', [])));
     expect(policy).toEqual(['93.184.216.34', '2606:4700::1']);
   });

@@ -1,6 +1,6 @@
 import { runStep } from '../bootstrap/run.js';
 import { runAcceptance } from './acceptance-check.js';
-import { tryComposedSystem } from './composed-system.js';
+import { checkComposedSystem } from './composed-system.js';
 import { runJest } from './jest-check.js';
 import { withS3Server } from './s3-server.js';
 
@@ -67,7 +67,7 @@ export const STAGES = [
       name: 'compose',
       title: 'The system of docker-compose.yml',
       inBackground: true,
-      run: tryComposedSystem,
+      run: checkComposedSystem,
     },
   ],
   [

@@ -1,8 +1,8 @@
 import { runStep } from '../bootstrap/run.js';
 import { report } from '../bootstrap/terminal.js';
 
-/** Starts and tests the system of docker-compose.yml, if COMPOSE_COMMAND is set: it takes minutes. */
-export async function tryComposedSystem(output) {
+/** Starts and tests the system of docker-compose.yml, if COMPOSE_COMMAND is set: it takes minutes. `options` are those of `runStep`. */
+export async function checkComposedSystem(options) {
   if (!process.env.COMPOSE_COMMAND) {
     const isRequired =
       process.env.CI === 'true' && !process.env.TESTS_MAY_SKIP?.split(',').includes('containers');
@@ -13,6 +13,6 @@ export async function tryComposedSystem(output) {
     );
     return { passed: 0, failed: isRequired ? 1 : 0 };
   }
-  const code = await runStep(process.execPath, ['infra/compose-check/main.js'], output);
+  const code = await runStep(process.execPath, ['infra/compose-check/main.js'], options);
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }

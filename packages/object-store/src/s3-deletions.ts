@@ -14,13 +14,13 @@ const METHODS = ['crc32', 'md5', 'single'] as const;
 
 /** Statuses with which servers refuse an unknown checksum or operation. A 400 can also be temporary. */
 const UNSUPPORTED_STATUSES = [400, 405, 411, 501];
-/** Error codes of a 400 that is not temporary. */
+/** Error codes of a 400 that show that the method is unsupported. */
 const UNSUPPORTED_CODES = ['InvalidRequest', 'MissingContentMD5', 'InvalidDigest', 'NotImplemented'];
 
-/** Parallel requests when each object takes one. */
+/** Concurrent requests of the method `single`. */
 const CONCURRENCY = 16;
 
-/** Deletes objects with the first method that the server supports, and remembers which one that is. */
+/** Deletes objects with the first method that the server supports. Later calls begin with that method. */
 export class S3Deletions {
   readonly #client: S3Client;
   readonly #bucket: string;
@@ -33,6 +33,7 @@ export class S3Deletions {
 
   /** Deletes at most 1000 objects. Missing ones are not an error. Throws when an object could not be deleted. */
   async delete(keys: readonly string[]): Promise<void> {
+    // A 400 with another code may be temporary. Then this call tries the next method, but later calls begin with the same method as before.
     let mayBeTemporary = false;
     for (let index = this.#method; ; index += 1) {
       try {
@@ -40,7 +41,7 @@ export class S3Deletions {
         if (!mayBeTemporary) this.#method = index;
         return;
       } catch (error) {
-        if (index >= METHODS.length - 1 || !isUnsupported(error)) throw error;
+        if (index >= METHODS.length - 1 || !mayBeUnsupported(error)) throw error;
         mayBeTemporary ||= error.$metadata.httpStatusCode === 400 && !UNSUPPORTED_CODES.includes(error.name);
       }
     }
@@ -71,7 +72,7 @@ export class S3Deletions {
   }
 }
 
-function isUnsupported(error: unknown): error is S3ServiceException {
+function mayBeUnsupported(error: unknown): error is S3ServiceException {
   return (
     error instanceof S3ServiceException && UNSUPPORTED_STATUSES.includes(error.$metadata.httpStatusCode ?? 0)
   );

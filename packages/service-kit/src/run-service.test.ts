@@ -22,6 +22,7 @@ test.each([
   ],
   ['a warning of Node', 'process.emitWarning("leak");', { message: 'process.warning', level: 'warn' }],
 ])('logs %s as a line of JSON', (_, start, line) => {
+  // An interval, because it keeps the process alive until the signal arrives. A signal listener does not.
   const { lines } = run(`${start} setInterval(() => process.kill(process.pid, 'SIGTERM'), 50);`);
   const logged = lines.map((text) => JSON.parse(text));
   expect(logged).toContainEqual(expect.objectContaining({ service: 'test', ...line }));

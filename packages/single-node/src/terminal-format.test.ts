@@ -24,7 +24,7 @@ describe('the terminal format', () => {
       ),
     ).toEqual([
       '↑ Holiday: received, 32 MB',
-      '▸ Holiday: can be played, 360p, 720p',
+      '▸ Holiday: preview available: 360p, 720p',
       '✓ Holiday: ready in 12.3 s\n          http://localhost:8080/v1/hls/ws_1/vid_1/master.m3u8',
       '− Holiday: deleted',
     ]);

@@ -15,26 +15,24 @@ const NOT_LISTED = new Set(['level', 'message', 'service', 'advice', 'detail', '
 
 /**
  * Formats log events for a person at a terminal: the progress of videos, warnings and errors. All other events are
- * dropped. Links to finished videos start with `baseUrl`.
+ * dropped. `baseUrl` is the URL of the API, e.g. `http://localhost:8080/v1`: links to finished videos start with it.
  */
 export function terminalFormat(baseUrl: string): LogFormat {
   /** The last step shown of each video. */
   const steps = new Map<unknown, number>();
 
   const describe = (event: Event): string | undefined => {
-    // winston appends a field called `message` to the name of the event.
-    const [name = '', ...reason] = String(event.message).split(' ');
-    switch (name) {
+    switch (event.message) {
       case 'video.uploaded':
         return `↑ ${event.title}: received, ${megabytes(event.bytes)}`;
       case 'video.progress':
         return passesStep(event) ? `… ${event.title}: ${event.percent} %` : undefined;
       case 'video.preview_offered':
-        return `▸ ${event.title}: can be played, ${(event.variants as string[]).join(', ')}`;
+        return `▸ ${event.title}: preview available: ${(event.variants as string[]).join(', ')}`;
       case 'video.ready':
         return `✓ ${event.title}: ready${elapsed(event.seconds)}\n${INDENT}${baseUrl}/hls/${event.workspaceId}/${event.videoId}/master.m3u8`;
       case 'video.failed':
-        return `✗ ${event.title}: failed, ${event.code}. ${event.reason ?? reason.join(' ')}`;
+        return `✗ ${event.title}: failed, ${event.code}. ${event.reason}`;
       case 'video.deleted':
         return `− ${event.title}: deleted`;
       case 'webhook.delivery_failed':
@@ -61,7 +59,7 @@ export function terminalFormat(baseUrl: string): LogFormat {
 
   const format = winston.format((event) => {
     const line = describe(withSafeTexts(event));
-    if (/^video\.(ready|failed|deleted)\b/.test(String(event.message))) steps.delete(event.videoId);
+    if (/^video\.(ready|failed|deleted)$/.test(String(event.message))) steps.delete(event.videoId);
     return line === undefined ? false : { ...event, [LINE]: `${clock()}  ${line}` };
   });
   return format();
@@ -123,7 +121,7 @@ function warningOrError(event: Event): string {
   return [`! ${event.message}`, ...texts, ...fields].join('  ');
 }
 
-/** An error with its stack; the error of a warning in one line. */
+/** Of an error, the stack; of a warning, only the message of its error. */
 function errorText({ level, error, cause }: Event): string | undefined {
   const { message, stack } = (error ?? cause ?? {}) as { message?: string; stack?: string };
   const text = level === 'error' ? (stack ?? message) : message;

@@ -15,8 +15,8 @@ export function gatewayObstacle(): string | null {
 }
 
 /**
- * The gateway of docker-compose.yml, on free ports. It checks its servers ten times as often, and ends responses in progress sooner, to
- * make tests faster.
+ * The gateway of docker-compose.yml, on free ports. It checks its servers ten times as often, and ends responses and uploads in
+ * progress sooner at a stop, to make tests faster.
  */
 export class Gateway {
   /** Port of the API. */

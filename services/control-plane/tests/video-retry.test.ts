@@ -65,6 +65,7 @@ async function failedVideo(): Promise<string> {
 describe('POST /videos/:id/retry', () => {
   test('processes a failed video again, with the next attempt number', async () => {
     const videoId = await failedVideo();
+    // Progress is at most 99 until the video is ready.
     expect(await record(videoId)).toMatchObject({ status: 'failed', progress: 49 });
 
     const response = await retry(videoId);
@@ -195,7 +196,7 @@ describe('purges', () => {
 
   test('of a failed video do not delete the objects of a retry', async () => {
     const videoId = await claimedVideo();
-    const old = await storeSegment(videoId, 1);
+    const oldSegment = await storeSegment(videoId, 1);
 
     // The purge has read the failed row and is about to delete; it continues once the retried video is ready.
     const { promise: mayDelete, resolve: letDelete } = Promise.withResolvers<void>();
@@ -213,14 +214,14 @@ describe('purges', () => {
 
     expect((await retry(videoId)).status).toBe(202);
     await plane.engine.claim(videoId);
-    const made = await storeSegment(videoId, 2);
+    const newSegment = await storeSegment(videoId, 2);
     await plane.engine.complete(videoId, 2);
     letDelete();
 
-    await until(async () => (await plane.objects.head(old)) === null);
+    await until(async () => (await plane.objects.head(oldSegment)) === null);
     // All passes of both purges: after the failure and after the completion.
     await until(async () => (await pendingPurges(videoId)) === 0);
-    expect(await plane.objects.head(made)).not.toBeNull();
+    expect(await plane.objects.head(newSegment)).not.toBeNull();
     const removed = held.mock.calls.map(([prefix]) => prefix).filter((prefix) => prefix.includes(videoId));
     expect(new Set(removed)).toEqual(new Set([attemptPrefix(plane.workspaceId, videoId, 1)]));
   });
@@ -241,7 +242,7 @@ describe('the timeline', () => {
       attempt === null ? type : `${type} ${attempt.number} ${attempt.outcome}`,
     );
 
-  test('has every attempt across a retry, and why it ended, without its cause', async () => {
+  test('lists every attempt across a retry with its outcome, but not the cause of a failure', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     expect(await steps(videoId)).toEqual(['created']);
     const { sourceKey } = await plane.engine.upload(uploadToken);

@@ -1,15 +1,15 @@
 import type { Schemas } from '@framelane/client';
 
 /** Milliseconds between polls: while something on the page is in progress, and otherwise. */
-const MOVING_MS = 2_000;
-const RESTING_MS = 15_000;
+const ACTIVE_MS = 2_000;
+const IDLE_MS = 15_000;
 
-/** Milliseconds until the next poll. A hidden tab does not poll; it polls at once when it is shown. */
-export function pollWhile(isMoving: boolean): number {
-  return isMoving ? MOVING_MS : RESTING_MS;
+/** Milliseconds until the next poll. */
+export function pollInterval(isActive: boolean): number {
+  return isActive ? ACTIVE_MS : IDLE_MS;
 }
 
 /** Milliseconds until the next poll of videos. */
-export function pollAfter(videos: readonly Pick<Schemas['Video'], 'status'>[]): number {
-  return pollWhile(videos.some(({ status }) => status === 'uploading' || status === 'processing'));
+export function videoPollInterval(videos: readonly Pick<Schemas['Video'], 'status'>[]): number {
+  return pollInterval(videos.some(({ status }) => status === 'uploading' || status === 'processing'));
 }

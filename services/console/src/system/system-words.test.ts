@@ -44,15 +44,10 @@ test('names the state and the work of an engine', () => {
     'red',
   ]);
   expect(roleWords(ENGINE)).toBe('Uploads and transcodes');
-  expect(loadWords(ENGINE)).toEqual([
-    '1 of 2 slots busy',
-    '3 pieces of long videos',
-    '1 upload',
-    '0 imports',
-  ]);
+  expect(loadWords(ENGINE)).toEqual(['1 of 2 slots busy', '3 tasks of long videos', '1 upload', '0 imports']);
   expect(loadWords({ ...ENGINE, roles: ['transcode'] })).toEqual([
     '1 of 2 slots busy',
-    '3 pieces of long videos',
+    '3 tasks of long videos',
   ]);
 });
 
@@ -62,12 +57,12 @@ test('warns about what cannot work', () => {
     warningsOf({ ...SYSTEM, ...changes }).map((each) => each.slice(0, 20));
   expect(warnings({ engines: null, deadLetters: null })).toEqual([]);
   expect(warnings({ engines: [{ ...ENGINE, status: 'lost' }] })).toEqual([
-    'No engine takes uplo',
+    'No engine accepts up',
     'No engine transcodes',
   ]);
   expect(warnings({ engines: [{ ...ENGINE, roles: ['upload'] }] })).toEqual(['No engine transcodes']);
   expect(warnings({ engines: [{ ...ENGINE, version: '0.0.9' }] })).toEqual(['Not all engines have']);
-  expect(warnings({ deadLetters: { commands: 0, events: 1 } })).toEqual(['No service could han']);
+  expect(warnings({ deadLetters: { commands: 0, events: 1 } })).toEqual(['Some messages could ']);
 });
 
 test('says how many things wait and for how long', () => {

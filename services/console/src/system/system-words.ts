@@ -24,7 +24,7 @@ export function healthState({ status, latencyMs }: Schemas['SystemHealth']): Sta
 export const KINDS: Record<Schemas['SystemHealth']['kind'], string> = {
   postgresql: 'PostgreSQL',
   rabbitmq: 'RabbitMQ',
-  in_process: 'Inside this process, without RabbitMQ',
+  in_process: 'Embedded in this node (no RabbitMQ)',
   s3: 'S3',
   files: 'Files on the disk of this node',
 };
@@ -52,7 +52,7 @@ export function roleWords({ roles }: Pick<Engine, 'roles'>): string {
 export function loadWords({ roles, slots, slotsBusy, tasks, uploads, imports }: Engine): string[] {
   return [
     ...(roles.includes('transcode')
-      ? [`${slotsBusy} of ${slots} slots busy`, `${counted(tasks, 'piece')} of long videos`]
+      ? [`${slotsBusy} of ${slots} slots busy`, `${counted(tasks, 'task')} of long videos`]
       : []),
     ...(roles.includes('upload') ? [counted(uploads, 'upload'), counted(imports, 'import')] : []),
   ];
@@ -64,7 +64,7 @@ export function warningsOf({ engines, versions, deadLetters }: System): string[]
   const working = (engines ?? []).filter(({ status }) => status === 'working');
   const has = (role: Engine['roles'][number]) => working.some(({ roles }) => roles.includes(role));
   if (engines !== null && !has('upload')) {
-    warnings.push('No engine takes uploads. Start one with the role upload.');
+    warnings.push('No engine accepts uploads. Start one with the role upload.');
   }
   if (engines !== null && !has('transcode')) {
     warnings.push('No engine transcodes, so videos wait. Start one with the role transcode.');
@@ -75,7 +75,9 @@ export function warningsOf({ engines, versions, deadLetters }: System): string[]
     );
   }
   if (deadLetters !== null && deadLetters.commands + deadLetters.events > 0) {
-    warnings.push('No service could handle some messages. Read message.dead_lettered in the logs.');
+    warnings.push(
+      'Some messages could not be handled and were dead-lettered. Search the logs for message.dead_lettered or message.unreadable.',
+    );
   }
   return warnings;
 }

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { api } from '../api/api.ts';
-import { pollWhile } from '../api/live.ts';
+import { pollInterval } from '../api/live.ts';
 import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
@@ -37,7 +37,7 @@ export function UsagePage() {
     queryKey: ['usage', from],
     queryFn: ({ signal }) => api.account.usage({ from, groupBy: 'day' }, { signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: pollWhile(false),
+    refetchInterval: pollInterval(false),
   });
   const days = data?.days;
   const rows = useMemo(() => rowsOf(days ?? [], step), [days, step]);

@@ -1,7 +1,7 @@
 import { unwrap, type Video } from '@framelane/client';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
-import { pollAfter } from '../api/live.ts';
+import { videoPollInterval } from '../api/live.ts';
 import { isGone } from '../api/problem.ts';
 import { useSession } from '../sign-in/session.ts';
 import { type ListAddress, toQuery } from './list-address.ts';
@@ -15,7 +15,7 @@ export function useVideoPage(address: ListAddress) {
     queryKey: ['videos', 'list', query],
     queryFn: ({ signal }) => unwrap(api.GET('/videos', { params: { query }, signal })),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => pollAfter(state.data?.data ?? []),
+    refetchInterval: ({ state }) => videoPollInterval(state.data?.data ?? []),
   });
 }
 
@@ -24,7 +24,8 @@ export function useVideo(id: string) {
   return useQuery({
     queryKey: ['videos', 'one', id],
     queryFn: ({ signal }) => api.videos.get(id, { signal }),
-    refetchInterval: ({ state }) => (isGone(state.error) ? false : pollAfter(state.data ? [state.data] : [])),
+    refetchInterval: ({ state }) =>
+      isGone(state.error) ? false : videoPollInterval(state.data ? [state.data] : []),
   });
 }
 
@@ -41,7 +42,7 @@ export function useTimeline(video: Video) {
     queryKey: ['videos', 'timeline', video.id, video.updatedAt],
     queryFn: ({ signal }) => api.videos.timeline(video.id, { signal }),
     placeholderData: (previous) => previous,
-    refetchInterval: isFinal ? false : pollAfter([video]),
+    refetchInterval: isFinal ? false : videoPollInterval([video]),
   });
 }
 

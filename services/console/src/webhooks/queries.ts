@@ -1,7 +1,7 @@
 import { type Schemas, unwrap } from '@framelane/client';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
-import { pollWhile } from '../api/live.ts';
+import { pollInterval } from '../api/live.ts';
 import { isSoonDue } from './webhook-words.ts';
 
 /** The webhooks of the workspace, live. There are at most 20, so one page has them all. */
@@ -9,7 +9,7 @@ export function useWebhooks() {
   return useQuery({
     queryKey: ['webhooks', 'list'],
     queryFn: ({ signal }) => unwrap(api.GET('/webhooks', { params: { query: { limit: 20 } }, signal })),
-    refetchInterval: pollWhile(false),
+    refetchInterval: pollInterval(false),
   });
 }
 
@@ -18,7 +18,7 @@ export function useWebhook(id: string) {
   return useQuery({
     queryKey: ['webhooks', 'one', id],
     queryFn: ({ signal }) => api.webhooks.get(id, { signal }),
-    refetchInterval: pollWhile(false),
+    refetchInterval: pollInterval(false),
   });
 }
 
@@ -44,7 +44,7 @@ export function useDeliveries(id: string, status: DeliveryStatus | undefined) {
     // Each poll would load all pages again.
     refetchInterval: ({ state }) => {
       const pages = state.data?.pages ?? [];
-      return pages.length > 1 ? false : pollWhile(isSoonDue(pages[0]?.data ?? [], Date.now()));
+      return pages.length > 1 ? false : pollInterval(isSoonDue(pages[0]?.data ?? [], Date.now()));
     },
   });
 }

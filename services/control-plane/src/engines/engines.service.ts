@@ -9,8 +9,11 @@ import {
   upsertEngine,
 } from './engines.store.ts';
 
-/** A lost engine is listed for this long. */
+/** An engine is listed for this long after its last announcement. */
 const FORGOTTEN_AFTER_SECONDS = 3600;
+
+/** An engine that has been silent for this long is deleted when another one announces itself with the same host and port. */
+const REPLACED_AFTER_SECONDS = LOST_AFTER_SECONDS / 2;
 
 /** The engines that have announced themselves (ADR 49). They are listed for people; no decision depends on them. */
 export class EnginesService {
@@ -26,10 +29,10 @@ export class EnginesService {
       return;
     }
     await upsertEngine(this.#db, { ...engine, state });
-    await deletePredecessors(this.#db, engine, LOST_AFTER_SECONDS / 2);
+    await deletePredecessors(this.#db, engine, REPLACED_AFTER_SECONDS);
   }
 
-  /** Engines that are alive, and those that were lost within an hour. */
+  /** Engines that have announced themselves within the last hour. */
   async list(): Promise<EngineRecord[]> {
     return (await listEngines(this.#db, FORGOTTEN_AFTER_SECONDS)).map(toEngineRecord);
   }

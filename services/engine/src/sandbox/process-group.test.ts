@@ -27,7 +27,7 @@ test.each([
   expect(gotSigkill(code, signal)).toBe(forced);
 });
 
-test('no signal is sent after a process has exited, because its group id may be reused', async () => {
+test('after the exit of the leader the group gets SIGKILL once, and no later signal, because its id may be reused', async () => {
   const child = spawn('setsid', ['sh', '-c', 'sleep 60 & exit 0'], { stdio: ['ignore', 'pipe', 'pipe'] });
   endGroupWithLeader(child);
   const closed = once(child, 'close');

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => bench.stop());
 
 /** The tone of each channel, and the stereo channel that must contain it. */
-const LAYOUTS: [layout: string, file: string, codec: string, channels: [hertz: number, ears: string][]][] = [
+const LAYOUTS: [layout: string, file: string, codec: string, channels: [hertz: number, sides: string][]][] = [
   ['mono', 'mono.mkv', 'flac', [[440, 'both']]],
   [
     'stereo',
@@ -57,14 +57,14 @@ const LAYOUTS: [layout: string, file: string, codec: string, channels: [hertz: n
 ];
 
 /** The stereo channels that contain a tone; crosstalk is far quieter. */
-function earsOf([left, right]: [number, number]): string {
+function sidesOf([left, right]: [number, number]): string {
   const [inLeft, inRight] = [left > 0.02, right > 0.02];
   if (inLeft && inRight) return Math.abs(left - right) < 0.01 ? 'both' : 'both, unevenly';
   if (Math.min(left, right) > 0.003) return 'both, one faintly';
   return inLeft ? 'left' : inRight ? 'right' : 'none';
 }
 
-test.each(LAYOUTS)('each channel of %s is heard on its side', async (layout, file, codec, channels) => {
+test.each(LAYOUTS)('each channel of %s is on its stereo side', async (layout, file, codec, channels) => {
   const tones = channels.map(([hertz]) => `0.2*sin(2*PI*${hertz}*t)`);
   const clip = await makeClip(join(bench.directory, file), {
     video: 'testsrc2=s=64x64:r=25:d=1',
@@ -73,8 +73,8 @@ test.each(LAYOUTS)('each channel of %s is heard on its side', async (layout, fil
   });
   const { videoId, manifest, outcome } = await transcodeByTheRules(bench, clip);
   expect(outcome.issues).toEqual(channels.length > 2 ? ['audio_downmixed'] : []);
-  const ears = await StereoMeter.open(await renditionFile(bench, videoId, manifest.renditions.at(-1)));
-  expect(channels.map(([hertz]) => [hertz, earsOf(ears.tone(hertz))])).toEqual(channels);
+  const meter = await StereoMeter.open(await renditionFile(bench, videoId, manifest.renditions.at(-1)));
+  expect(channels.map(([hertz]) => [hertz, sidesOf(meter.tone(hertz))])).toEqual(channels);
 });
 
 /** The loudest of some tones in a file, in seconds `from` to `to`; null in silence. */
@@ -155,22 +155,22 @@ test('with ENGINE_SURROUND, a track with 5.1 is also a rendition in 5.1', async 
     audio: 'aevalsrc=0|0|0|0|0.2*sin(2*PI*700*t)|0:c=5.1:s=48000:d=7',
     options: ['-map', '0', '-map', '1', '-map', '1', '-c:a', 'ac3', '-ac:a:0', '2'],
   });
-  const surrounding = await WorkerBench.start({ surround: true });
+  const surroundBench = await WorkerBench.start({ surround: true });
   try {
-    const { videoId, manifest, outcome } = await transcodeByTheRules(surrounding, clip);
+    const { videoId, manifest, outcome } = await transcodeByTheRules(surroundBench, clip);
     expect(outcome.issues).toEqual([]);
     expect(manifest.renditions.slice(1).map(({ name, channels }) => [name, channels])).toEqual([
       ['audio', 2],
       ['audio2', 2],
       ['surround2', 6],
     ]);
-    const heard = await samples(await renditionFile(surrounding, videoId, manifest.renditions.at(-1)));
+    const heard = await samples(await renditionFile(surroundBench, videoId, manifest.renditions.at(-1)));
     const peaks = [0, 1, 2, 3, 4, 5].map((channel) =>
       heard.reduce((peak, sample, at) => (at % 6 === channel ? Math.max(peak, sample) : peak), 0),
     );
     expect(peaks.map((peak) => peak > 0.1)).toEqual([false, false, false, false, true, false]);
   } finally {
-    await surrounding.stop();
+    await surroundBench.stop();
   }
 });
 
@@ -180,16 +180,16 @@ test('at most eight tracks become renditions, each in stereo and in 5.1', async 
     audio: 'anullsrc=cl=5.1:r=48000:d=1',
     options: ['-map', '0', ...Array.from({ length: 9 }, () => ['-map', '1']).flat(), '-c:a', 'ac3'],
   });
-  const surrounding = await WorkerBench.start({ surround: true });
+  const surroundBench = await WorkerBench.start({ surround: true });
   try {
-    const { manifest, outcome } = await transcodeByTheRules(surrounding, clip);
+    const { manifest, outcome } = await transcodeByTheRules(surroundBench, clip);
     const names = ['audio', 'surround'].flatMap((name) =>
       Array.from({ length: 8 }, (_, at) => (at === 0 ? name : `${name}${at + 1}`)),
     );
     expect(manifest.renditions.slice(1).map(({ name }) => name)).toEqual(names);
     expect(outcome.issues).toEqual(['track_left_out']);
   } finally {
-    await surrounding.stop();
+    await surroundBench.stop();
   }
 });
 
@@ -199,17 +199,17 @@ test('for a control plane of an earlier version, only the default track becomes 
     audio: 'anullsrc=cl=5.1:r=48000:d=1',
     options: ['-map', '0', '-map', '1', '-map', '1', '-c:a', 'flac'],
   });
-  const earlier = await WorkerBench.start({ surround: true });
-  earlier.severalAudioTracks = undefined;
+  const benchOfEarlierVersion = await WorkerBench.start({ surround: true });
+  benchOfEarlierVersion.severalAudioTracks = undefined;
   try {
-    const { manifest } = await earlier.transcode(clip);
+    const { manifest } = await benchOfEarlierVersion.transcode(clip);
     expect(manifest.renditions.map(({ name }) => name)).toEqual(['360p', 'audio']);
     expect(manifest.inputIssues).toMatchObject([
       { code: 'audio_downmixed' },
       { code: 'track_left_out', message: 'Track 3 (audio, flac) was left out.' },
     ]);
   } finally {
-    await earlier.stop();
+    await benchOfEarlierVersion.stop();
   }
 });
 

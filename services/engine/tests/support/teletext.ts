@@ -1,11 +1,12 @@
 const PACKET_BYTES = 188;
 
 /**
- * Declares the German AC-3 track of a transport stream as DVB teletext (ETSI EN 300 468 §6.2.43). Replaces the entry in each
- * program map by one of the same length.
+ * Declares the German AC-3 track of a transport stream as DVB teletext (ETSI EN 300 468 §6.2.43). Replaces its entry in each
+ * program map table (PMT) by one of the same length.
  */
 export function withTeletext(file: Buffer): Buffer {
-  // Stream type 0x81, its packet identifier, twelve bytes of descriptors: format identifier `AC-3`, language.
+  // The PMT entry to replace has stream type 0x81, a PID, and twelve bytes of descriptors: registration (`AC-3`) and language, in either
+  // order.
   const registration = Buffer.from('\x05\x04AC-3', 'latin1');
   const language = Buffer.from('\x0a\x04ger\x00', 'latin1');
   // Page 100 in German, and padding.
@@ -31,7 +32,7 @@ function crc32(bytes: Buffer): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {
     crc ^= byte << 24;
-    for (let bit = 0; bit < 8; bit += 1) crc = (crc << 1) ^ (crc < 0 || crc & 0x80000000 ? 0x04c11db7 : 0);
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc << 1) ^ (crc & 0x80000000 ? 0x04c11db7 : 0);
   }
   return crc >>> 0;
 }
