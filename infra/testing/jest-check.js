@@ -5,6 +5,12 @@ import { ROOT } from '../bootstrap/project.js';
 import { runStep } from '../bootstrap/run.js';
 
 /**
+ * In MiB. With V8's default of a few MiB, the many buffers of the tests make it collect all garbage every second, which took a seventh of
+ * their processor time. jest passes the option to its workers.
+ */
+const INITIAL_HEAP = '--initial-old-space-size=256';
+
+/**
  * Runs a project of jest.config.js and counts its tests. An error outside a test counts as a failed test: a file that
  * cannot run, a project without tests, a crash of jest. `failures` says for each failed test or file what it printed.
  * `output` is an option of `runStep`.
@@ -16,6 +22,7 @@ export async function runJest(project, { env = {}, args = [], output = {} } = {}
     const code = await runStep(
       process.execPath,
       [
+        INITIAL_HEAP,
         'node_modules/jest/bin/jest.js',
         ...['--selectProjects', project],
         ...['--json', `--outputFile=${report}`],

@@ -134,6 +134,7 @@ export class StateMetrics {
   #resetDatabase(): void {
     this.#databaseUp.set(0);
     this.#videos.reset();
+    this.#tasks.reset();
     this.#imports.reset();
     this.#deliveries.reset();
     this.#background.reset();
