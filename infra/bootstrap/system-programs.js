@@ -33,31 +33,25 @@ const INSTALLERS = {
   suse: 'zypper install -y',
 };
 
+/** Names of required packages that differ from those of Debian. */
+const OTHER_NAMES = { arch: { 'rabbitmq-server': 'rabbitmq' } };
+
 /**
  * The packages to install, or undefined. Installation is possible on Debian and derivatives, as root. Elsewhere this function ends the
  * process if a required program is missing, and prints the command that installs it.
  */
 export function systemPackagesToInstall({ forTests, firstTime }) {
   const usesBubblewrap = !['landlock', 'none'].includes(process.env.ENGINE_SANDBOX);
-  const needed = packagesOfMissing({
-    ...NEEDED,
-    ...(usesBubblewrap && SANDBOX),
-    ...(forTests && FOR_TESTS),
-  });
-  const optional = packagesOfMissing(forTests ? { ...OPTIONAL, ...OPTIONAL_FOR_TESTS } : OPTIONAL).filter(
-    (name) => !needed.includes(name),
-  );
+  const required = { ...NEEDED, ...(usesBubblewrap && SANDBOX), ...(forTests && FOR_TESTS) };
+  const programs = Object.keys(required).filter((program) => !isInPath(program));
+  const needed = packagesOf(programs, required);
+  const others = forTests ? { ...OPTIONAL, ...OPTIONAL_FOR_TESTS } : OPTIONAL;
+  const missingOthers = Object.keys(others).filter((program) => !isInPath(program));
+  const optional = packagesOf(missingOthers, others).filter((name) => !needed.includes(name));
   const distribution = distributionOf();
   const mayInstall = distribution === 'debian' && process.getuid() === 0;
-  if (needed.length > 0 && !mayInstall) {
-    const installer = INSTALLERS[distribution];
-    const update = distribution === 'debian' ? 'sudo apt-get update && ' : '';
-    const packages = [...needed, ...optional].join(' ');
-    fail(
-      installer === undefined
-        ? `These programs are missing: ${needed.join(', ')}. Install them, then run this command again.`
-        : `Some programs are missing. Install them with this command, then start again:\n\n  ${update}sudo ${installer} ${packages}`,
-    );
+  if (programs.length > 0 && !mayInstall) {
+    fail(messageForMissing({ programs, needed, optional, distribution }));
   }
   const wantsOptional = (firstTime || forTests) && optional.length > 0;
   return mayInstall && (needed.length > 0 || wantsOptional) ? { needed, optional } : undefined;
@@ -86,10 +80,25 @@ export async function installSystemPackages({ needed, optional }) {
   return undefined;
 }
 
-/** The packages of the programs that are not in PATH. */
-function packagesOfMissing(programs) {
-  const missing = Object.keys(programs).filter((program) => !isInPath(program));
-  return [...new Set(missing.map((program) => programs[program]))];
+function packagesOf(programs, packages) {
+  return [...new Set(programs.map((program) => packages[program]))];
+}
+
+/**
+ * What is missing, and how to install it. A package manager installs nothing if it does not know one of the names, so optional
+ * packages have a command of their own. Only their Debian names are known.
+ */
+export function messageForMissing({ programs, needed, optional, distribution }) {
+  const missing = `These programs are missing: ${programs.join(', ')}.`;
+  const installer = INSTALLERS[distribution];
+  if (installer === undefined) return `${missing} Install them, then run this command again.`;
+  const isDebian = distribution === 'debian';
+  const update = isDebian ? 'sudo apt-get update && ' : '';
+  const names = needed.map((name) => OTHER_NAMES[distribution]?.[name] ?? name);
+  const command = `${missing} Install them with this command, then start again:\n\n  ${update}sudo ${installer} ${names.join(' ')}`;
+  return isDebian && optional.length > 0
+    ? `${command}\n\nOptional:\n\n  sudo ${installer} ${optional.join(' ')}`
+    : command;
 }
 
 /** Whether a program is in PATH. */

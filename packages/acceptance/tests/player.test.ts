@@ -154,7 +154,10 @@ async function tokenFor(videoId: string, expiresIn = 3600): Promise<string> {
   return (await client.api.videos.createPlaybackToken(videoId, { expiresIn })).token;
 }
 
-/** Delays two events of a page, once each: the end of a removal of video, and the end of an append of an audio segment. */
+/**
+ * Once `held.begun` is true, holds back the `updateend` of the next `remove` of video and of the next append of an audio segment,
+ * until the test calls `held.video()` and `held.audio()`.
+ */
 const HOLD_BACK = `
   window.held = { begun: false };
   const { addSourceBuffer } = MediaSource.prototype;
@@ -533,7 +536,8 @@ testInBrowser('the embedding page gives the player a token, which works only on 
     await sendToken(page, await tokenFor(video.id));
     await playerIn(page).waitForFunction(IS_PLAYING);
     expect(await playerIn(page).title()).toBe('A secret title');
-    // player.js recognises its frame by this URL, and nobody else learns the token.
+    // player.js recognises its frame by this URL. `ready` goes to pages of any origin, so the URL must be the original one, without
+    // the token.
     expect(
       await page.evaluate(`received.find(({ event }) => event === 'ready').value.src === frame.src`),
     ).toBe(true);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { accountForNewCluster, postgresPrograms, runAsAccount } from './programs.ts';
+import { accountForNewCluster, postgresPrograms, setprivCommand } from './programs.ts';
 
 const run = promisify(execFile);
 
@@ -29,7 +29,7 @@ export async function createClusterOnce(
   await mkdir(cluster, { mode: 0o700 });
   for (const path of [passwordFile, cluster, temporary]) await chown(path, uid, gid);
 
-  const [command = '', ...prefix] = await runAsAccount({ uid, gid }, [initdb, join(directory, '..')]);
+  const [command = '', ...prefix] = await setprivCommand({ uid, gid }, [initdb, join(directory, '..')]);
   await run(
     command,
     [

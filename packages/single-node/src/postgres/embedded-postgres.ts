@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
 import { createClusterOnce, SUPERUSER } from './create-cluster.ts';
 import { stopOrphan } from './postmaster.ts';
-import { accountOfCluster, postgresPrograms, runAsAccount } from './programs.ts';
+import { accountOfCluster, postgresPrograms, setprivCommand } from './programs.ts';
 
 const HOST = '127.0.0.1';
 
@@ -72,7 +72,7 @@ async function spawnServer(
 ): Promise<ChildProcess> {
   const { postgres } = await postgresPrograms();
   const account = await accountOfCluster(directory);
-  const [command = '', ...prefix] = await runAsAccount(account, [postgres, join(directory, '..')]);
+  const [command = '', ...prefix] = await setprivCommand(account, [postgres, join(directory, '..')]);
   const log = await open(`${directory}.log`, 'w', 0o600);
   try {
     const server = spawn(

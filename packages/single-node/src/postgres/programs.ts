@@ -30,13 +30,14 @@ export async function accountOfCluster(directory: string): Promise<Account> {
 }
 
 /**
- * The `setpriv` command line that runs a PostgreSQL program with an account, and sends it SIGINT (a fast shutdown) when
- * this process dies. `needs` are the paths that the program has to reach.
+ * The beginning of a command line: `setpriv` with the options that run a program as this account. `setpriv` also makes the
+ * kernel send the program SIGINT (a fast shutdown of PostgreSQL) when this process dies. `needs` are the paths that the program
+ * has to reach.
  *
- * If that user cannot reach them (a clone below /root), the server keeps one capability, which bypasses file permissions. initdb asks
+ * If the account cannot reach them (a clone below /root), the server keeps one capability, which bypasses file permissions. initdb asks
  * `access(2)`, which respects that capability only with `no_setuid_fixup`.
  */
-export async function runAsAccount(account: Account, needs: readonly string[]): Promise<string[]> {
+export async function setprivCommand(account: Account, needs: readonly string[]): Promise<string[]> {
   const command = ['setpriv', '--pdeathsig=INT'];
   if (account.uid === ownAccount().uid) return command;
   command.push(`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups');

@@ -36,7 +36,7 @@ export class Allotment {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(turn);
-        reject(new AllotmentExhaustedError('Nothing became free within the time limit'));
+        reject(new AllotmentExhaustedError('The amount was not available within the time limit'));
         // The next request may want less.
         this.#proceed();
       }, this.#waitMs);

@@ -14,12 +14,15 @@ import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-d
 import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
 
 /**
- * Handles `transcode` commands, one in each slot, and `task` commands, one on each processor while a slot is free. Publishes one
- * result for each.
+ * Handles `transcode` commands, one in each slot, and `task` commands, one on each processor while a slot is free. Publishes the
+ * result of each attempt and task. The plan of a long video goes to the control plane by HTTP.
  *
- * A command is acknowledged when its result was published with confirm, or when there is nothing to claim. If this process
- * ends before, the broker redelivers the command. The lease is still valid then, so there is nothing to claim; the control
- * plane starts the next attempt, or the next try of the task, when the lease has expired. Only the holder of the lease can finish it.
+ * A command is acknowledged when its work has ended: the result was published and confirmed, the plan was stored, the work became
+ * obsolete, or there was nothing to claim. `leaveToOthers` handles one whose source does not fit on the disk.
+ *
+ * If this process ends earlier, the broker redelivers the command. It cannot claim the same work again while the lease is valid
+ * (a `task` command claims another task, if one waits). When the lease has expired, the control plane starts the next attempt, or
+ * the next try of the task. Only the holder of the lease can finish it.
  */
 export class TranscodeWorker {
   readonly #deps: WorkerDependencies;

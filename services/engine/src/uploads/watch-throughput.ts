@@ -6,8 +6,9 @@ import { THROUGHPUT_SECONDS, ThroughputLimit } from './throughput-limit.ts';
 import { storageFailed, uploadTimeout } from './upload-problems.ts';
 
 /**
- * Calls `onProblem` when the body of a request arrives too slowly, unless the engine has stopped reading: then it has
- * `backpressure`. Returns a function that stops this.
+ * Watches the throughput of a request body, and calls `onProblem` when the client is too slow. `backpressure` says whether the
+ * engine has stopped reading; then the client is not at fault, and `onProblem` is called only if the object store is stuck.
+ * Returns a function that ends the watch.
  */
 export function watchThroughput(
   req: Request,
@@ -15,7 +16,7 @@ export function watchThroughput(
   { backpressure, onProblem }: { backpressure: () => boolean; onProblem: (problem: Problem) => void },
 ): () => void {
   const limit = new ThroughputLimit(limits);
-  // Bytes that arrived together with the headers count as received now.
+  // Body bytes that arrived together with the headers count in the first interval.
   let seen = req.socket.bytesRead - req.readableLength;
   return repeat(THROUGHPUT_SECONDS, async () => {
     if (req.readableEnded) return;

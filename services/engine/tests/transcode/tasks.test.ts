@@ -37,7 +37,7 @@ async function firstFailure(videoId: string): Promise<Failed['data']> {
   return until(() => eventsOf<Failed>('task.failed', videoId)[0]?.data);
 }
 
-/** Runs a task of a video that ends while the task runs. */
+/** Starts a task, and waits until the control plane has said that it is no longer current. */
 async function runOutdatedTask(videoId: string): Promise<void> {
   const gate = Promise.withResolvers<void>();
   bench.segmentGate = gate.promise;
@@ -163,16 +163,10 @@ describe('an engine that can link to sources', () => {
     const { videoId } = await plannedVideo();
     await runOutdatedTask(videoId);
     await until(async () => (await readdir(join(bench.workDir, 'jobs'))).length === 0);
+    // A result would be published after the removal of the folder.
+    await bench.worker.stop();
     expect(eventsOf('task.completed', videoId)).toEqual([]);
     expect(eventsOf('task.failed', videoId)).toEqual([]);
-  });
-
-  test('an attempt that ended while it was planned leaves nothing', async () => {
-    bench.isCurrent = false;
-    const { videoId } = await plannedVideo();
-    await until(async () => (await readdir(join(bench.workDir, 'jobs'))).length === 0);
-    expect(bench.results(videoId)).toEqual([]);
-    expect(await bench.stored(videoId)).toEqual([]);
   });
 });
 
@@ -186,7 +180,7 @@ describe('an engine whose sources are copies', () => {
     const { videoId, plan } = await plannedVideo();
     for (const _ of plan.tasks) await bench.commandTask(videoId);
     await until(() => eventsOf('task.completed', videoId).length === plan.tasks.length);
-    // A task that fails ends the attempt, and the next one transcodes the video in one run.
+    // After a task that cannot be done as planned, the next attempt transcodes the video in one run.
     bench.pieceSeconds = undefined;
     bench.hashSource = true;
     await bench.reclaim(videoId);
@@ -220,6 +214,14 @@ describe('an engine whose sources are copies', () => {
     } finally {
       await other.stop();
     }
+  });
+
+  test('publishes no result and keeps no source of an attempt that ended while it was planned', async () => {
+    bench.isCurrent = false;
+    const { videoId } = await plannedVideo();
+    await until(async () => (await readdir(join(bench.workDir, 'sources'))).length === 0);
+    await bench.worker.stop();
+    expect(bench.results(videoId)).toEqual([]);
   });
 
   test('removes the source of a video that was deleted', async () => {

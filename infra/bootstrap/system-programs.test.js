@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { messageForMissing } from './system-programs.js';
+
+const MISSING = {
+  programs: ['ffmpeg', 'ffprobe', 'rabbitmq-server'],
+  needed: ['ffmpeg', 'rabbitmq-server'],
+  optional: ['nginx-light', 'vlc-bin vlc-plugin-base'],
+};
+const PROGRAMS = 'These programs are missing: ffmpeg, ffprobe, rabbitmq-server.';
+
+test('on Debian, a command installs the required packages, and another one the optional packages', () => {
+  const message = messageForMissing({ ...MISSING, distribution: 'debian' });
+  expect(message.split('\n')).toEqual([
+    `${PROGRAMS} Install them with this command, then start again:`,
+    '',
+    '  sudo apt-get update && sudo apt-get install -y ffmpeg rabbitmq-server',
+    '',
+    'Optional:',
+    '',
+    '  sudo apt-get install -y nginx-light vlc-bin vlc-plugin-base',
+  ]);
+  expect(messageForMissing({ ...MISSING, optional: [], distribution: 'debian' })).not.toContain('Optional');
+});
+
+test.each([
+  ['fedora', 'sudo dnf install -y ffmpeg rabbitmq-server'],
+  ['rhel', 'sudo dnf install -y ffmpeg rabbitmq-server'],
+  ['arch', 'sudo pacman -S --needed ffmpeg rabbitmq'],
+  ['suse', 'sudo zypper install -y ffmpeg rabbitmq-server'],
+])('on %s, a command installs the required packages', (distribution, command) => {
+  expect(messageForMissing({ ...MISSING, distribution })).toBe(
+    `${PROGRAMS} Install them with this command, then start again:\n\n  ${command}`,
+  );
+});
+
+test('on an unknown system, the message names the programs', () => {
+  expect(messageForMissing({ ...MISSING, distribution: undefined })).toBe(
+    `${PROGRAMS} Install them, then run this command again.`,
+  );
+});
