@@ -26,6 +26,7 @@ describe('a tool error', () => {
     ['encode', 'Conversion failed!', 'transcode_failed', false],
     ['encode', 'av_interleaved_write_frame(): No space left on device', 'internal_error', true],
     ['encode', '[h264 @ 0x55] Cannot allocate memory', 'internal_error', true],
+    ['encode', 'no frame!\nfile:source/file: Cannot allocate memory', 'malformed_media', false],
     ['probe', '[mov @ 0x55] Cannot allocate memory', 'malformed_media', false],
     ['probe', 'bwrap: Creating new namespace failed: Cannot allocate memory', 'internal_error', true],
     ['probe', 'Resource temporarily unavailable', 'internal_error', true],

@@ -1,4 +1,5 @@
 import type { TranscodeFailureCode } from '@framelane/contracts/failures';
+import { SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
@@ -27,6 +28,11 @@ export function audioFormatChange(error: unknown): { index: number } | null {
 
 const OUT_OF_MEMORY = /Cannot allocate memory/;
 
+/** Damaged sizes in a file make ffmpeg allocate more than its limit when it reads the next packet. */
+const INPUT_OUT_OF_MEMORY = new RegExp(`^${SOURCE_INPUT}: Cannot allocate memory`, 'm');
+
+const needsTooMuchMemory = fileFault('malformed_media', 'The file needs too much memory to read.');
+
 /** What lines of stderr mean. The first match decides. Faults of the engine come before most faults of the file. */
 const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
   // ffmpeg also reports refused tracks as a lack of memory.
@@ -36,6 +42,7 @@ const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
     /^(bwrap|prlimit|setpriv|setsid|nice|env): |error while loading shared libraries/m,
     engineFault('The engine could not start its tools.'),
   ],
+  [INPUT_OUT_OF_MEMORY, needsTooMuchMemory],
   [OUT_OF_MEMORY, engineFault('The engine ran out of memory.')],
   [/Resource temporarily unavailable/, engineFault('The engine ran out of threads.')],
   [
@@ -93,7 +100,7 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
   const match = PATTERNS.find(([pattern]) => pattern.test(stderr));
   // ffprobe holds the index of the file and a few frames. Its memory limit is far above that.
   if (stage === 'probe' && match?.[0] === OUT_OF_MEMORY) {
-    return fileFault('malformed_media', 'The file needs too much memory to read.');
+    return needsTooMuchMemory;
   }
   if (match) return match[1];
   const unopened = UNOPENED_TRACK.exec(stderr);

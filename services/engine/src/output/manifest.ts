@@ -3,6 +3,7 @@ import { CLOCK_HZ, type Manifest, START_TIMESTAMP } from '@framelane/contracts/m
 import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan, StoredRendition, VideoFacts } from '@framelane/contracts/transcode-plan';
 import { audioLabels } from '../plan/audio-plan.ts';
+import { passthroughRenditions } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
@@ -72,24 +73,23 @@ export function describeStored(
   const zero = (rungs[0]?.segments[0]?.start ?? START_TIMESTAMP / CLOCK_HZ) - range.firstFrame / frameRate;
   const end = zero + (range.firstFrame + range.frames) / frameRate;
   const renditions: StoredRendition[] = [];
-  for (const [at, { name, frameStep, segments }] of rungs.entries()) {
-    assertContiguous(name, segments, {
-      end,
-      tolerance: (MAX_GAP_FRAMES * frameStep) / frameRate,
-      isPassthrough: plan.videoPassthrough && at === rungs.length - 1,
-    });
+  const passthrough = passthroughRenditions(plan);
+  for (const { name, frameStep, segments } of rungs) {
+    const isPassthrough = passthrough.has(name);
+    const tolerance = (MAX_GAP_FRAMES * frameStep) / frameRate;
+    assertContiguous(name, segments, { end, tolerance, isPassthrough });
+    if (isPassthrough) assertAllFrames(name, segments, range.frames);
     renditions.push(describe(name, segments, firstSegment));
   }
   if (new Set(rungs.map(({ segments }) => segments.length)).size > 1) {
     throw new InvalidSegmentError('The renditions differ in their number of segments');
   }
-  for (const { name, method, ...audio } of plan.audio) {
+  for (const { name, ...audio } of plan.audio) {
     const segments = segmentsOf(name, stored, firstSegment);
-    const isPassthrough = 'passthroughFrames' in method;
     assertContiguous(name, segments, {
       end: zero + audio.end,
       tolerance: MAX_AUDIO_GAP_SECONDS,
-      isPassthrough,
+      isPassthrough: passthrough.has(name),
     });
     renditions.push(describe(name, segments, firstSegment));
   }
@@ -128,6 +128,12 @@ function assertContiguous(
     const what = `Segment ${at} of ${name} ends ${missing.toFixed(3)} s early`;
     throw isPassthrough ? new InvalidSegmentError(what) : incompleteOutput(what);
   }
+}
+
+/** Throws if frames are missing. ffmpeg leaves out frames that are too damaged to copy, without an error. */
+function assertAllFrames(name: RenditionName, stored: readonly StoredSegment[], planned: number): void {
+  const frames = stored.reduce((sum, { units }) => sum + units, 0);
+  if (frames !== planned) throw new InvalidSegmentError(`${name} has ${frames} frames, not ${planned}`);
 }
 
 function describe(name: RenditionName, stored: readonly StoredSegment[], first: number): StoredRendition {

@@ -18,6 +18,8 @@ export type SegmentInfo = {
   start: number;
   /** Video: presentation time of the last frame. Audio: the end of the last frame. In seconds. */
   last: number;
+  /** Number of PES packets. Each one of video contains one frame. */
+  units: number;
 };
 
 /** A stored segment, with the size of its ciphertext. */
@@ -44,14 +46,19 @@ const HEAD_BYTES = PACKET_BYTES * 100;
 
 /**
  * Reads a finished segment from its beginning to its end. Throws
- * - an InvalidSegmentError if video does not begin with parameter sets and an IDR picture (HLS authoring specification 7.4),
+ * - an InvalidSegmentError if video does not begin with parameter sets and an IDR picture (HLS authoring specification 7.4), or
+ *   the last audio frame of a passthrough is incomplete, as it may be in the source,
  * - a refusal if the first segment is empty,
  * - a retryable failure if the segment is truncated: a later segment is empty, or the last packet or audio frame is incomplete,
  * - a ToolOutputError if it is not a transport stream, or its beginning cannot be parsed.
  */
 export async function readSegmentInfo(
   segment: OutputFile,
-  { rendition, sequence }: { rendition: RenditionName; sequence: number },
+  {
+    rendition,
+    sequence,
+    isPassthrough,
+  }: { rendition: RenditionName; sequence: number; isPassthrough: boolean },
 ): Promise<SegmentInfo> {
   const { handle, bytes } = segment;
   if (bytes === 0) throw sequence === 0 ? emptyTrack(rendition) : incompleteOutput('A segment is empty');
@@ -60,9 +67,9 @@ export async function readSegmentInfo(
   const head = buffer.subarray(0, bytesRead);
   if (!isTransportStream(head)) throw new ToolOutputError('A segment is not a transport stream');
   if (bytes % PACKET_BYTES !== 0) throw incompleteOutput('The last packet of a segment is truncated');
-  const last = await readEnd(segment, kind);
+  const end = await readEnd(segment, { kind, isPassthrough });
   try {
-    return { ...readStart(head, kind), last };
+    return { ...readStart(head, kind), ...end };
   } catch (error) {
     if (error instanceof InvalidSegmentError) throw error;
     // The segment is complete, so another attempt would not help.
@@ -70,7 +77,7 @@ export async function readSegmentInfo(
   }
 }
 
-function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentInfo, 'last'> {
+function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentInfo, 'last' | 'units'> {
   const stream = elementaryStream(head);
   const start = firstTimestamp(head);
   if (kind === 'audio') return { codecs: aacCodecString(stream), start };
@@ -78,13 +85,17 @@ function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentInfo, 'la
   return { codecs: avcCodecString(stream), start };
 }
 
-async function readEnd(segment: OutputFile, kind: 'video' | 'audio'): Promise<number> {
+async function readEnd(
+  segment: OutputFile,
+  { kind, isPassthrough }: { kind: 'video' | 'audio'; isPassthrough: boolean },
+): Promise<Pick<SegmentInfo, 'last' | 'units'>> {
   const end = new StreamEnd(kind);
   try {
     for await (const chunk of readFrom(segment)) end.push(chunk as Buffer);
-    return end.seconds();
+    return { last: end.seconds(), units: end.units };
   } catch (error) {
-    throw incompleteOutput(`A segment is truncated: ${(error as Error).message}`);
+    const what = `A segment is truncated: ${(error as Error).message}`;
+    throw isPassthrough ? new InvalidSegmentError(what) : incompleteOutput(what);
   }
 }
 

@@ -31,6 +31,8 @@ export type SegmentUploadsOptions = {
   keyOf: (rendition: RenditionName, sequence: number) => string;
   /** The renditions of the plan. */
   renditions: ReadonlySet<RenditionName>;
+  /** Those that are stream copies. */
+  passthrough: ReadonlySet<RenditionName>;
   /** The rendition whose I-frames are stored as well; null for none. */
   iFramesOf: RenditionName | null;
   /** Maximum number of segments of a rendition; for a piece, exactly its number of segments. */
@@ -145,12 +147,13 @@ export class SegmentUploads {
   }
 
   async #store(file: SegmentFile): Promise<void> {
-    const { output, maxBytes } = this.#options;
+    const { output, maxBytes, passthrough } = this.#options;
     await this.#assertDiskSpace();
     const segment = await output.file(file.name, maxBytes);
     if (!segment) throw new ToolOutputError(`${file.name} is missing`);
     try {
-      const head = await readSegmentInfo(segment, file);
+      const isPassthrough = passthrough.has(file.rendition);
+      const head = await readSegmentInfo(segment, { ...file, isPassthrough });
       if (!isAudioRendition(file.rendition)) this.#assertAligned(file.sequence, head.start);
       const bytes = await this.#upload(segment, file);
       if (file.rendition === this.#options.iFramesOf) {

@@ -98,6 +98,7 @@ export class StreamEnd {
   readonly #kind: 'video' | 'audio';
   readonly #packets = new PacketReader();
   #latest: number | undefined;
+  #units = 0;
   /** The payload of the last audio PES packet. */
   #audio: Buffer[] = [];
   #audioBytes = 0;
@@ -113,6 +114,11 @@ export class StreamEnd {
     }
   }
 
+  /** Number of PES packets so far. */
+  get units(): number {
+    return this.#units;
+  }
+
   /**
    * Video: presentation time of the last frame. Audio: the end of the last frame. In seconds. Throws if the last audio frame
    * is incomplete, or there is no timestamp.
@@ -124,6 +130,7 @@ export class StreamEnd {
 
   #take(packet: Buffer): void {
     if (startsUnit(packet)) {
+      this.#units += 1;
       // Frames are stored in decoding order, not in presentation order.
       const time = presentationTime(packet);
       if (time !== null) this.#latest = Math.max(this.#latest ?? 0, time);

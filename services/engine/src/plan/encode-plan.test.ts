@@ -3,7 +3,7 @@ import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import type { FrameRate } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import type { VideoTrack } from '../source/media-source.ts';
-import { hasPassthrough, planEncoding } from './encode-plan.ts';
+import { passthroughRenditions, planEncoding } from './encode-plan.ts';
 
 type Packets = {
   gops?: Gop[] | GopFlaw;
@@ -84,7 +84,7 @@ describe('an encode plan', () => {
     const encoded = plan(5, {}, 2, compatible, false);
     expect(encoded).toMatchObject({ videoPassthrough: false, audio: [{ method: { samples: 239_616 } }] });
     expect(encoded.obstacles).toEqual({ video: 'failed', audio: ['failed'] });
-    expect([passed, encoded].map(hasPassthrough)).toEqual([true, false]);
+    expect([passed, encoded].map(passthroughRenditions)).toEqual([new Set(['360p', 'audio']), new Set()]);
   });
 
   test('cuts segments where the passthrough video allows it', () => {
@@ -103,7 +103,11 @@ describe('an encode plan', () => {
   test('may pass only the audio through', () => {
     const passed = plan(5, {}, 2, { frames: 235 });
     expect(passed.obstacles).toEqual({ video: 'irregular', audio: [null] });
-    expect([passed, plan(5), plan(5, {}, 0)].map(hasPassthrough)).toEqual([true, false, false]);
+    expect([passed, plan(5), plan(5, {}, 0)].map(passthroughRenditions)).toEqual([
+      new Set(['audio']),
+      new Set(),
+      new Set(),
+    ]);
   });
 
   test.each([

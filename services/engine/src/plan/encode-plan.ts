@@ -1,3 +1,4 @@
+import type { RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
@@ -98,9 +99,11 @@ export function encodedRungs({ rungs, videoPassthrough }: EncodePlan): readonly 
   return videoPassthrough ? rungs.slice(0, -1) : rungs;
 }
 
-/** Whether a track is passed through. */
-export function hasPassthrough({ videoPassthrough, audio }: EncodePlan): boolean {
-  return videoPassthrough || audio.some(({ method }) => 'passthroughFrames' in method);
+/** The renditions that are stream copies of tracks of the source. */
+export function passthroughRenditions({ rungs, videoPassthrough, audio }: EncodePlan): Set<RenditionName> {
+  const video = videoPassthrough ? rungs.slice(-1) : [];
+  const copied = audio.filter(({ method }) => 'passthroughFrames' in method);
+  return new Set([...video, ...copied].map(({ name }) => name));
 }
 
 /** The frame rate of the source, the frame rate of the top rendition (higher if each field becomes a frame), and how to deinterlace. */

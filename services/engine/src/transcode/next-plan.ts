@@ -2,7 +2,12 @@ import { isAudioRendition } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
 import { EmptyRenditionError, InvalidSegmentError } from '../output/segment-info.ts';
-import { type ExplainedPlan, hasPassthrough, type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
+import {
+  type ExplainedPlan,
+  type PlanSettings,
+  passthroughRenditions,
+  planEncoding,
+} from '../plan/encode-plan.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { canDecodeToStereo } from '../source/whitelist.ts';
@@ -33,16 +38,16 @@ export function nextPlan(
     source: from,
     plan: decodedToStereo(planEncoding(from, { allowPassthrough, ...settings }), tracksInStereo(plan)),
   });
-  if (hasPassthrough(plan) && !changed && isPassthroughFailure(error)) {
+  const hasPassthrough = passthroughRenditions(plan).size > 0;
+  if (hasPassthrough && !changed && isPassthroughFailure(error)) {
     return { ...replanned(source, false), log: 'transcode.passthrough_failed' };
   }
   const isOnlyTrack = source.audio.length === 1;
   const unusable =
     emptyTrack(plan, cause) ?? (isOnlyTrack ? undefined : (changed ?? tooLateTrack(plan, cause)));
   if (!unusable) return null;
-  const allowPassthrough = hasPassthrough(plan);
   return {
-    ...replanned(withoutAudio(source, unusable.index), allowPassthrough),
+    ...replanned(withoutAudio(source, unusable.index), hasPassthrough),
     log: 'transcode.audio_left_out',
   };
 }

@@ -11,6 +11,7 @@ import {
   type StoredSegments,
 } from '../output/segment-uploads.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
+import { passthroughRenditions } from '../plan/encode-plan.ts';
 import { BUFFER_SECONDS } from '../plan/passthrough.ts';
 import { grantFolder, OUTPUT_FOLDER } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
@@ -55,6 +56,7 @@ export async function runAndStore<T>(
   const signal = AbortSignal.any([context.signal, failure.signal]);
   const uploads = new SegmentUploads({
     ...run.segments,
+    passthrough: passthroughRenditions(plan),
     output,
     objects: context.objects,
     contentKey: run.contentKey,

@@ -55,6 +55,7 @@ function uploadsTo(
   const uploads = new SegmentUploads({
     ...{ output, objects, contentKey: Buffer.alloc(16), maxSegments, maxBytes: 100_000 },
     renditions: new Set(renditions),
+    passthrough: new Set(),
     iFramesOf,
     keyOf: (rendition, sequence) => `hls/w/v/a1/${rendition}/${sequence}.ts`,
     signal: abort.signal,

@@ -213,3 +213,18 @@ test('frames before the start of an edit list are not displayed', async () => {
   expect(manifest.duration).toBe(7);
   expect(copied).toEqual([]);
 });
+
+test('a frame that is too damaged to copy leads to an encode of all frames', async () => {
+  const path = await makeClip(inBench('damaged.mp4'), { video: `${SMALL}:d=3`, options: GOP_2 });
+  const { packets } = await ffprobe<{ packets: { pos: string }[] }>(
+    ...['-select_streams', 'v', '-show_entries', 'packet=pos', path],
+  );
+  const file = await readFile(path);
+  // The length of the first NAL unit of the frame.
+  file.writeUInt32BE(0x7fffffff, Number(packets[30]?.pos));
+  await writeFile(path, file);
+  const { videoId, manifest } = await bench.transcode(path);
+  await expectHlsRules(bench, videoId, manifest);
+  expect(manifest.duration).toBe(3);
+  expect(bench.videoPassthrough.has(videoId)).toBe(false);
+});
