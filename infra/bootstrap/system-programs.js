@@ -36,6 +36,9 @@ const INSTALLERS = {
 /** Names of required packages that differ from those of Debian. */
 const OTHER_NAMES = { arch: { 'rabbitmq-server': 'rabbitmq' } };
 
+/** Repositories with an ffmpeg that has libx264, where the distribution itself has none. */
+const FFMPEG_REPOSITORIES = { fedora: 'RPM Fusion', rhel: 'RPM Fusion', suse: 'Packman' };
+
 /**
  * The packages to install, or undefined. Installation is possible on Debian and derivatives, as root. Elsewhere this function ends the
  * process if a required program is missing, and prints the command that installs it.
@@ -91,11 +94,14 @@ function packagesOf(programs, packages) {
 export function messageForMissing({ programs, needed, optional, distribution }) {
   const missing = `These programs are missing: ${programs.join(', ')}.`;
   const installer = INSTALLERS[distribution];
-  if (installer === undefined) return `${missing} Install them, then run this command again.`;
+  if (installer === undefined) return `${missing} Install them, then start again.`;
   const isDebian = distribution === 'debian';
   const update = isDebian ? 'sudo apt-get update && ' : '';
   const names = needed.map((name) => OTHER_NAMES[distribution]?.[name] ?? name);
   const command = `${missing} Install them with this command, then start again:\n\n  ${update}sudo ${installer} ${names.join(' ')}`;
+  const repository = needed.includes('ffmpeg') && FFMPEG_REPOSITORIES[distribution];
+  if (repository)
+    return `${command}\n\nffmpeg with libx264 is in the repository ${repository}. Add that first.`;
   return isDebian && optional.length > 0
     ? `${command}\n\nOptional:\n\n  sudo ${installer} ${optional.join(' ')}`
     : command;

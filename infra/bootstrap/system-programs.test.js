@@ -23,18 +23,21 @@ test('on Debian, a command installs the required packages, and another one the o
 });
 
 test.each([
-  ['fedora', 'sudo dnf install -y ffmpeg rabbitmq-server'],
-  ['rhel', 'sudo dnf install -y ffmpeg rabbitmq-server'],
-  ['arch', 'sudo pacman -S --needed ffmpeg rabbitmq'],
-  ['suse', 'sudo zypper install -y ffmpeg rabbitmq-server'],
-])('on %s, a command installs the required packages', (distribution, command) => {
+  ['fedora', 'sudo dnf install -y ffmpeg rabbitmq-server', 'RPM Fusion'],
+  ['rhel', 'sudo dnf install -y ffmpeg rabbitmq-server', 'RPM Fusion'],
+  ['arch', 'sudo pacman -S --needed ffmpeg rabbitmq', null],
+  ['suse', 'sudo zypper install -y ffmpeg rabbitmq-server', 'Packman'],
+])('on %s, a command installs the required packages', (distribution, command, repository) => {
+  const hint = repository
+    ? `\n\nffmpeg with libx264 is in the repository ${repository}. Add that first.`
+    : '';
   expect(messageForMissing({ ...MISSING, distribution })).toBe(
-    `${PROGRAMS} Install them with this command, then start again:\n\n  ${command}`,
+    `${PROGRAMS} Install them with this command, then start again:\n\n  ${command}${hint}`,
   );
 });
 
 test('on an unknown system, the message names the programs', () => {
   expect(messageForMissing({ ...MISSING, distribution: undefined })).toBe(
-    `${PROGRAMS} Install them, then run this command again.`,
+    `${PROGRAMS} Install them, then start again.`,
   );
 });

@@ -77,7 +77,7 @@ export function cachedMp4({
 
 /**
  * A moving test pattern and a tone, in codecs that engines must encode. The video codec has no interlaced frames, so an engine does not
- * have to look for them. `quality` is from 1, the best, to 31.
+ * have to check for them. `quality` is from 1, the best, to 31.
  */
 export function cachedAvi({ size, seconds, quality = 3 }: Clip): Promise<string> {
   return cachedClip('.avi', {

@@ -6,7 +6,7 @@ const MAX_CHANGES = 30;
 
 /** Random values of one change. */
 type Values = {
-  /** A position in a file of this length. */
+  /** A position in a file of this length, for some changes only near the beginning. */
   position: (length: number) => number;
   /** An integer in [0, limit). */
   below: (limit: number) => number;
@@ -45,7 +45,7 @@ const CHANGES: readonly Change[] = [
 ];
 
 /**
- * A copy of a file with some bytes changed, removed or duplicated. Half of the changes are in the first twentieth of the file,
+ * A copy of a file with some bytes changed, removed or duplicated. About half of the changes are in the first twentieth of the file,
  * where most headers are; the others are anywhere.
  */
 export function mutated(original: Buffer, random: Random): Buffer {

@@ -91,7 +91,9 @@ function openPatch(path: string, start: number, length: number) {
 /** The status of the response; undefined if the connection closes without one. */
 function statusOf(request: ClientRequest): Promise<number | undefined> {
   return new Promise((resolve) => {
-    request.on('response', ({ statusCode }) => resolve(statusCode)).on('close', () => resolve(undefined));
+    request
+      .on('response', (response) => resolve(response.resume().statusCode))
+      .on('close', () => resolve(undefined));
   });
 }
 

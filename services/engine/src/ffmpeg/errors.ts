@@ -28,8 +28,11 @@ export function audioFormatChange(error: unknown): { index: number } | null {
 
 const OUT_OF_MEMORY = /Cannot allocate memory/;
 
-/** Damaged sizes in a file make ffmpeg allocate more than its limit when it reads the next packet. */
-const INPUT_OUT_OF_MEMORY = new RegExp(`^${SOURCE_INPUT}: Cannot allocate memory`, 'm');
+const MEMORY_LINES = /^.*(?:Cannot allocate memory|malloc of size).*$/gm;
+/** The line that means that the next packet could not be read. From version 6 on, ffmpeg prints the second form. */
+const UNREAD_PACKET = new RegExp(
+  `^(?:${SOURCE_INPUT}|\\[in#0[^\\]]*\\] Error during demuxing): Cannot allocate memory`,
+);
 
 const needsTooMuchMemory = fileFault('malformed_media', 'The file needs too much memory to read.');
 
@@ -42,7 +45,6 @@ const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
     /^(bwrap|prlimit|setpriv|setsid|nice|env): |error while loading shared libraries/m,
     engineFault('The engine could not start its tools.'),
   ],
-  [INPUT_OUT_OF_MEMORY, needsTooMuchMemory],
   [OUT_OF_MEMORY, engineFault('The engine ran out of memory.')],
   [/Resource temporarily unavailable/, engineFault('The engine ran out of threads.')],
   [
@@ -88,6 +90,14 @@ export function explainToolError(error: ToolError, stage: 'probe' | 'encode'): T
   return new TranscodeFailure(code, message, { retryable, cause: error });
 }
 
+/**
+ * Whether ffmpeg lacked memory for a packet and for nothing else: then the file declares an absurd size. The same holds for all of
+ * ffprobe, which has a limit far above what the index of a file and a few frames take.
+ */
+function lacksMemoryForPacketOnly(stderr: string): boolean {
+  return (stderr.match(MEMORY_LINES) ?? []).every((line) => UNREAD_PACKET.test(line));
+}
+
 function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict {
   if (end === 'timeout' || end === 'stalled') {
     // Probing has far more time than any video needs. Another attempt would time out, too.
@@ -98,8 +108,7 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
   if (end === 'memory') return fileFault('transcode_failed', 'The video needs too much memory to transcode.');
   if (end === 'output_limit') return fileFault('malformed_media', 'The file contains too much metadata.');
   const match = PATTERNS.find(([pattern]) => pattern.test(stderr));
-  // ffprobe holds the index of the file and a few frames. Its memory limit is far above that.
-  if (stage === 'probe' && match?.[0] === OUT_OF_MEMORY) {
+  if (match?.[0] === OUT_OF_MEMORY && (stage === 'probe' || lacksMemoryForPacketOnly(stderr))) {
     return needsTooMuchMemory;
   }
   if (match) return match[1];

@@ -69,6 +69,6 @@ export class IFrameUploads {
     const ciphertext = await buffer(encryptSegment(Readable.from([stream]), contentKey, sequence));
     await withStorageRetries(() => objects.put(keyOf(sequence), ciphertext, 'video/mp2t'), signal);
     const codecs = avcCodecString(elementaryStream(stream));
-    this.#stored.push({ codecs, start, last: start, units: 1, bytes: ciphertext.length });
+    this.#stored.push({ codecs, start, last: start, pesPackets: 1, bytes: ciphertext.length });
   }
 }

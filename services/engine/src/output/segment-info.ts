@@ -5,6 +5,7 @@ import { type OutputFile, readFrom, ToolOutputError } from './tool-output.ts';
 import {
   elementaryStream,
   firstTimestamp,
+  IncompleteFrameError,
   isTransportStream,
   PACKET_BYTES,
   StreamEnd,
@@ -19,7 +20,7 @@ export type SegmentInfo = {
   /** Video: presentation time of the last frame. Audio: the end of the last frame. In seconds. */
   last: number;
   /** Number of PES packets. Each one of video contains one frame. */
-  units: number;
+  pesPackets: number;
 };
 
 /** A stored segment, with the size of its ciphertext. */
@@ -49,7 +50,8 @@ const HEAD_BYTES = PACKET_BYTES * 100;
  * - an InvalidSegmentError if video does not begin with parameter sets and an IDR picture (HLS authoring specification 7.4), or
  *   the last audio frame of a passthrough is incomplete, as it may be in the source,
  * - a refusal if the first segment is empty,
- * - a retryable failure if the segment is truncated: a later segment is empty, or the last packet or audio frame is incomplete,
+ * - a retryable failure if the segment is truncated: a later segment is empty, or the last packet, or audio frame of
+ *   an encoded track, is incomplete,
  * - a ToolOutputError if it is not a transport stream, or its beginning cannot be parsed.
  */
 export async function readSegmentInfo(
@@ -77,7 +79,7 @@ export async function readSegmentInfo(
   }
 }
 
-function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentInfo, 'last' | 'units'> {
+function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentInfo, 'last' | 'pesPackets'> {
   const stream = elementaryStream(head);
   const start = firstTimestamp(head);
   if (kind === 'audio') return { codecs: aacCodecString(stream), start };
@@ -88,14 +90,15 @@ function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentInfo, 'la
 async function readEnd(
   segment: OutputFile,
   { kind, isPassthrough }: { kind: 'video' | 'audio'; isPassthrough: boolean },
-): Promise<Pick<SegmentInfo, 'last' | 'units'>> {
+): Promise<Pick<SegmentInfo, 'last' | 'pesPackets'>> {
   const end = new StreamEnd(kind);
   try {
     for await (const chunk of readFrom(segment)) end.push(chunk as Buffer);
-    return { last: end.seconds(), units: end.units };
+    return { last: end.seconds(), pesPackets: end.pesPackets };
   } catch (error) {
     const what = `A segment is truncated: ${(error as Error).message}`;
-    throw isPassthrough ? new InvalidSegmentError(what) : incompleteOutput(what);
+    const mayBeInSource = isPassthrough && error instanceof IncompleteFrameError;
+    throw mayBeInSource ? new InvalidSegmentError(what) : incompleteOutput(what);
   }
 }
 

@@ -93,12 +93,17 @@ export function pidOf(packet: Buffer): number {
 /** A PES packet of audio has less than 64 KiB: its length field has 16 bits. */
 const MAX_AUDIO_PES_BYTES = 65_536;
 
+/** The last audio frame of a segment is incomplete. */
+export class IncompleteFrameError extends Error {
+  override name = 'IncompleteFrameError';
+}
+
 /** Reads a segment in chunks and computes when it ends. */
 export class StreamEnd {
   readonly #kind: 'video' | 'audio';
   readonly #packets = new PacketReader();
   #latest: number | undefined;
-  #units = 0;
+  #pesPackets = 0;
   /** The payload of the last audio PES packet. */
   #audio: Buffer[] = [];
   #audioBytes = 0;
@@ -115,13 +120,13 @@ export class StreamEnd {
   }
 
   /** Number of PES packets so far. */
-  get units(): number {
-    return this.#units;
+  get pesPackets(): number {
+    return this.#pesPackets;
   }
 
   /**
-   * Video: presentation time of the last frame. Audio: the end of the last frame. In seconds. Throws if the last audio frame
-   * is incomplete, or there is no timestamp.
+   * Video: presentation time of the last frame. Audio: the end of the last frame. In seconds. Throws an IncompleteFrameError, or an
+   * Error if there is no timestamp.
    */
   seconds(): number {
     if (this.#latest === undefined) throw new Error('There is no timestamp');
@@ -130,7 +135,7 @@ export class StreamEnd {
 
   #take(packet: Buffer): void {
     if (startsUnit(packet)) {
-      this.#units += 1;
+      this.#pesPackets += 1;
       // Frames are stored in decoding order, not in presentation order.
       const time = presentationTime(packet);
       if (time !== null) this.#latest = Math.max(this.#latest ?? 0, time);
@@ -220,6 +225,6 @@ function audioSeconds(frames: Buffer): number {
     // The frame length: 13 bits within three bytes.
     at += Math.max(ADTS_HEADER_BYTES, (frames.readUIntBE(at + 3, 3) >> 5) & 0x1fff);
   }
-  if (at !== frames.length) throw new Error('The last audio frame is incomplete');
+  if (at !== frames.length) throw new IncompleteFrameError('The last audio frame is incomplete');
   return seconds;
 }

@@ -137,8 +137,9 @@ async function fail(
   }
   const { outcome, level, facts } = reportFailure(error);
   const { code, message } = outcome;
-  // Another try would produce the same segments, which do not match the plan.
-  const retryable = outcome.retryable && !(error instanceof InvalidSegmentError);
-  logger.log(level, 'task.failed', { ...taskTry, code, retryable, ...facts });
+  // Another try would produce the same segments, which do not match the plan. The next attempt transcodes the video in one run.
+  const isUnplanned = error instanceof InvalidSegmentError;
+  const retryable = outcome.retryable && !isUnplanned;
+  logger.log(isUnplanned ? 'warn' : level, 'task.failed', { ...taskTry, code, retryable, ...facts });
   await publishResult(createMessage('task.failed', { ...taskTry, code, message, retryable }), worker);
 }

@@ -43,6 +43,7 @@ function uploadsTo(
   maxSegments: number,
   renditions: RenditionName[] = ['360p'],
   iFramesOf: RenditionName | null = null,
+  passthrough: RenditionName[] = [],
 ) {
   const abort = new AbortController();
   const objects = new FileObjectStore(join(directory, 'objects'));
@@ -55,7 +56,7 @@ function uploadsTo(
   const uploads = new SegmentUploads({
     ...{ output, objects, contentKey: Buffer.alloc(16), maxSegments, maxBytes: 100_000 },
     renditions: new Set(renditions),
-    passthrough: new Set(),
+    passthrough: new Set(passthrough),
     iFramesOf,
     keyOf: (rendition, sequence) => `hls/w/v/a1/${rendition}/${sequence}.ts`,
     signal: abort.signal,
@@ -222,6 +223,40 @@ test('a complete segment without a first timestamp fails the video without a ret
   bytes[flags] = (bytes[flags] ?? 0) & 0x3f;
   await writeFile(join(folder, '360p-0.ts'), bytes);
   await expect(uploads.finish()).rejects.toMatchObject(HOSTILE);
+});
+
+describe('damaged audio', () => {
+  const RETRYABLE = { code: 'internal_error', retryable: true };
+
+  /** Uploads a segment of audio that `damage` has changed, and returns the failure. */
+  async function failureOf(damage: (bytes: Buffer) => void, passthrough: RenditionName[]) {
+    const clip = await makeClip(join(directory, 'audio.ts'), {
+      audio: 'sine=d=0.2',
+      options: ['-c:a', 'aac'],
+    });
+    const bytes = await readFile(clip);
+    damage(bytes);
+    const { uploads } = uploadsTo(Promise.resolve(), 3, ['audio'], null, passthrough);
+    await writeFile(join(folder, 'audio-0.ts'), bytes);
+    return uploads.finish().then(
+      () => null,
+      (error: unknown) => error,
+    );
+  }
+
+  const lastFrameIncomplete = (bytes: Buffer) => {
+    const lengthAt = bytes.lastIndexOf(Buffer.from([0xff, 0xf1])) + 3;
+    // The frame length of ADTS ends five bits before the end of these three bytes.
+    bytes.writeUIntBE(bytes.readUIntBE(lengthAt, 3) + (8 << 5), lengthAt, 3);
+  };
+  const packetMissing = (bytes: Buffer) => void bytes.fill(0, bytes.length - 188);
+
+  test('may come from the source only if it is a passthrough and its last frame is incomplete', async () => {
+    expect(await failureOf(() => {}, [])).toBeNull();
+    expect(await failureOf(lastFrameIncomplete, ['audio'])).toBeInstanceOf(InvalidSegmentError);
+    expect(await failureOf(lastFrameIncomplete, [])).toMatchObject(RETRYABLE);
+    expect(await failureOf(packetMissing, ['audio'])).toMatchObject(RETRYABLE);
+  });
 });
 
 const IMAGE = Buffer.from('ffd8ffffd9', 'hex');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { withCaptions } from '../support/captions.ts';
 import { expectHlsRules } from '../support/hls-rules.ts';
 import { ffprobe } from '../support/media.ts';
@@ -223,7 +223,9 @@ test('a frame that is too damaged to copy leads to an encode of all frames', asy
   // The length of the first NAL unit of the frame.
   file.writeUInt32BE(0x7fffffff, Number(packets[30]?.pos));
   await writeFile(path, file);
+  const warn = jest.spyOn(bench.logger, 'warn');
   const { videoId, manifest } = await bench.transcode(path);
+  expect(warn.mock.calls).toMatchObject([['transcode.passthrough_failed', {}]]);
   await expectHlsRules(bench, videoId, manifest);
   expect(manifest.duration).toBe(3);
   expect(bench.videoPassthrough.has(videoId)).toBe(false);

@@ -1,6 +1,6 @@
 /**
  * Truncated and damaged files. `DAMAGED_FILES=1000` tests a thousand damaged files, and another `DAMAGED_FILES_SEED` damages them
- * differently. A failure names its seed; `DAMAGED_FILES=1 DAMAGED_FILES_SEED=<seed>` repeats it.
+ * differently. A failure names its seed; `DAMAGED_FILES=1 DAMAGED_FILES_SEED=<seed>` repeats it, with the known seeds.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,13 +18,13 @@ const COUNT = Number(process.env.DAMAGED_FILES ?? 20);
 const FIRST_SEED = Number(process.env.DAMAGED_FILES_SEED ?? 1);
 /**
  * Seeds whose files the engine once got wrong: a passthrough without one of its frames, a passthrough that ends within an audio frame, and
- * a size that no memory suffices for.
+ * a size that no memory suffices for. With clips of another ffmpeg than 5.1 they are other files.
  */
 const KNOWN_SEEDS = [281, 1655, 1996];
-const SEEDS = [...Array.from({ length: COUNT }, (_, at) => FIRST_SEED + at), ...KNOWN_SEEDS];
+const SEEDS = new Set([...Array.from({ length: COUNT }, (_, at) => FIRST_SEED + at), ...KNOWN_SEEDS]);
 const CONCURRENCY = 3;
 
-jest.setTimeout(120_000 + COUNT * 10_000);
+jest.setTimeout(120_000 + SEEDS.size * 10_000);
 
 const VIDEO = 'testsrc2=s=64x64:r=25:d=0.6';
 const AUDIO = 'sine=d=0.6';
@@ -109,7 +109,7 @@ test('files may be truncated anywhere', async () => {
 });
 
 test('files may be damaged anywhere', async () => {
-  const files = SEEDS.map((seed) => {
+  const files = Array.from(SEEDS, (seed) => {
     const random = new Random(seed);
     const clip = random.below(CLIPS.length);
     return {

@@ -356,7 +356,8 @@ test('ffmpeg pauses while the object store is slow, and continues afterwards', a
     await until(isPaused);
     expect(await bench.stored(videoId)).toEqual([]);
     // Reports continue during the pause, because they renew the lease.
-    await until(() => bench.progress(videoId).length > 1);
+    const before = bench.progress(videoId).length;
+    await until(() => bench.progress(videoId).length > before + 1);
     takeSegments();
     const manifest = await bench.manifest(videoId);
     const fractions = bench.progress(videoId);
