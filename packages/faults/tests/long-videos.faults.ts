@@ -257,6 +257,8 @@ testInBrowser('a viewer plays a video while it is transcoded, until its end', as
   const browser = await startBrowser(browserPath ?? '');
   try {
     const videoId = await cluster.api.send(clips.passedThrough);
+    // The same engine may work on it and on a piece. Stopped too early, it would store no segment for the preview.
+    await until(() => linesOf('task.completed', videoId).some(({ kind }) => kind === 'passthrough'));
     const engine = await pauseAtPiece(videoId);
     const { status, preview, embed } = await until(async () => {
       const video = await cluster.api.client.videos.get(videoId);
