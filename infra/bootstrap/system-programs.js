@@ -98,10 +98,9 @@ export function messageForMissing({ programs, needed, optional, distribution }) 
   const isDebian = distribution === 'debian';
   const update = isDebian ? 'sudo apt-get update && ' : '';
   const names = needed.map((name) => OTHER_NAMES[distribution]?.[name] ?? name);
-  const command = `${missing} Install them with this command, then start again:\n\n  ${update}sudo ${installer} ${names.join(' ')}`;
   const repository = needed.includes('ffmpeg') && FFMPEG_REPOSITORIES[distribution];
-  if (repository)
-    return `${command}\n\nffmpeg with libx264 is in the repository ${repository}. Add that first.`;
+  const before = repository ? `First add the repository ${repository}, which has ffmpeg with libx264. ` : '';
+  const command = `${missing} ${before}Install them with this command, then start again:\n\n  ${update}sudo ${installer} ${names.join(' ')}`;
   return isDebian && optional.length > 0
     ? `${command}\n\nOptional:\n\n  sudo ${installer} ${optional.join(' ')}`
     : command;

@@ -28,11 +28,9 @@ test.each([
   ['arch', 'sudo pacman -S --needed ffmpeg rabbitmq', null],
   ['suse', 'sudo zypper install -y ffmpeg rabbitmq-server', 'Packman'],
 ])('on %s, a command installs the required packages', (distribution, command, repository) => {
-  const hint = repository
-    ? `\n\nffmpeg with libx264 is in the repository ${repository}. Add that first.`
-    : '';
+  const before = repository ? `First add the repository ${repository}, which has ffmpeg with libx264. ` : '';
   expect(messageForMissing({ ...MISSING, distribution })).toBe(
-    `${PROGRAMS} Install them with this command, then start again:\n\n  ${command}${hint}`,
+    `${PROGRAMS} ${before}Install them with this command, then start again:\n\n  ${command}`,
   );
 });
 
