@@ -87,7 +87,7 @@ describe('a video without a file', () => {
     expect(await api.mismatches('getVideo', response)).toEqual([]);
   });
 
-  test('is in the list, filtered by status and day', async () => {
+  test('is in the list, filtered by status and creation time', async () => {
     const { createdAt } = await client.video(ticket.videoId);
     const nextMoment = new Date(Date.parse(createdAt) + 1).toISOString();
     const listed = async (filter: string) => {

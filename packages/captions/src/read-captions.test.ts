@@ -81,6 +81,13 @@ test.each<[string, CaptionsFormat, string | Uint8Array, number | null, RegExp]>(
     /blank line is missing/,
   ],
   [
+    'no blank line after a cue that contains one',
+    'subrip',
+    '1\n00:00:01,000 --> 00:00:02,000\nA\n\nB\n2\n00:00:03,000 --> 00:00:04,000\nC',
+    7,
+    /blank line is missing/,
+  ],
+  [
     'no blank line after a comment',
     'webvtt',
     'WEBVTT\n\nNOTE by hand\n00:01.000 --> 00:02.000\nA\n\n00:02.000 --> 00:03.000\nB',
@@ -90,6 +97,13 @@ test.each<[string, CaptionsFormat, string | Uint8Array, number | null, RegExp]>(
   ['Latin-1', 'subrip', Buffer.from('1\n00:00:01,000 --> 00:00:02,000\n\xe9\n', 'latin1'), 3, /UTF-8/],
   ['UTF-16', 'webvtt', Buffer.from('\ufeffWEBVTT', 'utf16le'), null, /UTF-16/],
   ['no cue', 'webvtt', 'WEBVTT\n\nNOTE nothing', null, /no cue/],
+  [
+    'no cue with both text and a duration',
+    'webvtt',
+    'WEBVTT\n\n00:01.000 --> 00:01.000\nA\n\n00:01.000 --> 00:02.000\n<b></b>',
+    null,
+    /no cue with text and a duration/,
+  ],
   ['nothing', 'subrip', '', null, /it is empty/],
   ['another kind of text', 'subrip', '{"cues":[]}', 1, /00:01:02,500/],
 ])('%s is an error with its line', (_, format, bytes, line, message) => {

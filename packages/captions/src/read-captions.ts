@@ -5,8 +5,10 @@ import { timestamp } from './write-webvtt.ts';
 
 export type CaptionsFormat = 'webvtt' | 'subrip';
 
-/** The lines of a cue or of another part of a file, with the number of the first. */
-type Block = { line: number; lines: string[] };
+/** A line that is not blank, with its number in the file. */
+type Line = { number: number; text: string };
+/** The lines of a cue or of another part of a file. */
+type Block = [Line, ...Line[]];
 
 const ARROW = '-->';
 /** Hours are optional and can have more than two digits. WebVTT writes a point, SubRip a comma; files mix them up. */
@@ -16,8 +18,8 @@ const TIMING = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s+(.*))?$`);
 const OTHER_BLOCK = /^(NOTE|STYLE|REGION)(?:[ \t]|$)/;
 
 /**
- * Reads a WebVTT or SubRip file. The cues are sorted by their start. Styles, regions, comments and cues of no duration are
- * left out. Throws a CaptionsError for the first line that cannot be read, for a file without cues or with too many, and for a
+ * Reads a WebVTT or SubRip file. The cues are sorted by their start. Styles, regions, comments, and cues without text or duration
+ * are left out. Throws a CaptionsError for the first line that cannot be read, for a file with no other cues or with too many, and for a
  * cue that begins after the end of the video. `duration` is in seconds; null if it is not known yet.
  */
 export function readCaptions(
@@ -35,19 +37,19 @@ export function readCaptions(
   const header = format === 'webvtt' ? blocks.shift() : undefined;
   if (header !== undefined) requireNoCue(header);
   for (const block of blocks) {
-    if (format === 'webvtt' && OTHER_BLOCK.test(block.lines[0] ?? '')) {
+    if (format === 'webvtt' && OTHER_BLOCK.test(block[0].text)) {
       requireNoCue(block);
       continue;
     }
     const cue = readCue(block, format);
     if (cue.end <= cue.start || !hasText(cue)) continue;
-    requireStartBefore(duration, cue, block.line);
+    requireStartBefore(duration, cue, block[0]);
     cues.push(cue);
     if (cues.length > MAX_CUES) {
-      throw new CaptionsError(block.line, `it has more than ${MAX_CUES} cues`);
+      throw new CaptionsError(block[0].number, `it has more than ${MAX_CUES} cues`);
     }
   }
-  if (cues.length === 0) throw new CaptionsError(null, 'it has no cue with text');
+  if (cues.length === 0) throw new CaptionsError(null, 'it has no cue with text and a duration');
   return cues.toSorted((a, b) => a.start - b.start);
 }
 
@@ -70,9 +72,9 @@ function checkHeader(firstLine: string, format: CaptionsFormat): void {
 }
 
 /** Throws if a block that is not a cue, such as the WebVTT header, has an arrow after its first line: it must end at a blank line. */
-function requireNoCue({ line: first, lines }: Block): void {
-  const at = lines.findIndex((line, index) => index > 0 && line.includes(ARROW));
-  if (at !== -1) throw new CaptionsError(first + at, 'a blank line is missing before this cue');
+function requireNoCue([, ...lines]: Block): void {
+  const cue = lines.find(({ text }) => text.includes(ARROW));
+  if (cue !== undefined) throw noBlankLineBefore(cue);
 }
 
 /** The text of a file in UTF-8, without its byte order mark. */
@@ -104,21 +106,22 @@ function lineOfBadByte(bytes: Uint8Array): number {
   return line;
 }
 
-/** Blocks end at a blank line. In SubRip, text after a blank line that begins no cue belongs to the cue before it. */
+/** Blocks end at a blank line. In SubRip, text after a blank line belongs to the cue before it, unless it begins a new cue. */
 function blocksOf(lines: readonly string[], format: CaptionsFormat): Block[] {
   const blocks: Block[] = [];
   let block: Block | undefined;
-  for (const [at, line] of lines.entries()) {
+  for (const [index, text] of lines.entries()) {
     // In WebVTT a line of spaces belongs to its cue.
-    if ((format === 'webvtt' ? line : line.trim()) === '') {
+    if ((format === 'webvtt' ? text : text.trim()) === '') {
       block = undefined;
       continue;
     }
-    const beginsCue = line.includes(ARROW) || lines[at + 1]?.includes(ARROW);
+    const beginsCue = text.includes(ARROW) || lines[index + 1]?.includes(ARROW);
     if (format === 'subrip' && !beginsCue) block ??= blocks.at(-1);
-    if (block !== undefined) block.lines.push(line);
+    const line = { number: index + 1, text };
+    if (block !== undefined) block.push(line);
     else {
-      block = { line: at + 1, lines: [line] };
+      block = [line];
       blocks.push(block);
     }
   }
@@ -126,18 +129,16 @@ function blocksOf(lines: readonly string[], format: CaptionsFormat): Block[] {
 }
 
 /** A cue: an optional identifier or number, the timing, and the text. */
-function readCue({ line, lines }: Block, format: CaptionsFormat): Cue {
-  const at = lines[0]?.includes(ARROW) ? 0 : 1;
-  const timing = lines[at];
-  if (!timing?.includes(ARROW)) throw notACue(line, format);
-  const match = TIMING.exec(timing) ?? [];
+function readCue(block: Block, format: CaptionsFormat): Cue {
+  const [timing, ...textLines] = block[0].text.includes(ARROW) ? block : block.slice(1);
+  if (!timing?.text.includes(ARROW)) throw notACue(block[0], format);
+  const match = TIMING.exec(timing.text) ?? [];
   const [start, end] = [timeOf(match.slice(1, 5)), timeOf(match.slice(5, 9))];
-  if (start === null || end === null) throw notATiming(line + at, format);
-  if (end < start) throw new CaptionsError(line + at, 'the cue ends before it begins');
-  const textLines = lines.slice(at + 1);
-  const next = textLines.findIndex((text) => TIMING.test(text));
-  if (next !== -1) throw new CaptionsError(line + at + 1 + next, 'a blank line is missing before this cue');
-  const text = textLines.join('\n');
+  if (start === null || end === null) throw notATiming(timing, format);
+  if (end < start) throw new CaptionsError(timing.number, 'the cue ends before it begins');
+  const next = textLines.find((line) => TIMING.test(line.text));
+  if (next !== undefined) throw noBlankLineBefore(next);
+  const text = textLines.map((line) => line.text).join('\n');
   const settings = format === 'webvtt' ? normalizeSettings(match[9] ?? '') : settingsOfPosition(text);
   return { start, end, settings, text: normalizeText(text) };
 }
@@ -154,19 +155,23 @@ function timeOf([hours = '0', minutes, seconds, fraction = '']: (string | undefi
   return whole * 1000 + Number(fraction.padEnd(3, '0'));
 }
 
-function notACue(line: number, format: CaptionsFormat): CaptionsError {
+function notACue({ number }: Line, format: CaptionsFormat): CaptionsError {
   const advice = `It has times such as ${exampleOf(format)}. A blank line ends a cue.`;
-  return new CaptionsError(line, 'a cue was expected', advice);
+  return new CaptionsError(number, 'a cue was expected', advice);
 }
 
-function notATiming(line: number, format: CaptionsFormat): CaptionsError {
-  return new CaptionsError(line, 'the times cannot be read', `They must be like ${exampleOf(format)}.`);
+function noBlankLineBefore({ number }: Line): CaptionsError {
+  return new CaptionsError(number, 'a blank line is missing before this cue');
 }
 
-function requireStartBefore(duration: number | null, { start }: Cue, line: number): void {
+function notATiming({ number }: Line, format: CaptionsFormat): CaptionsError {
+  return new CaptionsError(number, 'the times cannot be read', `They must be like ${exampleOf(format)}.`);
+}
+
+function requireStartBefore(duration: number | null, { start }: Cue, { number }: Line): void {
   if (duration === null || start < duration * 1000) return;
   const flaw = `the cue begins at ${timestamp(start)}, but the video ends at ${timestamp(Math.round(duration * 1000))}`;
-  throw new CaptionsError(line, flaw, 'Check that the file belongs to this video, and correct the times.');
+  throw new CaptionsError(number, flaw, 'Check that the file belongs to this video, and correct the times.');
 }
 
 function exampleOf(format: CaptionsFormat): string {

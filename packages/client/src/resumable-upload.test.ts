@@ -11,7 +11,7 @@ test('the default retries take three to six minutes, with pauses of up to a minu
   expect(pauseMs(100, () => 1)).toBe(60_000);
 });
 
-test('files above a size are resumable, if the permit is a whole ticket', () => {
+test('files above a size are resumable, if the permit has `tusUrl` and `videoId`', () => {
   const permit = {
     uploadUrl: 'http://a/upload',
     uploadToken: 't',
@@ -22,7 +22,8 @@ test('files above a size are resumable, if the permit is a whole ticket', () => 
     resumablePermit(size, permit, { resumableAbove }) !== undefined;
   expect([64 * 1024 ** 2, 64 * 1024 ** 2 + 1].map((size) => isResumable(size))).toEqual([false, true]);
   expect([0, 1, null].map((size) => isResumable(size, 0))).toEqual([false, true, false]);
-  expect(resumablePermit(1, { uploadUrl: 'http://a/upload', uploadToken: 't' }, { resumableAbove: 0 })).toBe(
-    undefined,
-  );
+  const { tusUrl: _tusUrl, ...withoutTusUrl } = permit;
+  const { videoId: _videoId, ...withoutVideoId } = permit;
+  for (const incomplete of [withoutTusUrl, withoutVideoId])
+    expect(resumablePermit(1, incomplete, { resumableAbove: 0 })).toBe(undefined);
 });

@@ -81,18 +81,19 @@ describe('a large file', () => {
     expect(progress.at(-1)).toEqual({ sent: SIZE, total: SIZE });
   });
 
-  test('is sent as a form if it is smaller, a stream, or the ticket has no `tusUrl` or `videoId`', async () => {
+  test('is sent as a form if it is a stream, or if the ticket has no `tusUrl` or no `videoId`; so is a small file', async () => {
     const forms: (string | undefined)[] = [];
     const accept = (req: IncomingMessage, res: ServerResponse) => {
       forms.push(req.url);
       req.resume().once('end', () => respondJson(res, 202, {}));
     };
-    for (let form = 0; form < 3; form += 1) engine.faults.push({ method: 'POST', handle: accept });
-    const { uploadUrl, uploadToken } = engine.ticket;
-    await upload(new Blob([Buffer.alloc(1000)]), engine.ticket);
+    for (let form = 0; form < 4; form += 1) engine.faults.push({ method: 'POST', handle: accept });
+    const { uploadUrl, uploadToken, tusUrl, videoId } = engine.ticket;
     await upload(createReadStream(path), engine.ticket);
-    await upload(path, { uploadUrl, uploadToken });
-    expect(forms).toEqual(['/upload', '/upload', '/upload']);
+    await upload(path, { uploadUrl, uploadToken, videoId });
+    await upload(path, { uploadUrl, uploadToken, tusUrl });
+    await upload(new Blob([Buffer.alloc(1000)]), engine.ticket);
+    expect(forms).toEqual(Array(4).fill('/upload'));
   });
 
   test.each<[string, string, Parameters<typeof engine.faults.push>[0]['handle']]>([
@@ -217,11 +218,13 @@ describe('a resumable upload throws', () => {
     const reason = new Error('enough');
     engine.faults.push({
       method: 'HEAD',
-      handle: (_req, res) => {
-        res.writeHead(423).end();
-        setImmediate(() => controller.abort(reason));
+      handle: (req, res) => {
+        // The client has read the response before it closes the connection. Its pause is at least 250 ms.
+        req.socket.once('close', () => controller.abort(reason));
+        res.writeHead(423, { Connection: 'close' }).end();
       },
     });
     await expect(upload(path, engine.ticket, { signal: controller.signal })).rejects.toBe(reason);
+    expect(methods()).toEqual(['POST', 'HEAD']);
   });
 });

@@ -16,12 +16,12 @@ export const API_KEY = 'svc_live_F4ultSu1teK3yOfTheFirstWorkspace';
 
 export type Ticket = Pick<UploadTicket, 'videoId' | 'uploadUrl' | 'tusUrl' | 'uploadToken'>;
 
-/** The public API. Records every response that is a server error. */
+/** The public API. Records the responses to `client` that are server errors. */
 export class Api {
   readonly client: FramelaneClient;
   /** 5xx responses, as `status method path`. */
   readonly serverErrors: string[] = [];
-  /** Secrets that the API returned. They must not be stored or logged in clear text. */
+  /** The API key, and secrets that the API returned. They must not be stored or logged in clear text. */
   readonly secrets: string[] = [API_KEY];
   readonly #url: string;
 

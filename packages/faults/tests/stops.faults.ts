@@ -5,6 +5,7 @@ import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Ticket } from '../src/api.ts';
+import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { hasLogged, logged } from '../src/logged.ts';
@@ -38,7 +39,10 @@ test('engines hand back their jobs on SIGTERM and exit with 0', async () => {
   expect(codes).toEqual([0, 0]);
   await Promise.all(cluster.engines.map((engine) => engine.start()));
 
-  for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
+  for (const id of videoIds) {
+    await cluster.api.client.videos.waitUntilReady(id);
+    expect(await outcomesOf(cluster, id)).toEqual(['handed_back', 'completed']);
+  }
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 

@@ -213,12 +213,12 @@ class Schedule {
 
   /** A body with a wrong checksum. */
   async #corrupt(writer: S3ResumableWriter): Promise<boolean> {
-    // Parts with wrong bytes that arrive late are not fenced, so none is in transfer here.
     if (this.#random.fraction() < 0.5) return this.#pause(writer);
     writer.laterBytesUntrusted = true;
     await this.#save(writer);
     const bytes = this.#below(Math.min(3 * PART, this.#content.byteLength - writer.offset + 1));
     await writer.write(Buffer.alloc(bytes, 'wrong'));
+    // Nothing fences parts with wrong bytes that arrive late (ADR 31), so all of them arrive now.
     await writer.close();
     return false;
   }
@@ -262,7 +262,7 @@ class Schedule {
   }
 }
 
-/** Runs everything that does not wait for another process. */
+/** Lets the event loop turn, so that what waits only for this process can continue. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await setImmediate();
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { access, mkdir, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SettingsError } from '@framelane/service-kit/settings';
 import type { DataDir } from './settings.ts';
 
@@ -28,25 +29,42 @@ export async function assertInitialised({ root, secrets }: DataDir): Promise<voi
   });
 }
 
-/**
- * Locks the data directory. Resolves with a function that unlocks it. Throws a SettingsError while another process holds
- * the lock.
- *
- * The lock is an abstract Unix socket named after the directory. The kernel releases it when the process ends, so a
- * killed process leaves no stale lock.
- */
-export async function lockDataDir(root: string): Promise<() => Promise<void>> {
+/** Releases a lock. */
+export type Unlock = () => Promise<void>;
+
+/** Locks the data directory. Throws a SettingsError while another process holds the lock. */
+export async function lockDataDir(root: string): Promise<Unlock> {
   const path = await realpath(root);
+  const unlock = await tryLock(path);
+  if (unlock !== undefined) return unlock;
+  throw new SettingsError(
+    `Another Framelane is running on ${path}. Stop it first, or set DATA_DIR to another directory.`,
+  );
+}
+
+/** Locks the data directory against other admin commands: waits until they have ended. A node may run at the same time. */
+export async function lockForCommand(root: string): Promise<Unlock> {
+  const path = await realpath(root);
+  for (;;) {
+    const unlock = await tryLock(path, 'command');
+    if (unlock !== undefined) return unlock;
+    await sleep(100);
+  }
+}
+
+/**
+ * Resolves with undefined while another process holds the lock. It is an abstract Unix socket named after the directory. The kernel
+ * releases it when the process ends, so a killed process leaves no stale lock.
+ */
+async function tryLock(path: string, use = ''): Promise<Unlock | undefined> {
   const name = createHash('sha256').update(path).digest('hex');
   const lock = createServer((socket) => socket.destroy());
-  lock.unref().listen(`\0framelane-${name}`);
+  lock.unref().listen(`\0framelane-${name}${use}`);
   try {
     await once(lock, 'listening');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new SettingsError(
-      `Another Framelane is running on ${path}. Stop it first, or set DATA_DIR to another directory.`,
-    );
+    return undefined;
   }
   return async () => {
     lock.close();

@@ -1,5 +1,5 @@
 import { SettingsError } from '@framelane/service-kit/settings';
-import { assertInitialised, lockDataDir } from './data-dir.ts';
+import { assertInitialised, lockDataDir, lockForCommand, type Unlock } from './data-dir.ts';
 import { DATABASE, ensureDatabase } from './postgres/database.ts';
 import { embeddedPostgresUrl, startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { runningPort } from './postgres/postmaster.ts';
@@ -11,7 +11,8 @@ export type BorrowedDatabase = { url: string; release(): Promise<void> };
 
 /**
  * Gives another process access to the database of a single node: the database of DATABASE_URL if it is set, otherwise the embedded one. If
- * the node is not running, it starts the embedded one. Throws a SettingsError when the data directory was never used.
+ * the node is not running, it starts the embedded one. Waits until no other process borrows it. Throws a SettingsError when the data directory was never
+ * used, or its node runs without an embedded PostgreSQL that accepts connections.
  */
 export async function borrowDatabase({
   databaseUrl,
@@ -19,6 +20,17 @@ export async function borrowDatabase({
 }: Pick<SingleNodeSettings, 'databaseUrl' | 'dataDir'>): Promise<BorrowedDatabase> {
   if (databaseUrl !== undefined) return { url: databaseUrl, release: async () => {} };
   await assertInitialised(dataDir);
+  const unlock = await lockForCommand(dataDir.root);
+  try {
+    const { url, release } = await borrowEmbeddedDatabase(dataDir);
+    return { url, release: () => release().finally(unlock) };
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+async function borrowEmbeddedDatabase(dataDir: DataDir): Promise<BorrowedDatabase> {
   const { databasePassword } = await readOrCreateSecrets(dataDir);
   const unlock = await lockDataDir(dataDir.root).catch((error: unknown) => {
     if (error instanceof SettingsError) return undefined;
@@ -45,7 +57,7 @@ async function databaseOfRunningNode(
 async function startDatabase(
   { postgres }: DataDir,
   password: string,
-  unlock: () => Promise<void>,
+  unlock: Unlock,
 ): Promise<BorrowedDatabase> {
   try {
     const server = await startEmbeddedPostgres({ directory: postgres, password, durable: true });

@@ -51,8 +51,10 @@ test('admin commands find the database of a running and of a stopped node', asyn
     await node.stop();
   }
 
-  const keys = await admin<Key[]>('key', 'list');
-  expect(keys.map(({ name, status }) => [name, status])).toEqual([
+  // The first one starts PostgreSQL, the others wait for its end.
+  const [keys, ...others] = await Promise.all([1, 2, 3].map(() => admin<Key[]>('key', 'list')));
+  expect(others).toEqual([keys, keys]);
+  expect(keys?.map(({ name, status }) => [name, status])).toEqual([
     ['Made beside it', 'revoked'],
     ['First key', 'active'],
   ]);

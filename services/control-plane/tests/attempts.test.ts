@@ -10,7 +10,10 @@ import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 const contentKeySecret = Buffer.alloc(32, 7);
-/** Longer than any step of these tests. Short, because the lease grace lasts as long, and no lease expires within it. */
+/**
+ * Longer than any step of these tests, but short: after its start, a control plane ends no expired attempt before one lease has passed
+ * (lease grace).
+ */
 const LEASE_SECONDS = 3;
 const commands: Message[] = [];
 
@@ -77,7 +80,7 @@ const expireLease = (videoId: string) =>
     .execute();
 
 describe('claiming', () => {
-  test('a completed upload sends one command and can be claimed once', async () => {
+  test('a completed upload leads to one command, and its video can be claimed once', async () => {
     const videoId = await processingVideo();
     const [command] = await commandsFor(videoId, 1);
     expect(command?.data).toEqual({
@@ -104,6 +107,7 @@ describe('claiming', () => {
       .where('id', '=', videoId)
       .executeTakeFirstOrThrow();
     expect(await openContentKey(String(content_key), new SealingKeys(contentKeySecret))).toEqual(key);
+    expect(await commandsFor(videoId, 1)).toHaveLength(1);
   });
 
   test('every attempt has its own content key', async () => {
@@ -268,8 +272,10 @@ describe('the lease of an attempt', () => {
     });
     expect(failed.error.code).toBe('internal_error');
   });
+});
 
-  test('a command that no engine claims is published again', async () => {
+describe('commands', () => {
+  test('that no engine claims are published again', async () => {
     const videoId = await processingVideo();
     await commandsFor(videoId, 1);
     // An engine can receive a command before the control plane has recorded that it is published.
@@ -285,7 +291,7 @@ describe('the lease of an attempt', () => {
     await commandsFor(videoId, 2);
   });
 
-  test('a control plane that starts alone publishes the commands of all processing videos again', async () => {
+  test('of all processing videos are published again by a control plane that starts alone', async () => {
     const claimed = await processingVideo();
     await commandsFor(claimed, 1);
     await plane.engine.claim(claimed);

@@ -28,7 +28,7 @@ export async function modifiedOf(source: UploadSource): Promise<number | undefin
   return source instanceof File ? source.lastModified : undefined;
 }
 
-/** Its bytes from `start`, up to `size` if the file grows during the upload. A stream has only one start. */
+/** Its bytes from `start`, up to `size` if the file grows during the upload. A stream is read from where it is. */
 export function bytesOf(source: UploadSource, size: number | null, start = 0): Readable {
   const bytes = open(source, size, start);
   // The reader gets the error, also if it happens before reading starts.
@@ -37,8 +37,13 @@ export function bytesOf(source: UploadSource, size: number | null, start = 0): R
 }
 
 function open(source: UploadSource, size: number | null, start: number): Readable {
+  if (size === 0) return Readable.from([]);
   if (typeof source === 'string') {
-    return createReadStream(source, { highWaterMark: PIECE_BYTES, start, ...(size && { end: size - 1 }) });
+    return createReadStream(source, {
+      highWaterMark: PIECE_BYTES,
+      start,
+      ...(size !== null && { end: size - 1 }),
+    });
   }
   if (source instanceof Blob) return Readable.fromWeb(source.slice(start).stream() as ReadableStream);
   return source instanceof Readable ? source : Readable.from(source, { objectMode: false });

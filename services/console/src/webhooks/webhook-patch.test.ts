@@ -8,7 +8,7 @@ const BEFORE: WebhookValues = {
 };
 
 test.each<[string, Partial<WebhookValues>, object]>([
-  ['nothing, and events in another order', { events: ['video.ready', 'video.failed'] }, {}],
+  ['nothing, if only the order of the events differs', { events: ['video.ready', 'video.failed'] }, {}],
   ['the URL', { url: 'https://b.example' }, { url: 'https://b.example' }],
   ['a description', { description: 'Catalogue' }, { description: 'Catalogue' }],
   ['one event less', { events: ['video.ready'] }, { events: ['video.ready'] }],

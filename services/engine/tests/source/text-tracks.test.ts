@@ -134,6 +134,6 @@ test('a track of 100,000 cues, or without any, is left out with the reason', asy
   expect(captions).toHaveLength(1);
   expect(inputIssues.map(({ message }) => message)).toEqual([
     'Track 2 (subtitles, subrip) was left out: it has more than 2 MiB of text.',
-    'Track 3 (subtitles, subrip) was left out: it has no cue with text.',
+    'Track 3 (subtitles, subrip) was left out: it has no cue with text and a duration.',
   ]);
 });
