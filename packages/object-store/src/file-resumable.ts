@@ -38,8 +38,9 @@ export class FileResumableWriter implements ResumableWriter {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
+    if (this.#file === null) throw new Error('The object is complete');
     for (let at = 0; at < chunk.byteLength; ) {
-      const { bytesWritten = 0 } = (await this.#file?.write(chunk, at, null, this.#offset)) ?? {};
+      const { bytesWritten } = await this.#file.write(chunk, at, null, this.#offset);
       at += bytesWritten;
       this.#offset += bytesWritten;
     }

@@ -53,6 +53,19 @@ export class RawClient {
     this.socket.write(bytes);
   }
 
+  /** Sends bytes, and waits while the server does not read. Throws with the response if the server closes the connection. */
+  async sendWithBackpressure(bytes: Buffer): Promise<void> {
+    if (this.socket.write(bytes)) return;
+    await new Promise<void>((resolve, reject) => {
+      const fail = () => reject(new Error(`The server closed the connection: ${this.#received}`));
+      if (this.closed) fail();
+      this.socket.once('close', fail).once('drain', () => {
+        this.socket.off('close', fail);
+        resolve();
+      });
+    });
+  }
+
   /** Sends one chunk of a chunked body. */
   sendChunk(bytes: Buffer | string): void {
     this.socket.write(`${Buffer.byteLength(bytes).toString(16)}\r\n`);

@@ -65,7 +65,7 @@ async function upload(fileBytes: number): Promise<Record<string, unknown>> {
   client.sendHead({ token, length: formWith('').byteLength + fileBytes });
   client.send(filePartHead());
   for (let sent = 0; sent < fileBytes; sent += MIB) {
-    if (!client.socket.write(piece)) await once(client.socket, 'drain');
+    await client.sendWithBackpressure(piece);
   }
   client.send(`\r\n${CLOSING_BOUNDARY}`);
   const { status, body } = await client.response(30);
@@ -135,11 +135,7 @@ async function uploadConcurrently(count: number, fileBytes: number): Promise<voi
     client.send(filePartHead());
   }
   for (let sent = 0; sent < fileBytes; sent += piece.byteLength) {
-    await Promise.all(
-      clients.map(async ({ socket }) => {
-        if (!socket.write(piece)) await once(socket, 'drain');
-      }),
-    );
+    await Promise.all(clients.map((client) => client.sendWithBackpressure(piece)));
   }
   for (const client of clients) client.send(`\r\n${CLOSING_BOUNDARY}`);
   const responses = await Promise.all(clients.map((client) => client.response(120)));

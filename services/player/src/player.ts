@@ -29,7 +29,7 @@ type Backend = {
   start(play: () => void): void;
 };
 
-/** hls.js retries a segment that does not arrive a few times. Then the page retries it after longer waits, with a message. */
+/** If a segment does not arrive, hls.js retries it twice. Then the page retries it after longer waits, with a message. */
 const RETRY = { maxNumRetry: 2, retryDelayMs: 500, maxRetryDelayMs: 2000 };
 const CONFIG: Partial<HlsConfig> = {
   // The policy of the page allows no workers.
@@ -90,7 +90,7 @@ export function showPlayer(
 
 function nativeVideo(onFailure: OnFailure): Backend {
   const media = document.createElement('video');
-  // The same code stands for a lost connection and for a format that cannot be played. The state shows which it is.
+  // Only code 3 is certain. Code 4 can mean a lost connection or a format that the browser cannot play.
   media.addEventListener('error', () => onFailure(media.error?.code === 3 ? 'unsupported' : 'interrupted'));
   const open = (hls: string, position: number) => {
     // Only the images are new.
@@ -122,7 +122,7 @@ function streamVideo(onFailure: OnFailure): Backend {
     else media.setAttribute('src', hls);
     if (wasPlaying) start(() => void media.play().catch(() => {}));
   };
-  // The media source that hls.js attaches ends a playback that has begun before.
+  // When hls.js attaches its media source, the browser aborts an earlier `play()`.
   const start = (play: () => void) => media.addEventListener('loadedmetadata', play, { once: true });
   return { media, open, start };
 }

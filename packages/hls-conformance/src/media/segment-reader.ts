@@ -25,10 +25,14 @@ export type SegmentContent = {
   hasPmt: boolean;
   /** Packet identifiers of tables whose checksum is wrong. */
   damagedTables: number[];
-  /** Whether one of them is in the first packet: a wrong vector damages only that one. */
+  /**
+   * Whether one of these tables is in the first packet of the segment. Decryption with a wrong initialization vector (IV) damages only that
+   * packet.
+   */
   beginsDamaged: boolean;
   counters: Counters[];
   video: VideoContent | null;
+  /** Null also if the segment is damaged. */
   audio: AudioContent | null;
   /** Types of the streams that are not read. */
   otherStreamTypes: number[];

@@ -340,8 +340,8 @@ function memberFindings(group: string, members: readonly Alternative[], playlist
     if (before.some((other) => value(other, 'NAME') === value(member, 'NAME'))) {
       findings.push({ place, message: `the group ${group} has the name "${value(member, 'NAME')}" twice` });
     }
-    const isSelectable = (each: Alternative) => value(each, 'AUTOSELECT') === 'YES';
-    if (isSelectable(member) && before.some((other) => isSelectable(other) && isSameChoice(other, member))) {
+    const isAutoselected = (each: Alternative) => value(each, 'AUTOSELECT') === 'YES';
+    if (isAutoselected(member) && before.some((other) => isAutoselected(other) && isSameChoice(other, member))) {
       findings.push({ place, message: `players cannot choose between it and another one of ${group}` });
     }
     if (value(member, 'DEFAULT') !== 'YES') continue;

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { isPlayable, usePlaybackToken } from './queries.ts';
 
-/** The player page in a frame. Until the video can be played, it shows the progress. */
+/** The player page in a frame. A public video that cannot be played yet shows its progress there; a signed one has no frame yet. */
 export function Player({ video }: { video: Video }) {
   const { data: token, error, refetch } = usePlaybackToken(video);
   const isSigned = video.playbackPolicy === 'signed';

@@ -25,7 +25,7 @@ export function captionsTags(captions: readonly CaptionsFacts[], token: string |
       NAME: name,
       LANGUAGE: quoted(publicLanguage(language)),
       DEFAULT: isDefault ? 'YES' : 'NO',
-      AUTOSELECT: isSelectable(each, captions) ? 'YES' : 'NO',
+      AUTOSELECT: isAutoselected(each, captions) ? 'YES' : 'NO',
       FORCED: 'NO',
       URI: quoted(withToken(`captions/${language}/${revision}/index.m3u8`, token)),
     });
@@ -38,8 +38,11 @@ function publicLanguage(language: string): string {
   return language.replace(/-x-.*$/, '');
 }
 
-/** Players choose by language, so only one of each language can be chosen (RFC 8216 §4.3.4.1.1): the default or the first. */
-function isSelectable(captions: CaptionsFacts, all: readonly CaptionsFacts[]): boolean {
+/**
+ * Whether players may choose the captions without the viewer (AUTOSELECT). They choose by language, so this is true for one of each language
+ * (RFC 8216 §4.3.4.1.1): the default or the first.
+ */
+function isAutoselected(captions: CaptionsFacts, all: readonly CaptionsFacts[]): boolean {
   const language = publicLanguage(captions.language);
   const same = all.filter((each) => publicLanguage(each.language) === language);
   return captions === (same.find(({ isDefault }) => isDefault) ?? same[0]);
@@ -52,7 +55,7 @@ function unusedName(label: string, language: string, used: ReadonlySet<string>):
   return quoted(name);
 }
 
-/** The media playlist of captions, with the segments of the video. They are not encrypted, so each URL has the token. */
+/** The media playlist of captions. Its segments are as long as those of the video. They are not encrypted, so each URL has the token. */
 export function renderCaptionsPlaylist(segments: SegmentDurations, token: string | undefined): string {
   return renderSegments(segments, { uriOf: (sequence) => withToken(`${sequence}.vtt`, token) });
 }

@@ -117,22 +117,22 @@ function startRenditionFirst(videos: readonly RenditionFacts[]): RenditionFacts[
 }
 
 function mediaTags({ id, alternatives }: AudioGroup, token: string | undefined): string[] {
-  const selectable = new Set<string>();
+  const autoselected = new Set<string>();
   return alternatives.map(({ track, rendition }, at) => {
     // It comes from an uploaded file and can be malformed.
     const language = canonicalLanguage(track.language ?? '') ?? UNKNOWN_LANGUAGE;
     const characteristics = track.role === null ? undefined : quoted(CHARACTERISTICS[track.role]);
-    // Players choose by language and characteristics, so these must differ (RFC 8216 §4.3.4.1.1).
+    // Without the viewer, players choose by language and characteristics, so these must differ (RFC 8216 §4.3.4.1.1).
     const combination = `${language} ${characteristics}`;
-    const isSelectable = !selectable.has(combination);
-    selectable.add(combination);
+    const isAutoselected = !autoselected.has(combination);
+    autoselected.add(combination);
     return `#EXT-X-MEDIA:${attributes({
       TYPE: 'AUDIO',
       'GROUP-ID': quoted(id),
       NAME: quoted(track.label ?? UNNAMED_AUDIO),
       LANGUAGE: quoted(language),
       DEFAULT: at === 0 ? 'YES' : 'NO',
-      AUTOSELECT: isSelectable ? 'YES' : 'NO',
+      AUTOSELECT: isAutoselected ? 'YES' : 'NO',
       CHARACTERISTICS: characteristics,
       CHANNELS: rendition.channels === null ? undefined : quoted(String(rendition.channels)),
       URI: quoted(uriOf(rendition, token)),

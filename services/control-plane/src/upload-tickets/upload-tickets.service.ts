@@ -43,7 +43,7 @@ import type { VideoFields } from './video-fields.ts';
 /** 32 base62 characters carry 190 bits. */
 const TOKEN_LENGTH = 32;
 
-/** Part headers and boundaries of a multipart body; a larger Content-Length means a larger file. */
+/** What part headers and boundaries add to a multipart body, at most. The file has at least the Content-Length minus this. */
 const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
 
 /** Tickets handled in one run of `expireUnused`. */

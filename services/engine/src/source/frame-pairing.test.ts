@@ -24,7 +24,7 @@ test.each([
   ['more packets than the declared rate allows', 40, 15, 20],
   ['fields a little faster than declared', 50.1, 25, 25],
   ['fields with an absurd declared rate', 50, 90_000, 25],
-])('%s: fields are paired into frames', (_, packetRate, declared, rate) => {
+])('%s: the timeline counts frames', (_, packetRate, declared, rate) => {
   const track = videoTrack({ interlaced: true, declaredRate: { numerator: declared, denominator: 1 } });
   const { frames, averageRate, ...rest } = timeline(rate);
   expect(pairFields(timeline(packetRate), track)).toEqual({
@@ -42,13 +42,13 @@ test.each([
   expect(pairFields(timeline(50), track)).toEqual(timeline(50));
 });
 
-test('fields without a declared rate are paired', () => {
+test('without a declared rate, fields are paired and frames are not', () => {
   const track = videoTrack({ interlaced: true, declaredRate: null });
   expect(pairFields(timeline(50), track)).toMatchObject({ frames: 250, averageRate: 25 });
   expect(pairFields(timeline(25), track)).toMatchObject({ frames: 250, averageRate: 25 });
 });
 
-test('frames of several kinds are on no grid', () => {
+test('interlaced H.264 is on no grid', () => {
   const grid = { numerator: 50, denominator: 1 };
   expect(pairFields({ ...timeline(50), grid }, videoTrack({ interlaced: true })).grid).toBeNull();
 });

@@ -6,7 +6,6 @@ import type { WorkerBench } from './worker-bench.ts';
 /** Red, green and blue, 0..255. */
 export type Colour = [number, number, number];
 
-const COLOURS = ['0xB40000', '0x00B400', '0x0000B4', '0xB4B4B4'];
 /** The names of the four colours, row by row. */
 export const QUARTERS = ['red', 'green', 'blue', 'grey'];
 
@@ -19,10 +18,15 @@ export const QUARTER_COLOURS: Colour[] = [
 ];
 
 /** Test video with four quarters of medium brightness. */
-export function quartered(seconds: number, { width, height } = { width: 320, height: 180 }): string {
+export function quartered(
+  seconds: number,
+  { width, height } = { width: 320, height: 180 },
+  colours = QUARTER_COLOURS,
+): string {
   const quarter = `s=${width / 2}x${height / 2}:r=25:d=${seconds}`;
+  const hexadecimal = colours.map((colour) => Buffer.from(colour).toString('hex'));
   return (
-    `${COLOURS.map((colour, at) => `color=${colour}:${quarter}[q${at}]`).join(';')};` +
+    `${hexadecimal.map((colour, at) => `color=0x${colour}:${quarter}[q${at}]`).join(';')};` +
     '[q0][q1]hstack[upper];[q2][q3]hstack[lower];[upper][lower]vstack'
   );
 }
