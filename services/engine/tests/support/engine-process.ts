@@ -16,7 +16,9 @@ const bus = new InProcessBus({ logger });
 await bus.consume('control-plane.events', { prefetch: 10 }, async () => {});
 const objects =
   bucket === undefined ? new FileObjectStore(join(folder, 'objects')) : new S3ObjectStore(JSON.parse(bucket));
-const engine = Engine.create(testConfig(controlPlaneUrl, join(folder, 'work'), ONLY_RECEIVES), {
+// The clients send in turn, so each waits for the slowest one.
+const settings = { ...ONLY_RECEIVES, UPLOAD_IDLE_SECONDS: '600' };
+const engine = Engine.create(testConfig(controlPlaneUrl, join(folder, 'work'), settings), {
   bus,
   objects,
   logger,
