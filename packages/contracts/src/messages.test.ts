@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { redeemTicketRequest } from './internal-api.ts';
 import { createMessage, parseMessage } from './messages.ts';
 
-test('unknown fields of a newer version are ignored, unlike in the public API', () => {
+test('unknown fields, which a newer release may send, are ignored', () => {
   const message = createMessage('upload.progress', { videoId: 'v', transferId: 't' });
   const newer = { ...message, added: 1, data: { ...message.data, added: { nested: 1 } } };
   expect(parseMessage(newer)).toEqual(message);

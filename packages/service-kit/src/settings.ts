@@ -1,14 +1,14 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** A setting is missing or invalid. The message names every such environment variable and never shows a value. */
+/** Something that the operator must correct, such as a setting. The message says what. It shows no secret. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
 }
 
 /**
  * Reads settings from environment variables. The keys of `schema` are the names of the variables. An empty value counts
- * as unset. Throws a SettingsError that names all missing and invalid variables.
+ * as unset. Throws a SettingsError that names all missing and invalid variables, without their values.
  */
 export function readSettings<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {
   const present = Object.fromEntries(

@@ -172,11 +172,13 @@ describe('a single node', () => {
     expect(await ready.json()).toEqual({ status: 'ready', missing: [] });
   });
 
-  test('names the variable of an unreachable database', async () => {
-    const output = await refusal({ DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/framelane' });
-    expect(output).toMatch(
-      /^Framelane failed: DATABASE_URL: cannot connect to this database \(.*ECONNREFUSED.*\)$/m,
-    );
+  test.each([
+    ['an unreachable database', 'postgres://user:hush@127.0.0.1:1/framelane', 'ECONNREFUSED'],
+    ['a URL that is invalid', 'postgres://user:hush#@127.0.0.1:1/framelane', 'Invalid URL'],
+  ])('names the variable of %s', async (_, url, reason) => {
+    const output = await refusal({ DATABASE_URL: url });
+    expect(output).toMatch(/^Framelane failed: DATABASE_URL: cannot connect to this database \(.*\)$/m);
+    expect(output).toContain(reason);
     expect(output).not.toContain('hush');
   });
 

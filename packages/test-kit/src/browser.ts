@@ -19,7 +19,7 @@ export type OpenedPage = {
   page: Page;
   /** Requested URLs, without `data:` URLs. */
   requested: string[];
-  /** Errors and warnings of the console, uncaught errors, refused and failed requests, without those that hls.js aborted. */
+  /** Errors and warnings in the browser's console, uncaught errors, refused and failed requests, without those that hls.js aborted. */
   problems: string[];
 };
 
@@ -76,7 +76,7 @@ export async function openPage(
   page.on('response', (response) => {
     if (response.status() >= 400) problems.push(`${response.url()} responded with ${response.status()}`);
   });
-  // The console also reports violations of the Content-Security-Policy.
+  // The browser's console also reports violations of the Content-Security-Policy.
   page.on('console', (message) => {
     if (['error', 'warn'].includes(message.type())) problems.push(message.text());
   });

@@ -51,7 +51,7 @@ export function directoryOf(folder: string, key: string): string {
   return join(folder, 'dist', key);
 }
 
-/** A hash of all files that decide what is built, with their names. Images must contain the same files. */
+/** A hash of all files that decide what is built, with their names. A container image must contain these files too, or the key differs. */
 export function keyOf(folder: string): string {
   const hash = createHash('sha256');
   for (const path of [folder, ...SHARED].flatMap(filesBelow)) {
@@ -63,7 +63,7 @@ export function keyOf(folder: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Empty if there is no such path: an image may have no front end. */
+/** Empty if there is no such path: a container image may have no front end. */
 function filesBelow(path: string): string[] {
   if (!existsSync(path)) return [];
   if (statSync(path).isFile()) return [path];

@@ -13,7 +13,7 @@ function packet(pid: number, counter: number, payload: Buffer): Buffer {
   return Buffer.concat([head, stuffing, payload]);
 }
 
-/** A table with its checksum, after the pointer. */
+/** The pointer_field, then a table with its checksum (ISO/IEC 13818-1 §2.4.4). */
 function table(...bytes: number[]): Buffer {
   // What follows the length: the rest and the checksum.
   const length = bytes.length + 3;
@@ -126,7 +126,7 @@ test('a clock that wraps within a segment continues', () => {
 });
 
 test.each([
-  ['nothing', Buffer.alloc(0), 'no packets'],
+  ['an empty segment', Buffer.alloc(0), 'no packets'],
   ['other bytes', Buffer.alloc(400, 1), 'no packet begins at byte 0'],
   [
     'half a packet at the end',

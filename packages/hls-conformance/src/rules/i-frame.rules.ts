@@ -12,7 +12,7 @@ const TOLERANCE_TICKS = TICKS / 1000;
 const BANDWIDTH_TOLERANCE = 0.1;
 const NO_I_FRAMES = 'no I-frame playlist could be read';
 
-/** Rules for I-frame playlists, from which players show frames while the viewer searches. */
+/** Rules for I-frame playlists, from which players show frames while the viewer scrubs. */
 export const I_FRAME_RULES: readonly Rule[] = [
   {
     id: 'i-frames.tag',

@@ -341,7 +341,10 @@ function memberFindings(group: string, members: readonly Alternative[], playlist
       findings.push({ place, message: `the group ${group} has the name "${value(member, 'NAME')}" twice` });
     }
     const isAutoselected = (each: Alternative) => value(each, 'AUTOSELECT') === 'YES';
-    if (isAutoselected(member) && before.some((other) => isAutoselected(other) && isSameChoice(other, member))) {
+    if (
+      isAutoselected(member) &&
+      before.some((other) => isAutoselected(other) && isSameChoice(other, member))
+    ) {
       findings.push({ place, message: `players cannot choose between it and another one of ${group}` });
     }
     if (value(member, 'DEFAULT') !== 'YES') continue;

@@ -20,11 +20,11 @@ export async function ensureDatabase(server: string, name: string): Promise<void
 
 /** Throws a SettingsError when it cannot connect to the database of `DATABASE_URL`. */
 export async function assertReachable(url: string): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   try {
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
     await client.connect();
+    await client.end();
   } catch (error) {
     throw new SettingsError(`DATABASE_URL: cannot connect to this database (${(error as Error).message})`);
   }
-  await client.end();
 }

@@ -39,7 +39,7 @@ function publicLanguage(language: string): string {
 }
 
 /**
- * Whether players may choose the captions without the viewer (AUTOSELECT). They choose by language, so this is true for one of each language
+ * Whether players may choose the captions if the viewer has not chosen any (AUTOSELECT). They choose by language, so this is true for one of each language
  * (RFC 8216 §4.3.4.1.1): the default or the first.
  */
 function isAutoselected(captions: CaptionsFacts, all: readonly CaptionsFacts[]): boolean {

@@ -24,10 +24,10 @@ export type RenditionFacts = {
   /** Null for video, and when the source does not name them. */
   channels: number | null;
   language: string | null;
-  /** Null for video, for ordinary audio, and in rows of earlier versions. */
+  /** Null for video, and in rows of earlier versions. The role is also null for ordinary audio. */
   label: string | null;
   role: AudioRole | null;
-  /** Measured peak and average, bits a second. */
+  /** Peak and average, bits a second: measured, or for a preview the limit of the plan. */
   bandwidth: number;
   averageBandwidth: number;
 };
@@ -46,7 +46,7 @@ const CHARACTERISTICS: Record<AudioRole, string> = {
   commentary: 'public.auxiliary-content',
 };
 
-/** The average bit rate of the first rendition in the list, bits a second (HLS authoring specification 1.32). */
+/** The first rendition in the list is the one whose average bit rate is closest to this, bits a second (HLS authoring specification 1.32). */
 const FIRST_RATE = 2_000_000;
 
 /**
@@ -122,7 +122,7 @@ function mediaTags({ id, alternatives }: AudioGroup, token: string | undefined):
     // It comes from an uploaded file and can be malformed.
     const language = canonicalLanguage(track.language ?? '') ?? UNKNOWN_LANGUAGE;
     const characteristics = track.role === null ? undefined : quoted(CHARACTERISTICS[track.role]);
-    // Without the viewer, players choose by language and characteristics, so these must differ (RFC 8216 §4.3.4.1.1).
+    // If the viewer has not chosen, players choose by language and characteristics among the AUTOSELECT tracks (RFC 8216 §4.3.4.1.1).
     const combination = `${language} ${characteristics}`;
     const isAutoselected = !autoselected.has(combination);
     autoselected.add(combination);
@@ -154,7 +154,7 @@ function streamTag(video: RenditionFacts, group: AudioGroup | undefined, hasCapt
   })}`;
 }
 
-/** For players that show I-frames while the viewer searches (RFC 8216 §4.3.4.3). */
+/** For players that show I-frames while the viewer scrubs (RFC 8216 §4.3.4.3). */
 function iFrameTag(iFrames: RenditionFacts, token: string | undefined): string {
   const { bandwidth, averageBandwidth, codecs, width, height } = iFrames;
   return `#EXT-X-I-FRAME-STREAM-INF:${attributes({

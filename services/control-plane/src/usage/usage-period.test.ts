@@ -53,7 +53,7 @@ describe('the period', () => {
     ['2026-11-02', '2026-11-02'],
     ['2026-11-02T12:00:00Z', '2026-11-02T11:00:00Z'],
     ['2026-11-22', undefined],
-  ])('does not end before it begins: %s to %s', (from, to) => {
+  ])('must end after it begins: %s to %s', (from, to) => {
     expect(() => period(from, to)).toThrow(/query\/to must be later than from/);
   });
 });

@@ -22,7 +22,10 @@ export type ConsoleSession = {
 
 type Plane = Pick<TestControlPlane, 'db' | 'url' | 'workspaceId'>;
 
-/** The grants of a sign-in link. By default, every permission in the live environment of the first workspace. */
+/**
+ * How a sign-in link differs from the default: named Test, no administrator, every permission in the live environment of the workspace.
+ * `grants` replaces `environment` and `permissions`.
+ */
 type LinkChanges = Partial<LinkRequest> & { environment?: Environment; permissions?: readonly Permission[] };
 
 /** Creates the code of a sign-in link. */

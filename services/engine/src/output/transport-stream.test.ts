@@ -142,7 +142,7 @@ describe('the end of audio', () => {
     expect(endOf('audio', [start(frames)])).toBeCloseTo(10 + seconds, 9);
   });
 
-  test('counts the frames of the last PES packet, which may have several packets', () => {
+  test('counts the frames of the last PES packet, which may span several transport packets', () => {
     const frame = adtsFrame({ bytes: 300 });
     const [head, rest] = [frame.slice(0, 300), frame.slice(300)];
     const packets = [
@@ -157,10 +157,10 @@ describe('the end of audio', () => {
   });
 
   test.each([
-    ['in its data', adtsFrame({ bytes: 40 }).slice(0, 60)],
-    ['in its header', adtsFrame() + adtsFrame().slice(0, 12)],
-    ['with other data after it', `${adtsFrame()}00112233445566778899`],
-  ])('is refused if the last frame ends %s', (_, frames) => {
+    ['the last frame ends within its data', adtsFrame({ bytes: 40 }).slice(0, 60)],
+    ['the last frame ends within its header', adtsFrame() + adtsFrame().slice(0, 12)],
+    ['other data follows the last frame', `${adtsFrame()}00112233445566778899`],
+  ])('is refused if %s', (_, frames) => {
     expect(() => endOf('audio', [start(frames)])).toThrow('last audio frame is incomplete');
   });
 
