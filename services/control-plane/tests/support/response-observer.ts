@@ -11,12 +11,14 @@ type Created = { request: DescribedRequest; response: ServerResponse };
 
 const CREATED = 'http.server.response.created';
 
+/** It compiles the schemas, so all observers of this process share it. */
+const check = new ResponseCheck(readOpenApiDocument());
+
 /** Where the operations of the contract begin. */
 const BASE = '/v1';
 
 /** Checks every response of some servers of this process against the contract. */
 export class ResponseObserver {
-  readonly #check = new ResponseCheck(readOpenApiDocument());
   readonly #ports = new Set<number>();
   readonly #violations = new Set<string>();
 
@@ -49,7 +51,7 @@ export class ResponseObserver {
     const headers = response.getHeaders() as Record<string, string | undefined>;
     const received = { status: response.statusCode, headers, body };
     const operation = { path, method: method.toLowerCase() };
-    for (const violation of contractViolations(operation, received, this.#check))
+    for (const violation of contractViolations(operation, received, check))
       this.#violations.add(`${method} ${path} ${response.statusCode}: ${violation}`);
   }
 }
