@@ -1,11 +1,12 @@
 /**
  * Imports only go down:
- *   acceptance → client (import none of the others)
- *   single-node → services → message-bus, object-store → service-kit → contracts
+ *   acceptance → client, hls-conformance, test-kit
+ *   single-node → services → message-bus → service-kit → contracts
+ *   services → object-store, address-guard, captions (these three import no other package)
  *   control-plane, single-node → web-build (which reads the files of services/player and services/console)
  *   console → client
  * within the engine: transcode → output → ffmpeg → plan → source → sandbox;
- *   imports, resumable-uploads → uploads, apart from these
+ *   imports → uploads; resumable-uploads → uploads; these three and the folders above do not import each other
  */
 const layer = (name, from, mayNot) => ({
   name,

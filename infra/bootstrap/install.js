@@ -32,7 +32,7 @@ export async function installDependencies() {
       'install',
       '--loglevel=info',
       '--frozen-lockfile',
-      // The other reporter moves the cursor, and apt-get may print at the same time.
+      // pnpm's default reporter moves the cursor, and apt-get may print at the same time.
       '--reporter=append-only',
       '--config.confirm-modules-purge=false',
     ],

@@ -36,7 +36,7 @@ test('passes each line of both outputs to a function, the last one without a lin
   expect(lines.toSorted()).toEqual(['one', 'three', 'two']);
 });
 
-test('a stop signal ends all steps that run at the same time, and exits after the last one', async () => {
+test('a stop signal ends all steps that run at the same time, and the process exits after the last one', async () => {
   const trap = (pause) =>
     `trap 'sleep ${pause}; echo stopped; exit 0' TERM; echo started; while :; do sleep 0.05; done`;
   const script = `

@@ -18,8 +18,8 @@ echo "reached:$reached"
 `;
 
 /**
- * Runs a changed copy of the engine's launch script of ffmpeg: it runs bash instead of ffmpeg, for this shell instead of the engine. The
- * copy runs as a child process, because setsid forks in a session leader.
+ * Runs a changed copy of the script with which the engine launches ffmpeg. The copy launches bash instead, and its parent must be this
+ * shell instead of the engine. The copy runs as a child process, because setsid forks in a session leader.
  */
 export const CONFINED = [
   'sh',

@@ -88,7 +88,7 @@ async function runChecks(stack, target, folder, signal) {
     const { secret } = await stack.admin('key', 'create', '--name', 'Check', '--workspace', id);
     return new Customer({ ...target, workspaceId: id, apiKey: secret }, signal);
   });
-  await step('No service uses an administrator', async () => {
+  await step('No service connects as an administrator', async () => {
     const sessions = `select usename from pg_stat_activity where datname = 'framelane' and pid <> pg_backend_pid()`;
     const psql = ['psql', '--username=framelane', '--no-align', '--tuples-only', `--command=${sessions}`];
     const users = [
@@ -138,7 +138,7 @@ async function runChecks(stack, target, folder, signal) {
         const [{ sandbox } = {}] = await stack.logged(transcoder, 'sandbox.chosen');
         const confined = await reached(stack, transcoder, CONFINED);
         if (!sandbox || confined !== '') throw new Error(`Sandbox ${sandbox}, reached: ${confined}`);
-        // Control: without the sandbox the files exist, and the transcoder's memory and environment are still unreadable.
+        // For comparison: without the sandbox the files exist, and the transcoder's environment is still unreadable.
         const others = await reached(stack, transcoder, []);
         if (others !== REACHED_BY_OTHERS) throw new Error(`Reached without the sandbox: ${others}`);
       }

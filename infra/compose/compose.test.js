@@ -133,7 +133,7 @@ test.each(['control-plane', 'engine'])('every documented setting of the %s can b
   expect(settable.filter((name) => !offered().includes(name))).toEqual([]);
 });
 
-test('each service has users of its own without administrator rights', () => {
+test('control planes and engines have separate users without administrator rights', () => {
   const { env } = makeEnv();
   const given = (service) => environmentOf(service, env);
   const userOf = (url) => new URL(url).username;
@@ -343,9 +343,10 @@ test('engines cannot reach the database and share no folder', () => {
 });
 
 test('only the gateway can be reached from other machines', () => {
-  const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>
-    ports.map((port) => `${name} ${port.replace(/\$\{\w+:-([^}]*)\}/g, '$1')}`),
+  const { gateway, ...others } = services;
+  const published = Object.entries(others).flatMap(([name, { ports = [] }]) =>
+    ports.map((port) => `${name} ${port}`),
   );
   expect(published.filter((port) => !/^\S+ 127\.0\.0\.1:/.test(port))).toEqual([]);
-  expect(services.gateway.ports[0]).toMatch(/^\$\{BIND_ADDRESS:-127\.0\.0\.1\}:/);
+  for (const port of gateway.ports) expect(port).toMatch(/^\$\{BIND_ADDRESS:-127\.0\.0\.1\}:/);
 });

@@ -244,7 +244,7 @@ export const GROUPS = [
   ),
   stores(
     'playback',
-    ['playback/playback{,-access}.{service,store}'],
+    ['playback/playback{.service,.store,-access.service}'],
     ['playback', 'playback-access', 'images', 'segment-redirects'],
   ),
   stores('posters', ['posters/posters.{service,store}'], ['images']),

@@ -6,6 +6,13 @@ import { GROUPS } from './groups.js';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 test.each(GROUPS)('all files of $name exist', ({ mutate, tests }) => {
-  const missing = [...mutate, ...tests].filter((pattern) => globSync(pattern, { cwd: ROOT }).length === 0);
-  expect(missing).toEqual([]);
+  const patterns = [...mutate, ...tests].flatMap(alternatives);
+  expect(patterns.filter((pattern) => globSync(pattern, { cwd: ROOT }).length === 0)).toEqual([]);
 });
+
+/** `a.{b,c}` → `a.b` and `a.c`: the pattern with braces also matches if only one of the files exists. */
+function alternatives(pattern) {
+  const [braces, list] = /\{([^{}]*)\}/.exec(pattern) ?? [];
+  if (braces === undefined) return [pattern];
+  return list.split(',').flatMap((part) => alternatives(pattern.replace(braces, part)));
+}

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { strykerPlugins as jestPlugins } from '@stryker-mutator/jest-runner';
 
-/** In the sandbox: the tests and their files, by name. The first of several runner processes writes it. */
+/** In Stryker's copy of the project: the tests and their files, by name. The first of several runner processes writes it. */
 const TESTS = 'tests.json';
 
 /**

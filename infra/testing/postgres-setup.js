@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../packages/single-node/src/postgres/embedded-postgres.ts';
 import { buildFrontEnd } from '../../packages/web-build/src/build.ts';
 import { FRONT_ENDS, folderOf } from '../../packages/web-build/src/front-ends.ts';
-// This is the set-up of the runner: together with its counterpart it alone imports the tests of a service.
+// Only this file and postgres-teardown.js may import test code of a service, because both belong to the test runner.
 import { createTemplate } from '../../services/control-plane/tests/support/database.ts';
 
 /**
- * Jest's globalSetup of the integration tests. Builds the pages, and starts one PostgreSQL for all of them, unless
+ * Jest's globalSetup of the integration tests. Builds the pages, and starts one PostgreSQL for all tests, unless
  * TEST_DATABASE_URL names one. Tests create their own databases there, most of them as copies of TEST_DATABASE_TEMPLATE, which has the
  * current schema.
  */

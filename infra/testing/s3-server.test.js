@@ -16,7 +16,11 @@ async function tool({ install = '', start = 'echo S3_ENDPOINT=http://s3.test; ec
   const path = join(folder, 'tool');
   const script = `#!/bin/sh
     echo "$1" >> ${folder}/log
-    case $1 in install) ${install || ':'} ;; start) ${start} ;; stop) [ -d "$(dirname "$S3_TEST_DIR")" ] ;; esac`;
+    case $1 in
+      install) ${install || ':'} ;;
+      start) ${start} ;;
+      stop) [ -d "$(dirname "$S3_TEST_DIR")" ] || echo 'without its directory' >> ${folder}/log ;;
+    esac`;
   await writeFile(path, script);
   await chmod(path, 0o755);
   return path;
@@ -61,7 +65,7 @@ test('stops the server when the tests throw', async () => {
   expect(await log()).toEqual(['install', 'start', 'stop']);
 });
 
-test('stops the server when the run is stopped during its start', async () => {
+test('stops the server when a signal ends the run while the server starts', async () => {
   const child = runWith({ S3_TEST_TOOL: await tool({ start: 'echo started >&2; exec sleep 60' }) }, SHOW);
   child.stderr.once('data', () => child.kill('SIGTERM'));
   expect((await finish(child)).code).toBe(143);
@@ -71,7 +75,7 @@ test('stops the server when the run is stopped during its start', async () => {
 test.each([
   ['installed', { install: 'exit 1' }, ['install', 'stop']],
   ['started', { start: 'exit 1' }, ['install', 'start', 'start', 'start', 'stop']],
-])('uses the fake server when the other cannot be %s', async (_, what, calls) => {
+])('uses the fake server when the real one cannot be %s', async (_, what, calls) => {
   const { out, err } = await finish(runWith({ S3_TEST_TOOL: await tool(what) }, SHOW));
   expect(JSON.parse(out)).toEqual({});
   expect(err).toContain('could not be started');

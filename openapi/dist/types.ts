@@ -458,8 +458,8 @@ export interface paths {
          *
          *     A ticket has at most one unfinished upload. A repeated request gets the same `Location`, so a client that has only the ticket can
          *     continue the upload. A request for another file replaces a paused upload. The engine keeps what has arrived until the ticket expires.
-         *     When a part arrives, the ticket is valid for at least the `expiresIn` of the ticket request from then on, up to 7 days in total unless
-         *     the installation sets another time. After a complete upload the token is not valid any more.
+         *     Each part that arrives extends the ticket: from then on it is valid for at least the `expiresIn` of the ticket request. In total it is
+         *     valid for up to 7 days, unless the installation sets another time. After a complete upload the token is not valid any more.
          *
          *     With `Content-Type: application/offset+octet-stream` the body is the beginning of the file.
          */
@@ -1277,8 +1277,8 @@ export interface paths {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
-                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+                 *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
@@ -1706,7 +1706,7 @@ export interface components {
             expiresAt: string;
             /**
              * Format: int64
-             * @description Maximum size of the file in bytes: the declared `size`, or the limit of the installation or of a quota.
+             * @description Maximum size of the file in bytes: the declared `size`. Without it, the lowest limit of the installation and the quotas.
              * @example 10737418240
              */
             maxBytes: number;
@@ -3224,7 +3224,7 @@ export interface components {
         };
         /**
          * @description The key belongs to another workspace or lacks a permission, or the video would exceed a quota of the workspace
-         *     (`quota_exceeded`). A refused ticket creates nothing. Once there is room, retry with the same `Idempotency-Key`.
+         *     (`quota_exceeded`). A refused request creates nothing. Once there is room, retry with the same `Idempotency-Key`.
          */
         TicketForbidden: {
             headers: {
@@ -3703,8 +3703,8 @@ export interface components {
             };
         };
         /**
-         * @description Another upload with this token is in progress (`upload_in_progress`). Or the video was deleted during this upload, or
-         *     its ticket expired or is used by another upload (`upload_cancelled`).
+         * @description Another upload with this token is in progress (`upload_in_progress`). Or this upload was cancelled (`upload_cancelled`): its video was
+         *     deleted, its ticket expired, or another upload uses the ticket.
          */
         UploadInProgress: {
             headers: {
@@ -4439,8 +4439,8 @@ export interface components {
          */
         Workspace: string;
         /**
-         * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
-         *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+         * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+         *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
          */
         Environment: components["schemas"]["Environment"];
         /**
@@ -4586,7 +4586,7 @@ export interface components {
          */
         RateLimit: string;
         /**
-         * @description The limit: `q` requests in `w` seconds for each API key. Absent if the installation sets no limit.
+         * @description The limit: `q` requests in `w` seconds for each API key or session. Absent if the installation sets no limit.
          * @example "key";q=3000;w=60
          */
         RateLimitPolicy: string;
@@ -4669,8 +4669,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
-                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+                 *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
                 /**
@@ -4741,8 +4741,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
-                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+                 *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
                 /**
@@ -7317,8 +7317,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
-                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+                 *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
@@ -7396,8 +7396,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
-                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+                 *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
@@ -7443,8 +7443,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
-                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+                 *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
@@ -7532,8 +7532,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
-                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+                 *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
                 /**
@@ -7892,8 +7892,8 @@ export interface operations {
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
                 /**
-                 * @description The environment of what a session creates. Default: the first one in `environments` of the session. If the session or the API key is for
-                 *     another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+                 *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
                  */
                 "X-Framelane-Environment"?: components["parameters"]["Environment"];
             };
@@ -8405,14 +8405,14 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            /** @description Not received. Framelane does not retry a test event. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            /** @description Not received. Framelane does not retry a test event. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;

@@ -20,7 +20,7 @@ export class CreatedResources {
     }
   }
 
-  /** Deletes everything recorded. Ignores what does not exist. Throws after the last one if others could not be deleted. */
+  /** Deletes everything recorded. Ignores what does not exist. Throws at the end if something could not be deleted. */
   async remove(): Promise<void> {
     const refused: string[] = [];
     for (const path of this.#paths) {

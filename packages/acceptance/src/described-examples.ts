@@ -15,14 +15,14 @@ function examplesBelow(document: object, node: unknown, at: string): DescribedEx
   if (typeof node !== 'object' || node === null) return [];
   const schema = 'schema' in node ? `${at}/schema` : at;
   const deeper = Object.entries(node)
-    .filter(([name]) => !VALUES.includes(name) || isNameOfProperty(at))
+    .filter(([name]) => !VALUES.includes(name) || hasPropertyNames(at))
     .flatMap(([name, child]) => examplesBelow(document, child, `${at}/${escaped(name)}`));
-  if (isNameOfProperty(at)) return deeper;
+  if (hasPropertyNames(at)) return deeper;
   return [...ownExamples(document, node, at).map((own) => ({ ...own, schema })), ...deeper];
 }
 
-/** A property may have the name "example". */
-function isNameOfProperty(at: string): boolean {
+/** Whether the keys of the object at a pointer are names of properties. A property may have the name "example". */
+function hasPropertyNames(at: string): boolean {
   return at.endsWith('/properties');
 }
 

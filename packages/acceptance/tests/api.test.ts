@@ -56,7 +56,7 @@ describe('a request', () => {
     expect(response.headers.get('www-authenticate') !== null).toBe(status === 401);
   });
 
-  test('with key and workspace gets its identity, never the key', async () => {
+  test('with key and workspace gets the identity of the key, never its secret', async () => {
     const response = await client.call('GET', '/auth/whoami');
     expect(response.headers.get('cache-control')).toBe('no-store');
     const text = await response.clone().text();

@@ -76,7 +76,7 @@ afterAll(async () => {
   site?.close();
 });
 
-/** Plays with a version of hls.js. Names in `module` are those of the catalog. */
+/** Plays with a version of hls.js. `module` is its name in the catalog of pnpm-workspace.yaml. */
 async function play(module: string, url: string): Promise<Page> {
   if (site === undefined) {
     site = createServer((_, res) =>

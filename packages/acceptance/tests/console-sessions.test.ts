@@ -77,7 +77,7 @@ async function signInAtProvider(page: Page, email: string): Promise<void> {
 }
 
 testAtProvider(
-  'a person signs in at the provider, which is another site, until they are removed',
+  'a person who was added can sign in at the provider, which is another site; their removal ends the session',
   async () => {
     const email = 'ada@example.com';
     const opened = await openConsole(`${publicUrl}/console/keys`);
@@ -132,7 +132,7 @@ testInBrowser('the sessions page ends another session, and all of them', async (
   await untilText(page, 'Your session has ended');
 });
 
-testInBrowser('the workspace and the environment are switched at the top, in each tab', async () => {
+testInBrowser('workspace and environment are switched at the top, and stay after a reload', async () => {
   const { id } = JSON.parse(await admin('workspace', 'create', '--json', '--name', 'Second workspace'));
   const opened = await openConsole(await signInLink('--workspace', target.workspaceId, id));
   const { page } = opened;

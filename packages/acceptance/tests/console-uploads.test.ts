@@ -93,7 +93,7 @@ async function videosWith(title: string): Promise<{ id: string; status: string }
 }
 
 testInBrowser(
-  'an upload is paused, resumed, and goes on after a reload, and no byte is sent twice',
+  'an upload is paused and resumed, goes on after a reload, and does not begin again',
   async () => {
     const opened = await signIn();
     const { page } = opened;
@@ -148,7 +148,7 @@ function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-testInBrowser('uploads are cancelled, retried and dropped', async () => {
+testInBrowser('an upload can be cancelled or retried, and a sign-out forgets it', async () => {
   const { page } = await signIn();
   const name = basename(big);
   const pauseAt = async (percent: number) => {
@@ -182,7 +182,7 @@ testInBrowser('uploads are cancelled, retried and dropped', async () => {
   await click(page, `Retry ${name}`);
   const retried = await pauseAt(5);
   expect(retried).not.toBe(refused);
-  // The page asks once for the state of the video. If the video were deleted before the answer, the reload below would show nothing.
+  // The page asks once for the state of the video. If the video were deleted before the response, the reload below would show nothing.
   const asked = page.waitForResponse((response) => response.url().endsWith(`/v1/videos/${retried}`));
   await page.reload();
   expect((await asked).status()).toBe(200);

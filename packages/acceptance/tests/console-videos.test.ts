@@ -76,7 +76,7 @@ async function untilPoster(page: Page): Promise<void> {
 
 const idIn = (page: Page) => new URL(page.url()).pathname.split('/').pop() ?? '';
 
-testInBrowser('from the link to a playing video, and its deletion', async () => {
+testInBrowser('from the sign-in link to a playing video, and the deletion of a failed one', async () => {
   const opened = await signIn();
   const { page, requested } = opened;
   expect(new URL(page.url()).hash).toBe('');

@@ -234,7 +234,7 @@ testInBrowser('plays a public video, without requests to others, cookies or stor
   expect(problems).toEqual([]);
 });
 
-testInBrowser('its menus choose captions, language, quality and speed while it plays', async () => {
+testInBrowser('the menus choose captions, language, quality and speed during playback', async () => {
   const { id, embed } = bilingual;
   await client.api.captions.set(id, 'en', 'WEBVTT\n\n00:00.000 --> 00:12.000\nWords\n');
   const { page, problems } = await open(`${embed}?autoplay=1&muted=1&loop=1`);
@@ -558,8 +558,8 @@ testInBrowser('the player reports an expired token to the embedding page, and co
     // Two tokens of the same second with the same lifetime are equal.
     const [first, second] = [await tokenFor(video.id), await tokenFor(video.id, 7200)];
     const page = await newPage(browser);
-    // Tokens are valid for at least a minute, so the browser refuses the first one in place of the service. Segments need no token, so segments
-    // 2 to 9 are held back and then fail as well: with them, the player would play to the end without a new token.
+    // Tokens are valid for at least a minute, so the browser refuses the first one in place of the service. Segments need no token.
+    // So segments 2 to 9 are held back and then fail as well: with them, the player would play to the end without a new token.
     let phase: 'valid' | 'expired' | 'renewed' = 'valid';
     const held: HTTPRequest[] = [];
     const refuse = (request: HTTPRequest, code: string) =>
@@ -607,7 +607,7 @@ testInBrowser('the player reports an expired token to the embedding page, and co
   }),
 );
 
-testInBrowser('without a connection it says so, and plays on when the connection is back', async () => {
+testInBrowser('the page reports a lost connection, and plays on when it is back', async () => {
   const page = await newPage(browser);
   // Holds the later segments. Otherwise a fast page has the whole video before the connection is lost.
   const held: HTTPRequest[] = [];
@@ -635,7 +635,7 @@ testInBrowser('without a connection it says so, and plays on when the connection
   expect(await wordsOf(page)).toBe('');
 });
 
-testInBrowser('a page of another site controls it by player.js messages', async () => {
+testInBrowser('a page of another site controls the player by player.js messages', async () => {
   const { page, problems } = await open(
     framed(
       `${video.embed}?muted=1`,
@@ -670,7 +670,7 @@ addEventListener('message', () => { if (received.length === 1) { call('getDurati
   expect(problems).toEqual([]);
 });
 
-testInBrowser('only allowed sites may show it in a frame', async () => {
+testInBrowser('only allowed sites may show the player in a frame', async () => {
   const inFrame = async () => {
     const { page } = await open(framed(video.embed));
     return playerIn(page)

@@ -68,7 +68,7 @@ async function expectArrived({ videoId }: UploadTicket, path: string): Promise<v
   expect(bytes.equals(await readFile(path))).toBe(true);
 }
 
-/** Faults in the middle of an upload, after which clients give up, start anew or continue. */
+/** Faults during an upload. After each of them, the client must continue the upload or begin again. */
 const FAULTS: [what: string, method: string, fault: Fault][] = [
   ['a response to the creation that is lost', 'POST', 'lost'],
   ['a creation with 503', 'POST', 503],
@@ -226,7 +226,7 @@ describeInBrowser('in Chromium', () => {
 
   const sent = async (page: Page) => Number(await page.evaluate('state.sent'));
 
-  /** How many bytes of the upload that the page remembers are stored. It has sent more: connections hold some. */
+  /** How many bytes of the upload that the page remembers are stored. The page has sent more: connections hold some. */
   async function storedOf(page: Page, { uploadToken }: UploadTicket): Promise<number> {
     const url = await page.evaluate(
       'JSON.parse(Object.values(localStorage).find((value) => value.includes("uploadUrl"))).uploadUrl',

@@ -19,7 +19,7 @@ export function normalizeSettings(settings: string): string {
   return [...known].map(([name, value]) => `${name}:${value}`).join(' ');
 }
 
-/** The settings for the position code of SubRip: `{\an8}` is the middle of the top, laid out like a numeric keypad. */
+/** The settings for the position code of SubRip. Its digits are placed as on a numeric keypad: `{\an8}` is the middle of the top. */
 export function settingsOfPosition(text: string): string {
   const [, digit] = /\{\\an([1-9])\}/.exec(text) ?? [];
   if (digit === undefined) return '';

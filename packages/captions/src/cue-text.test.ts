@@ -10,7 +10,7 @@ test.each([
   ['a speaker without a name', '<v>Hi</v>', 'Hi'],
   ['fonts', '<font color="#ff0000" onclick=\'x()\'>Red</font>', 'Red'],
   ['scripts', '<script>alert(1)</script><img src=x onerror=alert(1)>', 'alert(1)'],
-  ['an opened tag', '<b><i>A', '<b><i>A</i></b>'],
+  ['a tag that is not closed', '<b><i>A', '<b><i>A</i></b>'],
   ['a tag closed in the wrong order', '<b><i>A</b>B</i>', '<b><i>A</i></b>B'],
   ['a closed tag that was not opened', 'A</i>', 'A'],
   ['times for karaoke', 'A <00:01.000>B', 'A B'],

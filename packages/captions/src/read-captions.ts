@@ -19,8 +19,8 @@ const OTHER_BLOCK = /^(NOTE|STYLE|REGION)(?:[ \t]|$)/;
 
 /**
  * Reads a WebVTT or SubRip file. The cues are sorted by their start. Styles, regions, comments, and cues without text or duration
- * are left out. Throws a CaptionsError for the first line that cannot be read, for a file with no other cues or with too many, and for a
- * cue that begins after the end of the video. `duration` is in seconds; null if it is not known yet.
+ * are left out. Throws a CaptionsError for the first line that cannot be read, for a file without any cue that has text and a duration,
+ * for too many cues, and for a cue that begins after the end of the video. `duration` is in seconds; null if it is not known yet.
  */
 export function readCaptions(
   bytes: Uint8Array,
@@ -71,7 +71,7 @@ function checkHeader(firstLine: string, format: CaptionsFormat): void {
   if (format === 'subrip' && isWebVtt) throw new CaptionsError(1, 'this is WebVTT', 'Send it as text/vtt.');
 }
 
-/** Throws if a block that is not a cue, such as the WebVTT header, has an arrow after its first line: it must end at a blank line. */
+/** Throws if a block that is not a cue, such as the WebVTT header, contains a cue: the blank line between them is missing. */
 function requireNoCue([, ...lines]: Block): void {
   const cue = lines.find(({ text }) => text.includes(ARROW));
   if (cue !== undefined) throw noBlankLineBefore(cue);

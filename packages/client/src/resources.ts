@@ -14,7 +14,7 @@ import type { RetryOptions } from './retries.ts';
 import { type WaitOptions, waitUntilReady } from './wait-until-ready.ts';
 
 export type CallOptions = RetryOptions & {
-  /** Aborts the call, retries included. The call throws its reason. */
+  /** Aborts the call, retries included. The call throws the reason of the signal. */
   signal?: AbortSignal | undefined;
   /** For a POST: your own key in place of a random one, e.g. to retry the call after a restart. */
   idempotencyKey?: string | undefined;
@@ -23,7 +23,7 @@ export type CallOptions = RetryOptions & {
 export type SourceOptions = CallOptions & {
   /** The bytes to download, e.g. `bytes=1000-` to resume. The response has the status 206. */
   range?: string | undefined;
-  /** The `ETag` of the file that the range is for. If it is another file, the response is the whole file. */
+  /** The `ETag` of the file that the range is for. If the stored file has another `ETag`, the response is the whole file. */
   ifRange?: string | undefined;
 };
 

@@ -65,9 +65,10 @@ export async function uploadResumably(
       reached = Math.max(reached, offset);
       report(offset);
       signal?.throwIfAborted();
-      if (offset === size || (await upload.sendFrom(offset, report)) === size) {
-        return receiptOf(permit.videoId, size);
-      }
+      const arrived = offset === size ? size : await upload.sendFrom(offset, report);
+      if (arrived === size) return receiptOf(permit.videoId, size);
+      const cause = new Error(`Only ${arrived} of ${size} bytes have arrived`);
+      throw new Interruption(new ConnectionError(permit.tusUrl, cause));
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof Interruption)) throw error;

@@ -77,8 +77,8 @@ async function attempt(
 }
 
 /**
- * The response with its whole body read, so that an attempt includes it. Bodies of the API are small. In Chromium a 204 and a 304 have an empty
- * body instead of none, with which a Response cannot be created.
+ * The response with its whole body read, so that an attempt includes it. Bodies of the API are small. In Chromium a 204 and a 304 have an
+ * empty body instead of none, with which a Response cannot be created.
  */
 async function withBody(response: Response): Promise<Response> {
   if (response.body === null || [204, 304].includes(response.status)) return response;

@@ -5,7 +5,7 @@ import type { RetryOptions } from './retries.ts';
 
 /** `retries` and `timeoutMs` are those of each poll. */
 export type WaitOptions = RetryOptions & {
-  /** Called with the record after every poll: `status`, `progress`. */
+  /** Called with the video after every poll, for example to show its `progress`. */
   onProgress?: ((video: Video) => void) | undefined;
   /** Stops the polling, e.g. `AbortSignal.timeout(600_000)`. Its reason is thrown. */
   signal?: AbortSignal | undefined;

@@ -6,11 +6,10 @@ import { promisify } from 'node:util';
 import { installPackage } from '@framelane/test-kit/installed-package';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-// Compiling and installing are slow on a busy machine.
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** A user's program. Every line with the comment has a type error. */
+/** A user's program. Every line with the comment `mistake` has a type error. */
 const CONSUMER = `
 import { ApiError, createClient, FramelaneError, unwrap, verifyWebhook, VideoFailedError, type Schemas, type Video } from '@framelane/client';
 import { upload as uploadInBrowser, uploadVideo as uploadVideoInBrowser } from '@framelane/client/browser';

@@ -179,7 +179,7 @@ describe('an error response', () => {
 describe('an interrupted upload', () => {
   test.each<[string, Handler]>([
     ['during the file', (req) => req.once('data', () => req.socket.destroy())],
-    ['instead of the response', (req) => req.resume().once('end', () => req.socket.destroy())],
+    ['before the response', (req) => req.resume().once('end', () => req.socket.destroy())],
     [
       'during the response',
       (req, res) => {

@@ -74,7 +74,7 @@ export type ReleaseTransferRequest = z.infer<typeof releaseTransferRequest>;
 export const checkTransferRequest = transferSchema;
 export type CheckTransferRequest = z.infer<typeof checkTransferRequest>;
 
-/** A header of a request to a remote server: its name and its value. */
+/** The headers of a request to a remote server: the value of each, by name. */
 const requestHeaders = z.record(z.string(), z.string());
 
 /** Why a try of an import failed. `storage_failed` and `internal_error` are failures of Framelane. */
@@ -223,7 +223,10 @@ export const terminateResumableResponse = z.object({
 });
 export type TerminateResumableResponse = z.infer<typeof terminateResumableResponse>;
 
-/** Claims the next attempt at a video. Responds with 409 `attempt_not_claimable` if it is running elsewhere, done or deleted. */
+/**
+ * Claims the next attempt at a video. Responds with 409 `attempt_not_claimable` if the video waits for no attempt: one is running, or the
+ * video is ready, failed or deleted.
+ */
 export const claimAttemptRequest = z.object({ videoId: z.string() });
 export type ClaimAttemptRequest = z.infer<typeof claimAttemptRequest>;
 
@@ -313,7 +316,7 @@ export const announceEngineRequest = z.object({
   port: z.int().positive(),
   state: engineState,
   roles: z.array(z.enum(['upload', 'transcode'])),
-  /** Versions of Framelane, Node.js and ffmpeg; null without the role `transcode`. */
+  /** Versions of Framelane, Node.js and ffmpeg. That of ffmpeg is null without the role `transcode`. */
   version: z.string().max(100),
   nodeVersion: z.string().max(100),
   ffmpegVersion: z.string().max(200).nullable(),

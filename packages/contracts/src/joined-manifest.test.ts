@@ -82,7 +82,7 @@ describe('the manifest of a video of pieces', () => {
   test.each([
     ['a missing piece', [pieceOf(0, 2), AUDIO], 'has 2 segments, not 4'],
     [
-      'segments that all start late',
+      'a piece whose segments all start late',
       [shifted(pieceOf(0, 2)), pieceOf(2, 2), AUDIO],
       'Segment 2 starts at another time',
     ],

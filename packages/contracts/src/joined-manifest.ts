@@ -40,11 +40,11 @@ export function joinManifest(
       ...{ width, height, frameRate: frameRate / frameStep, channels: null, language: null },
     }),
   );
-  const ofAudio = encode.audio.map(({ name, index, channels, end }): RenditionManifest => {
+  const ofAudio = encode.audio.map(({ name, index, channels, end: audioEnd }): RenditionManifest => {
     const { language = null, label, role } = facts.audioTracks.find((track) => track.index === index) ?? {};
     return {
       name,
-      ...described(joined(name, stored), zero + end),
+      ...described(joined(name, stored), zero + audioEnd),
       ...{ width: null, height: null, frameRate: null, channels, language },
       ...(label !== undefined && { label }),
       ...(role && { role }),

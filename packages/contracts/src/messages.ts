@@ -54,7 +54,7 @@ const dataSchemas = {
   }),
   /** Renews the lease of the transfer. */
   'upload.progress': transferSchema.extend({
-    /** Bytes of a resumable upload have arrived since the last message, which extends its ticket. */
+    /** Whether bytes of a resumable upload have arrived since the last message. Then the message also extends the ticket. */
     extendsTicket: z.boolean().optional(),
   }),
   'upload.completed': uploadCompletedSchema,

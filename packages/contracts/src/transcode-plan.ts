@@ -241,7 +241,7 @@ const storedRendition = z.object({
   name: z.enum(RENDITIONS),
   /** RFC 6381 codec string of all these segments. */
   codecs: z.string().min(1),
-  /** The number of the first one. */
+  /** The number of the first of these segments. */
   first: z.int().nonnegative(),
   segments: z.array(storedSegment).min(1).readonly(),
 });

@@ -2,7 +2,7 @@ import { cachedClip } from '@framelane/test-kit/clips';
 
 /** Files to upload. Tests must not change them. */
 export type Clips = {
-  /** Two seconds of video and audio: transcoded at once. */
+  /** Two seconds of video and audio, which are transcoded quickly. */
   short: string;
   /** For a transcode that is stopped soon after its start. */
   medium: string;

@@ -25,7 +25,7 @@ const SETTINGS = {
   RETRY_BACKOFF_SECONDS: '1',
   // Pieces of one segment. The short clips of the tests are transcoded in one run.
   PIECE_SECONDS: '6',
-  MAINTENANCE_SECONDS: '1',
+  MAINTENANCE_SECONDS: '2',
   PURGE_REPEAT_SECONDS: '5',
   USAGE_FLUSH_SECONDS: '1',
   WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
@@ -55,7 +55,7 @@ type ClusterOptions = {
 export class Cluster {
   readonly postgres: FaultDatabase;
   readonly rabbitmq: Broker;
-  /** Injects storage errors. Unused when the environment names another S3 server. */
+  /** Injects storage errors. Unused when `bucket` is on the S3 server at S3_TEST_ENDPOINT. */
   readonly storage: FakeS3;
   readonly bucket: Bucket;
   readonly tap: MessageTap;
@@ -70,11 +70,10 @@ export class Cluster {
   readonly #ownProxies: readonly OwnProxies[];
 
   /**
-   * Starts all parts and registers a webhook endpoint for all events. Resolves when the cluster accepts uploads. A test that
-   * kills the broker or the database server, or raises its alarms, gives its own; `stop` removes it. With `anyStorage`, the
-   * cluster uses the S3 server at S3_TEST_ENDPOINT if that is set. Without `innerProxies`, the parts connect to each other
-   * directly, and only the public proxies exist: for benchmarks, because this process forwards every byte that passes a
-   * proxy.
+   * Starts all parts and registers a webhook endpoint for all events. Resolves when the cluster accepts uploads. A test that kills the
+   * database server or the broker, or raises an alarm of the broker, passes its own server; `stop` removes it. With `anyStorage`, the
+   * cluster uses the S3 server at S3_TEST_ENDPOINT if that is set. Without `innerProxies`, the parts connect to each other directly, and
+   * only the proxies `public` and `uploads` are used: for benchmarks, because this process forwards every byte that passes a proxy.
    */
   static async start({
     controlPlanes = 2,

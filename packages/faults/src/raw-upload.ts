@@ -43,7 +43,7 @@ export async function outcomeOf(client: RawClient): Promise<Outcome> {
   return { status, code: body.code as string | undefined };
 }
 
-/** An upload whose test decides how much of it is sent at a time. */
+/** An upload. The test decides how much of it is sent at a time. */
 export class HeldUpload {
   readonly client: RawClient;
   readonly #body: Buffer;

@@ -8,7 +8,7 @@ export type Expected = {
   serverErrors?: boolean;
 };
 
-/** All violations of the invariants in docs/reliability.md, with their numbers, for a cluster at rest. */
+/** The violations of the guarantees in docs/reliability.md that a snapshot shows, with their numbers, for a cluster at rest. */
 export function violations(state: Snapshot, expected: Expected = {}): string[] {
   return [
     ...unfinishedWork(state),
@@ -46,7 +46,7 @@ export function unfinishedWork({ videos, jobs }: Pick<Snapshot, 'videos' | 'jobs
   ];
 }
 
-/** 2, 3, 4: storage holds exactly the objects that the database refers to, of one attempt. */
+/** 2, 3, 4: storage holds exactly the objects that the database refers to. Those of a video are from one attempt. */
 function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[] {
   const known = new Map(videos.map((video) => [video.id, video]));
   const strays = [...objects.keys()].filter((key) => {

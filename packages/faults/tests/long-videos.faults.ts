@@ -69,7 +69,7 @@ async function tasksOf(videoId: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Uploads a long video. Its source cannot be fetched until `endStorageFaults`. Resolves with it and the engine that has begun to plan it. */
+/** Uploads a long video. Its source cannot be fetched until `endStorageFaults`. Resolves with the video and the engine that claimed it. */
 async function pauseAtFetch(): Promise<{ videoId: string; engine: ServiceProcess }> {
   cluster.storage.inject('GetObject', 'hang');
   const videoId = await cluster.api.send(clips.encoded);
@@ -79,7 +79,7 @@ async function pauseAtFetch(): Promise<{ videoId: string; engine: ServiceProcess
   return { videoId, engine };
 }
 
-/** Ends the faults of the object store and disconnects hanging requests. With `next`, it can refuse to store segments instead. */
+/** Ends the faults of the object store and disconnects hanging requests. With 'stores no segments', later requests to store hang. */
 function endStorageFaults(next: 'stores segments' | 'stores no segments'): void {
   cluster.storage.heal();
   if (next === 'stores no segments') cluster.storage.inject('PutObject', 'hang');
@@ -96,14 +96,14 @@ test('a killed engine loses only the pieces in progress', async () => {
   await engine.start();
   expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
   expect(completedTasks(videoId)).toEqual(Array.from({ length: count }, (_, number) => number));
-  // Two processors, or fewer: a piece on each.
+  // At most the tasks that the killed engine had started are started again.
   const again = linesOf('task.started', videoId).length - count;
   expect(again).toBeGreaterThan(0);
   expect(again).toBeLessThanOrEqual(startedByKilled);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
-test('an engine whose lease expired finishes its piece after its successor', async () => {
+test('a piece that is finished after its lease has expired changes nothing', async () => {
   const videoId = await cluster.api.send(clips.encoded);
   const engine = await pauseAtPiece(videoId);
   for (const proxy of Object.values(cluster.proxiesOf(engine))) proxy.silence();
@@ -114,7 +114,7 @@ test('an engine whose lease expired finishes its piece after its successor', asy
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
-test('an engine is killed when it has made a plan that is not stored', async () => {
+test('if an engine is killed before its plan is stored, the next attempt plans the video again', async () => {
   const { videoId, engine } = await pauseAtFetch();
   cluster.proxiesOf(engine).internal.cut();
   endStorageFaults('stores segments');
@@ -128,7 +128,7 @@ test('an engine is killed when it has made a plan that is not stored', async () 
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
-test('the engine that planned a video dies with its source; the other one fetches the source once', async () => {
+test('if the engine that planned a video is killed, the other one fetches the whole source once', async () => {
   const { videoId, engine } = await pauseAtFetch();
   const before = cluster.storage.bytesSent;
   endStorageFaults('stores no segments');
@@ -146,7 +146,7 @@ test('the engine that planned a video dies with its source; the other one fetche
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
-test('an engine is killed between the last segment and its report', async () => {
+test('a task whose engine is killed after the last segment and before the report is tried again', async () => {
   const { videoId } = await pauseAtFetch();
   endStorageFaults('stores no segments');
   const count = await until(() => tasksOf(videoId));
@@ -244,7 +244,7 @@ test('a short video does not wait for the pieces of two long ones', async () => 
       .map(({ timestamp }) => String(timestamp));
   const [from = ''] = timesOf('transcode.started', [short]);
   const [to = ''] = timesOf('transcode.completed', [short]);
-  // A processor has one task at a time. While this engine transcoded the short video, no task followed one that ended.
+  // An engine runs one task per processor. While this one transcoded the short video, it began no task in place of one that ended.
   const begun = timesOf('task.started', long).filter((at) => at < to).length;
   const ended = timesOf('task.result_published', long).filter((at) => at <= from).length;
   expect(begun - ended).toBeLessThanOrEqual(availableParallelism());
@@ -257,7 +257,7 @@ testInBrowser('a viewer plays a video while it is transcoded, until its end', as
   const browser = await startBrowser(browserPath ?? '');
   try {
     const videoId = await cluster.api.send(clips.passedThrough);
-    // The same engine may work on it and on a piece. Stopped too early, it would store no segment for the preview.
+    // One engine may run this task and a piece. If its programs are stopped earlier, the preview gets no segment.
     await until(() => linesOf('task.completed', videoId).some(({ kind }) => kind === 'passthrough'));
     const engine = await pauseAtPiece(videoId);
     const { status, preview, embed } = await until(async () => {

@@ -99,7 +99,7 @@ async function reportsOn(videoId: string): Promise<Message[]> {
   return (await cluster.tap.messagesOn(videoId)).filter(({ type }) => type !== 'transcode');
 }
 
-/** The message that an engine sends when the control plane did not respond to an upload. */
+/** The message that an engine sends when the control plane did not respond to the registration of an upload. */
 async function completionOf(videoId: string): Promise<Message> {
   const [row] = await cluster.postgres.query<{ transfer_id: string; size: number; sha256: string }>(
     'select transfer_id, size::float8 as size, sha256 from upload_tickets join videos on id = video_id where id = $1',

@@ -70,7 +70,7 @@ async function begin(): Promise<Begun> {
   return { ticket, client, path };
 }
 
-/** A PATCH at the first engine, which gets its bytes up to `end`. */
+/** Sends a PATCH with the bytes up to `end` to the first engine, and keeps the request open. */
 function sendUpTo({ client, path }: Begun, end: number) {
   const held = client.holdPatch(`${first.url}${path}`, ACKNOWLEDGED, file.byteLength - ACKNOWLEDGED);
   held.request.write(file.subarray(ACKNOWLEDGED, end));
@@ -107,7 +107,7 @@ async function finishAt(engine: ServiceProcess, begun: Begun): Promise<void> {
   });
 }
 
-/** Expects one video with exactly the bytes of the file, and nothing else in the bucket. */
+/** Expects that each ticket has one ready video, whose only source has exactly the bytes of `content`. */
 async function expectFile(tickets: readonly Ticket[], content = file): Promise<void> {
   await uploader.expectReady(tickets);
   const sha256 = createHash('sha256').update(content).digest('hex');
@@ -173,7 +173,7 @@ test('an engine that hangs while another one finishes the upload changes nothing
   await expectFile([begun.ticket]);
 });
 
-test('an upload whose engine was killed before the registration is completed by a HEAD alone', async () => {
+test('a HEAD alone completes an upload whose engine was killed before the registration', async () => {
   const begun = await begin();
   cluster.storage.inject('HeadObject', 'hang', 1);
   const response = begun.client.patch(`${first.url}${begun.path}`, file, ACKNOWLEDGED);

@@ -123,7 +123,7 @@ withGateway.test('engines restarted one after another behind the gateway break n
   try {
     for (const [index, engine] of cluster.engines.entries()) {
       const other = cluster.engines[1 - index] as ServiceProcess;
-      // The gateway has found both engines.
+      // Until the gateway has sent an upload to each engine.
       const first: string[] = [];
       await until(async () => {
         first.push((await send()).videoId);

@@ -53,7 +53,7 @@ async function beginTranscode(): Promise<string> {
 }
 
 /** Resolves when the present lease of the open attempt has expired, but a later one is valid. */
-async function untilFirstLeaseOver(videoId: string): Promise<void> {
+async function untilFirstLeaseExpired(videoId: string): Promise<void> {
   const open = 'from attempts where video_id = $1 and outcome is null';
   const [first] = await cluster.postgres.query<{ expiry: Date }>(
     `select lease_expires_at as expiry ${open}`,
@@ -169,7 +169,7 @@ describe('a transcode', () => {
   test('waits for storage that stops responding', async () => {
     const videoId = await beginTranscode();
     cluster.proxies.storage.silence();
-    await untilFirstLeaseOver(videoId);
+    await untilFirstLeaseExpired(videoId);
     cluster.proxies.storage.heal();
     await cluster.api.client.videos.waitUntilReady(videoId);
     expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);

@@ -89,7 +89,7 @@ describe('202 follows from the database', () => {
     await until(() => tickets.flatMap((ticket) => uploader.sourcesOf(ticket)).length === 0);
   });
 
-  test('the client does not get 202 when the ticket expires while the engine is stopped', async () => {
+  test('the client does not get 202 when the ticket expires while the engine is suspended', async () => {
     const [engine] = cluster.engines as [Cluster['engines'][number]];
     const ticket = await cluster.api.ticket();
     const port = Number(new URL(engine.url).port);
@@ -105,7 +105,7 @@ describe('202 follows from the database', () => {
       process.kill(Number(engine.pid), 'SIGCONT');
       await engine.ready();
     }
-    // The engine may renew the lease first or complete the upload first, and its own time limits expired while it was stopped.
+    // The engine may renew the lease first or complete the upload first. Its own time limits expired while it was suspended.
     const { status, code } = await outcomeOf(held.client);
     expect(['401 upload_token_expired', '409 upload_cancelled', '503 unavailable']).toContain(
       `${status} ${code}`,

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -60,7 +61,7 @@ describe('tokens', () => {
       });
     const outcomes = await Promise.all(Array.from({ length: 10 }, send));
     const refusals = outcomes.filter(({ status }) => status !== 202);
-    // Ten, if the accepted upload got a 503 first.
+    // Ten if the response to the accepted upload was a 503: its retry is refused, too.
     expect(refusals.length).toBeGreaterThanOrEqual(9);
     for (const { code } of refusals) expect(['upload_in_progress', 'upload_token_used']).toContain(code);
 
@@ -227,6 +228,7 @@ describe('forms', () => {
     }
     await uploader.expectReady(tickets);
     for (const key of cluster.storage.objects.keys()) expect(key).toMatch(/^(sources|hls)\/[\w/.]+$/);
+    expect(existsSync('/tmp/framelane-was-here')).toBe(false);
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Report } from '../src/check.ts';
 import { runCommand } from '../src/command.ts';
+import { RULES } from '../src/rules.ts';
 import { copyOf, type Files, type Media, makeMedia, publish } from './support/good-stream.ts';
 import { StreamServer } from './support/stream-server.ts';
 
@@ -107,6 +108,7 @@ test('JSON has every rule with its level, source and verdict', async () => {
   const { text } = await run(server.url, '--json', '--profile', 'framelane');
   const report: Report = JSON.parse(text);
   expect(report.profile).toBe('framelane');
+  expect(report.results.map(({ id }) => id)).toEqual(RULES.map(({ id }) => id));
   expect(report.results.filter(({ outcome }) => outcome === 'failed')).toEqual([
     {
       id: 'master.resolution',
@@ -157,6 +159,7 @@ test('the token is sent with the URL, headers only to its origin, and neither is
   );
   expect(exitCode).toBe(0);
   expect(text).not.toContain('secret');
+  expect(server.requests[0]).toMatchObject({ path: 'master.m3u8', query: '?token=secret' });
   expect(elsewhere.requests).toHaveLength(1);
   expect(elsewhere.requests[0]?.headers).not.toHaveProperty('x-key');
 });

@@ -113,7 +113,7 @@ describe("ffmpeg's own streams", () => {
     expect([stream.width, stream.height]).toEqual([322, 180]);
   });
 
-  test('segments encrypted with the same vector', async () => {
+  test('segments encrypted with the same vector are decrypted and reported', async () => {
     await writeFile(join(directory, 'key.bin'), Buffer.alloc(16, 7));
     await writeFile(join(directory, 'key.info'), 'key.bin\nkey.bin\n');
     const { presentation, found } = await check(
@@ -149,7 +149,7 @@ describe("ffmpeg's own streams", () => {
     expect(idsOf(found).filter((id) => /^(segments|alignment|media\.durations)/.test(id ?? ''))).toEqual([]);
   });
 
-  test('a media playlist alone', async () => {
+  test('a media playlist alone breaks no rule', async () => {
     const { presentation, found } = await check(...H264, '-an', ...HLS, 'master.m3u8');
     expect(presentation.master).toBeNull();
     expect(found).toEqual([]);
@@ -217,7 +217,7 @@ describe('a good stream', () => {
       for (const { segments } of copy.tracks)
         damage(segments[random.below(segments.length)] ?? Buffer.alloc(1), 20);
       server.files = publish(copy);
-      // Without these lines it is not a playlist.
+      // The first 30 bytes stay: without the first tags it is not a playlist.
       for (const [path, file] of server.files) if (path.endsWith('.m3u8')) damage(file, 3, 30);
       const report = judge(await loadPresentation(server.url, { timeoutSeconds: 5 }), 'framelane');
       expect(report.results.length).toBe(RULES.length);

@@ -44,6 +44,6 @@ export interface MessageBus {
   countDeadLetters(queue: QueueName): Promise<number>;
   /** Rejects while messages cannot be published. */
   check(): Promise<void>;
-  /** Stops all consumers and disconnects. Messages that are not acknowledged are redelivered to other consumers. */
+  /** Stops all consumers and disconnects. A broker redelivers unacknowledged messages to other consumers. */
   close(): Promise<void>;
 }

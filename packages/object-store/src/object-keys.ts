@@ -48,12 +48,12 @@ export function attemptPrefix(workspaceId: string, videoId: string, attempt: num
   return `${hlsPrefix(workspaceId, videoId)}a${attempt}/`;
 }
 
-/** The folder of one try of a task of a long video, within that of its attempt. Without tasks, the folder is ''. */
+/** The folder of one try of a task of a long video, within that of its attempt. */
 export function taskFolder(task: number, tryNumber: number): string {
   return `t${task}.${tryNumber}/`;
 }
 
-/** A video, its attempt, and the folder within that of the attempt. */
+/** A video, its attempt, and the folder of a task within that of the attempt. Without tasks, `folder` is ''. */
 type Output = { workspaceId: string; videoId: string; attempt: number; folder?: string };
 
 /** Segment `sequence` (0, 1, 2 …) of a rendition, encrypted. */

@@ -32,7 +32,7 @@ export type Checkpoint = {
   laterBytesUntrusted: boolean;
 };
 
-/** Continues one object. One caller at a time; each call waits for the previous one. */
+/** Continues one object. It has one caller, who awaits each call before the next one. */
 export interface ResumableWriter {
   /** Bytes the object has so far. The next chunk begins there. */
   readonly offset: number;
@@ -144,12 +144,12 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
   /** Deletes all objects below a prefix, which ends with a slash. Succeeds if there are none. */
   deletePrefix(prefix: string): Promise<void>;
-  /** Removes all unfinished objects below a prefix whose key the store knows. */
+  /** Removes the unfinished objects below a prefix, as far as the store knows their keys. */
   abortUploads(prefix: string): Promise<void>;
   /**
    * Removes unfinished objects that were begun before a time, except for keys that `isLive` says are still being
-   * written. In files, the time of the last write counts, and those of `putStream` have no key. Resolves with how many it
-   * removed.
+   * written. Resolves with how many it removed. A file store uses the time of the last write. It does not know the keys of
+   * unfinished `putStream` objects, so it removes them without `isLive`.
    */
   abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number>;
   /** Space on the disk with the objects. Absent where a store has no disk of its own. */

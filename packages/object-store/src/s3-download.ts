@@ -13,17 +13,17 @@ export function readContinuously(
   range: ByteRange,
   signal: AbortSignal,
 ): Readable {
-  return Readable.from(pieces(first, reopen, range, signal), { objectMode: false });
+  return Readable.from(chunks(first, reopen, range, signal), { objectMode: false });
 }
 
-async function* pieces(
+async function* chunks(
   first: StoredObject,
   reopen: (start: number) => Promise<StoredObject>,
   range: ByteRange,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const { failuresInARow, progressBytes, delayMs } = DOWNLOAD_RETRIES;
-  const bytes = range.end + 1;
+  const end = range.end + 1;
   let read = range.start;
   let failures = 0;
   let open = async () => first;
@@ -31,16 +31,16 @@ async function* pieces(
     const start = read;
     try {
       const { body } = await open();
-      for await (const piece of body as AsyncIterable<Buffer>) {
-        read += piece.byteLength;
-        yield piece;
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        read += chunk.byteLength;
+        yield chunk;
       }
-      if (read === bytes) return;
-      throw new Error(`The connection ended after ${read} of ${bytes} bytes`);
+      if (read === end) return;
+      throw new Error(`The connection ended at byte ${read} instead of ${end}`);
     } catch (error) {
       signal.throwIfAborted();
       failures = read - start < progressBytes ? failures + 1 : 0;
-      if (failures >= failuresInARow || read >= bytes || isChanged(error)) throw error;
+      if (failures >= failuresInARow || read >= end || isChanged(error)) throw error;
       await delay(delayMs, undefined, { signal });
       open = () => reopen(read);
     }

@@ -57,7 +57,7 @@ export class SharedBuffers {
     return this.#idle.pop() ?? Buffer.allocUnsafeSlow(this.partBytes);
   }
 
-  /** Takes a buffer back from a stream that holds `held`. `reusable` if no request reads from it any more. */
+  /** Takes a buffer back from a stream that holds `held`, this one included. `reusable` if no request reads from it any more. */
   giveBack(buffer: Buffer, held: number, reusable: boolean): void {
     this.#held -= 1;
     if (reusable) this.#idle.push(buffer);
@@ -98,7 +98,7 @@ export class S3Parts {
   #failure: Error | undefined;
   readonly #abandoned = new AbortController();
 
-  /** `confirmed` are the parts that an earlier process has sent. `onFailure` is called once, when the first part fails. */
+  /** `confirmed` are the parts that an earlier process has sent. `onFailure` is called once, with the first failure. */
   constructor(options: {
     client: S3Client;
     place: { Bucket: string; Key: string };

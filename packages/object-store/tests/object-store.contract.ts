@@ -117,7 +117,7 @@ export function objectStoreContract(
         expect(await again.head('a/b')).toEqual(before);
       });
 
-      test('have errors of their own when they are missing', async () => {
+      test('that are missing have no metadata, and reading them throws an ObjectNotFoundError', async () => {
         await put('a/b', 'content');
         for (const key of ['none', 'a/none', 'a', 'a/b/c']) {
           expect(await store.head(key)).toBeNull();
@@ -207,7 +207,7 @@ export function objectStoreContract(
         await expectNothingAt('a/b');
       });
 
-      test('that failed before store nothing', async () => {
+      test('that failed before the call store nothing', async () => {
         const body = new PassThrough();
         body.on('error', () => {}).destroy(new Error('the client disconnected'));
         await until(() => body.closed);
@@ -384,7 +384,7 @@ export function objectStoreContract(
         await writeUpTo(killed, content, 3 * MIB);
         const checkpoint = await saved(killed);
         await writeUpTo(killed, content, 25 * MIB);
-        // The process would have sent these parts.
+        // `close` waits for the parts in transfer. The killed process would have sent them.
         await killed.close();
 
         const next = await (await lifecycle.create()).resume(

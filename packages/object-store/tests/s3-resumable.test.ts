@@ -25,7 +25,7 @@ let store: S3ObjectStore;
 const network = {
   /** Whether parts are held. They reach the server later or never, also when their process is dead by then. */
   isHolding: false,
-  /** Sends a held part. */
+  /** Each of these functions sends a held part. */
   held: [] as (() => Promise<unknown>)[],
   losesResponses: false,
 };
@@ -129,13 +129,13 @@ class Schedule {
 
   /** Runs until the object is complete. */
   async run(): Promise<void> {
-    for (let sessions = 0; !(await this.#session()); sessions += 1) expect(sessions).toBeLessThan(200);
+    for (let engines = 0; !(await this.#continue()); engines += 1) expect(engines).toBeLessThan(200);
     const stored = await buffer((await store.get(this.#key)).body);
     expect(stored.equals(this.#content)).toBe(true);
   }
 
-  /** Continues the upload at another engine. Resolves with whether it completed it. */
-  async #session(): Promise<boolean> {
+  /** Continues the upload at another engine. Resolves with whether the object is complete. */
+  async #continue(): Promise<boolean> {
     await this.#sendLate();
     const writer = await S3ResumableWriter.resume(
       this.#deps,

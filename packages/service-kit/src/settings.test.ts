@@ -80,7 +80,7 @@ describe('other types', () => {
     ['BUS', 'amqpx://bus.example', 'must be an amqp:// or amqps:// address'],
     ['KEYS', `${list},c2hvcnQ=`, 'must be 32 bytes in base64 each, separated by commas'],
     ['DAYS', '0', 'must be a whole number of at least 1'],
-  ])('%s=%s', (name, value, message) => {
+  ])('reject %s=%s', (name, value, message) => {
     expect(() => readSettings(others, { [name]: value })).toThrow(`${name}: ${message}`);
   });
 });
@@ -89,6 +89,9 @@ test('the limits are included, and the message names them', () => {
   const limits = (SLOTS: string) => readSettings(schema, { ...good, SLOTS }).SLOTS;
   expect([limits('1'), limits('64')]).toEqual([1, 64]);
   expect(() => limits('65')).toThrow('SLOTS: must be a whole number of at least 1 and at most 64');
+});
+
+test('a public URL has the scheme http or https, and loses its trailing slashes', () => {
   expect(readSettings(schema, { ...good, PUBLIC_URL: 'http://video.example//' }).PUBLIC_URL).toBe(
     'http://video.example',
   );

@@ -13,7 +13,7 @@ describe('liveness', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  test('fails while the thread pool is blocked, and probes once for concurrent requests', async () => {
+  test('fails while the thread pool is blocked, probes once for concurrent requests, and again for later ones', async () => {
     const { promise, resolve: unblock } = Promise.withResolvers<void>();
     const work = jest.fn(() => promise);
     const handler = liveness(new ThreadPoolProbe(work));
@@ -38,6 +38,8 @@ describe('liveness', () => {
     await jest.advanceTimersByTimeAsync(0);
     expect(responses).toEqual([503, 503, 200]);
     expect(work).toHaveBeenCalledTimes(1);
+    ask();
+    expect(work).toHaveBeenCalledTimes(2);
   });
 
   test('a rejected call still proves that the pool responds', async () => {

@@ -53,8 +53,8 @@ export async function lockForCommand(root: string): Promise<Unlock> {
 }
 
 /**
- * Resolves with undefined while another process holds the lock. It is an abstract Unix socket named after the directory. The kernel
- * releases it when the process ends, so a killed process leaves no stale lock.
+ * Resolves with undefined while another process holds the lock. The lock is an abstract Unix socket named after the directory. The
+ * kernel releases it when the process ends, so a killed process leaves no stale lock.
  */
 async function tryLock(path: string, use = ''): Promise<Unlock | undefined> {
   const name = createHash('sha256').update(path).digest('hex');

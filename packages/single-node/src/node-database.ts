@@ -10,9 +10,9 @@ import type { DataDir, SingleNodeSettings } from './settings.ts';
 export type BorrowedDatabase = { url: string; release(): Promise<void> };
 
 /**
- * Gives another process access to the database of a single node: the database of DATABASE_URL if it is set, otherwise the embedded one. If
- * the node is not running, it starts the embedded one. Waits until no other process borrows it. Throws a SettingsError when the data directory was never
- * used, or its node runs without an embedded PostgreSQL that accepts connections.
+ * Gives another process access to the database of a single node: the database of DATABASE_URL if it is set, otherwise the embedded one.
+ * Starts the embedded one if the node is not running. Waits until no other process borrows it. Throws a SettingsError when the data
+ * directory was never used, or its node runs without an embedded PostgreSQL that accepts connections.
  */
 export async function borrowDatabase({
   databaseUrl,

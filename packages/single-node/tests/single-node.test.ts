@@ -48,7 +48,7 @@ describe('a single node', () => {
     return node.output;
   }
 
-  test('describes itself with --help, and starts with no other argument', async () => {
+  test('describes itself with --help, and refuses any other argument', async () => {
     const main = join(import.meta.dirname, '../src/main.ts');
     const { stdout } = await run(process.execPath, [main, '--help']);
     expect(stdout).toContain('DATA_DIR');
@@ -110,11 +110,11 @@ describe('a single node', () => {
     const isReady = async () =>
       (await fetch(new URL('/readyz', node.baseUrl)).catch(() => undefined))?.ok === true;
     while (!(await isReady())) await pause(5);
-    const whoami = await fetch(`${node.baseUrl}/auth/usage`, {
+    const usage = await fetch(`${node.baseUrl}/auth/usage`, {
       headers: { Authorization: `Bearer ${apiKey}` },
     });
     // Not 401: only the workspace header is missing.
-    expect(whoami.status).toBe(400);
+    expect(usage.status).toBe(400);
     await until(async () => node.output.includes('Stop with Ctrl-C'));
     expect(node.output).not.toContain(apiKey);
     expect(node.output).toContain('the value of BOOTSTRAP_API_KEY');

@@ -1,4 +1,4 @@
-/** The header of a JPEG image of this size (ITU-T T.81, B.2), followed by nothing to be shown. */
+/** The header of a JPEG image of this size (ITU-T T.81, B.2), filled up with zeros. `bytes` is the whole length. */
 export function jpegOf(width: number, height: number, bytes = 200): Buffer {
   const start = [0xff, 0xd8];
   const application = [0xff, 0xe0, 0, 16, ...Buffer.from('JFIF\0'), 1, 1, 0, 0, 1, 0, 1, 0, 0];

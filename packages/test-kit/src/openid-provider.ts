@@ -38,7 +38,7 @@ export class OpenIdProviderServer {
     redirectUri: string;
     port?: number;
     claimsOf?: (email: string) => Account;
-    /** Lifetimes, apart from the default. */
+    /** Lifetimes in seconds that differ from those below. */
     ttl?: Configuration['ttl'];
   }): Promise<OpenIdProviderServer> {
     const server = createServer();

@@ -32,7 +32,7 @@ test.each([
   ['a counter without _total', '# HELP framelane_cups Cups\n# TYPE framelane_cups counter\n'],
   [
     'buckets that are not cumulative',
-    `${HISTOGRAM}tea_seconds_bucket{le="1"} 2\ntea_seconds_bucket{le="2"} 1\n`,
+    `${HISTOGRAM}tea_seconds_bucket{le="1"} 2\ntea_seconds_bucket{le="+Inf"} 1\ntea_seconds_count 1\n`,
   ],
   ['buckets without a count', `${HISTOGRAM}tea_seconds_bucket{le="+Inf"} 1\ntea_seconds_sum 1\n`],
   ['a count without buckets', `${HISTOGRAM}tea_seconds_sum 1\ntea_seconds_count 1\n`],

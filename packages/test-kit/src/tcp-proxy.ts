@@ -7,8 +7,8 @@ type Address = { host: string; port: number };
 type Direction = 'to-target' | 'to-client';
 
 /**
- * A TCP proxy that simulates network faults. It connects each client to the first of its targets that accepts. Its own
- * port never changes.
+ * A TCP proxy that simulates network faults. It connects clients to its targets in turn, and skips a target that does not
+ * accept. Its own port never changes.
  */
 export class TcpProxy {
   readonly #server: Server;
@@ -61,7 +61,7 @@ export class TcpProxy {
     this.#disconnectAll();
   }
 
-  /** Drops packets: connections stay open, but no data passes in these directions. */
+  /** Holds data back: connections stay open, but nothing passes in these directions. */
   silence(directions: readonly Direction[] = ['to-target', 'to-client']): void {
     this.#silent = directions;
     for (const { client, target } of this.#pairs) {

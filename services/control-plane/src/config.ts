@@ -64,7 +64,7 @@ const settings = z.object({
   WEBHOOK_TIMEOUT_SECONDS: setting.integer(1, 60).default(15),
 });
 
-/** Time limit for receiving a request, which has at most 256 kB. */
+/** Time limit for receiving a request. */
 const REQUEST_SECONDS = 30;
 
 /** The configuration of the control plane. */

@@ -71,7 +71,7 @@ export type ControlPlaneDeps = {
   checks?: ReadinessChecks;
   /** Resolves the host names of webhook endpoints. Default: by DNS. Tests replace it. */
   resolveHost?: ResolveHost;
-  /** Whether the build of a page that this process runs has failed. Without it, no build runs. */
+  /** Whether the build that this process started has failed; undefined if this process builds nothing. */
   pageBuildFailed?: (page: FrontEndName) => boolean;
 };
 
@@ -100,7 +100,21 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     shortestLeaseSeconds: Math.min(config.uploads.leaseSeconds, config.attempts.leaseSeconds),
   });
 
+  const guard = new AddressGuard({
+    allowedRanges: config.webhooks.allowedRanges,
+    publicProtocols: ['https:'],
+    resolveHost: deps.resolveHost ?? resolveHost,
+  });
   const events = new WebhookEventsService(config.webhooks);
+  const webhookDeliveries = new WebhookDeliveriesService({
+    db,
+    sender: new DeliverySender({ guard, timeoutSeconds: config.webhooks.timeoutSeconds }),
+    logger,
+    metrics,
+    sealingKeys: webhookKeys,
+    settings: config.webhooks,
+  });
+  const deliveryLoop = new DueLoop(webhookDeliveries, { logger });
   const commands = new TranscodeCommands({ db, bus, logger });
   const purges = new ObjectPurges({ db, objects, purgeRepeatSeconds: config.purgeRepeatSeconds });
   const commandLoop = new DueLoop(commands, { logger });
@@ -111,6 +125,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     commandLoop.wake();
     taskCommandLoop.wake();
     purgeLoop.wake();
+    deliveryLoop.wake();
   };
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
@@ -205,20 +220,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     settings: { ...config.attempts, contentKeys },
   });
 
-  const guard = new AddressGuard({
-    allowedRanges: config.webhooks.allowedRanges,
-    publicProtocols: ['https:'],
-    resolveHost: deps.resolveHost ?? resolveHost,
-  });
   const webhooks = new WebhookEndpointsService({ db, guard, sealingKeys: webhookKeys });
-  const webhookDeliveries = new WebhookDeliveriesService({
-    db,
-    sender: new DeliverySender({ guard, timeoutSeconds: config.webhooks.timeoutSeconds }),
-    logger,
-    metrics,
-    sealingKeys: webhookKeys,
-    settings: config.webhooks,
-  });
 
   const engines = new EnginesService({ db });
   const consoleSessions = new ConsoleSessionsService({ db, logger, publicUrl: config.publicUrl });
@@ -328,13 +330,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     authenticate,
     metrics,
     /** One loop for each kind of background work. */
-    loops: [
-      commandLoop,
-      taskCommandLoop,
-      purgeLoop,
-      new DueLoop(webhookDeliveries, { logger }),
-      new DueLoop(maintenance, { logger }),
-    ],
+    loops: [commandLoop, taskCommandLoop, purgeLoop, deliveryLoop, new DueLoop(maintenance, { logger })],
     countRequests: countRequests(metrics.registry, routeOf),
     tokenGuesses: new TokenGuessLimit(config.rateLimits.failuresPerMinute),
   };

@@ -8,7 +8,7 @@ import { translateHttpError } from './http/problems.ts';
 import { internalApi } from './internal-api/internal-api.routes.ts';
 import { serviceAuthentication } from './internal-api/service-authentication.ts';
 
-/** A plan has the captions of its video. */
+/** The request that stores a plan is large: the plan contains the captions of the video. */
 const MAX_BODY_BYTES = 16 * 1024 ** 2;
 
 /** The application on the internal listener. */

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-/** Runs one command on a database; `undefined` means none. */
+/** Runs one command on a database; `undefined` means that no database is configured. */
 async function run(databaseUrl: string | undefined, ...args: string[]): Promise<Ran> {
   let output = '';
   let errors = '';
@@ -57,7 +57,7 @@ function whoami(secret: string, workspaceId: string): Promise<Response> {
   });
 }
 
-describe('from an empty database to a valid key', () => {
+describe('from a new workspace to a valid key', () => {
   test('in JSON', async () => {
     const workspace = await json<{ id: string; name: string }>('workspace', 'create', '--name', 'Acme');
     expect(workspace).toEqual({
@@ -240,7 +240,7 @@ test('all of many keys are listed', async () => {
   expect(new Set(listed.map(({ name }) => name)).size).toBe(205);
 });
 
-test('shows a stored name on one line, whatever it contains', async () => {
+test('a stored name is shown on one line, whatever it contains', async () => {
   const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Old');
   const name = 'x\r\nkey_forged  svc_live\u001b[1A\u202e\u009b';
   await admin('key', 'create', '--workspace', id, '--name', 'Only');
@@ -252,7 +252,7 @@ test('shows a stored name on one line, whatever it contains', async () => {
   expect((await admin('key', 'list', '--workspace', id, '--json')).output).not.toMatch(/[\u202e\u009b]/);
 });
 
-test('can revoke the last key of a workspace', async () => {
+test('the last key of a workspace can be revoked', async () => {
   const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Leaked');
   const key = await json<{ id: string }>('key', 'create', '--workspace', id, '--name', 'Only');
   expect(await admin('key', 'revoke', key.id)).toMatchObject({ code: 0, output: `Revoked ${key.id}.\n` });
@@ -354,9 +354,9 @@ describe('errors', () => {
     ['a size below zero', ['limits', 'set', '--stored-bytes', '-1TB'], /such as 1TB/],
     ['a size without a number', ['limits', 'set', '--stored-bytes', 'TB'], /such as 1TB/],
     ['a fraction of a byte', ['limits', 'set', '--stored-bytes', '0.4'], /such as 1TB/],
-    ['a size beyond all numbers', ['limits', 'set', '--stored-bytes', '99999PB'], /such as 1TB/],
+    ['a size above the largest safe integer', ['limits', 'set', '--stored-bytes', '99999PB'], /such as 1TB/],
     ['a fraction of a video', ['limits', 'set', '--videos', '1.5'], /whole number, or none/],
-    ['a file without a byte', ['limits', 'set', '--file-bytes', '0'], /at least one byte/],
+    ['a file size of zero', ['limits', 'set', '--file-bytes', '0'], /at least one byte/],
     ['limits of an unknown workspace', ['limits', 'show', '--workspace', newId('ws')], /no workspace ws_/],
     ['limits of one of several workspaces', ['limits', 'set', '--videos', '1'], /--workspace/],
     ['an unknown key', ['key', 'revoke', newId('key')], /no key key_/],
@@ -369,7 +369,7 @@ describe('errors', () => {
     expect(errors).not.toMatch(/^ +at /m);
   });
 
-  test('a database that is unreachable, or refuses the login', async () => {
+  test('a database that is unreachable or does not exist', async () => {
     const unreachable = await run('postgres://u:hidden@127.0.0.1:1/x', 'workspace', 'list');
     expect(unreachable).toMatchObject({
       code: 1,
@@ -387,7 +387,10 @@ describe('errors', () => {
 test('the help needs no database and lists all commands', async () => {
   const help = await run(undefined, '--help');
   expect(help).toMatchObject({ code: 0, errors: '' });
-  for (const words of ['workspace', 'key', 'limits', 'A note.']) expect(help.output).toContain(words);
+  for (const command of ['workspace', 'key', 'limits', 'console-link', 'console-person']) {
+    expect(help.output).toMatch(new RegExp(`^  ${command} `, 'm'));
+  }
+  expect(help.output).toContain('A note.');
   const { output } = await run(undefined, 'key', 'create', '--help');
   for (const words of [...PERMISSIONS, '(required)', '2027-01-01T12:00:00Z']) expect(output).toContain(words);
   expect((await run(undefined, 'key', 'list')).errors).toBe('No database\n');

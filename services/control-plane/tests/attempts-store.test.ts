@@ -92,7 +92,7 @@ async function video({
 const row = (id: string) =>
   db.selectFrom('videos').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
-test('a move changes neither a tombstone nor a video in a status that it does not begin in', async () => {
+test('a move refuses a tombstone, and a video whose status is not in `from`', async () => {
   const move = (id: string) => storeFailedAttempts(db, id, MOVES.nextAttempt, 1);
   const processing = await video();
   await move(processing);
@@ -191,7 +191,7 @@ describe('commands', () => {
     expect([count, Math.round(oldestSeconds / 60)]).toEqual([3, 3]);
   });
 
-  test('are published, unless a later one is due by now', async () => {
+  test('are recorded as published, unless a later command of the video is due by now', async () => {
     const videoId = await video({ due: -1, waiting: -1 });
     const other = await video({ due: 1 });
     const [command] = await claimDueCommands(db, 1, 600);
@@ -235,7 +235,7 @@ describe('commands', () => {
     expect((await row(untouched)).command_due_at).toBeNull();
   });
 
-  test('of all videos that wait become due at a start alone', async () => {
+  test('of all videos that wait become due, also claimed ones, but not those of delayed attempts', async () => {
     const waiting = [await video({ waiting: -1 }), await video({ waiting: -1, due: -1, claimedUntil: 9 })];
     const others: Difference[] = [{ waiting: 5 }, { failed: true }, { deleted: true }, { lease: 1 }];
     for (const other of others) await video({ waiting: -1, ...other });
@@ -246,7 +246,7 @@ describe('commands', () => {
   });
 });
 
-test('the latest claimed command is of a living video that does not wait', async () => {
+test('the latest claimed command is that of a video that is not deleted and no longer waits', async () => {
   expect(await findLatestClaimedWaitingSince(db)).toBeNull();
   await video({ waiting: -1 });
   await video({ waiting: -1, failed: true, deleted: true });

@@ -207,19 +207,26 @@ describe('transcode commands', () => {
       await plane.engine.upload(uploadToken);
       const sent = new Date(Date.now() - minutes * 60_000);
       ids.push(videoId);
-      await until(async () => (await waiting()) === ids.length);
-      await plane.db
-        .updateTable('videos')
-        .set({ command_published_at: sent, waiting_since: sent })
-        .where('id', '=', videoId)
-        .execute();
+      // The queue has a command before the control plane has recorded that it is published.
+      await until(async () => {
+        const { numUpdatedRows } = await plane.db
+          .updateTable('videos')
+          .set({ command_published_at: sent, waiting_since: sent })
+          .where('id', '=', videoId)
+          .where('command_due_at', 'is', null)
+          .executeTakeFirst();
+        return numUpdatedRows === 1n;
+      });
     }
+    expect(await waiting()).toBe(ids.length);
     return ids;
   }
 
   test('that wait in a long queue are not published again', async () => {
     await queued([90, 60, 30]);
     for (let n = 0; n < 3; n++) await plane.maintain(...STEPS);
+    const due = plane.db.selectFrom('videos').select('id').where('command_due_at', 'is not', null);
+    expect(await due.execute()).toEqual([]);
     expect(await waiting()).toBe(3);
   });
 

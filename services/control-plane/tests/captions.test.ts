@@ -322,7 +322,7 @@ describe('text tracks of the file', () => {
 });
 
 describe('playback', () => {
-  test('the master playlist lists captions, and its change is visible at once', async () => {
+  test('the master playlist lists captions, and each change of them is visible at once', async () => {
     const { videoId } = await plane.readyVideo();
     const before = await hls(videoId, 'master.m3u8');
     expect(before.headers['cache-control']).toBe('public, no-cache');
@@ -374,7 +374,7 @@ describe('playback', () => {
     expect((await hls(videoId, 'captions/eng/1/0.vtt')).text).toBe(segments[0]?.text);
   });
 
-  test('an old revision gets the current captions, which caches revalidate', async () => {
+  test('the URL of an old revision returns the current captions, and caches revalidate them', async () => {
     const { videoId } = await plane.readyVideo();
     await put(videoId, 'en');
     await put(videoId, 'en', VTT.replace('bye', 'welcome'));

@@ -104,12 +104,13 @@ test('each field of a video changes the ETag of its record and of each list that
 });
 
 describe('the ETag of a list', () => {
-  test('changes with the videos on the page, and with the video after it', async () => {
+  test('changes with the videos on the page, and with the next page', async () => {
     const tag = 'page';
-    const path = `/videos?tag=${tag}&limit=1`;
+    const path = `/videos?tag=${tag}&limit=1&order=asc`;
     let before = await current(path);
     expect(before.body.data).toEqual([]);
-    for (const filename of ['a.mp4', 'b.mp4', 'c.mp4']) {
+    // The first video is on the page, the second begins the next page.
+    for (const filename of ['a.mp4', 'b.mp4']) {
       await plane.ticket({ filename, tags: [tag] });
       await expectNew(path, before);
       before = await current(path);

@@ -40,7 +40,7 @@ async function build(): Promise<void> {
   await writeFile(join(directory, 'files/a-1.js'), 'document.title = "A"');
 }
 
-test('every path without an extension is the page, under a strict policy, for this origin alone', async () => {
+test('every path without an extension returns the page, with a strict policy that allows no other origin but the engine', async () => {
   await build();
   const app = appAt();
   for (const path of ['/console', '/console/', '/console/videos/vid_1?q=a.b', '/console/a.b/c']) {
@@ -63,7 +63,7 @@ test('every path without an extension is the page, under a strict policy, for th
   );
 });
 
-test('it contains the name of the provider, escaped', async () => {
+test('the page contains the escaped name of the sign-in provider', async () => {
   await build();
   await writeFile(join(directoryOf(folder, keyOf(folder)), 'index.html'), '<head></head>');
   const html = async (providerName?: string) =>
@@ -74,7 +74,7 @@ test('it contains the name of the provider, escaped', async () => {
   );
 });
 
-test('its files can be cached forever; other paths do not exist', async () => {
+test('the files of the page can be cached forever; other paths do not exist', async () => {
   await build();
   const app = appAt();
   const file = await request(app).get('/console/files/a-1.js');
@@ -91,7 +91,7 @@ test('its files can be cached forever; other paths do not exist', async () => {
   expect([status, body.code]).toEqual([404, 'route_not_found']);
 });
 
-test('without a build: 503 with the reason, until there is one', async () => {
+test('without a build, the page is a 503 with the reason, until a build exists', async () => {
   const app = appAt('http://framelane.test', () => false);
   const { status, text, headers } = await request(app).get('/console/videos');
   expect([status, headers['retry-after'], headers['cache-control']]).toEqual([503, '2', 'no-store']);

@@ -111,7 +111,7 @@ describe('sign-in', () => {
     ['another port of the host', { origin: 'http://framelane.test:8090' }],
     ['an opaque origin', { origin: 'null' }],
     ['another site', { 'sec-fetch-site': 'cross-site' }],
-    ['the same site', { origin: CONSOLE_ORIGIN, 'sec-fetch-site': 'same-site' }],
+    ['another origin of the same site', { origin: CONSOLE_ORIGIN, 'sec-fetch-site': 'same-site' }],
   ])('from %s it is refused, and the code stays valid', async (_, headers) => {
     const code = await createCode(plane);
     expect(outcome(await send(code, headers))).toEqual(CSRF);
@@ -127,6 +127,7 @@ describe('sign-in', () => {
   });
 
   test('a session token that is sent as a code or as a key still works as a cookie', async () => {
+    // Only a control plane with a limit remembers invalid credentials.
     const limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 9 } });
     const { token, headers } = await signIn(plane);
     expect((await send(token, {}, limited.url)).status).toBe(401);
@@ -357,7 +358,8 @@ describe('a session with several workspaces', () => {
     const { headers } = await signIn({ ...plane, workspaceId: other });
     return request(plane.url)[method](`/v1/console/${path}`).set(headers);
   };
-  const secondInOther = async () => (await requestInOther('get', 'sessions')).body.data[1];
+  /** The session as the other workspace lists it: after the newer session that requests the list. */
+  const listedInOther = async () => (await requestInOther('get', 'sessions')).body.data[1];
 
   test('each request chooses its workspace and environment, with the permissions there', async () => {
     const first = await whoami(choosing(plane.workspaceId));
@@ -383,7 +385,7 @@ describe('a session with several workspaces', () => {
     expect((await create(choosing(plane.workspaceId))).body).toMatchObject({ environment: 'live' });
   });
 
-  test('a link to a file chooses the workspace in its address', async () => {
+  test('a link to a file chooses the workspace in its query', async () => {
     const read = (query: string, path = `/videos/${newId('vid')}/source`) =>
       request(plane.url)
         .get(`/v1${path}${query}`)
@@ -426,8 +428,8 @@ describe('a session with several workspaces', () => {
     expect(outcome(await whoami(ofKey))).toEqual([403, 'environment_mismatch']);
   });
 
-  test('others see and end only what concerns their workspace', async () => {
-    const listed = await secondInOther();
+  test('in one workspace, only the part of the session in that workspace can be listed and ended', async () => {
+    const listed = await listedInOther();
     expect(listed).toMatchObject({ name: 'Test', environments: ['test'], permissions: ['usage:read'] });
     expect(listed.id).not.toBe((await current(choosing(plane.workspaceId))).body.id);
     expect((await requestInOther('delete', `sessions/${listed.id}`)).status).toBe(204);
@@ -454,7 +456,7 @@ describe('a session with several workspaces', () => {
   });
 
   test('signing out works from a page whose workspace the session has lost', async () => {
-    const { id } = await secondInOther();
+    const { id } = await listedInOther();
     expect((await requestInOther('delete', `sessions/${id}`)).status).toBe(204);
     const response = await request(plane.url).delete('/v1/console/session').set(choosing(other, 'test'));
     expect(response.status).toBe(204);
@@ -518,7 +520,7 @@ describe('a session with several workspaces', () => {
     expect(await play(other)).toEqual([403, 'insufficient_permissions']);
   });
 
-  test('a session of the version before, with one environment, stays valid', async () => {
+  test('a session that an earlier version stored, with one environment, stays valid', async () => {
     const old = await signIn(plane, { environment: 'test' });
     const row = { environments: null };
     await plane.db.updateTable('console_sessions').set(row).where('id', '=', old.id).execute();
@@ -586,7 +588,7 @@ describe('requests of other pages', () => {
     expect(head.status).toBe(403);
   });
 
-  test('no response allows another origin to send credentials, not even those for players', async () => {
+  test('no response, not even one for players, allows another origin to send credentials', async () => {
     const origin = 'https://evil.example';
     const { videoId } = await plane.readyVideo();
     const playlist = `/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`;

@@ -29,7 +29,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test('an unreachable server, and one that closes the connection', async () => {
+test('the database is unavailable if its server is unreachable or closes the connection', async () => {
   const free = createHttpServer();
   const port = await listen(free, { host: '127.0.0.1', port: 0, variable: 'PORT' });
   await closeServer(free, 0);
@@ -45,14 +45,14 @@ test('an unreachable server, and one that closes the connection', async () => {
   closing.close();
 });
 
-test('a connection that ends during a query; the pool recovers', async () => {
+test('the database is unavailable if the connection ends during a query; the pool recovers', async () => {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
   const cut = failureOf(sql`select pg_terminate_backend(${rows[0]?.pid}), pg_sleep(5)`.execute(db));
   expect(isDatabaseUnavailable(await cut)).toBe(true);
   await until(() => sql`select 1`.execute(db).catch(() => undefined));
 });
 
-test('a connection that ends during a transaction', async () => {
+test('the database is unavailable if the connection ends during a transaction', async () => {
   const cut = failureOf(
     db.transaction().execute(async (trx) => {
       await failureOf(sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx));
@@ -63,7 +63,7 @@ test('a connection that ends during a transaction', async () => {
   await until(() => sql`select 1`.execute(db).catch(() => undefined));
 });
 
-test('a server that stops responding; a late begin does not affect later statements', async () => {
+test('the database is unavailable if its server stops responding; a late begin does not affect later statements', async () => {
   const link = await TcpProxy.startFor(database.url);
   const pool = openPool(link.through(database.url), logger, { responseMs: 300 });
   const silenced = openDatabase(pool);
@@ -83,7 +83,7 @@ test('a server that stops responding; a late begin does not affect later stateme
   await link.stop();
 });
 
-test('a statement that takes too long', async () => {
+test('a statement that takes too long does not make the database unavailable', async () => {
   const pool = openPool(`${database.url}?statement_timeout=50`, logger);
   const slow = openDatabase(pool);
   const failure = await failureOf(sql`select pg_sleep(5)`.execute(slow));
@@ -98,7 +98,7 @@ test('a migration can take longer than the statement timeout of the role', async
   await patient.destroy();
 });
 
-test('an error of the query itself is not an unavailable database', async () => {
+test('an error of the query itself does not make the database unavailable', async () => {
   expect(isDatabaseUnavailable(await failureOf(sql`select nonsense`.execute(db)))).toBe(false);
   expect(isDatabaseUnavailable('text')).toBe(false);
 });

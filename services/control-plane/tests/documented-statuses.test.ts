@@ -375,7 +375,7 @@ const oEmbedOf = (path: string, more = ''): Call => ({
 /** An unknown code. */
 const A_CODE: Call = { path: '/console/sessions', body: { code: 'unknown' } };
 
-/** Statuses of an operation on the session of the request, an administrator's session. */
+/** Statuses of an operation that requires a console session. The session is that of an administrator. */
 const ofOwnSession = (success: number, path = '/console/session'): Record<number, SendFor> => {
   const withSession = async (documented: DocumentedResponse, url = plane.url, headers: Credentials = {}) => {
     const session = await signIn(plane, { administrator: true });

@@ -135,7 +135,7 @@ describe('the page', () => {
   });
 });
 
-describe('who may show it in a frame', () => {
+describe('who may show the page in a frame', () => {
   const ancestorsOf = async (videoId: string, query = '', url = plane.url) =>
     /frame-ancestors (.*)$/.exec(
       String((await page(videoId, query, url)).headers['content-security-policy']),
@@ -156,7 +156,7 @@ describe('who may show it in a frame', () => {
     expect(await ancestorsOf(videoId)).toBe('*');
   });
 
-  test('of a signed video: its origins if the token is valid, and all for a refusal, which shows nothing', async () => {
+  test('of a signed video: the origins of the video if the token is valid; all if it is not, because the page then shows nothing', async () => {
     const restricted = await plane.startAnother({ embedOrigins: ['https://www.example.com'] });
     const videoId = await signedVideo();
     const expired = `?token=${await expiredTokenFor(videoId)}`;
@@ -263,6 +263,7 @@ describe('oEmbed', () => {
       expect(small.width).toBeLessThanOrEqual(Number(limits.maxwidth ?? 10_000));
       expect(small.height).toBeLessThanOrEqual(Number(limits.maxheight ?? 10_000));
       expect(small.width / small.height).toBeCloseTo(ratio, 1);
+      expect(String(small.width) === limits.maxwidth || String(small.height) === limits.maxheight).toBe(true);
       expect(small.thumbnail_url).toBeUndefined();
     }
   });

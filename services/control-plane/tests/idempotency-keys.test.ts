@@ -83,7 +83,7 @@ test('the same key in two workspaces, and two keys in one workspace, are differe
   expect(await findKey(db, beside)).toBeUndefined();
 });
 
-test('a key with a response has no lease, until it is a day old', async () => {
+test('a key with a response cannot be leased until it is a day old', async () => {
   const use = await unused();
   expect(await storeResponse(db, await claim(use), RESPONSE)).toBe(true);
   expect(await findKey(db, use)).toMatchObject({ ...RESPONSE, leased_until: null });
@@ -102,7 +102,7 @@ test('a response without a location is stored', async () => {
   expect(await findKey(db, use)).toMatchObject({ status: 200, location: null, body: {} });
 });
 
-test('a request that lost its lease to another one stores and releases nothing', async () => {
+test('a request that lost its lease to another request stores and releases nothing', async () => {
   const use = await unused();
   const { lost, held } = await takenOver(use);
   expect(await storeResponse(db, lost, RESPONSE)).toBe(false);

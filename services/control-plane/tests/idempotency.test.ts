@@ -203,6 +203,7 @@ const OPERATIONS: Record<string, Preparation> = {
     prepare: async (workspace) => ({
       path: `/videos/${(await workspace.video()).videoId}/playback-tokens`,
       body: { expiresIn: 600 },
+      // Playback tokens are not stored, so this effect cannot be counted.
       effects: async () => 1,
     }),
     renewed: ['token', 'url', 'expiresAt'],
@@ -228,7 +229,7 @@ const OPERATIONS: Record<string, Preparation> = {
       const before = await secrets();
       return {
         path: `/webhooks/${id}/rotate-secret`,
-        // A second rotation would replace the first secret here, too.
+        // After a second rotation, the previous secret would be that of the first rotation.
         effects: async () => Number((await secrets()).previous_secret === before.secret),
       };
     },

@@ -86,7 +86,7 @@ describe('a poster that a client has set', () => {
     request(plane.url)[method](`/v1/videos/${videoId}${path}`).set(plane.credentials);
   const set = (videoId: string, image: Buffer) => api('put', videoId).type('image/jpeg').send(image);
 
-  test('takes the place of the frame, until it is deleted', async () => {
+  test('replaces the poster of the transcode, until it is deleted', async () => {
     const videoId = await readyVideo('public');
     const { storageBytes, thumbnail } = await record(videoId);
     const image = jpegOf(1280, 720, 5000);

@@ -1,4 +1,5 @@
 import { IMPORT_FAILURES } from '@framelane/contracts/failures';
+import { newId } from '@framelane/contracts/ids';
 import {
   type ClaimedImport,
   type EndImportTryRequest,
@@ -8,6 +9,8 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 const URL_WITH_SECRET = 'https://media.example.com:8443/masters/Summer%20holiday.mp4?signature=EXAMPLE#start';
@@ -52,11 +55,20 @@ async function claim(): Promise<ClaimedImport | null> {
   return body.import as ClaimedImport | null;
 }
 
-/** Claims the only import. */
-async function claimOnly(): Promise<ClaimedImport> {
+/** Claims an import. Throws if none is due. */
+async function claimDue(): Promise<ClaimedImport> {
   const claimed = await claim();
   if (claimed === null) throw new Error('No import is due');
   return claimed;
+}
+
+/** Credentials of another workspace. */
+async function credentialsElsewhere(): Promise<Record<string, string>> {
+  const workspaceId = newId('ws');
+  const secret = newApiKeySecret('live');
+  await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();
+  await createFullKey(plane.db, { workspaceId, name: 'Test', secret });
+  return { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
 }
 
 async function progress(
@@ -119,7 +131,7 @@ describe('requesting an import', () => {
     expect(stored).not.toContain('EXAMPLE');
   });
 
-  test('calls the file "import" if the URL has no file name', async () => {
+  test('calls the file "import" if the URL has no valid file name', async () => {
     const { body } = await post({ url: 'https://media.example.com/%2e%2e%2fpasswd', title: 'T' });
     expect(body).toMatchObject({ filename: 'import', title: 'T' });
   });
@@ -178,10 +190,10 @@ describe('requesting an import', () => {
   });
 });
 
-describe('the import of an engine', () => {
+describe('an import', () => {
   test('is claimed once, reports progress, and completes like an upload', async () => {
     const videoId = await create();
-    const claimed = await claimOnly();
+    const claimed = await claimDue();
     expect(claimed).toMatchObject({
       videoId,
       url: URL_WITH_SECRET.replace('#start', ''),
@@ -210,14 +222,14 @@ describe('the import of an engine', () => {
 
   test('is retried after a pause, which the record shows', async () => {
     const videoId = await create();
-    const claimed = await claimOnly();
+    const claimed = await claimDue();
     await endTry(claimed, { failure: 'import_server_failed', retryInSeconds: 30, startedOver: true });
     const { import: shown, status } = await record(videoId);
     expect([status, shown]).toMatchObject(['uploading', { tries: 1, failure: 'import_server_failed' }]);
     expect(Date.parse(shown.nextTryAt) - Date.now()).toBeGreaterThan(25_000);
     expect(await claim()).toBeNull();
     await plane.db.updateTable('imports').set({ due_at: new Date() }).execute();
-    const second = await claimOnly();
+    const second = await claimDue();
     expect(second).toMatchObject({ tries: 1, startedOver: true });
     await progress(second, { tries: 1 });
     expect((await record(videoId)).import).toMatchObject({
@@ -229,7 +241,7 @@ describe('the import of an engine', () => {
 
   test('shows the pause of an engine that waits', async () => {
     const videoId = await create();
-    const claimed = await claimOnly();
+    const claimed = await claimDue();
     await progress(claimed, { tries: 2, failure: 'import_incomplete', nextTryInSeconds: 20 });
     const { import: shown } = await record(videoId);
     expect(shown).toMatchObject({ tries: 2, failure: 'import_incomplete' });
@@ -238,7 +250,7 @@ describe('the import of an engine', () => {
 
   test.each(Object.entries(IMPORT_FAILURES))('%s fails the video', async (code, message) => {
     const videoId = await create();
-    await endTry(await claimOnly(), { failure: code as keyof typeof IMPORT_FAILURES, retryInSeconds: null });
+    await endTry(await claimDue(), { failure: code as keyof typeof IMPORT_FAILURES, retryInSeconds: null });
     expect(await record(videoId)).toMatchObject({ status: 'failed', error: { code, message } });
     expect(await row(videoId)).toMatchObject({ request: null, due_at: null });
     const retried = await request(plane.url).post(`/v1/videos/${videoId}/retry`).set(plane.credentials);
@@ -247,9 +259,9 @@ describe('the import of an engine', () => {
 
   test('that is handed back is due at once, with a new transfer; the old one changes nothing', async () => {
     const videoId = await create();
-    const first = await claimOnly();
+    const first = await claimDue();
     await endTry(first, { tries: 0 });
-    const second = await claimOnly();
+    const second = await claimDue();
     expect(second.transferId).not.toBe(first.transferId);
     expect(second.tries).toBe(0);
     expect(await progress(first)).toBe(false);
@@ -261,7 +273,7 @@ describe('the import of an engine', () => {
 
   test('is not claimed again during the lease grace of a new control plane, even if its lease has expired', async () => {
     await create();
-    const first = await claimOnly();
+    const first = await claimDue();
     await plane.db.updateTable('imports').set({ claimed_until: sql`now()` }).execute();
     const leased = await plane.startAnother({ maintenanceSeconds: 3600 });
     const engine = plane.engineAt(leased.internalUrl);
@@ -273,16 +285,16 @@ describe('the import of an engine', () => {
 
   test('is claimed again at once after a restart of a single node', async () => {
     await create();
-    const first = await claimOnly();
+    const first = await claimDue();
     await plane.startAnotherAlone();
-    const second = await claimOnly();
+    const second = await claimDue();
     expect(second.transferId).not.toBe(first.transferId);
     expect(await progress(first)).toBe(false);
   });
 
   test('ends when the video is deleted', async () => {
     const videoId = await create();
-    const claimed = await claimOnly();
+    const claimed = await claimDue();
     await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
     expect(await row(videoId)).toBeUndefined();
     expect(await progress(claimed)).toBe(false);
@@ -292,20 +304,22 @@ describe('the import of an engine', () => {
   });
 
   test('fails at its deadline, claimed or not', async () => {
-    const [waiting, running] = [await create(), await create()];
-    const claimed = [await claimOnly(), await claimOnly()].find(({ videoId }) => videoId === running);
+    const [running, waiting] = [await create(), await create()];
+    const claimed = [await claimDue(), await claimDue()].find(({ videoId }) => videoId === waiting);
     await endTry(claimed as ClaimedImport, { retryInSeconds: 3600 });
     await plane.db.updateTable('imports').set({ deadline: sql`now()` }).execute();
     expect(await claim()).toBeNull();
     await plane.maintain('expire-imports', 'expire-tickets');
-    for (const videoId of [waiting, running]) {
+    for (const videoId of [running, waiting]) {
       expect(await record(videoId)).toMatchObject({ status: 'failed', error: { code: 'import_timed_out' } });
     }
   });
 
-  test('waits while the workspace has too many uploads in progress, and does not block the next import', async () => {
+  test('waits while the workspace has too many uploads in progress, and does not block an import of another workspace', async () => {
     await Promise.all([create(), create(), create()]);
-    const [first, second] = [await claimOnly(), await claimOnly()];
+    const [first, second] = [await claimDue(), await claimDue()];
+    const { body: next } = await post({ url: URL_WITH_SECRET }, await credentialsElsewhere());
+    expect((await claimDue()).videoId).toBe(next.id);
     expect(await claim()).toBeNull();
     const postponed = await plane.db
       .selectFrom('imports')
@@ -319,7 +333,7 @@ describe('the import of an engine', () => {
       .set({ due_at: new Date() })
       .where('request', 'is not', null)
       .execute();
-    expect((await claimOnly()).videoId).toBe(postponed.video_id);
+    expect((await claimDue()).videoId).toBe(postponed.video_id);
     expect(second.videoId).not.toBe(postponed.video_id);
   });
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
-/** The tests renew all leases themselves. */
+/** The lease grace lasts as long: longer than the first two tests, but short, because the third test waits until it has passed. */
 const LEASE_SECONDS = 3;
 
 let plane: TestControlPlane;
@@ -38,7 +38,7 @@ const statusOf = async (videoId: string) =>
 const openAttempts = async () =>
   (await plane.db.selectFrom('attempts').select('number').where('outcome', 'is', null).execute()).length;
 
-test('an attempt of a live engine is not ended', async () => {
+test('an attempt of a live engine is not ended during the grace', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
@@ -50,7 +50,7 @@ test('an attempt of a live engine is not ended', async () => {
   expect(await statusOf(videoId)).toBe('ready');
 });
 
-test('the ticket of a transfer in progress does not expire', async () => {
+test('the ticket of a transfer in progress does not expire during the grace', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   const { transferId } = await plane.engine.redeem(uploadToken);
 
@@ -63,7 +63,7 @@ test('the ticket of a transfer in progress does not expire', async () => {
   expect(await statusOf(videoId)).toBe('processing');
 });
 
-test('leases that are not renewed during the grace expire', async () => {
+test('leases that are not renewed during the grace expire after it', async () => {
   const attempted = await plane.ticket();
   await plane.engine.upload(attempted.uploadToken);
   await plane.engine.claim(attempted.videoId);

@@ -17,7 +17,7 @@ const REDIRECT_URI = `${PUBLIC_URL}/console/sign-in/callback`;
 
 let provider: OpenIdProviderServer;
 let plane: TestControlPlane;
-/** The claims of accounts that differ from the default. */
+/** Claims by account. All other accounts have the default claims. */
 const accounts = new Map<string, Account>();
 /** Runs when the provider has computed the times of an ID token, before it signs the token. */
 let onIdToken = () => {};
@@ -53,7 +53,7 @@ const settings = () => ({
   name: 'Acme',
 });
 
-/** A browser for which the host of the public address is this control plane. */
+/** A browser that sends requests for PUBLIC_URL to this control plane. */
 const browser = (url = plane.url) => new Browser({ [PUBLIC_URL]: url });
 
 /** Runs a command of the administrator. */
@@ -138,7 +138,7 @@ describe('a sign-in is refused', () => {
   beforeAll(() =>
     admin('console-person', 'add', '--email', 'eve@example.com', '--workspace', plane.workspaceId),
   );
-  const none = async (person: Browser) => expect((await session(person))[0]).toBe(401);
+  const expectNoSession = async (person: Browser) => expect((await session(person))[0]).toBe(401);
 
   test.each([
     [
@@ -176,7 +176,7 @@ describe('a sign-in is refused', () => {
     const person = browser();
     const url = changeResponse(await authorise(person, 'eve@example.com', changeRequest));
     expect(failureOf(await person.get(url))).toBe(reason);
-    await none(person);
+    await expectNoSession(person);
   });
 
   test('in another browser, with and without a sign-in of its own', async () => {
@@ -185,7 +185,7 @@ describe('a sign-in is refused', () => {
     await other.get(START);
     for (const person of [other, empty]) {
       expect(failureOf(await person.get(url))).toBe('expired');
-      await none(person);
+      await expectNoSession(person);
     }
   });
 
@@ -208,7 +208,7 @@ describe('a sign-in is refused', () => {
     const thief = browser();
     thief.cookies.set('framelane.test', new Map([['framelane-sign-in', attempt]]));
     expect(failureOf(await thief.get(url))).toBe('rejected');
-    await none(thief);
+    await expectNoSession(thief);
   });
 
   test('after ten minutes', async () => {
@@ -218,7 +218,7 @@ describe('a sign-in is refused', () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(later);
     const { location } = await person.get(url).finally(() => clock.mockRestore());
     expect(location).toContain('#failure=expired&');
-    await none(person);
+    await expectNoSession(person);
   });
 
   test('with an ID token that has expired', async () => {
@@ -232,14 +232,14 @@ describe('a sign-in is refused', () => {
     });
     expect(failureOf(failed)).toBe('rejected');
     expect(String(inspect(logged, { depth: 9 }))).toContain('OAUTH_JWT_TIMESTAMP_CHECK_FAILED');
-    await none(person);
+    await expectNoSession(person);
   });
 
   test.each<[string, Account]>([
     ['unverified', { email: 'eve@example.com', email_verified: false }],
     ['of unknown verification', { email: 'eve@example.com' }],
     [
-      'unverified, whatever is verified of its domain',
+      'unverified, although the owner of its domain is verified',
       { email: 'eve@example.com', email_verified: false, xms_edov: true },
     ],
     ['not there', {}],
@@ -248,7 +248,7 @@ describe('a sign-in is refused', () => {
     const person = browser();
     accounts.set('account-of-eve', account);
     expect(failureOf(await signIn(person, 'account-of-eve'))).toBe('unverified');
-    await none(person);
+    await expectNoSession(person);
   });
 
   test('when the person was not added, even if their email address looks like an added one', async () => {
@@ -256,7 +256,7 @@ describe('a sign-in is refused', () => {
     for (const email of ['stranger@example.com', '\u212Aim@example.com']) {
       const person = browser();
       expect(failureOf(await signIn(person, email))).toBe('not_added');
-      await none(person);
+      await expectNoSession(person);
     }
   });
 
@@ -270,7 +270,7 @@ describe('a sign-in is refused', () => {
     await changed.stop();
   });
 
-  test('after too many from one network', async () => {
+  test('after too many refused ones from one network', async () => {
     const limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 2 } });
     const person = browser(limited.url);
     for (const expected of ['rejected', 'rejected', 'too_many']) {
@@ -290,8 +290,9 @@ test('Microsoft Entra verifies the owner of the domain in place of the address',
 });
 
 describe('the sessions of a person', () => {
-  const whoami = async (person: Browser, workspaceId: string, url = PUBLIC_URL) =>
-    (await person.get(`${url}/v1/videos`, { 'X-Svc-Workspace': workspaceId })).status;
+  /** The status of a request in a workspace. */
+  const statusIn = async (person: Browser, workspaceId: string) =>
+    (await person.get(`${PUBLIC_URL}/v1/videos`, { 'X-Svc-Workspace': workspaceId })).status;
 
   test('end at once when the person is removed, from one workspace or from all', async () => {
     const { id } = JSON.parse(await admin('workspace', 'create', '--json', '--name', 'Third'));
@@ -300,11 +301,11 @@ describe('the sessions of a person', () => {
     const [person, other] = [browser(), browser()];
     await signIn(person, 'bob@example.com');
     await signIn(other, 'bob@example.com');
-    expect(await whoami(person, id)).toBe(200);
+    expect(await statusIn(person, id)).toBe(200);
 
     await admin('console-person', 'remove', '--email', 'Bob@example.com', '--workspace', id);
     for (const each of [person, other]) {
-      expect([await whoami(each, id), await whoami(each, plane.workspaceId)]).toEqual([403, 200]);
+      expect([await statusIn(each, id), await statusIn(each, plane.workspaceId)]).toEqual([403, 200]);
     }
     await admin('console-person', 'remove', '--email', 'bob@example.com');
     for (const each of [person, other]) expect((await session(each))[0]).toBe(401);

@@ -45,7 +45,7 @@ const setPolicy = (videoId: string, playbackPolicy: string) =>
   request(plane.url).patch(`/v1/videos/${videoId}`).set(plane.credentials).send({ playbackPolicy });
 const tokenFor = async (videoId: string) => String((await askToken(videoId)).body.token);
 
-/** A token that expires in this many seconds, or expired before. */
+/** A token that expires in this many seconds. With a negative number, it has expired. */
 const tokenOf = (videoId: string, expiresIn: number, secret = contentKeySecret) =>
   signPlaybackToken(playbackTokenKey(secret), {
     videoId,
@@ -195,7 +195,7 @@ describe('a signed video', () => {
 
   test.each<[string, () => Promise<string>, string]>([
     ['for another video', () => tokenFor(open), 'playback_token_invalid'],
-    ['of yesterday', () => tokenOf(signed, -1), 'playback_token_expired'],
+    ['that has expired', () => tokenOf(signed, -1), 'playback_token_expired'],
     ['signed with another secret', () => tokenOf(signed, 60, Buffer.alloc(32)), 'playback_token_invalid'],
     ['that is not a JWT', async () => 'nonsense', 'playback_token_invalid'],
     ['that is empty', async () => '', 'playback_token_invalid'],
@@ -230,11 +230,14 @@ describe('a signed video', () => {
     expect((await get(`${hls(signed)}/master.m3u8`, { 'if-none-match': String(etag) })).status).toBe(401);
   });
 
-  test('404 after its deletion, with any credentials', async () => {
+  test('404 after its deletion, with a token and with a key', async () => {
     const videoId = await readyVideo({ playbackPolicy: 'signed' });
     const token = await tokenFor(videoId);
     await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
-    for (const part of PARTS) expect((await get(`${hls(videoId)}${part}?token=${token}`)).status).toBe(404);
+    for (const part of PARTS) {
+      expect((await get(`${hls(videoId)}${part}?token=${token}`)).status).toBe(404);
+      expect((await get(`${hls(videoId)}${part}`, plane.credentials)).status).toBe(404);
+    }
   });
 });
 
@@ -248,7 +251,7 @@ describe('a signed video with an API key', () => {
     }
   });
 
-  test('the key needs no other permission', async () => {
+  test('needs only the permission to read videos', async () => {
     const authorization = `Bearer ${await keyWith(['videos:read'])}`;
     expect((await get(`${hls(signed)}/key`, { ...plane.credentials, authorization })).status).toBe(200);
   });
@@ -262,7 +265,7 @@ describe('a signed video with an API key', () => {
       'workspace_header_missing',
     ],
     [
-      'for another workspace',
+      'with the header of another workspace',
       async () => ({ ...plane.credentials, 'x-svc-workspace': newId('ws') }),
       403,
       'workspace_mismatch',

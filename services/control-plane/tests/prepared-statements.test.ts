@@ -35,7 +35,7 @@ test('a statement that is compiled once is prepared once, and uses the parameter
   });
 });
 
-test('it is not prepared in a transaction, where it could not be retried', async () => {
+test('a statement is not prepared in a transaction, where it could not be retried', async () => {
   await db.connection().execute(async (connection) => {
     await parcels(connection, 1);
     await sql`alter table parcels add column weight integer default 7`.execute(db);
@@ -44,7 +44,7 @@ test('it is not prepared in a transaction, where it could not be retried', async
   });
 });
 
-test('it works after a column was added', async () => {
+test('a prepared statement works after a column was added', async () => {
   await db.connection().execute(async (connection) => {
     await parcels(connection, 1);
     await sql`alter table parcels add column weight integer default 7`.execute(db);

@@ -31,7 +31,7 @@ async function text(videoId: string, path: string): Promise<string> {
 }
 
 describe('the preview of a long video', () => {
-  test('is offered when its first segments are stored and engines keep ahead, and ends when it is ready', async () => {
+  test('is offered when its first segments are stored and engines keep ahead, and ends when the video is ready', async () => {
     const { videoId, audio, piece } = await videos.planned();
     await videos.progress(videoId, piece, 0.9, STARTED.piece);
     expect(await video(videoId)).toMatchObject({ status: 'processing', preview: null });
@@ -50,7 +50,7 @@ describe('the preview of a long video', () => {
     expect(await video(videoId)).toMatchObject({ status: 'ready', preview: null, hls });
   });
 
-  test('changes the version of the record', async () => {
+  test('changes the ETag of the record', async () => {
     const { videoId, audio, piece } = await videos.planned();
     await videos.progress(videoId, piece, 0.9, STARTED.piece);
     const read = () => request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
@@ -96,32 +96,34 @@ describe('the preview of a long video', () => {
     }
   });
 
-  test('responds with 503 for a segment that is not stored in time, or if too many requests wait; 404 for an unplanned segment', async () => {
+  test('responds with 503 for a segment that is not stored in time, and with 404 for an unplanned segment', async () => {
     const { videoId } = await videos.previewed();
     expect((await get(videoId, '360p/6.ts')).status).toBe(404);
     const { db, objects, workspaceId } = plane;
     const [logger, metrics] = [createLogger({ service: 'test', level: 'silent' }), new Metrics()];
-    const previews = new PreviewsService({ db, objects, logger, metrics, waitMs: 500, maxWaits: 1 });
+    const previews = new PreviewsService({ db, objects, logger, metrics, waitMs: 500 });
     const address = { workspaceId, videoId, rendition: '360p', sequence: 5 } as const;
-    const waiting = [previews.segment({ ...address, sequence: 4 }), previews.segment(address)];
-    const notYet = { status: 503, options: { headers: { 'Retry-After': '5' } } };
-    const outcomes = await Promise.allSettled(waiting);
-    expect(outcomes).toEqual([
-      { status: 'rejected', reason: expect.objectContaining(notYet) },
-      { status: 'rejected', reason: expect.objectContaining(notYet) },
-    ]);
+    await expect(previews.segment(address)).rejects.toMatchObject({
+      status: 503,
+      options: { headers: { 'Retry-After': '5' } },
+    });
   });
 
-  test('serves stored segments while the limit of waiting requests is reached', async () => {
+  test('responds with 503 at once if too many requests wait, but serves stored segments', async () => {
     const { videoId, piece } = await videos.previewed();
     await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: randomBytes(16) });
     const { db, objects, workspaceId } = plane;
     const [logger, metrics] = [createLogger({ service: 'test', level: 'silent' }), new Metrics()];
-    const previews = new PreviewsService({ db, objects, logger, metrics, maxWaits: 0 });
+    const previews = new PreviewsService({ db, objects, logger, metrics, waitMs: 600_000, maxWaits: 1 });
     const address = { workspaceId, videoId, rendition: '360p', sequence: 0 } as const;
+    // One of the two waits. The other one is refused.
+    const missing = [4, 5].map((sequence) => previews.segment({ ...address, sequence }));
+    await expect(Promise.race(missing)).rejects.toMatchObject({ status: 503 });
     expect(await previews.segment(address)).toMatchObject({ bytes: 16 });
     expect(await previews.segment({ ...address, sequence: 6 })).toBeUndefined();
-    await expect(previews.segment({ ...address, sequence: 5 })).rejects.toMatchObject({ status: 503 });
+    // The deletion ends the wait.
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect(await Promise.allSettled(missing)).toContainEqual({ status: 'fulfilled', value: undefined });
   });
 
   test('keeps the error of the object store as the cause', async () => {
@@ -176,11 +178,11 @@ describe('the preview of a long video', () => {
     expect((await get(videoId, '360p/2.ts')).headers['cache-control']).toContain('immutable');
   });
 
-  test.each(['fails', 'is deleted'])('ends when the attempt or the video %s', async (how) => {
+  test.each(['the attempt fails', 'the video is deleted'])('ends when %s', async (cause) => {
     const { videoId, piece } = await videos.previewed();
     await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: randomBytes(16) });
     const waiting = get(videoId, '360p/5.ts').then();
-    if (how === 'fails') {
+    if (cause === 'the attempt fails') {
       const [code, message] = ['malformed_media', 'What went wrong.'] as const;
       await plane.engine.report('task.failed', { ...tryOf(videoId, piece), code, message, retryable: false });
       expect((await video(videoId)).preview).toBeNull();

@@ -108,7 +108,7 @@ test(
       .filter(({ path }) => !path.startsWith('/console/'))
       .map(({ method, path }) => `${method} ${path}`)
       .filter((operation) => !successful.has(operation));
-    // A random run can miss some.
+    // A random run can miss one.
     expect(neverSuccessful.slice(1)).toEqual([]);
   },
   60_000 + 100 * REQUESTS,

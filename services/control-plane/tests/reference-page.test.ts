@@ -28,7 +28,7 @@ test('browsers revalidate the page, and get 304 if it has not changed', async ()
   expect(again.status).toBe(304);
 });
 
-test('its files are compressed and can be cached forever', async () => {
+test('the files of the page are compressed and can be cached forever', async () => {
   expect(files.map((path) => path.split('/').at(-1))).toEqual([
     'swagger-ui.css',
     'page.css',

@@ -3,7 +3,7 @@ import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { expect, test } from '@jest/globals';
 import { ResponseObserver } from './support/response-observer.ts';
 
-/** Responds to requests for the usage of a workspace. */
+/** Responds like the operation for the usage of a workspace, with an invalid body. The path of a request is the status. */
 const server = createServer((req, res) => {
   Object.assign(req, { openapi: { openApiRoute: '/v1/auth/usage' } });
   res.statusCode = Number(req.url?.slice(1));
@@ -14,7 +14,7 @@ const server = createServer((req, res) => {
 const port = await listen(server, { port: 0, host: '127.0.0.1', variable: 'PORT' });
 const observer = new ResponseObserver();
 
-test('reports each response of its servers that violates the contract', async () => {
+test('reports each violation of the contract by its servers once', async () => {
   await fetch(`http://127.0.0.1:${port}/200`);
   observer.add(port);
   for (const path of ['200', '299', '200']) await (await fetch(`http://127.0.0.1:${port}/${path}`)).text();

@@ -147,7 +147,7 @@ describe('creating', () => {
     expect(await save(ids)).toMatchObject({ status: 200 });
   });
 
-  test('of two files at once leaves one upload', async () => {
+  test('of several files at once leaves one upload', async () => {
     const created = await Promise.all(['YQ==', 'Yg==', 'Yw=='].map((name) => create(`filename ${name}`)));
     expect(created.map(({ status }) => status)).toEqual([200, 200, 200]);
     const rows = await uploadsOf();
@@ -198,23 +198,20 @@ describe('an epoch', () => {
     ['a release', release, [204, undefined]],
     ['a completion', complete, [409, 'upload_cancelled']],
   ])(
-    'ends while %s of it waits for the ticket, which then changes nothing',
+    'ends while %s of it waits for the ticket; the waiting request then changes nothing',
     async (_name, report, outcome) => {
       const old = await begun();
       await save(old, 100);
-      const { promise: done, resolve } = Promise.withResolvers<void>();
-      let late: Promise<Reply> | undefined;
-      const opening = plane.db.transaction().execute(async (trx) => {
+      const { late } = await plane.db.transaction().execute(async (trx) => {
         await sql`select from upload_tickets where video_id = ${videoId} for update`.execute(trx);
-        late = report(old);
+        const late = report(old);
         await blocked(1);
         await sql`update resumable_uploads set epoch = epoch + 1
-        where transfer_id = ${old.transferId}`.execute(trx);
+          where transfer_id = ${old.transferId}`.execute(trx);
         await sql`update upload_tickets set announced_bytes = 1 where video_id = ${videoId}`.execute(trx);
-        resolve();
+        return { late };
       });
-      await Promise.all([done, opening]);
-      expect(codeOf((await late) as Reply)).toEqual(outcome);
+      expect(codeOf(await late)).toEqual(outcome);
       const current = { ...old, epoch: old.epoch + 1 };
       expect(await check(current)).toBe(true);
       expect(await open(old.transferId, current.epoch)).toMatchObject({
@@ -340,7 +337,7 @@ describe('the ticket', () => {
 
     await changeTicket(`expires_at = now() + interval '1 minute'`);
     const expiring = await expiryOf();
-    // A session without new bytes renews its lease only.
+    // Without new bytes, an upload renews only its lease.
     await plane.engine.report('upload.progress', ids);
     expect(await expiryOf()).toBe(expiring);
     await plane.engine.report('upload.progress', { ...ids, extendsTicket: true });
@@ -461,7 +458,7 @@ describe('an upload ends', () => {
     expect(await open(ids.transferId)).toMatchObject({ body: { status: 'complete' } });
   });
 
-  test('terminated: it responds with its checkpoint, and the ticket can be used again', async () => {
+  test('terminated: the response has the checkpoint, and the ticket can be used again', async () => {
     const ids = await begun();
     await save(ids, 300);
     expect(await terminate(ids.transferId)).toEqual({
@@ -491,34 +488,25 @@ describe('an upload ends', () => {
   });
 });
 
-test('the cleanup of stale uploads keeps a paused upload, and aborts ended ones', async () => {
-  const NIGHT = 49 * HOUR_MS;
-  const live = await paused();
-  const other = await plane.ticket();
+test('the cleanup of stale uploads keeps an upload that may continue, and aborts ended ones', async () => {
   const superseded = await paused();
-  await create('filename Yg==');
-  const tokenBefore = token;
-  ({ videoId, uploadToken: token } = other);
+  const current = await begun('filename Yg==');
+  await release(current);
+  ({ videoId, uploadToken: token } = await plane.ticket());
   const terminated = await paused();
   await terminate(terminated.transferId);
-  const deleted = await plane.ticket();
-  ({ videoId, uploadToken: token } = deleted);
-  const gone = await paused();
+  ({ videoId, uploadToken: token } = await plane.ticket());
+  const ofDeletedVideo = await paused();
   await remove();
-  ({ videoId, uploadToken: token } = { videoId: live.videoId, uploadToken: tokenBefore });
-  const survivor = String((await create('filename Yg==')).body.transferId);
 
-  const keys = new Map(
-    [superseded, terminated, gone, { videoId: live.videoId, transferId: survivor }].map((ids) => [
-      sourceKey(plane.workspaceId, ids.videoId, ids.transferId),
-      ids,
-    ]),
-  );
+  const keyOf = (ids: Ids) => sourceKey(plane.workspaceId, ids.videoId, ids.transferId);
   const checkpoints = new Map<string, Checkpoint>();
-  for (const key of keys.keys()) checkpoints.set(key, await plane.objects.beginResumable(key));
+  for (const key of [superseded, current, terminated, ofDeletedVideo].map(keyOf))
+    checkpoints.set(key, await plane.objects.beginResumable(key));
   const abort = plane.objects.abortStaleUploads.bind(plane.objects);
-  // The files are 49 hours old.
-  plane.objects.abortStaleUploads = (before, isLive) => abort(new Date(before.getTime() + NIGHT), isLive);
+  // As if the files were 49 hours old.
+  plane.objects.abortStaleUploads = (before, isLive) =>
+    abort(new Date(before.getTime() + 49 * HOUR_MS), isLive);
   await plane.maintain('abort-stale-uploads');
   plane.objects.abortStaleUploads = abort;
   const left: string[] = [];
@@ -527,7 +515,7 @@ test('the cleanup of stale uploads keeps a paused upload, and aborts ended ones'
     if (writer !== null) left.push(key);
     await writer?.close();
   }
-  expect(left).toEqual([sourceKey(plane.workspaceId, live.videoId, survivor)]);
+  expect(left).toEqual([keyOf(current)]);
 });
 
 describe('a workspace', () => {

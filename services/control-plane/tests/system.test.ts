@@ -83,7 +83,7 @@ describe('engines', () => {
     expect(age).toBeLessThan(70_000);
   });
 
-  test('that are silent for 20 seconds are lost, for an hour', async () => {
+  test('that are silent for 20 seconds are listed as lost, until an hour has passed', async () => {
     await announce();
     await silence(18);
     expect(await enginesOf()).toEqual([['eng_1', 'working']]);
@@ -139,7 +139,7 @@ describe('engines', () => {
     expect(await enginesOf()).toEqual([]);
   });
 
-  test('need the service secret, and a complete announcement', async () => {
+  test('need the service secret, and a valid announcement', async () => {
     const response = await fetch(`${plane.engine.internalUrl}${INTERNAL_PATHS.announceEngine}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -224,8 +224,8 @@ test('webhook deliveries and dead letters are counted', async () => {
   expect(body.webhookDeliveries.scheduled).toBeGreaterThan(0);
 });
 
-describe('a part that fails', () => {
-  test('or does not respond is unavailable, and the other parts are shown', async () => {
+describe('a part', () => {
+  test('that fails or does not respond is unavailable, and the other parts are shown', async () => {
     jest.spyOn(plane.objects, 'check').mockReturnValue(new Promise(() => {}));
     jest.spyOn(plane.bus, 'check').mockRejectedValue(new Error('The broker is gone'));
     jest.spyOn(plane.bus, 'countDeadLetters').mockReturnValue(new Promise(() => {}));
@@ -242,7 +242,7 @@ describe('a part that fails', () => {
     expect(body.engines).not.toBeNull();
   });
 
-  test('in the database is null', async () => {
+  test('that cannot be read from the database is null', async () => {
     await sql`alter table engines rename to no_engines`.execute(plane.db);
     await sql`alter table kysely_migration rename to no_migrations`.execute(plane.db);
     try {
@@ -277,7 +277,7 @@ test('concurrent requests share one reading', async () => {
   await another.stop();
 });
 
-test('a request during a reading that takes long gets the same one', async () => {
+test('a request during a reading that takes long gets the result of that reading', async () => {
   const released = Promise.withResolvers<void>();
   const check = jest.spyOn(plane.objects, 'check').mockImplementation(() => released.promise);
   const another = await plane.startAnother();
@@ -295,7 +295,7 @@ test('a request during a reading that takes long gets the same one', async () =>
   await another.stop();
 });
 
-test('only the session of an administrator may read it', async () => {
+test('only the session of an administrator may read the state', async () => {
   const outcome = async (headers: Record<string, string>) => {
     const { status, body } = await request(plane.url).get('/v1/console/system').set(headers);
     return [status, body.code];

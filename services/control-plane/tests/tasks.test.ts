@@ -134,7 +134,7 @@ describe('the plan of an attempt', () => {
     expect(await store(videoId, 1)).toBe(409);
   });
 
-  test('outlasts the lease of its attempt', async () => {
+  test('ends the lease of its attempt; the leases of the tasks take its place', async () => {
     const videoId = await plannedVideo();
     await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.9 });
     expect((await video(videoId)).progress).toBe(0);
@@ -143,7 +143,7 @@ describe('the plan of an attempt', () => {
     expect(lease_expires_at).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('is not undone when its engine does not know that it is stored and hands the attempt back', async () => {
+  test('stays stored when its engine got no response and hands the attempt back', async () => {
     const videoId = await plannedVideo();
     const code = ENGINE_STOPPED;
     await plane.engine.report('transcode.failed', {
@@ -236,7 +236,7 @@ describe('tasks', () => {
     expect((await video(videoId)).progress).toBe(more);
   });
 
-  test('make the video ready, whatever their order, and players get the segments of each try', async () => {
+  test('make the video ready in any order, and players get the segments of the completed tries', async () => {
     const videoId = await plannedVideo();
     const claimed = await claimAll(videoId);
     const lost = claimed[3] as Try;
@@ -397,7 +397,7 @@ test('the limit of concurrent tasks holds for a workspace; the end of a task beg
   }
 });
 
-describe('a video whose tasks cannot be completed as planned is transcoded in one run', () => {
+describe('a video whose tasks cannot be completed as planned is transcoded in one job', () => {
   const claimNext = async (videoId: string) => {
     await until(() => commandsFor(videoId, 'transcode').length === 2);
     return plane.engine.claim(videoId);
@@ -467,6 +467,7 @@ describe('commands', () => {
 
   test('for a deleted video are not published again', async () => {
     await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    // Its tasks are deleted, and their commands with them.
     expect((await publishedLongAgo(videoId, 60)).numUpdatedRows).toBe(0n);
   });
 

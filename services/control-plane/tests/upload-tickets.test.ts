@@ -80,7 +80,7 @@ describe('requesting a ticket', () => {
 
   test.each([
     ['no filename', {}, 'body/filename'],
-    ['an empty one', { filename: '' }, 'body/filename'],
+    ['an empty filename', { filename: '' }, 'body/filename'],
     ['no extension', { filename: 'holiday' }, 'body/filename'],
     ['a path', { filename: '../etc/passwd.mp4' }, 'body/filename'],
     ['a backslash', { filename: 'c:\\a.mp4' }, 'body/filename'],

@@ -30,7 +30,7 @@ const stop = () => plane.stop();
 const getUsage = (query = '', headers = plane.credentials) =>
   request(plane.url).get(`/v1/auth/usage${query}`).set(headers);
 
-/** The UTC day before today by this many days. */
+/** The UTC date this many days before today. */
 function dayBefore(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 }
@@ -137,7 +137,7 @@ describe('storage and minutes', () => {
     expect(await usage()).toMatchObject({ storageBytes: 1_000_000, transcodedMinutes: 0.333, videoCount: 1 });
   });
 
-  test('count a result once, also when it is repeated, late or of an older attempt', async () => {
+  test('count the result of the latest attempt once, also when it is repeated, and no result of an older attempt', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const transfer = await plane.engine.upload(uploadToken);
     const first = await plane.engine.claim(videoId);

@@ -32,9 +32,9 @@ const OWN = {
 const pairs = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'v']));
 
-/** Texts that are too long, or that PostgreSQL or JSON cannot represent. */
+/** Fields that a ticket and a patch refuse, and the field that the error names. */
 const BAD_FIELDS: [string, Record<string, unknown>, string][] = [
-  ['51 pairs in a ticket, 101 in a patch', { metadata: pairs(101) }, 'body/metadata'],
+  ['101 pairs of metadata', { metadata: pairs(101) }, 'body/metadata'],
   ['a number in metadata', { metadata: { a: 5 } }, 'body/metadata/a'],
   ['an object in metadata', { metadata: { a: {} } }, 'body/metadata/a'],
   ['a list as metadata', { metadata: ['a'] }, 'body/metadata'],
@@ -67,7 +67,7 @@ const BAD_FIELDS: [string, Record<string, unknown>, string][] = [
   ],
   ['half a character in the title', { title: 'x\ud83c' }, 'body/title'],
   ['NUL in the title', { title: 'x\u0000' }, 'body/title'],
-  ['no title', { title: '' }, 'body/title'],
+  ['an empty title', { title: '' }, 'body/title'],
 ];
 
 const namedFields = (response: { body: { errors?: { field: string }[] } }) =>
@@ -109,7 +109,7 @@ describe('requesting a ticket', () => {
     expect(namedFields(response)).toContain(field);
   });
 
-  test('400 for 51 pairs, and for null', async () => {
+  test('400 for 51 pairs of metadata, and for null', async () => {
     expect(namedFields(await post({ metadata: pairs(51) }))).toEqual(['body/metadata']);
     expect(namedFields(await post({ passthrough: null }))).toEqual(['body/passthrough']);
   });
@@ -207,7 +207,7 @@ describe('PATCH /videos/:id', () => {
     expect(namedFields(await patch(videoId, { [field]: value }))).toContain(`body/${field}`);
   });
 
-  test('400 when there would be 51 pairs', async () => {
+  test('400 when the video would have 51 pairs of metadata', async () => {
     const { videoId } = (await post({ metadata: pairs(50) })).body;
     const response = await patch(videoId, { metadata: { one: 'more' } });
     expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);

@@ -65,7 +65,7 @@ async function failedVideo(): Promise<string> {
 describe('POST /videos/:id/retry', () => {
   test('processes a failed video again, with the next attempt number', async () => {
     const videoId = await failedVideo();
-    // Progress is at most 99 until the video is ready.
+    // Until the video is ready, its progress is a fraction of 99.
     expect(await record(videoId)).toMatchObject({ status: 'failed', progress: 49 });
 
     const response = await retry(videoId);
@@ -118,7 +118,7 @@ describe('POST /videos/:id/retry', () => {
     expect(claims.map(({ status }) => status).toSorted()).toEqual([200, 409]);
   });
 
-  test.each(['uploading', 'processing', 'ready'])('409 while it is %s', async (status) => {
+  test.each(['uploading', 'processing', 'ready'])('409 while the video is %s', async (status) => {
     const { videoId, uploadToken } = await plane.ticket();
     if (status !== 'uploading') await plane.engine.upload(uploadToken);
     if (status === 'ready') {
@@ -169,7 +169,7 @@ describe('POST /videos/:id/retry', () => {
     expect((await retry(videoId)).status).toBe(202);
   });
 
-  test('404 for a deleted video, also when it is deleted at the same time', async () => {
+  test('404 for a deleted video, also after a retry at the same time as the deletion', async () => {
     const videoId = await failedVideo();
     const remove = () => request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
     const [retried, deleted] = await Promise.all([retry(videoId), remove()]);

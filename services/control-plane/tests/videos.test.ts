@@ -332,7 +332,7 @@ describe('DELETE /videos/:id', () => {
     expect(await sha256()).toBeNull();
   });
 
-  test('its tombstone is pruned once it is old and its objects are purged; later reports change nothing', async () => {
+  test('a tombstone is pruned once it is old and the objects of its video are purged; later reports change nothing', async () => {
     const { videoId } = await plane.readyVideo();
     const { videoId: unpurged } = await plane.readyVideo();
     const { videoId: fresh } = await plane.readyVideo();

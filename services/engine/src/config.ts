@@ -117,8 +117,9 @@ export type ImportSettings = {
   allowedRanges: readonly AddressRange[];
   /** Pause between two claims while no import is due. */
   pollSeconds: number;
-  /** Time to connect to a server, TLS included, and to send the response headers after that. */
+  /** Time limit for the connection to a server, TLS included. */
   connectSeconds: number;
+  /** Time limit for the response headers, from then on. */
   headSeconds: number;
   /** Seconds to wait after the first failed try, the second, and so on. */
   pauseSeconds: readonly number[];
@@ -171,8 +172,8 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     },
     transcode: {
       slots: values.ENGINE_SLOTS,
-      // An engine empties its folder when it starts, so engines on one machine must not share one. Every engine has an
-      // internal listener.
+      // An engine empties its folder when it starts, so engines on one machine must not share one. The port distinguishes them,
+      // because every engine has an internal listener.
       workDir: values.ENGINE_WORK_DIR ?? join(tmpdir(), `framelane-engine-${values.ENGINE_INTERNAL_PORT}`),
       sandbox: values.ENGINE_SANDBOX,
       preset: values.ENGINE_PRESET,

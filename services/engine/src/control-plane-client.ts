@@ -62,7 +62,7 @@ const COMPLETION_PROBLEMS: readonly ProblemCode[] = ['upload_token_expired', 'up
 /** Problems of a resumable upload that are passed on to the client. */
 const RESUMABLE_PROBLEMS: readonly ProblemCode[] = ['upload_not_found', 'upload_ended', 'upload_complete'];
 
-/** A problem+json body. Members that RFC 9457 does not define are kept as extra members. */
+/** A problem+json body. Members that only some problems have are kept as extra members. */
 const problemBody = z
   .looseObject({ code: z.string(), detail: z.string() })
   .transform(({ type, title, status, instance, requestId, code, detail, ...extra }) => ({

@@ -31,7 +31,7 @@ export function storageFailure(cause: unknown): TranscodeFailure {
   );
 }
 
-/** The engine's disk is full, except for its reserve. */
+/** The disk of the engine or of the objects has no free space apart from its reserve. */
 export function outOfDiskSpace(cause?: unknown): TranscodeFailure {
   return new TranscodeFailure('internal_error', 'The engine ran out of disk space. Retry the video later.', {
     retryable: true,

@@ -6,7 +6,7 @@ import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ControlPlaneClient } from '../src/control-plane-client.ts';
 
-/** The next response of the control plane, and the requests it got. */
+/** The next response of the control plane, and the last request that it received. */
 let response: { status: number; body: string };
 let asked: { path: string | undefined; authorization: string | undefined; body: unknown };
 let server: Server;
@@ -85,7 +85,7 @@ describe('the control plane client', () => {
     });
   });
 
-  test('responds with 503 when the control plane does not listen', async () => {
+  test('throws a 503 Problem when the control plane does not listen', async () => {
     const unreachable = new ControlPlaneClient({ baseUrl: 'http://127.0.0.1:1', secret: 'x' });
     await expect(unreachable.check()).rejects.toMatchObject({ status: 503, code: 'unavailable' });
   });

@@ -33,9 +33,9 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-type Given = { status: number; headers: Record<string, string>; body: Buffer };
+type Received = { status: number; headers: Record<string, string>; body: Buffer };
 
-async function given(response: Response): Promise<Given> {
+async function receivedFrom(response: Response): Promise<Received> {
   return {
     status: response.status,
     headers: Object.fromEntries(response.headers),
@@ -51,9 +51,9 @@ async function upload({
   token?: string;
   content?: string;
   body?: FormData | string;
-} = {}): Promise<Given> {
+} = {}): Promise<Received> {
   const headers = { 'X-Upload-Token': token };
-  return given(await fetch(`${engine.url}/upload`, { method: 'POST', headers, body }));
+  return receivedFrom(await fetch(`${engine.url}/upload`, { method: 'POST', headers, body }));
 }
 
 function formWith(content: string): FormData {
@@ -66,7 +66,7 @@ const FULL = async () => {
   throw Object.assign(new Error('disk full'), { code: 'ENOSPC' });
 };
 
-/** The response is prepared, but cannot be written. */
+/** Makes the next call of `method` fail: the response is prepared, but cannot be written. */
 function breakResponses(method: 'send' | 'status'): void {
   jest.spyOn(express.response, method).mockImplementationOnce(() => {
     throw new Error('It cannot be written');
@@ -80,9 +80,9 @@ async function tus(
   method: string,
   path: string,
   { token, headers = {}, body }: { token: string; headers?: Record<string, string>; body?: string },
-): Promise<Given> {
+): Promise<Received> {
   const all = { 'Tus-Resumable': '1.0.0', 'X-Upload-Token': token, ...headers };
-  return given(
+  return receivedFrom(
     await fetch(`${engine.url}${path}`, { method, headers: all, ...(body !== undefined && { body }) }),
   );
 }
@@ -96,7 +96,7 @@ async function create({
   token?: string;
   changes?: Record<string, string>;
   body?: string;
-} = {}): Promise<Given> {
+} = {}): Promise<Received> {
   const headers = {
     'Upload-Length': String(FILE.length),
     ...(body !== undefined && { 'Content-Type': 'application/offset+octet-stream' }),
@@ -119,7 +119,7 @@ async function toUpload(
     body?: string;
     prepare?: (upload: { path: string; token: string }) => unknown;
   } = {},
-): Promise<Given> {
+): Promise<Received> {
   const { token } = engine.controlPlane.issue();
   const { headers } = await create({ token });
   const path = new URL(headers.location ?? '').pathname;
@@ -138,7 +138,7 @@ const otherToken = () => ({ 'X-Upload-Token': engine.controlPlane.issue().token 
 const UNKNOWN = { 'X-Upload-Token': 'ut_unknown' };
 const OTHER_VERSION = { 'Tus-Resumable': '0.2.2' };
 
-const PROVOCATIONS: Record<string, Record<string, () => Promise<Given>>> = {
+const PROVOCATIONS: Record<string, Record<string, () => Promise<Received>>> = {
   uploadFile: {
     202: () => upload(),
     400: () => upload({ content: '' }),

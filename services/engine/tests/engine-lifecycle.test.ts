@@ -142,7 +142,7 @@ describe('the roles of an engine', () => {
 
   const missing = async ({ internalUrl }: TestEngine) =>
     ((await (await fetch(`${internalUrl}/readyz`)).json()) as { missing: string[] }).missing;
-  const rolesOf = async ({ internalUrl }: TestEngine) => {
+  const roleMetricsOf = async ({ internalUrl }: TestEngine) => {
     const { series } = PrometheusText.parse(await (await fetch(`${internalUrl}/metrics`)).text());
     return [...series.keys()].filter((name) => /^framelane_engine_(roles|slots\b|disk_free)/.test(name));
   };
@@ -156,7 +156,7 @@ describe('the roles of an engine', () => {
       ...{ roles: ['upload'], slots: 0, ffmpegVersion: null, diskFreeBytes: null },
     });
     expect((await fetch(`${engine.url}/healthz`)).status).toBe(200);
-    expect(await rolesOf(engine)).toEqual(['framelane_engine_roles{role="upload"}']);
+    expect(await roleMetricsOf(engine)).toEqual(['framelane_engine_roles{role="upload"}']);
   });
 
   test('a transcoder needs its programs', async () => {
@@ -175,7 +175,7 @@ describe('the roles of an engine', () => {
     try {
       expect(transcoder.port).toBe(0);
       expect(await missing(transcoder)).toEqual([]);
-      expect((await rolesOf(transcoder)).sort()).toEqual([
+      expect((await roleMetricsOf(transcoder)).sort()).toEqual([
         'framelane_engine_disk_free_bytes',
         'framelane_engine_roles{role="transcode"}',
         'framelane_engine_slots',

@@ -145,7 +145,7 @@ describe('a file', () => {
     }
   });
 
-  test('shows its progress, and stops when the transfer is not current', async () => {
+  test('is fetched with progress reports, until its transfer is no longer current', async () => {
     let closed = false;
     const claimed = importFrom(
       (res) => {

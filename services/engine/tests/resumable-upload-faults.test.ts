@@ -231,7 +231,7 @@ describe('an object store that', () => {
     await client.patch(url, FILE, 0, 1000);
     const lost = await until(() => keys().find((key) => key.includes('.tail/')));
     storage.objects.delete(lost);
-    // As if another engine had opened it, so that this one must read the stored bytes.
+    // As if another engine had opened the upload, so that the engine must read the stored bytes.
     resumable(url).epoch += 1;
     expect(await client.patch(url, FILE, 1000)).toMatchObject({ status: 410, code: 'upload_ended' });
     await client.patch(await create(FILE.byteLength), FILE, 0);
@@ -243,11 +243,10 @@ describe('an engine', () => {
   test('at its limit of uploads refuses others, without taking them from another engine', async () => {
     const open = [];
     for (let count = 0; count < 3; count += 1) {
-      const other = engine.controlPlane.issue();
-      const its = new TusClient(other.token);
-      const url = `${engine.url}${await its.create(engine.url, 10)}`;
-      await its.patch(url, FILE, 0, 5);
-      open.push({ its, url });
+      const otherClient = new TusClient(engine.controlPlane.issue().token);
+      const otherUrl = `${engine.url}${await otherClient.create(engine.url, 10)}`;
+      await otherClient.patch(otherUrl, FILE, 0, 5);
+      open.push({ otherClient, otherUrl });
     }
     const url = await create(FILE.byteLength);
     resumable(url).epoch = 7;
@@ -256,13 +255,13 @@ describe('an engine', () => {
     expect(await client.send('POST', `${engine.url}/upload`)).toMatchObject({ status: 503 });
     expect(resumable(url).epoch).toBe(7);
     expect(ticket.transferId).toBeNull();
-    for (const { its, url: full } of open)
-      expect(await its.patch(full, FILE, 5, 10)).toMatchObject({ status: 204 });
+    for (const { otherClient, otherUrl } of open)
+      expect(await otherClient.patch(otherUrl, FILE, 5, 10)).toMatchObject({ status: 204 });
     expect(await client.patch(url, FILE, 0)).toMatchObject({ status: 204 });
     await expectStored(FILE);
   });
 
-  test('keeps the ticket for a request that opens an upload while its session ends', async () => {
+  test('keeps the ticket for a request that opens an upload while the earlier session of the upload ends', async () => {
     const url = await create(FILE.byteLength);
     const held = client.holdPatch(url, 0, FILE.byteLength);
     held.request.write(FILE.subarray(0, 10));

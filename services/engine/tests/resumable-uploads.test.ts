@@ -32,7 +32,8 @@ let ticket: FakeTicket;
 beforeAll(async () => {
   engine = await startTestEngine({
     env: ONLY_RECEIVES,
-    limits: { registerSeconds: 0, pauseSeconds: 0.1 },
+    // Long enough for the time between two requests on a slow machine.
+    limits: { registerSeconds: 0, pauseSeconds: 2 },
     wrapBus: (bus) => withFaults(bus, busFaults),
   });
 });
@@ -60,6 +61,9 @@ async function create(length = FILE.byteLength, headers: Headers = {}): Promise<
   expect(response.status).toBe(201);
   return new URL(response.headers.get('location') ?? '').pathname;
 }
+
+/** The id of the transfer, from the path of its upload. */
+const idOf = (path: string) => path.slice('/files/'.length);
 
 const part = (offset: number): Headers => ({
   'Content-Type': 'application/offset+octet-stream',
@@ -163,7 +167,7 @@ describe('a resumable upload', () => {
     const path = await create();
     const request = openPatch(path, 0, FILE.byteLength);
     request.write(FILE.subarray(0, 120_000));
-    await until(() => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.durableBytes === 0);
+    await until(() => engine.controlPlane.resumables.get(idOf(path))?.checkpoint?.durableBytes === 0);
     await until(async () => (await engine.storedFiles()).some((name) => name.includes('.unfinished')));
     request.destroy();
     await until(async () => (await offsetOf(path)) === 120_000);
@@ -171,7 +175,7 @@ describe('a resumable upload', () => {
     await expectComplete();
   });
 
-  test('continues while an earlier connection hangs: a HEAD request ends its body', async () => {
+  test('continues while an earlier request hangs: a HEAD request ends that request', async () => {
     const path = await create();
     const hanging = openPatch(path, 0, FILE.byteLength);
     hanging.write(FILE.subarray(0, 50_000));
@@ -185,7 +189,7 @@ describe('a resumable upload', () => {
     await expectComplete();
   });
 
-  test('continues at another engine when the first one stops', async () => {
+  test('continues at another engine after the engine that received the first part has stopped', async () => {
     const second = await startSecond();
     const path = await create();
     await patch(path, 0, 100_000, {}, second.url);
@@ -202,12 +206,12 @@ describe('a resumable upload', () => {
     const hanging = openPatch(path, 0, FILE.byteLength);
     const status = statusOf(hanging);
     hanging.write(FILE.subarray(0, 50_000));
-    await until(() => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.durableBytes === 0);
+    await until(() => engine.controlPlane.resumables.get(idOf(path))?.checkpoint?.durableBytes === 0);
     const offset = await offsetOf(path, second.url);
     expect((await patch(path, offset, 200_000, {}, second.url)).status).toBe(204);
     hanging.end(FILE.subarray(50_000));
     expect(await status).toBe(409);
-    expect(engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.durableBytes).toBe(200_000);
+    expect(engine.controlPlane.resumables.get(idOf(path))?.checkpoint?.durableBytes).toBe(200_000);
     expect((await patch(path, 200_000, FILE.byteLength, {}, second.url)).status).toBe(204);
     await second.stop();
     await expectComplete();
@@ -264,7 +268,7 @@ describe('a resumable upload', () => {
     expect((await send('DELETE', path)).status).toBe(204);
     expect((await send('HEAD', path)).status).toBe(410);
     expect((await send('DELETE', path)).status).toBe(410);
-    expect(await engine.storedFiles()).not.toContainEqual(expect.stringContaining(path.slice(7)));
+    expect(await engine.storedFiles()).not.toContainEqual(expect.stringContaining(idOf(path)));
     await patch(await create(), 0, FILE.byteLength);
     await expectComplete();
   });
@@ -308,7 +312,7 @@ describe('a part with a checksum', () => {
     request.on('error', () => {});
     request.write(FILE.subarray(0, 120_000));
     await until(
-      () => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.laterBytesUntrusted === true,
+      () => engine.controlPlane.resumables.get(idOf(path))?.checkpoint?.laterBytesUntrusted === true,
     );
     breakConnection(request);
     expect(await offsetOf(path)).toBe(0);
@@ -359,7 +363,7 @@ describe('a request is refused', () => {
     expect(await offsetOf(path)).toBe(100_000);
   });
 
-  test('with a body that is longer than the file, or of another type', async () => {
+  test('with a body that is longer than the file, a body of another type, or an unknown checksum algorithm', async () => {
     const path = await create(100);
     expect((await patch(path, 0, 101)).status).toBe(413);
     expect((await patch(path, 0, 100, { 'Content-Type': 'video/mp4' })).status).toBe(415);
@@ -367,7 +371,7 @@ describe('a request is refused', () => {
     expect((await patch(path, 0, 100)).status).toBe(204);
   });
 
-  test('without room in the workspace, with the figures', async () => {
+  test('with a file that exceeds a quota, and the response has the figures of the quota', async () => {
     ticket.overQuota = true;
     const response = await send('POST', '/files', { 'Upload-Length': '5' });
     expect(response.status).toBe(403);

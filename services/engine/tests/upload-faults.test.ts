@@ -97,13 +97,14 @@ async function released(): Promise<void> {
   await until(() => ticket.transferId === null);
 }
 
-/** The invariant after every fault: no byte stays stored, and the same token works once the fault has ended. */
+/** After every fault, no byte of the file stays stored, and no transfer holds the ticket. */
 async function expectNothingLeft(): Promise<void> {
   await released();
   expect(await storedTransfers()).toEqual([]);
   expect(completions()).toEqual([]);
 }
 
+/** The same token works once the fault has ended. */
 async function expectUsableToken(): Promise<void> {
   expect((await upload()).status).toBe(202);
   expect((await engine.objects.head(source()))?.bytes).toBe(FILE.byteLength);
@@ -124,7 +125,7 @@ describe('a file over the limit', () => {
     expect(ticket.transferId).toBeNull();
   });
 
-  test('is refused at once when the streamed bytes exceed it, and the connection closes', async () => {
+  test('is refused at once when the streamed bytes exceed the limit, and the connection closes', async () => {
     const client = await beginUpload(FORM.subarray(0, 1_200_000), null);
     const response = await client.response();
     expect(response).toMatchObject({ status: 413, body: { code: 'file_too_large', maxBytes: 1_000_000 } });
@@ -133,7 +134,7 @@ describe('a file over the limit', () => {
     await client.closedByServer();
   });
 
-  test('does not include a file of exactly the limit', async () => {
+  test('is refused if it is one byte larger; a file of exactly the limit is accepted', async () => {
     ticket.maxBytes = FILE.byteLength;
     expect((await upload()).status).toBe(202);
     ticket = engine.controlPlane.issue({ maxBytes: FILE.byteLength - 1 });
@@ -276,7 +277,7 @@ describe('the lease of a ticket', () => {
     expect((await client.response()).status).toBe(202);
   });
 
-  describe('that another transfer took during this one', () => {
+  describe('that another transfer took', () => {
     /** Begins an upload, then lets another client take its ticket and upload another file. */
     async function beginOvertaken(): Promise<{ late: RawClient; successor: string }> {
       const late = await beginUpload(FORM.subarray(0, -CLOSING_BOUNDARY.length), null);
@@ -291,7 +292,7 @@ describe('the lease of a ticket', () => {
       expect((await buffer(body)).toString()).toBe('the file of the other');
     }
 
-    test('keeps the other file, however late this transfer ends', async () => {
+    test('protects the file of that transfer, however late the first transfer ends', async () => {
       const { late, successor } = await beginOvertaken();
       late.sendChunk(CLOSING_BOUNDARY);
       late.send('0\r\n\r\n');
@@ -301,7 +302,7 @@ describe('the lease of a ticket', () => {
       expect(completions()).toHaveLength(1);
     });
 
-    test('keeps the other file when this transfer fails and deletes its own', async () => {
+    test('protects the file of that transfer when the first transfer fails and deletes its own', async () => {
       const { late, successor } = await beginOvertaken();
       late.sendChunk(textPart('a', 'b'));
       late.send('0\r\n\r\n');

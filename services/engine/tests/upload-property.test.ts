@@ -71,7 +71,7 @@ function violationsOf({ status, headers, body }: RawResponse): string[] {
   ];
 }
 
-/** The ticket's only stored file is the file of the form. */
+/** Exactly one file is registered for the ticket: the file of the form, if that is known. */
 async function expectStored(ticket: FakeTicket, file: Buffer | undefined): Promise<void> {
   const { body } = await engine.objects.get(ticket.sources.at(-1) ?? '');
   const content = await buffer(body);

@@ -146,7 +146,7 @@ describe('a token', () => {
     expect(await (await upload(formWith(FILE))).json()).toMatchObject({ code: 'upload_token_expired' });
   });
 
-  test('of a workspace without room for the file is refused with the figures, and stays valid', async () => {
+  test('of a workspace without room for the file is refused with the figures of the quota, and stays valid', async () => {
     ticket.overQuota = true;
     const response = await upload(formWith(FILE));
     expect(response.status).toBe(403);

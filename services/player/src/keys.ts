@@ -4,8 +4,8 @@ const FRAME_SECONDS = 1 / 25;
 
 /**
  * The time that a key seeks to; undefined for other keys. The arrows seek 5 seconds, J and L 10 seconds, 0 to 9 to tenths of the
- * video, Home and End to its ends, comma and full stop one frame while paused. media-chrome would seek from a time that is out of date when
- * keys follow each other quickly.
+ * video, Home and End to its ends, comma and full stop one frame (of 25 a second) while paused. media-chrome would seek from a time that is
+ * out of date when keys follow each other quickly.
  */
 export function seekTarget(
   key: string,
@@ -45,12 +45,15 @@ const OWN_KEYS = '[role="menu"], [role="slider"], input, textarea, select';
 
 /** Lets keys seek in the video, wherever the focus is, except in menus and fields. */
 export function listenForKeys(root: HTMLElement, media: ControlledMedia): void {
+  // The page can replace the player. The old one must not play on.
+  const listen = (onKey: (event: KeyboardEvent) => void, options?: AddEventListenerOptions) =>
+    document.addEventListener('keydown', (event) => root.isConnected && onKey(event), options);
   // Shortcuts of the browser are not for the player. media-chrome would take Ctrl+C for C.
   const keepShortcut = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) event.stopPropagation();
   };
-  document.addEventListener('keydown', keepShortcut, { capture: true });
-  document.addEventListener('keydown', (event) => {
+  listen(keepShortcut, { capture: true });
+  listen((event) => {
     const within = event.composedPath().some((each) => each instanceof Element && each.matches(OWN_KEYS));
     const target = within ? undefined : seekTarget(event.key, media);
     if (target === undefined) return;
@@ -58,7 +61,7 @@ export function listenForKeys(root: HTMLElement, media: ControlledMedia): void {
     media.currentTime = target;
   });
   // media-chrome listens on the player only. Keys also work before anything has the focus.
-  document.addEventListener('keydown', (event) => {
+  listen((event) => {
     if (event.target !== document.body) return;
     const copy = { key: event.key, shiftKey: event.shiftKey };
     root.dispatchEvent(new KeyboardEvent('keydown', copy));

@@ -40,7 +40,8 @@ async function follow(first: State): Promise<void> {
   waiting = new AbortController();
   const { signal } = waiting;
   let state = first;
-  for (let failures = 0; ; failures += 1) {
+  let failures = 0;
+  for (;;) {
     if (initial.status === 'refused' && state.status !== 'refused' && state.status !== 'offline') {
       loadWithToken();
       return;
@@ -48,7 +49,7 @@ async function follow(first: State): Promise<void> {
     show(state);
     const wait = pollAfter(state, failures);
     if (wait === undefined) return;
-    if (state.status !== 'offline') failures = 0;
+    failures = state.status === 'offline' ? failures + 1 : 0;
     await waitForConnection(wait, signal);
     if (signal.aborted) return;
     state = await fetchState(location, token);

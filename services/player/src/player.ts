@@ -32,7 +32,7 @@ type Backend = {
 /** If a segment does not arrive, hls.js retries it twice. Then the page retries it after longer waits, with a message. */
 const RETRY = { maxNumRetry: 2, retryDelayMs: 500, maxRetryDelayMs: 2000 };
 const CONFIG: Partial<HlsConfig> = {
-  // The policy of the page allows no workers.
+  // The Content-Security-Policy of the page allows no workers.
   enableWorker: false,
   fragLoadPolicy: {
     // The control plane holds a request for a segment that is not transcoded yet for up to 15 s.

@@ -183,7 +183,7 @@ async function read(url: string): Promise<Buffer> {
 
 try {
   print(line(['seconds after the upload', 'preview', 'first frame', 'ready', 'viewer waits']));
-  await measure('20 min 1080p, kept', { size: '1920x1080', minutes: 20, codec: H264, plays: false });
+  await measure('20 min 1080p, passthrough', { size: '1920x1080', minutes: 20, codec: H264, plays: false });
   await measure('3 min 720p, encoded', { size: '1280x720', minutes: 3, codec: MPEG4, plays: true });
 } finally {
   await node.stop();

@@ -111,7 +111,7 @@ async function measure(processors: readonly number[], inOneRun = false): Promise
     return attempts.filter(({ video_id }) => done.has(video_id));
   });
   if (!isLong && shares.some((share) => share.length === 0))
-    throw new Error('An engine got no video; send more');
+    throw new Error('An engine got no video. Use a larger --videos');
   return {
     perMinute: perMinute(attempts),
     whileBusy: isLong ? perMinute(attempts) : sum(shares.map(perMinute)),
@@ -201,6 +201,6 @@ function report(rounds: readonly Round[]): void {
     print(line([name, one.toFixed(2), two.toFixed(2), ratio.toFixed(2)]));
   }
   const pieces = rounds.flatMap((round) => round.pieces ?? []);
-  if (pieces.length > 0) print(`time in pieces, of that in one run: ${median(pieces).toFixed(3)}`);
+  if (pieces.length > 0) print(`time in pieces / time in one run: ${median(pieces).toFixed(3)}`);
   print(JSON.stringify({ rounds, rows }));
 }

@@ -26,7 +26,7 @@ export function failedResponse(kind: ResourceKind, url: string, error: unknown):
   };
 }
 
-/** Fetches a playlist or a key. It fails if it has more than `limit` bytes, sent or decoded. */
+/** Fetches a small resource. This fails if the resource has more than `limit` bytes, as sent or decoded. */
 export async function fetchSmall(
   client: HttpClient,
   kind: ResourceKind,

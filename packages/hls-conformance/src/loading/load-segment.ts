@@ -32,9 +32,9 @@ export async function loadSegment(
       bytes += chunk.length;
       hash.update(chunk);
     });
-    const taking = new SegmentIntake(listed, key);
-    for await (const chunk of decodedBody(opened)) taking.push(chunk as Buffer);
-    const segment = { ...listed, bytes, sha256: hash.digest('hex'), ...taking.end() };
+    const intake = new SegmentIntake(listed, key);
+    for await (const chunk of decodedBody(opened)) intake.push(chunk as Buffer);
+    const segment = { ...listed, bytes, sha256: hash.digest('hex'), ...intake.end() };
     return { segment, response: { ...response, bytes } };
   } catch (error) {
     return { segment: notLoaded(listed), response: failedResponse('segment', listed.url, error) };

@@ -12,7 +12,7 @@ type Subject = { kind: ResourceKind; url: string; whole: LoadedResponse };
 
 /**
  * Sends the other requests that players and caches send: HEAD, conditional, range and preflight requests, and one for a
- * missing resource. They go to every playlist, every key and the first segment of each rendition.
+ * missing resource. They go to the master playlist, every key, and the playlist and first segment of each video or audio rendition.
  */
 export async function sendPlaybackRequests(
   client: HttpClient,

@@ -27,7 +27,7 @@ export class AudioTrack {
   #frames = 0;
   #jumps = 0;
   #start: number | null = null;
-  /** The last known timestamp, and the samples after it. */
+  /** The time of the first sample, moved by each jump, and the number of samples so far. */
   #anchor = 0;
   #samples = 0;
 

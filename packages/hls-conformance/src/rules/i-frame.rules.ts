@@ -85,17 +85,18 @@ function timeFindings(rendition: Rendition, { renditions }: Presentation): Findi
   const idrTimes = renditions
     .filter(isVideo)
     .map((each) => videosOf(each.segments).flatMap((v) => v.idrTimes));
-  const place = (at: number) => segmentPlace(name, segments[at] as LoadedSegment);
-  return videosOf(segments).flatMap(({ first }, at, videos) => {
+  return segments.flatMap((segment, at) => {
+    const first = segment.content?.video?.first;
+    if (first === undefined) return [];
+    const place = segmentPlace(name, segment);
     const same = idrTimes.some((times) => times.some((time) => isNear(time, first)));
-    const next = videos[at + 1]?.first;
+    const next = segments[at + 1]?.content?.video?.first;
     const lasts = next === undefined ? null : nearest(next, first) - first;
-    const expected = (segments[at]?.duration ?? Number.NaN) * TICKS;
     return [
-      ...(same ? [] : [{ place: place(at), message: 'no variant has an IDR frame at its time' }]),
-      ...(lasts === null || Math.abs(lasts - expected) <= TOLERANCE_TICKS
+      ...(same ? [] : [{ place, message: 'no variant has an IDR frame at its time' }]),
+      ...(lasts === null || Math.abs(lasts - segment.duration * TICKS) <= TOLERANCE_TICKS
         ? []
-        : [{ place: place(at), message: `the next one comes after ${(lasts / TICKS).toFixed(3)} s` }]),
+        : [{ place, message: `the next one comes after ${(lasts / TICKS).toFixed(3)} s` }]),
     ];
   });
 }

@@ -124,7 +124,8 @@ export const MASTER_RULES: readonly Rule[] = [
       const first = master?.alternatives.find((other) => other.type === 'AUDIO' && other.groupId === groupId);
       const isDefault = attributes.get('DEFAULT')?.text === 'YES';
       return [
-        ...(isDefault === (alternative === first) ? [] : ['the first is not the default']),
+        ...(isDefault && alternative !== first ? ['is the default, but not the first of its group'] : []),
+        ...(!isDefault && alternative === first ? ['is the first of its group, but not the default'] : []),
         ...['DEFAULT', 'AUTOSELECT', 'CHANNELS']
           .filter((name) => !attributes.has(name))
           .map((name) => `has no ${name}`),

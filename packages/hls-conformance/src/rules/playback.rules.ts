@@ -5,7 +5,7 @@ import { type Finding, judgeEach, type Rule } from '../rule.ts';
 /** Compression hardly reduces shorter playlists, or makes them larger. */
 const WORTH_COMPRESSING = 256;
 const YEAR_SECONDS = 31_536_000;
-const NOT_REQUESTED = 'it was not requested';
+const NOT_REQUESTED = 'no such request was sent';
 
 const TYPES: Readonly<Record<LoadedResponse['kind'], readonly string[]>> = {
   'master playlist': ['application/vnd.apple.mpegurl', 'audio/mpegurl'],

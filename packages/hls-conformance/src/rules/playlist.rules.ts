@@ -45,7 +45,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
   'EXT-X-BYTERANGE': /^\d+(@\d+)?$/,
 };
 
-/** Rules for the text of every playlist. */
+/** Rules for the text of the master playlist and of each video or audio playlist. */
 export const PLAYLIST_RULES: readonly Rule[] = [
   {
     id: 'playlist.text',

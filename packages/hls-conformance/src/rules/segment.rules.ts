@@ -34,7 +34,8 @@ export const SEGMENT_RULES: readonly Rule[] = [
     source: 'RFC 8216 §3.2',
     sentence: 'Every segment has an intact PAT and PMT before its video and audio.',
     check: everyContent(({ hasPat, hasPmt, damagedTables, damage }) => {
-      if (damagedTables.length > 0) return [`the checksum of table ${damagedTables.join()} is wrong`];
+      if (damagedTables.length > 0)
+        return [`the table with PID ${damagedTables.join(', ')} has a wrong checksum`];
       if (damage !== null) return [];
       if (!hasPat) return ['has no PAT'];
       return hasPmt ? [] : ['has no PMT before its streams'];
@@ -158,7 +159,7 @@ function innerBreaks({ name }: Rendition, segment: ReadSegment): Finding[] {
     .filter(({ breaks }) => breaks > 0)
     .map(({ pid, breaks }) => ({
       place: segmentPlace(name, segment),
-      message: `the counter of packets ${pid} breaks ${breaks === 1 ? 'once' : `${breaks} times`}`,
+      message: `the continuity counter of PID ${pid} breaks ${breaks === 1 ? 'once' : `${breaks} times`}`,
     }));
 }
 
@@ -166,7 +167,7 @@ function outerBreaks({ rendition, before, segment }: Neighbours): Finding[] {
   return segment.content.counters.flatMap(({ pid, first }) => {
     const last = before.content.counters.find((counters) => counters.pid === pid)?.last;
     if (last === undefined || first === (last + 1) % 16) return [];
-    const message = `the counter of packets ${pid} begins at ${first}, the previous segment ended at ${last}`;
+    const message = `the continuity counter of PID ${pid} begins at ${first}, the previous segment ended at ${last}`;
     return [{ place: segmentPlace(rendition.name, segment), message }];
   });
 }

@@ -131,7 +131,7 @@ export function publish({ tracks, key }: Media): Files {
 /** The first timestamp of the video: ffmpeg adds 1.4 s. */
 const FIRST_TIMESTAMP = 11.4 * 90_000;
 
-/** One cue during each segment, and one from the first segment to the end of the second. */
+/** One cue during each segment, and one that begins in the first segment and ends in the second. */
 function publishCaptions(tracks: readonly Track[], files: Files): void {
   const durations = tracks.find(({ name }) => name === '180p')?.durations ?? [];
   files.set('captions/index.m3u8', Buffer.from(captionsPlaylist(durations)));

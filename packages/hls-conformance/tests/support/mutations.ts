@@ -218,6 +218,11 @@ export const MUTATIONS: readonly Mutation[] = [
     media: (media) => void retype(trackOf(media, 'i-frames').segments[1] as Buffer, SLICE.idr, SLICE.plain),
   },
   {
+    what: 'an I-frame encrypted with another vector',
+    breaks: 'i-frames.single',
+    files: (files, media) => reencrypt(files, media, 'i-frames', 1, vectorOf(7)),
+  },
+  {
     what: 'an I-frame at another time',
     breaks: 'i-frames.times',
     media: (media) => shift(trackOf(media, 'i-frames').segments[1] as Buffer, FRAME),
@@ -534,7 +539,7 @@ export const MUTATIONS: readonly Mutation[] = [
     files: edit('captions/2.vtt', '.000 -->', ',000 -->'),
   },
   {
-    what: 'captions that begin with the clock of ffmpeg',
+    what: 'captions that are mapped to a time 1.4 s before the first frame',
     breaks: 'captions.start',
     files: edit('captions/1.vtt', /MPEGTS:\d+/, 'MPEGTS:900000'),
   },

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { Files } from './good-stream.ts';
 
-export type SeenRequest = { method: string; path: string; headers: IncomingHttpHeaders };
+export type SeenRequest = { method: string; path: string; query: string; headers: IncomingHttpHeaders };
 export type SentResponse = { status: number; headers: Record<string, string>; body: Buffer };
 
 /** Alters a response before it is sent. */
@@ -21,8 +21,9 @@ export class StreamServer {
 
   private constructor() {
     this.#server = createServer((request, response) => {
-      const path = new URL(request.url ?? '', 'http://localhost').pathname.replace(/^\/video\//, '');
-      const seen = { method: request.method ?? '', path, headers: request.headers };
+      const { pathname, search } = new URL(request.url ?? '', 'http://localhost');
+      const path = pathname.replace(/^\/video\//, '');
+      const seen = { method: request.method ?? '', path, query: search, headers: request.headers };
       this.requests.push(seen);
       const reply = this.#respond(seen);
       this.tamper(reply, seen);

@@ -4,7 +4,7 @@ import { isSessionError } from './problem.ts';
 /** The key of the query for the current session. */
 export const SESSION_KEY = ['session'];
 
-/** A query client. The API's client retries, so queries do not. When a request is refused for its session, it checks the session. */
+/** A query client. Queries do not retry, because the API's client does. After a response with 401, the query client checks the session. */
 export function createQueryClient(): QueryClient {
   const onError = (error: unknown) => {
     if (isSessionError(error)) void client.invalidateQueries({ queryKey: SESSION_KEY });

@@ -123,7 +123,7 @@ function EndAll() {
         action={() => unwrap(api.DELETE('/console/sessions'))}
         onDone={refresh}
       >
-        {`All sessions in the workspace “${workspace.name}” end, also yours, and its unused sign-in links.${
+        {`All sessions in the workspace “${workspace.name}” end, including yours. Its unused sign-in links become invalid.${
           workspaces.length > 1 ? ' Other workspaces are not affected.' : ''
         } API keys stay valid.`}
       </Confirm>

@@ -4,7 +4,7 @@ import { isSessionError } from '../api/problem.ts';
 import { forgetScope } from '../api/scope.ts';
 import { forgetUploads } from '../uploads/stored-uploads.ts';
 
-/** Ends the session, forgets unfinished uploads and the choice of the workspace, and loads the page again, so that nothing of it stays. */
+/** Ends the session. Forgets unfinished uploads and the choice of the workspace. Then loads the page again, so that nothing stays. */
 export async function signOut(): Promise<void> {
   try {
     await unwrap(api.DELETE('/console/session'));

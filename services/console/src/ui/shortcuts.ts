@@ -11,17 +11,19 @@ const STORED_AS = 'framelane-shortcuts';
 /** After this many milliseconds the first key of two is forgotten. */
 const SEQUENCE_MS = 1500;
 
-/** Gives a shortcut an effect while the component is shown. */
-export function useShortcut(keys: string, words: string, run: () => void): void {
+/** Gives a shortcut an effect while the component is shown. Without one, the help does not list it. */
+export function useShortcut(keys: string, words: string, run: (() => void) | null): void {
   const latest = useRef(run);
   useEffect(() => {
     latest.current = run;
   });
+  const hasEffect = run !== null;
   useEffect(() => {
-    const action = { keys, words, run: () => latest.current() };
+    if (!hasEffect) return;
+    const action = { keys, words, run: () => latest.current?.() };
     actions.add(action);
     return () => void actions.delete(action);
-  }, [keys, words]);
+  }, [keys, words, hasEffect]);
 }
 
 /** Listens to the keyboard. Returns a function that ends it. */

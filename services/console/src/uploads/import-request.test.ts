@@ -17,7 +17,7 @@ test('each line is a header', () => {
   expect(wrongHeaderLine(headers)).toBeUndefined();
 });
 
-test('a line without a name or colon is named', () => {
+test('a line without a name or without a colon is reported', () => {
   expect(wrongHeaderLine('A: b\nBearer abc')).toBe('Bearer abc');
   expect(wrongHeaderLine(': b')).toBe(': b');
 });

@@ -136,7 +136,7 @@ export function titleOf(filename: string): string {
   return filename.replace(/(.)\.[^.]*$/, '$1');
 }
 
-/** The queue in a sentence, for screen readers. */
+/** The queue in a sentence. */
 export function summaryOf(items: readonly Item[]): string {
   if (items.length === 0) return '';
   const count = (...states: Item['state'][]) => items.filter(({ state }) => states.includes(state)).length;

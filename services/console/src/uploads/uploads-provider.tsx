@@ -16,7 +16,7 @@ export function useUploadQueue(): UploadQueue {
   return queue;
 }
 
-/** The files of a queue, live. */
+/** The files of a queue. The component renders again when they change. */
 export function useUploadItems(queue: UploadQueue): readonly Item[] {
   return useSyncExternalStore(queue.subscribe, queue.items);
 }

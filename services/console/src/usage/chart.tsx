@@ -16,7 +16,7 @@ type ChartProps = {
   format: (value: number) => string;
 };
 
-/** A chart of bars over time that begins at zero. */
+/** A bar chart over time. Its y axis begins at zero. */
 export function Chart({ label, times, values, format }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');

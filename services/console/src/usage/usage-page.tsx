@@ -152,7 +152,7 @@ function Figures({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-/** The policy of the page allows a link to a blob. */
+/** The Content-Security-Policy of the page allows a link to a blob. */
 function DownloadCsv({ rows }: { rows: readonly Row[] }) {
   const { workspace } = useSession();
   const download = () => {

@@ -211,7 +211,7 @@ function Failure({ title, error }: { title: string; error: unknown }) {
   );
 }
 
-/** E.g. `12 of 25 deleted, 2 failed, 11 not begun`. */
+/** E.g. `12 of 25 deleted, 2 failed, 11 left`. */
 function summaryOf(action: BulkAction, { done, failed, left }: Progress<unknown>): string {
   const total = done.length + failed.length + left.length;
   return [

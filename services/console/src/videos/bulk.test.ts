@@ -34,7 +34,7 @@ describe('forEachLeft', () => {
     expect(last()).toEqual(result);
   });
 
-  test('tries again what failed and was not begun', async () => {
+  test('performs the tasks that failed and those that were not begun', async () => {
     const failed = [{ item: 'b', error: new Error('Refused') }];
     const { running, settle, ended } = start(retryProgress({ done: ['a'], failed, left: ['c'] }));
     expect([...running.keys()]).toEqual(['b', 'c']);

@@ -11,7 +11,7 @@ function refused(
   return new ApiError(detail, { code, status: 400, requestId: 'r', problem });
 }
 
-test('an error of the file says its line, others are at their fields, and those without a field are left out', () => {
+test('the error of the file has the line number; another error is at its form field, and is left out if it has none', () => {
   expect(captionsErrors(refused('invalid_captions', 'Line 3: a cue was expected.'))).toEqual({
     file: 'Line 3: a cue was expected.',
   });

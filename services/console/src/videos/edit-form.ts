@@ -40,7 +40,7 @@ export function patchOf(before: EditValues, after: EditValues): Schemas['VideoPa
   return { ...changed, ...(metadata && { metadata }) };
 }
 
-/** The names of the fields that differ from `before` in both of the others, and in different ways. */
+/** The names of the fields, except metadata, that `now` and `mine` both change from `before`, to different values. */
 export function changedElsewhere(before: Video, now: Video, mine: Schemas['VideoPatch']): string[] {
   const [old, other] = [toPatch(editValues(before)), toPatch(editValues(now))];
   return changedFields(old, other)
@@ -124,7 +124,7 @@ const FIELDS: Readonly<Record<string, EditField>> = {
   keepSource: 'days',
 };
 
-/** The errors of a response at the fields of the form. `isComplete` if there is no other. */
+/** The errors of a response at the fields of the form. `isComplete` if each error is at a field. */
 export function fieldErrors(
   error: unknown,
   sent: Schemas['VideoPatch'],

@@ -13,7 +13,7 @@ export function Player({ video }: { video: Video }) {
   if (isSigned && token === undefined) return <div className="player" />;
   return (
     <Frame
-      // A player that is open does not get other captions, nor another poster.
+      // An open player does not load new captions or a new poster. So their change replaces the frame.
       key={[
         video.id,
         JSON.stringify(video.poster),

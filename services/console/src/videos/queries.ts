@@ -7,7 +7,7 @@ import { useSession } from '../sign-in/session.ts';
 import { type ListAddress, toQuery } from './list-address.ts';
 import { renewAfter } from './token-renewal.ts';
 
-/** One page of videos, live. While the next page loads, the one before stays. */
+/** One page of videos, which is polled. While the next page loads, the one before stays. */
 export function useVideoPage(address: ListAddress) {
   const { environment } = useSession();
   const query = { ...toQuery(address), environment };
@@ -19,7 +19,7 @@ export function useVideoPage(address: ListAddress) {
   });
 }
 
-/** One video, live. */
+/** One video, which is polled. */
 export function useVideo(id: string) {
   return useQuery({
     queryKey: ['videos', 'one', id],
@@ -29,13 +29,13 @@ export function useVideo(id: string) {
   });
 }
 
-/** Gets the record of a video again. The promise lasts until it has arrived. */
+/** Gets the record of a video again. The promise resolves when the record has arrived. */
 export function useRefreshVideo(id: string): () => Promise<void> {
   const queries = useQueryClient();
   return () => queries.invalidateQueries({ queryKey: ['videos', 'one', id] });
 }
 
-/** The timeline of a video, live. It is loaded again when the record has changed, and while an attempt can begin or end. */
+/** The timeline of a video. It is loaded again when the record has changed, and polled while an attempt can begin or end. */
 export function useTimeline(video: Video) {
   const isFinal = video.status === 'ready' || video.status === 'failed';
   return useQuery({

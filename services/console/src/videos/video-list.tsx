@@ -35,7 +35,7 @@ export function VideoList({ ref, videos, address, isLoading, onDone }: VideoList
     const ids = selected.map((video) => video.id);
     select(ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]);
   };
-  useRowShortcuts(videos, canWrite ? toggle : () => {});
+  useRowShortcuts(videos, canWrite ? toggle : null);
   return (
     <div>
       {canWrite && (
@@ -107,7 +107,7 @@ const BULK_BUTTONS = [
 ] as const;
 
 /** `j` and `k` move between the rows, `x` selects one. Enter follows its link. */
-function useRowShortcuts(videos: readonly Video[], toggle: (id: string) => void): void {
+function useRowShortcuts(videos: readonly Video[], toggle: ((id: string) => void) | null): void {
   const links = () => [...document.querySelectorAll<HTMLElement>('.rows .row-title')];
   const current = () => links().findIndex((link) => link.closest('li')?.contains(document.activeElement));
   const move = (by: 1 | -1) => {
@@ -116,8 +116,9 @@ function useRowShortcuts(videos: readonly Video[], toggle: (id: string) => void)
   };
   useShortcut('j', 'Next video', () => move(1));
   useShortcut('k', 'Previous video', () => move(-1));
-  useShortcut('x', 'Select the video', () => {
+  const toggleCurrent = () => {
     const video = videos[current()];
-    if (video !== undefined) toggle(video.id);
-  });
+    if (video !== undefined) toggle?.(video.id);
+  };
+  useShortcut('x', 'Select the video', toggle && toggleCurrent);
 }

@@ -57,7 +57,7 @@ const CHECK_URL = 'Check the URL, then import the video again.';
 const IMPORT_AGAIN = 'Import the video again later, or upload the file.';
 const SMALLER = 'Change the file with an editor, or ask the operator for another limit.';
 
-/** A word for every code of the contract: the type demands it. */
+/** The advice for each code of the contract. The type requires every code. */
 const ADVICE: Record<Schemas['FailureCode'], string> = {
   upload_expired: 'Upload the file again. A new upload creates a new video.',
   import_address_refused:
@@ -66,7 +66,7 @@ const ADVICE: Record<Schemas['FailureCode'], string> = {
   import_unreachable: IMPORT_AGAIN,
   import_tls_failed: 'The certificate of the server is not valid. Repair it, or upload the file.',
   import_denied:
-    'Use a URL that is valid without signing in, or send the header that the server wants with the import.',
+    'Use a URL that needs no sign-in, or import the video again with the request header that the server requires.',
   import_not_found: CHECK_URL,
   import_redirected: 'Use the URL at which the file is.',
   import_server_failed: IMPORT_AGAIN,

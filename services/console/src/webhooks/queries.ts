@@ -4,7 +4,7 @@ import { api } from '../api/api.ts';
 import { pollInterval } from '../api/live.ts';
 import { isSoonDue } from './webhook-words.ts';
 
-/** The webhooks of the workspace, live. There are at most 20, so one page has them all. */
+/** The webhooks of the workspace, which are polled. There are at most 20, so one page has them all. */
 export function useWebhooks() {
   return useQuery({
     queryKey: ['webhooks', 'list'],
@@ -24,7 +24,7 @@ export function useWebhook(id: string) {
 
 export type DeliveryStatus = Schemas['WebhookDelivery']['status'];
 
-/** The deliveries of a webhook, newest first. With `status`, only those. Live while only the first page is shown. */
+/** The deliveries of a webhook, newest first. With `status`, only those. They are polled while only the first page is shown. */
 export function useDeliveries(id: string, status: DeliveryStatus | undefined) {
   return useInfiniteQuery({
     queryKey: ['webhooks', 'deliveries', id, status],
@@ -49,7 +49,7 @@ export function useDeliveries(id: string, status: DeliveryStatus | undefined) {
   });
 }
 
-/** A delivery with its request and responses. It is asked for again when the number of attempts changes. */
+/** A delivery with its request and responses. It is loaded again when the number of attempts changes. */
 export function useDeliveryDetails(webhookId: string, deliveryId: string, attempts: number) {
   return useQuery({
     queryKey: ['webhooks', 'delivery', deliveryId, attempts],

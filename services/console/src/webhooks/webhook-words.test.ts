@@ -26,7 +26,7 @@ test('an attempt in some hours is not soon', () => {
   ).toEqual([true, true, false, false]);
 });
 
-test('an enabled webhook has no reason', () => {
+test('each reason why a webhook is disabled has words; an enabled webhook has none', () => {
   expect(reasonOf({ disabledReason: null })).toBeUndefined();
   for (const disabledReason of ['manual', 'gone', 'failing'] as const)
     expect(reasonOf({ disabledReason })).toMatch(/\.$/);

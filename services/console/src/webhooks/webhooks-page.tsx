@@ -80,7 +80,7 @@ function NoWebhooks() {
       <Text fw={600}>This workspace has no webhooks.</Text>
       <Text>
         Framelane sends an event to each webhook when a video is ready, has failed or was deleted. This is an
-        endpoint that receives events; SECRET is the secret of its webhook:
+        endpoint that receives events; WEBHOOK_SECRET is the secret of its webhook:
       </Text>
       <Copy label="An endpoint in Node" value={EXAMPLE} />
     </div>

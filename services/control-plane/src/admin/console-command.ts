@@ -35,7 +35,12 @@ export function addConsoleCommand(program: Command, run: RunCommand): void {
     .command('console-link')
     .description('print a link that signs one person in to the console; it is valid for 10 minutes')
     .option('--workspace <id...>', 'one or more workspaces (default: all)')
-    .option('--name <name>', 'who the link is for, as in the list of sessions', parseName, 'Admin command')
+    .option(
+      '--name <name>',
+      'who the link is for; the list of sessions shows this name',
+      parseName,
+      'Admin command',
+    )
     .addOption(environmentsOption())
     .option(...PERMISSIONS_OPTION)
     .option(...ADMINISTRATOR_OPTION)

@@ -81,9 +81,9 @@ export class ApiKeysService {
   }
 
   /**
-   * Creates a key in the caller's workspace. Throws 403 `permission_escalation` when it would have a permission that the caller
-   * lacks, or expire later than the calling key; the expiry of a session is no limit. The environment is only a label: a
-   * caller of either environment can create both.
+   * Creates a key in the caller's workspace. Throws 403 `permission_escalation` when the new key would have a permission that the
+   * caller lacks, or expire later than the calling key; the expiry of a session is no limit. A key of either environment can create
+   * keys of both. Throws 403 `environment_mismatch` when a session would create a key of an environment that it does not have.
    */
   async createAs(caller: Credential, request: ApiKeyRequest): Promise<Commit<CreatedApiKey>> {
     const permissions = request.permissions ?? caller.permissions;
@@ -153,7 +153,7 @@ export class ApiKeysService {
       if (excess.length > 0) {
         throw new Problem(
           'insufficient_permissions',
-          `${nameOf(caller)} can revoke only keys whose permissions it has. This one lacks ${excess.join(', ')}.`,
+          `${nameOf(caller)} can revoke only keys whose permissions it has. The ${caller.kind} of this request lacks ${excess.join(', ')}.`,
         );
       }
       const needed = administrativePermissions(key);

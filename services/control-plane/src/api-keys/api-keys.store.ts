@@ -74,8 +74,8 @@ export async function listKeys(db: Database, workspaceId: string, page: PageRequ
 }
 
 /**
- * Locks the row of a workspace until the transaction ends, so that of the transactions that call this only one at a time goes on. The
- * lock does not block new rows that refer to the workspace, such as videos.
+ * Locks the row of a workspace until the transaction ends. Transactions that call this for the same workspace run one after the
+ * other. The lock does not block new rows that refer to the workspace, such as videos.
  */
 export async function lockKeysOf(db: Database, workspaceId: string): Promise<void> {
   await db

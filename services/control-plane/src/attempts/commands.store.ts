@@ -59,8 +59,8 @@ export async function findUnclaimed(db: Database, seconds: number): Promise<Uncl
 }
 
 /**
- * Makes a published command due again. Resolves with false when an engine has claimed the video since, or a command
- * was published.
+ * Makes a published command due again. Resolves with false when an engine has claimed the video since, or another control plane
+ * has made the command due again.
  */
 export async function makeDueAgain(db: Database, command: UnclaimedCommand): Promise<boolean> {
   const result = await db
@@ -74,7 +74,7 @@ export async function makeDueAgain(db: Database, command: UnclaimedCommand): Pro
   return result.numUpdatedRows === 1n;
 }
 
-/** Makes the commands of all videos that wait for an engine due now, also those already published or claimed. */
+/** Makes the commands of all videos that wait for an engine due now, also those that are published or just being published. */
 export async function makeAllDue(db: Database): Promise<void> {
   await db
     .updateTable('videos')

@@ -57,7 +57,8 @@ export class SessionCookie {
 
   /**
    * Throws 403 `csrf_check_failed` if the browser says that a page of another origin sends the request. Another port of the
-   * same host is the same site, so `SameSite=Strict` alone does not suffice.
+   * same host is the same site, so `SameSite=Strict` alone does not suffice. A GET or HEAD from the same site passes if it has
+   * no `Origin`, for example that of an image.
    */
   refuseOtherOrigins(req: Request): void {
     const site = req.get('sec-fetch-site');

@@ -117,6 +117,7 @@ test('a stop interrupts the work in progress, waits for it and claims nothing mo
     perform: async () => {
       begun.resolve();
       await interrupted.promise;
+      await new Promise(setImmediate);
       ended = true;
     },
     interrupt: () => interrupted.resolve(),
@@ -160,7 +161,7 @@ test.each([
   }
 });
 
-test('work without a renewal can take long', async () => {
+test('work without `renew` can take longer than the renewal interval', async () => {
   const begun = Promise.withResolvers<void>();
   jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
   try {

@@ -22,7 +22,7 @@ export type DueWork<T> = {
   claim(limit: number): Promise<T[]>;
   /** Does the work and records it. When it rejects, the row is due again once its claim has expired. */
   perform(item: T): Promise<void>;
-  /** Renews the claim on work that can take longer than it lasts. */
+  /** Renews the claim on a row. Needed for work that can take longer than its claim lasts. */
   renew?(item: T): Promise<void>;
   /** Interrupts the work in progress, so that a stop does not wait for it. */
   interrupt?(): void;

@@ -17,7 +17,7 @@ afterEach(() => {
 
 const after = (seconds: number) => jest.advanceTimersByTimeAsync(seconds * 1000);
 
-test('begins with the start', async () => {
+test('the grace begins when the checks begin', async () => {
   expect(grace.hasPassed(0)).toBe(false);
   grace.start();
   await after(LEASE - 0.1);
@@ -27,7 +27,7 @@ test('begins with the start', async () => {
   expect(grace.hasPassed(2 * LEASE)).toBe(false);
 });
 
-test('begins again after a break', async () => {
+test('the grace begins again after a break', async () => {
   grace.start();
   await after(2 * LEASE);
   check = () => Promise.reject(new Error('unavailable'));
@@ -41,7 +41,7 @@ test('begins again after a break', async () => {
   expect(grace.hasPassed(LEASE)).toBe(true);
 });
 
-test('continues after a single failed check', async () => {
+test('the grace continues after a single failed check', async () => {
   grace.start();
   await after(2 * LEASE);
   check = () => Promise.reject(new Error('too slow'));
@@ -51,7 +51,7 @@ test('continues after a single failed check', async () => {
   expect(grace.hasPassed(LEASE)).toBe(true);
 });
 
-test('continues through an interruption of at most half of the shortest lease', async () => {
+test('the grace continues through an interruption of at most half of the shortest lease', async () => {
   grace.start();
   await after(2 * LEASE);
   check = () => Promise.reject(new Error('unavailable'));
@@ -61,7 +61,7 @@ test('continues through an interruption of at most half of the shortest lease', 
   expect(grace.hasPassed(LEASE)).toBe(false);
 });
 
-test('has one check at a time, and none after a stop', async () => {
+test('one check runs at a time, and none after a stop', async () => {
   let checks = 0;
   let hangs = true;
   check = () => {
@@ -82,7 +82,7 @@ test('has one check at a time, and none after a stop', async () => {
   expect(checks).toBe(6);
 });
 
-test('begins again after the machine was suspended', async () => {
+test('the grace begins again after the machine was suspended', async () => {
   grace.start();
   await after(2 * LEASE);
   jest.setSystemTime(Date.now() + 10 * LEASE * 1000);
@@ -92,7 +92,17 @@ test('begins again after the machine was suspended', async () => {
   expect(grace.hasPassed(LEASE)).toBe(false);
 });
 
-test('begins again after a check that took as long as a break', async () => {
+test('the grace begins again after the clock was set back', async () => {
+  grace.start();
+  await after(2 * LEASE);
+  jest.setSystemTime(Date.now() - 10 * LEASE * 1000);
+  await after(LEASE / 4);
+  expect(grace.hasPassed(LEASE)).toBe(false);
+  await after(LEASE);
+  expect(grace.hasPassed(LEASE)).toBe(true);
+});
+
+test('the grace begins again after a check that took as long as a break', async () => {
   grace.start();
   await after(2 * LEASE);
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -31,7 +31,7 @@ type NewSession = Grant & {
   person_email: string | null;
 };
 
-const isLive = sql<boolean>`idle_expires_at > now()`;
+const isUnexpired = sql<boolean>`idle_expires_at > now()`;
 const isUseDue = sql<boolean>`last_seen_at <= now() - make_interval(secs => ${sql.lit(USE_INTERVAL_SECONDS)})`;
 const environments = sql<Environment[]>`coalesce(environments, array[environment])`.as('environments');
 const expiry = sql<Date>`now() + make_interval(days => ${sql.lit(SESSION_DAYS)})`;
@@ -53,7 +53,7 @@ export async function insertCode(db: Database, codeHash: Buffer, grants: readonl
   return expires_at;
 }
 
-/** Deletes a code. Resolves with its grants if it has not expired. Of concurrent calls, only one gets them. */
+/** Deletes a code that has not expired, and resolves with its grants. Of concurrent calls, only one gets them; the others get none. */
 export async function takeCode(db: Database, codeHash: Buffer): Promise<Grant[]> {
   return db
     .deleteFrom('console_codes')
@@ -77,7 +77,7 @@ export async function insertSession(db: Database, rows: readonly NewSession[]): 
     .execute();
 }
 
-/** The version before the column `environments` reads `environment`. */
+/** Fills the column `environment`, too: a version that does not know `environments` reads it. */
 function toColumns<Row extends Grant>(row: Row) {
   const [environment = 'live'] = row.environments;
   return { ...row, environment, environments: [...row.environments] };
@@ -91,7 +91,7 @@ export const findSession = compileOnce((db, tokenHash: Buffer) =>
     .selectAll('console_sessions')
     .select(['workspaces.name as workspace_name', isUseDue.as('is_use_due'), environments])
     .where('token_hash', '=', tokenHash)
-    .where(isLive)
+    .where(isUnexpired)
     .orderBy('workspace_id')
     .$castTo<UsedSession>(),
 );
@@ -107,7 +107,7 @@ export async function touchSession(db: Database, id: string): Promise<void> {
     .where('token_hash', '=', (query) =>
       query.selectFrom('console_sessions').select('token_hash').where('id', '=', id),
     )
-    .where(isLive)
+    .where(isUnexpired)
     .where(isUseDue)
     .execute();
 }
@@ -123,7 +123,7 @@ export async function listSessions(
     .selectAll()
     .select(environments)
     .where('workspace_id', '=', workspaceId)
-    .where(isLive)
+    .where(isUnexpired)
     .$castTo<SessionRow>();
   return keysetPage(sessions, 'console_sessions', page).execute();
 }
@@ -141,9 +141,9 @@ export async function deleteSessions(db: Database, workspaceId: string, id?: str
     .deleteFrom('console_sessions')
     .where('workspace_id', '=', workspaceId)
     .$if(id !== undefined, (query) => query.where('id', '=', id as string))
-    .returning(isLive.as('was_live'))
+    .returning(isUnexpired.as('had_not_expired'))
     .execute();
-  return deleted.filter(({ was_live }) => was_live).length;
+  return deleted.filter(({ had_not_expired }) => had_not_expired).length;
 }
 
 /** Deletes the codes of a workspace. */

@@ -86,7 +86,7 @@ type ConsoleCodesTable = {
   workspace_id: string;
   name: string;
   environment: Environment;
-  /** Null, in rows of the version before this column, means the one in `environment`. */
+  /** Null in rows of a version without this column: then `environment` is the only one. */
   environments: Environment[] | null;
   permissions: Permission[];
   /** Whether the session may see the whole installation. */
@@ -115,7 +115,7 @@ type ConsoleSessionsTable = {
   workspace_id: string;
   name: string;
   environment: Environment;
-  /** Null, in rows of the version before this column, means the one in `environment`. */
+  /** Null in rows of a version without this column: then `environment` is the only one. */
   environments: Environment[] | null;
   permissions: Permission[];
   administrator: Generated<boolean>;
@@ -175,11 +175,11 @@ type VideosTable = {
   /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
   start_timestamp: Generated<number>;
   storage_bytes: Generated<number>;
-  /** 0..100; never falls. */
+  /** 0..100. Only a retry of the failed video lowers it, to 0. */
   progress: Generated<number>;
   /** Number of the latest attempt, 0 before the first. The fencing token of results. */
   attempt: Generated<number>;
-  /** Failed attempts; handed-back ones do not count. */
+  /** Failed attempts since the latest retry; handed-back ones do not count. */
   failed_attempts: Generated<number>;
   /** Whether the next attempts transcode the video in one run, because its tasks could not be completed as planned. */
   in_one_run: Generated<boolean>;

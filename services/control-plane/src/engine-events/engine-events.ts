@@ -4,7 +4,10 @@ import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { TasksService } from '../tasks/tasks.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 
-/** Applies the events of engines, each in one transaction. Applying an event again changes nothing. */
+/**
+ * Applies the events of engines. An event that ends a transfer, an attempt or a try is applied in one transaction. Applying an event again
+ * does no harm.
+ */
 export function engineEventHandler(services: {
   tickets: UploadTicketsService;
   attempts: AttemptsService;

@@ -4,7 +4,7 @@ import type { SeenEngine } from './engines.store.ts';
 /** An engine as the state of the installation shows it. */
 export type EngineRecord = components['schemas']['SystemEngine'];
 
-/** An engine that announces itself every 5 seconds counts as lost after this time. */
+/** An engine counts as lost this long after its last announcement. Engines announce themselves every 5 seconds. */
 export const LOST_AFTER_SECONDS = 20;
 
 export function toEngineRecord(engine: SeenEngine): EngineRecord {

@@ -16,7 +16,8 @@ export type WithDefaults<Body, Names extends keyof Body> = Body & Required<Pick<
 
 /**
  * Checks the API key or the console session, the workspace, the environment and the permissions that an operation requires; throws a
- * Problem. By default an operation accepts both credentials. `workspaceId` is that of a session's request without a workspace header.
+ * Problem. By default an operation accepts both credentials. `workspaceId` is the workspace of a request that has a session and no
+ * workspace header.
  */
 export type Authenticate = (
   req: Request,

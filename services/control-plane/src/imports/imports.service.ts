@@ -177,7 +177,8 @@ export class ImportsService {
   }
 
   /**
-   * Leases the ticket of a claimed import. Null if the workspace has too many uploads, or the video no longer accepts a file.
+   * Leases the ticket of a claimed import. Null if the workspace has too many uploads or has used up a quota, or if the video no
+   * longer accepts a file.
    */
   async #begin(due: DueImport): Promise<ClaimedImport | null> {
     const { videoId, request, transferId, ...rest } = due;
@@ -193,7 +194,7 @@ export class ImportsService {
         await this.#fail(videoId, 'import_quota_exceeded');
         return null;
       }
-      // Another code means that the video was deleted or has its file. The move that did so ends the import.
+      // The workspace has too many uploads. Or the video was deleted or has its file: then its import has ended and cannot be postponed.
       await postpone(this.#db, videoId, SHARE_PAUSE_SECONDS);
       this.#logger.debug('import.postponed', { videoId, code: error.code });
       return null;

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
 import type { ImportRow } from '../db/schema.ts';
 
-/** An import and the transfer that has it. */
+/** An import and its transfer. */
 export type ImportTransfer = { videoId: string; transferId: string };
 
 /** A claimed import. `transferId` is that of the previous claim. */

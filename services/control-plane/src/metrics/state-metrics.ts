@@ -109,8 +109,8 @@ export class StateMetrics {
     const { attempts, tasks, imports, background, webhookDeliveries, resealing } = this.#sources;
     // One query at a time, so that scrapes occupy one connection.
     const videos = await attempts.backlog();
-    const pieces = await tasks.backlog();
-    const files = await imports.backlog();
+    const openTasks = await tasks.backlog();
+    const openImports = await imports.backlog();
     const deliveries = await webhookDeliveries.backlog();
     const due: [string, Backlog][] = [];
     for (const work of background) due.push([work.name, await work.backlog()]);
@@ -119,10 +119,10 @@ export class StateMetrics {
     this.#databaseUp.set(1);
     this.#videos.set({ state: 'waiting' }, videos.waiting);
     this.#videos.set({ state: 'running' }, videos.running);
-    this.#tasks.set({ state: 'waiting' }, pieces.waiting);
-    this.#tasks.set({ state: 'running' }, pieces.running);
-    this.#imports.set({ state: 'waiting' }, files.waiting);
-    this.#imports.set({ state: 'running' }, files.running);
+    this.#tasks.set({ state: 'waiting' }, openTasks.waiting);
+    this.#tasks.set({ state: 'running' }, openTasks.running);
+    this.#imports.set({ state: 'waiting' }, openImports.waiting);
+    this.#imports.set({ state: 'running' }, openImports.running);
     this.#deliveries.set({ state: 'due' }, deliveries.due);
     this.#deliveries.set({ state: 'scheduled' }, { count: deliveries.scheduled });
     this.#toReseal.set({ kind: 'content_key' }, toReseal.contentKeys);

@@ -12,7 +12,7 @@ const pendingSignIn = z.object({
   nonce: z.string(),
   /** The code of the provider cannot be exchanged without it (PKCE, RFC 7636). */
   codeVerifier: z.string(),
-  /** Milliseconds of the epoch. */
+  /** Milliseconds since the Unix epoch. */
   expiresAt: z.number(),
 });
 

@@ -29,7 +29,7 @@ const cases: Case[] = [
     average: 1_866_667,
   },
   {
-    what: 'the peak is that of the largest segment',
+    what: 'the peak is the rate of the largest segment',
     target: 6,
     segments: [
       [6, 600_000],

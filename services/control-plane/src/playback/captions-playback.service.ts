@@ -8,7 +8,7 @@ import { notPlayable } from './playback-access.service.ts';
 type CaptionsPath = { workspaceId: string; videoId: string; language: string };
 
 /** A body, and the revision of the captions that it was made from. */
-type OfRevision = { body: string; revision: number };
+type CaptionsBody = { body: string; revision: number };
 
 /** Serves the captions of ready videos as segments of WebVTT. */
 export class CaptionsPlaybackService {
@@ -19,7 +19,7 @@ export class CaptionsPlaybackService {
   }
 
   /** The media playlist; a token is added to its URLs. Throws 404 unless the video is ready and has these captions. */
-  async playlist(path: CaptionsPath, token: string | undefined): Promise<OfRevision> {
+  async playlist(path: CaptionsPath, token: string | undefined): Promise<CaptionsBody> {
     const { workspaceId, videoId, language } = path;
     const tag = canonicalLanguage(language) ?? '';
     const [found] = await findCaptionsSegments(this.#db, workspaceId, videoId, tag);
@@ -29,7 +29,7 @@ export class CaptionsPlaybackService {
   }
 
   /** One segment. Throws 404 unless the video is ready and has these captions and such a segment. */
-  async segment(path: CaptionsPath, sequence: number): Promise<OfRevision> {
+  async segment(path: CaptionsPath, sequence: number): Promise<CaptionsBody> {
     const { workspaceId, videoId, language } = path;
     const tag = canonicalLanguage(language) ?? '';
     const [found] = await findCuesOfSegment(this.#db, workspaceId, videoId, tag, sequence);

@@ -29,7 +29,7 @@ test('names differ, and cannot end the attribute', () => {
   ]);
 });
 
-test('of captions in the same language, players can choose the default or the first', () => {
+test('of several captions in one language, only the default one has AUTOSELECT=YES; without a default, the first', () => {
   const languages = ['de', 'en', 'en-x-2', 'fr', 'fr-x-2'];
   const tags = captionsTags(
     languages.map((language) => ({ ...captions, language, isDefault: language === 'fr-x-2' })),

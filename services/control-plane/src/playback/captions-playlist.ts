@@ -39,8 +39,8 @@ function publicLanguage(language: string): string {
 }
 
 /**
- * Whether players may choose the captions if the viewer has not chosen any (AUTOSELECT). They choose by language, so this is true for one of each language
- * (RFC 8216 §4.3.4.1.1): the default or the first.
+ * Whether players may choose the captions if the viewer has not chosen any (AUTOSELECT). They choose by language, so only one of
+ * each language has it (RFC 8216 §4.3.4.1.1): the default one or, without a default, the first.
  */
 function isAutoselected(captions: CaptionsFacts, all: readonly CaptionsFacts[]): boolean {
   const language = publicLanguage(captions.language);

@@ -135,7 +135,7 @@ test.each<[string, string | null, string]>([
   ['canonical', 'pt-BR', 'pt-BR'],
   ['made canonical', 'eng', 'en'],
   ['unknown', null, 'und'],
-  ['no language tag', 'en",URI="https://evil.example/', 'und'],
+  ['not a language tag', 'en",URI="https://evil.example/', 'und'],
 ])('the language of the audio: %s', (_what, language, expected) => {
   const [variant] = read([low, { ...audio, language }]).variants;
   expect(variant?.audio[0]).toMatchObject({ uri: 'audio/index.m3u8' });

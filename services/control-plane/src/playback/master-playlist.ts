@@ -17,7 +17,7 @@ export type RenditionFacts = {
   name: RenditionName;
   /** RFC 6381. */
   codecs: string;
-  /** Pixels, and frames a second; null for audio. */
+  /** Pixels, and frames a second; null for audio. The frame rate is also null for I-frames. */
   width: number | null;
   height: number | null;
   frameRate: number | null;

@@ -13,7 +13,7 @@ export function targetDurationOf(renditions: readonly (readonly Pick<Segment, 'd
 /** Durations of segments and the target duration, in seconds. */
 export type SegmentDurations = { durations: readonly number[]; targetDuration: number };
 
-/** A media playlist on demand (RFC 8216 §4.3.2 and §4.3.3). `tags` apply to all segments. */
+/** A media playlist of type VOD (RFC 8216 §4.3.2 and §4.3.3). `tags` apply to all segments. */
 export function renderSegments(
   { durations, targetDuration }: SegmentDurations,
   { tags = [], uriOf }: { tags?: readonly string[]; uriOf: (sequence: number) => string },

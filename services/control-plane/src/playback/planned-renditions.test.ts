@@ -56,10 +56,10 @@ test('each segment belongs to one task', () => {
   ]);
   expect([taskOf(plan, '720p', 0), taskOf(plan, 'iframes', 0)]).toEqual([undefined, undefined]);
   const [rung] = plan.encode.rungs;
-  const kept = {
+  const withPassthrough = {
     ...plan,
     encode: { ...plan.encode, videoPassthrough: true, rungs: [rung, { ...rung, name: '720p' }] },
     tasks: [...plan.tasks, { kind: 'passthrough' }],
   } as typeof plan;
-  expect([taskOf(kept, '360p', 2), taskOf(kept, '720p', 2)]).toEqual([3, 5]);
+  expect([taskOf(withPassthrough, '360p', 2), taskOf(withPassthrough, '720p', 2)]).toEqual([3, 5]);
 });

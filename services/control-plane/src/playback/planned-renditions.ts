@@ -14,7 +14,7 @@ export type PlannedTask =
 
 /** Bytes of a transport stream for each 100 bytes of media, at most. */
 const BYTES_FOR_100 = 110;
-/** Bits a second of each channel, at most as the engine encodes it. */
+/** Upper limit of the bit rate of each audio channel, encoded or passed through, in bits a second. */
 const CHANNEL_RATE = 96_000;
 /** An audio segment shorter than this may not exist: audio frames and priming samples move the ends of segments. */
 const SHORTEST_SEGMENT_SECONDS = 0.2;

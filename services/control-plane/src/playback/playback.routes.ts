@@ -25,7 +25,7 @@ const CACHED_SEGMENT = [
   { ...SEGMENT_TYPE, 'Cache-Control': 'public, max-age=31536000, immutable' },
   `public, max-age=${PRESIGNED_SECONDS / 2}`,
 ] as const;
-/** If the attempt fails, the next one produces other segments with the same URLs. */
+/** The same for a segment of a preview. If the attempt fails, the next one produces other segments with the same URLs. */
 const UNCACHED_SEGMENT = [{ ...SEGMENT_TYPE, 'Cache-Control': 'no-store' }, 'no-store'] as const;
 
 /** The default of the contract. The validator does not set it in a request without a body. */
@@ -196,7 +196,7 @@ function pathOf<T>(req: Request): T {
 const FOR_A_MINUTE = 'public, max-age=60';
 const REVALIDATED = 'public, no-cache';
 
-/** A player that started before a change of the captions has the URLs of the earlier revision. It gets the current ones. */
+/** A player that started before a change of the captions has the URLs of the earlier revision. It gets the current captions. */
 function cachingOf(revision: string, current: { revision: number }): string {
   return Number(revision) === current.revision ? FOR_A_MINUTE : REVALIDATED;
 }

@@ -176,7 +176,7 @@ export class PlaybackService {
     if (ready !== undefined) return this.#segmentFile(address, ready, { isPreview: false });
     const preview = await this.#previews.segment(address);
     if (preview !== undefined) return this.#segmentFile(address, preview, { isPreview: true });
-    // The video has become ready meanwhile.
+    // The video may have become ready meanwhile.
     const last = await findSegment(this.#db, address);
     if (last === undefined) throw notPlayable();
     return this.#segmentFile(address, last, { isPreview: false });

@@ -9,31 +9,35 @@ const DONE: TaskProgress = { ...WAITING, progress: 1, isDone: true };
 const AUDIO: TaskProgress = { ...DONE, startedRenditions: { audio: 'mp4a.40.2' } };
 const ENCODED = { '360p': 'avc1.64001e', '720p': 'avc1.64001f' };
 
-/** A running piece that has encoded `made` seconds of video in `seconds` seconds. */
-const running = (made: number, seconds: number, duration = 60): TaskProgress => ({
-  ...{ progress: made / duration, isDone: false, runningSeconds: seconds, startedRenditions: ENCODED },
+/** A running piece: it began `seconds` ago, and `encoded` seconds of its video are encoded. */
+const running = (encoded: number, seconds: number, duration = 60): TaskProgress => ({
+  ...{ progress: encoded / duration, isDone: false, runningSeconds: seconds, startedRenditions: ENCODED },
 });
 
-/** A plan with audio, passthrough of the source as 1080p if `kept`, and pieces of these durations in seconds. */
-function planOf(durations: readonly number[], { kept = false } = {}) {
+/** A plan with audio, passthrough of the source as 1080p if `videoPassthrough`, and pieces of these durations in seconds. */
+function planOf(durations: readonly number[], { videoPassthrough = false } = {}) {
   const { encode } = samplePlan();
   const rung = (name: '360p' | '720p' | '1080p') => ({
     name,
     ...{ width: 2, height: 2, maxRate: 1, frameStep: 1 as const },
   });
-  const rungs = [rung('360p'), rung('720p'), ...(kept ? [rung('1080p')] : [])];
+  const rungs = [rung('360p'), rung('720p'), ...(videoPassthrough ? [rung('1080p')] : [])];
   const pieces = durations.map(
     (seconds): Task => ({
       ...{ kind: 'piece', frames: seconds * RATE, segmentStarts: [0], keyFrames: [0], seek: null },
       ...{ firstSegment: 0, firstFrame: 0, firstIFrame: 0, iFrames: 0 },
     }),
   );
-  const tasks: Task[] = [{ kind: 'audio' }, ...(kept ? [{ kind: 'passthrough' } as const] : []), ...pieces];
-  return { encode: { ...encode, rungs, videoPassthrough: kept }, tasks };
+  const tasks: Task[] = [
+    { kind: 'audio' },
+    ...(videoPassthrough ? [{ kind: 'passthrough' } as const] : []),
+    ...pieces,
+  ];
+  return { encode: { ...encode, rungs, videoPassthrough }, tasks };
 }
 
 describe('a source with video passthrough', () => {
-  const plan = planOf([60, 60], { kept: true });
+  const plan = planOf([60, 60], { videoPassthrough: true });
   const copying: TaskProgress = {
     ...WAITING,
     runningSeconds: 1,
@@ -71,8 +75,8 @@ describe('a source without video passthrough', () => {
 
   test('cannot be played until two slow concurrent pieces are far enough ahead', () => {
     const twoAtOnce = (seconds: number) => {
-      const made = 0.7 * seconds;
-      return [running(made, seconds), running(made, seconds), WAITING, WAITING];
+      const encoded = 0.7 * seconds;
+      return [running(encoded, seconds), running(encoded, seconds), WAITING, WAITING];
     };
     const durations = [60, 60, 60, 60];
     expect(variantsOf(durations, twoAtOnce(10))).toEqual([]);
@@ -109,9 +113,9 @@ describe('a source without video passthrough', () => {
 
   test('cannot be played while a later piece would be late', () => {
     expect(variantsOf([60, 60], [DONE, WAITING])).toEqual([]);
-    const audioStarted = { ...DONE, startedRenditions: ENCODED };
-    expect(variantsOf([60, 60], [audioStarted, running(6, 60)])).toEqual([]);
-    expect(variantsOf([60, 60], [audioStarted, running(30, 60)])).toEqual(['360p', '720p']);
+    const firstPiece = { ...DONE, startedRenditions: ENCODED };
+    expect(variantsOf([60, 60], [firstPiece, running(6, 60)])).toEqual([]);
+    expect(variantsOf([60, 60], [firstPiece, running(30, 60)])).toEqual(['360p', '720p']);
   });
 
   test('can be played when all pieces are complete', () => {

@@ -53,17 +53,18 @@ function secondsLeft({ progress, runningSeconds }: TaskProgress): number[] {
 }
 
 /**
- * Whether every piece would be complete before a viewer who starts now reaches it. Assumes that engines keep running as many tasks
- * at a time, that each piece is encoded at the average speed so far, less the headroom, and that pieces begin in order.
+ * Whether engines would begin every piece before a viewer who starts now reaches it, and complete it before the viewer reaches its
+ * end. Assumes that engines keep running as many tasks at a time, that each piece is encoded at the average speed so far, less the
+ * headroom, and that pieces begin in order.
  *
  * @param others when the other running tasks will end, in seconds from now
  */
 function keepsAhead(pieces: readonly Piece[], others: readonly number[]): boolean {
   const running = pieces.filter(({ runningSeconds }) => runningSeconds !== null);
   const elapsed = running.reduce((sum, { runningSeconds }) => sum + (runningSeconds ?? 0), 0);
-  const made = running.reduce((sum, { progress, seconds }) => sum + progress * seconds, 0);
-  if (made === 0) return pieces.every(({ isDone }) => isDone);
-  const speed = made / elapsed / HEADROOM;
+  const encoded = running.reduce((sum, { progress, seconds }) => sum + progress * seconds, 0);
+  if (encoded === 0) return pieces.every(({ isDone }) => isDone);
+  const speed = encoded / elapsed / HEADROOM;
   /** When each of the running tasks will end. Then the next piece begins. */
   const ends = [...running.map(({ progress, seconds }) => ((1 - progress) * seconds) / speed), ...others];
   let position = 0;

@@ -28,8 +28,16 @@ test.each([
     jpegOf(0, 360),
     'It has 0 × 360 pixels. Send an image of at most 4096 × 4096.',
   ],
-  ['too wide', jpegOf(4097, 1), 'It has 4097 × 1 pixels. Send an image of at most 4096 × 4096.'],
-  ['too high', jpegOf(1, 4097), 'It has 1 × 4097 pixels. Send an image of at most 4096 × 4096.'],
+  [
+    'an image that is too wide',
+    jpegOf(4097, 1),
+    'It has 4097 × 1 pixels. Send an image of at most 4096 × 4096.',
+  ],
+  [
+    'an image that is too high',
+    jpegOf(1, 4097),
+    'It has 1 × 4097 pixels. Send an image of at most 4096 × 4096.',
+  ],
 ])('%s is refused', (_, image, reason) => {
   expect(() => describePoster(image)).toThrow(
     new Problem('invalid_poster', `The poster cannot be used. ${reason}`),

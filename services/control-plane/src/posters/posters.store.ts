@@ -13,16 +13,16 @@ export async function savePoster(
     .values({ video_id: videoId, image })
     .onConflict((conflict) => conflict.column('video_id').doUpdateSet({ image }))
     .execute();
-  await noteChange(trx, videoId, JSON.stringify(facts), growth);
+  await updateVideo(trx, videoId, JSON.stringify(facts), growth);
 }
 
 /** Removes the poster of a locked video. */
 export async function removePoster(trx: Database, videoId: string, bytes: number): Promise<void> {
   await trx.deleteFrom('posters').where('video_id', '=', videoId).execute();
-  await noteChange(trx, videoId, null, -bytes);
+  await updateVideo(trx, videoId, null, -bytes);
 }
 
-async function noteChange(
+async function updateVideo(
   trx: Database,
   videoId: string,
   chosenPoster: string | null,

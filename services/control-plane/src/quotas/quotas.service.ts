@@ -19,9 +19,9 @@ type TicketToReserve = Pick<UploadTicketRow, 'video_id' | 'declared_bytes'> & { 
 type AnnouncedFile = { atLeast: number; atMost: number };
 
 /**
- * The quotas of workspaces, for both environments together (ADR 27). Usage is summed up from the rows that count. A request for a ticket or
- * for room locks the quotas of the workspace meanwhile, so concurrent requests cannot exceed a quota together. Minutes and the bytes of
- * renditions are not known beforehand, so accepted videos can exceed those quotas.
+ * The quotas of workspaces, for both environments together (ADR 27). Usage is summed up from the rows that count. A transaction that
+ * needs room for a video or for bytes locks the quotas of the workspace first, so concurrent ones cannot exceed a quota together.
+ * Minutes and the bytes of renditions are not known beforehand, so accepted videos can exceed those quotas.
  */
 export class QuotasService {
   readonly #db: Database;

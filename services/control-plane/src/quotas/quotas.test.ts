@@ -34,7 +34,7 @@ describe('room for a video', () => {
   test.each<[string, Partial<Quotas>, Partial<Used>, number | null]>([
     ['the last bytes', { storedBytes: 100 }, { storedBytes: 50, reservedBytes: 40 }, 10],
     ['the last byte, of an unknown size', { storedBytes: 100 }, { storedBytes: 99 }, null],
-    ['less than all minutes', { transcodedMinutes: 1 }, { transcodedMs: 59_969 }, null],
+    ['the last milliseconds of the month', { transcodedMinutes: 1 }, { transcodedMs: 59_969 }, null],
     ['the last video', { videos: 1 }, { videos: 0 }, null],
     ['the last upload', { uploads: 2 }, { uploads: 1 }, null],
     ['a file of the largest size', { fileBytes: 10 }, {}, 10],

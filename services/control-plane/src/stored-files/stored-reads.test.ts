@@ -161,7 +161,7 @@ describe('clients that read nothing', () => {
     expect(bench.get.mock.calls).toEqual([['segment', { start: 128 * KIB, end: 256 * KIB - 1 }]]);
   });
 
-  test('let others wait, then fail with 503, when all memory is taken', async () => {
+  test('can take all memory; other requests then wait, and fail with 503', async () => {
     const bench = readsOf({ large: randomBytes(2 * MIB), small: randomBytes(10) }, { waitMs: 20 });
     const held = await pause(bench, 'large', 65 + (192 * MIB) / (128 * KIB) - 8);
     await expect(bench.readAll('large')).rejects.toMatchObject({

@@ -40,7 +40,7 @@ export type ReadableObject = {
 
 /**
  * Reads objects for clients of any speed. Each read is completed in memory before a byte is sent, so a client that pauses holds no
- * connection of the object store. Unsent bytes are limited: when they get scarce, clients get smaller pieces, and beyond
+ * connection of the object store. Memory for unsent bytes is limited: when it gets scarce, clients get smaller pieces, and beyond
  * the limit requests wait, then fail with 503.
  *
  * Small shared objects are cached, least recently used first out. Concurrent requests for one share a read.

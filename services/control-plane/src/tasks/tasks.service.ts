@@ -284,7 +284,7 @@ export class TasksService {
 
   /**
    * While a workspace has its maximum of running tasks, engines drop its commands. So the end of a task makes
-   * a new one due.
+   * a new command due.
    */
   async #makeNextDue(trx: Database, { workspace_id }: VideoRow): Promise<void> {
     if (this.#settings.workspaceMaxTasks !== undefined) await makeCommandOfWorkspaceDue(trx, workspace_id);

@@ -27,6 +27,7 @@ export async function insertPlan(
     .set({
       plan: JSON.stringify(plan),
       source_sha256: sourceSha256 ?? null,
+      // From now on, each task has its own lease.
       lease_expires_at: sql`'infinity'`,
     })
     .where('video_id', '=', videoId)

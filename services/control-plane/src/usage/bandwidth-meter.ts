@@ -7,8 +7,8 @@ import { addBandwidth, type SentBytes } from './usage.store.ts';
 import { dayOf } from './usage-period.ts';
 
 /**
- * Counts the bytes sent of videos in memory, and stores them every few seconds and at the stop. A killed process loses the
- * bytes it has not stored. A commit whose confirmation is lost counts twice.
+ * Counts in memory how many bytes of each video are sent, and stores the counts every few seconds and at the stop. A killed process
+ * loses the bytes it has not stored. A commit whose confirmation is lost counts twice.
  */
 export class BandwidthMeter {
   readonly #db: Database;
@@ -78,7 +78,7 @@ export class BandwidthMeter {
   }
 }
 
-/** Players can escape the path of a video. Malformed escapes lead to an error, which is not counted. */
+/** Players can percent-encode the path of a video. A malformed encoding leads to an error response, which is not counted. */
 function unescaped(path: string): string {
   try {
     return decodeURIComponent(path);
@@ -87,6 +87,7 @@ function unescaped(path: string): string {
   }
 }
 
+/** Images include WebVTT: the index of the storyboard, and segments of captions. */
 function kindOf(path: string): HlsKind {
   if (path.endsWith('.m3u8')) return 'playlist';
   if (path.endsWith('.ts')) return 'segment';

@@ -15,7 +15,7 @@ function period(from?: string, to?: string, now = NOW): [string, string] {
 }
 
 describe('the period', () => {
-  test('is this month so far', () => {
+  test('is by default this month so far', () => {
     expect(period()).toEqual(['2026-11-01T00:00:00.000Z', '2026-11-21T05:06:07.890Z']);
     const newYear = new Date('2027-01-01T00:00:00.001Z');
     expect(period(undefined, undefined, newYear)).toEqual([

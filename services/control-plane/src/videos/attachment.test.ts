@@ -15,6 +15,6 @@ test.each([
   ['a; filename=evil.exe.mp4', 'a; filename=evil.exe.mp4', 'a%3B%20filename%3Devil.exe.mp4'],
   ['a\r\nSet-Cookie: x.mp4', 'a__Set-Cookie: x.mp4', 'a%0D%0ASet-Cookie%3A%20x.mp4'],
   ['half \ud800.mp4', 'half _.mp4', 'half%20%EF%BF%BD.mp4'],
-])('%j', (filename, ascii, encoded) => {
+])('the Content-Disposition for %j', (filename, ascii, encoded) => {
   expect(attachment(filename)).toBe(`attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`);
 });

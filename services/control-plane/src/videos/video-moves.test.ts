@@ -18,7 +18,7 @@ describe('moveFrom', () => {
     expect(Object.fromEntries(targets.filter(([, to]) => to !== undefined))).toEqual(expected);
   });
 
-  test('a command becomes due with every move to processing except the one that begins an attempt, and with no other', () => {
+  test('every move to processing except beginAttempt makes a command due; no other move does', () => {
     expect(movesWith('command')).toEqual(['beginProcessing', 'nextAttempt', 'retry']);
   });
 

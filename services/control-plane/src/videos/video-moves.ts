@@ -28,8 +28,8 @@ export type Move = {
 };
 
 /**
- * Every move a video can make. Anything else changes no row. Only `retry` leads out of `failed`, so a late report of an
- * engine cannot; nothing leads out of a tombstone.
+ * Every move a video can make. Anything else changes no row. Only `retry` and `delete` lead out of `failed`, so a late report of
+ * an engine changes nothing. Nothing leads out of a tombstone.
  */
 export const MOVES = {
   beginProcessing: { from: ['uploading'], to: 'processing', effects: ['end-import', 'command'] },
@@ -61,12 +61,12 @@ export function moveFrom(status: VideoStatus, name: MoveName): Move | undefined 
   return move.from.includes(status) ? move : undefined;
 }
 
-/** Failed attempts after which a video fails for good. */
+/** Failed attempts after which a video fails. */
 const MAX_FAILED_ATTEMPTS = 3;
 
 /**
- * Why an attempt failed: an engine that stops handed it back, or there was a fault. Another attempt may avoid a transient fault,
- * but not a permanent one.
+ * Why an attempt ended without a result: there was a fault, or it was handed back, for example by an engine that stops. Another
+ * attempt may avoid a transient fault, but not a permanent one.
  */
 export type AttemptFailure = 'permanent' | 'transient' | 'handed_back';
 

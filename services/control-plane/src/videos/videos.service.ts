@@ -150,7 +150,7 @@ export class VideosService {
     if (failed.source_key === null || !(await this.#isStored(failed.source_key))) throw sourceNotAvailable();
     return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
-      // Its object can outlive it, until the purge.
+      // The object of a deleted source exists until the purge.
       if (video.source_deleted_at !== null) throw sourceNotAvailable();
       await this.#quotas.requireMinutes(trx, workspaceId);
       if (!(await this.#lifecycle.retry(trx, video))) throw notFailed(video.status);

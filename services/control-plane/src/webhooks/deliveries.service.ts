@@ -32,7 +32,7 @@ const RETENTION_DAYS = 30;
 /** Claims due deliveries, attempts them and records the outcomes (ADR 21). */
 export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
   readonly name = 'webhook-deliveries';
-  readonly pollMs = 250;
+  readonly pollMs = 1000;
   // Attempts do little but wait for endpoints.
   readonly concurrency = 200;
   readonly #db: Database;
@@ -138,8 +138,8 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
       const { disable, ...health } = healthAfter(before, { failure: result.failure, at });
       // A result from the former URL says nothing about the new one.
       const sameUrl = endpoint.url === delivery.url;
-      const disableFor = endpoint.enabled && sameUrl ? disable : null;
-      const next = this.#nextStep(delivery, result, endpoint.enabled && disableFor === null);
+      const disableReason = endpoint.enabled && sameUrl ? disable : null;
+      const next = this.#nextStep(delivery, result, endpoint.enabled && disableReason === null);
       const number = current.attempts + 1;
       const redelivering = current.round !== delivery.round;
       await recordAttempt(
@@ -149,16 +149,16 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
         redelivering ? undefined : scheduleChange(delivery.failures, result, next),
       );
       if (sameUrl) await recordHealth(trx, endpoint.id, { ...health, attemptedAt: at });
-      if (disableFor !== null) await disableEndpoint(trx, endpoint.id, disableFor);
-      return { number, next, disableFor, isDueAgain: redelivering && current.next_attempt_at !== null };
+      if (disableReason !== null) await disableEndpoint(trx, endpoint.id, disableReason);
+      return { number, next, disableReason, isDueAgain: redelivering && current.next_attempt_at !== null };
     });
     if (recorded === undefined) return;
-    const { number, next, disableFor, isDueAgain } = recorded;
+    const { number, next, disableReason, isDueAgain } = recorded;
     this.#log(delivery, number, result, next);
     this.#metrics.webhookAttempted(typeof next === 'object' || isDueAgain ? 'retrying' : next);
-    if (disableFor !== null) {
-      this.#metrics.webhookDisabled(disableFor);
-      this.#logger.warn('webhook.disabled', { webhookId: delivery.endpoint_id, reason: disableFor });
+    if (disableReason !== null) {
+      this.#metrics.webhookDisabled(disableReason);
+      this.#logger.warn('webhook.disabled', { webhookId: delivery.endpoint_id, reason: disableReason });
       await giveUpDeliveries(this.#db, delivery.endpoint_id);
     }
   }

@@ -82,7 +82,8 @@ export async function isAnyDue(db: Database): Promise<boolean> {
 
 /**
  * Claims up to `limit` due deliveries, at most `perEndpoint` of one endpoint at a time. The endpoints with the fewest claims
- * come first, and the oldest delivery of each. An advisory lock serializes claims, because each counts those before it.
+ * come first, and of each endpoint the delivery that has been due for longest. An advisory lock serializes claims, because each counts
+ * those before it.
  *
  * `waiting` steps through the index by endpoint, so the cost depends on the endpoints with open deliveries, however many
  * deliveries each has.

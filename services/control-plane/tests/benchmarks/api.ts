@@ -30,8 +30,8 @@ const SEGMENT_BYTES = 500_000;
 const WARM_UPS = 2;
 
 /**
- * `share` is the fraction of the requests that suffices to measure this case. A `repeated` request sends the current ETag, from the
- * last response.
+ * `share` is the fraction of the requests that suffices to measure this case. A `repeated` request sends the current ETag
+ * in `If-None-Match`.
  */
 type Request = Pick<Task, 'method' | 'body'> & {
   name: string;

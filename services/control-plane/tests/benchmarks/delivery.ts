@@ -1,7 +1,7 @@
 /**
  * Measures how fast segments reach players: `pnpm bench:delivery [--rounds=5] [--requests=3000] [--clients=500]`. It compares the control
- * plane with nginx, which sends the same files, and its reads from S3 with those of the SDK. It also measures memory and
- * the latency of the API while many clients are slow.
+ * plane with nginx, which sends the same files. It compares the control plane's reads from S3 with those of the S3 SDK. It also
+ * measures memory and the latency of the API while many clients are slow.
  *
  * All servers, the load generators and PostgreSQL are separate processes on loopback. The servers take turns, and ratios are
  * per round.
@@ -69,7 +69,7 @@ try {
   stops.push(() => nginx.stop());
   const gateway = await Gateway.start({ controlPlane: portOf(control), engines: [portOf(control)] });
   stops.push(() => gateway.stop());
-  // A cache that holds no segment.
+  // Without a cache, so each request reads its segment from S3.
   const fromS3 = await startFramelane(database.url, { ...S3, S3_ENDPOINT: s3.url, SEGMENT_CACHE_MIB: '0' });
   stops.push(() => fromS3.stop());
   const sdk = await run('sdk-reader.ts', { ...S3, S3_ENDPOINT: s3.url });
@@ -147,7 +147,7 @@ async function fill(s3Url: string): Promise<void> {
     await store.put(keyOf(sequence), content, 'video/mp2t');
   }
   store.close();
-  // At the same path as on the control plane.
+  // nginx serves the segments at the same paths as the control plane.
   await cp(dirname(join(files, keyOf(0))), join(files, HLS), { recursive: true });
 }
 

@@ -20,7 +20,7 @@ export class Browser {
     return this.#send(url, { method: 'POST', body: new URLSearchParams(form) });
   }
 
-  /** Follows redirects, until the next address matches. */
+  /** Follows redirects until a URL matches. Does not request that URL, but returns it as the `url` of the redirecting page. */
   async follow(page: Page, isLast: (url: string) => boolean): Promise<Page> {
     if (page.location === '') return page;
     if (isLast(page.location)) return { ...page, url: page.location };

@@ -31,7 +31,7 @@ export type TestControlPlane = {
   engine: SimulatedEngine;
   /** An engine that uses another control plane of this database. */
   engineAt(internalUrl: string): SimulatedEngine;
-  /** Starts another control plane with `alone`. */
+  /** Starts another control plane as a single node does, with the option `alone`. */
   startAnotherAlone(): Promise<void>;
   /** Starts another control plane on the same database. */
   startAnother(
@@ -39,7 +39,7 @@ export type TestControlPlane = {
   ): Promise<Pick<TestControlPlane, 'url' | 'maintain' | 'stop'> & { internalUrl: string }>;
   /** Runs maintenance steps at once. */
   maintain(...steps: MaintenanceStep[]): Promise<void>;
-  /** Stops only the control plane. */
+  /** Stops the first control plane, but not its database, object store and bus. */
   stopAlone(): Promise<void>;
   /** Requests a ticket and resolves with the response. */
   ticket(body?: Record<string, unknown>): Promise<{ videoId: string; uploadToken: string }>;

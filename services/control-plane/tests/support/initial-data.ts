@@ -8,7 +8,7 @@ import { deleteVideo, localWebhooks, WebhookClient } from './webhooks.ts';
 /** The secret of the content keys in the data. It protects nothing. */
 export const CONTENT_KEY_SECRET = Buffer.alloc(32, 7);
 
-/** Every table of the initial schema. A row comes after those it refers to. */
+/** Every table of the initial schema. A table comes after those that its rows refer to. */
 const TABLES = [
   ...['workspaces', 'api_keys', 'videos', 'upload_tickets', 'attempts', 'renditions', 'object_purges'],
   ...['maintenance_steps', 'usage_daily', 'webhook_endpoints', 'webhook_events', 'webhook_deliveries'],
@@ -16,8 +16,8 @@ const TABLES = [
 ];
 
 /**
- * Uses the API until every table has rows, and writes them to a file as SQL (`pnpm schema:data`). The file belongs to the initial schema, so do
- * not write it again after the second migration exists.
+ * Uses the API until every table has rows, and writes them to a file as SQL (`pnpm schema:data`). The file belongs to the initial
+ * schema, so do not write it again after the second migration exists.
  */
 export async function writeInitialData(path: string): Promise<void> {
   const plane = await startControlPlane((config) => ({

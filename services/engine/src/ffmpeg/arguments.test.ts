@@ -16,11 +16,11 @@ describe('the ffmpeg arguments', () => {
     expect(input).toBe('file:source/file');
     expect(optionValue(inputOptions, '-protocol_whitelist')).toBe('file');
     expect(optionValue(inputOptions, '-format_whitelist')).not.toMatch(/hls|concat|dash|image2/);
-    for (const limit of ['-codec_whitelist', '-max_streams', '-max_pixels'])
+    for (const limit of ['-format_whitelist', '-codec_whitelist', '-max_streams', '-max_pixels'])
       expect(inputOptions).toContain(limit);
   });
 
-  test('of one rendition', () => {
+  test('of one passthrough rendition', () => {
     const { inputOptions, outputs } = lineFor({
       rungs: planLadder({ width: 640, height: 360 }, 25),
       videoPassthrough: true,
@@ -63,7 +63,7 @@ describe('the ffmpeg arguments', () => {
     ['4K', 3840, 2160, 64, '16'],
     ['8K', 8192, 4320, 64, '3'],
     ['8K', 8192, 4320, 1, '1'],
-  ])('decode %s (%sx%s) with %s available threads in %s', (_, width, height, threads, used) => {
+  ])('for %s (%sx%s) and %s available threads give the decoder %s', (_, width, height, threads, used) => {
     const settings = { preset: 'veryfast', threads, limits: DEFAULT_TRANSCODE_LIMITS };
     const line = ffmpegArguments(encodePlan({ coded: { width, height } }), settings);
     expect(optionValue(line.inputOptions, '-threads')).toBe(used);

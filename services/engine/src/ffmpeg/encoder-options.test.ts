@@ -47,7 +47,7 @@ describe('the encoder options', () => {
     ['veryfast', [VERYFAST_SMALL, VERYFAST_SMALL, undefined]],
     ['medium', ['b-adapt=2:bframes=4', 'b-adapt=2:bframes=4', undefined]],
     ['slower', [undefined, undefined, undefined]],
-  ])('with preset %s save bits in 360p and 480p only', (preset, options) => {
+  ])('with preset %s have -x264-params %j for 360p, 480p and 720p', (preset, options) => {
     const rungs = planLadder({ width: 1280, height: 720 }, 25);
     expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params')).toEqual(options);
   });
@@ -55,10 +55,13 @@ describe('the encoder options', () => {
   test.each([
     ['veryfast', 'b-adapt=2'],
     ['ultrafast', undefined],
-  ])('with preset %s spend less time on a video that has small renditions only', (preset, options) => {
-    const rungs = planLadder({ width: 854, height: 480 }, 25);
-    expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params').slice(0, 2)).toEqual([options, options]);
-  });
+  ])(
+    'with preset %s have -x264-params %j for each rendition of a video that has small renditions only',
+    (preset, options) => {
+      const rungs = planLadder({ width: 854, height: 480 }, 25);
+      expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params').slice(0, 2)).toEqual([options, options]);
+    },
+  );
 
   test('force key frames at frames that renditions of half the frame rate have', () => {
     const options = optionsOf(FAST);
@@ -98,7 +101,7 @@ describe('the encoder options', () => {
     expect(options).not.toContain('-b:a');
   });
 
-  test('of several audio renditions are those of each stream', () => {
+  test('for several audio renditions name the stream of each', () => {
     const audio = [
       audioPlan({ method: { passthroughFrames: 94 } }),
       audioPlan({ name: 'audio2', index: 2, channels: 1 }),

@@ -56,8 +56,7 @@ export function pieceEncoderOptions(
 }
 
 /**
- * Options of video output `at`. All renditions share them except for the bit rate, so that all have their key frames and segment
- * boundaries at the same times.
+ * Options of video output `at`. They give all renditions their key frames, and so their segment boundaries, at the same times.
  */
 function x264Options(
   rung: Rung,
@@ -73,7 +72,7 @@ function x264Options(
   const bufferSize = BUFFER_SECONDS * maxRate;
   const { level, maxFrames } = h264Level({ width, height, framesPerSecond, maxRate, bufferSize });
   const references = REFERENCES[preset];
-  const savings = SMALL_RENDITIONS.includes(name) ? savingsOf(preset, plan) : undefined;
+  const x264Params = SMALL_RENDITIONS.includes(name) ? smallRenditionOptions(preset, plan) : undefined;
   const values: [string, string][] = [
     ['-c', 'libx264'],
     ['-preset', preset],
@@ -82,7 +81,7 @@ function x264Options(
     ...(references === undefined
       ? []
       : [['-refs', String(Math.min(references, maxFrames))] as [string, string]]),
-    ...(savings === undefined ? [] : [['-x264-params', savings] as [string, string]]),
+    ...(x264Params === undefined ? [] : [['-x264-params', x264Params] as [string, string]]),
     ['-crf', CONSTANT_RATE_FACTOR],
     ['-maxrate', String(maxRate)],
     ['-bufsize', String(bufferSize)],
@@ -97,7 +96,7 @@ function x264Options(
   return values.flatMap(([option, value]) => [`${option}:v:${at}`, value]);
 }
 
-function savingsOf(preset: string, { rungs }: EncodePlan): string | undefined {
+function smallRenditionOptions(preset: string, { rungs }: EncodePlan): string | undefined {
   const options = SMALL_RENDITION_OPTIONS[preset];
   const isSmall = rungs.every((rung) => SMALL_RENDITIONS.includes(rung.name));
   return options !== undefined && isSmall ? SMALL_VIDEO_OPTIONS : options;

@@ -91,8 +91,8 @@ export function explainToolError(error: ToolError, stage: 'probe' | 'encode'): T
 }
 
 /**
- * Whether ffmpeg lacked memory for a packet and for nothing else: then the file declares an absurd size. The same holds for all of
- * ffprobe, which has a limit far above what the index of a file and a few frames take.
+ * Whether ffmpeg lacked memory for a packet and for nothing else: then the file declares an absurd size. If ffprobe lacks memory for
+ * anything, the file is the cause, too: the limit of ffprobe is far above what the index of a file and a few frames take.
  */
 function lacksMemoryForPacketOnly(stderr: string): boolean {
   return (stderr.match(MEMORY_LINES) ?? []).every((line) => UNREAD_PACKET.test(line));

@@ -123,7 +123,7 @@ describe('the filter graph', () => {
     );
   });
 
-  test('has the first audio, and further or late audio in graphs of its own', () => {
+  test('contains the first audio track; late and further audio tracks have their own graphs', () => {
     const graphs = (audio: EncodePlan['audio']) =>
       filterGraphs(encodePlan({ audio })).map((graph) => graph.match(/\[(audio|surround)\d?\]/g));
     const second = audioPlan({ name: 'audio2', index: 2, channels: 1 });

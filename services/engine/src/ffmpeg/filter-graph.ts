@@ -96,7 +96,7 @@ function fork(labels: readonly string[]): string {
   return labels.length > 1 ? `split=${labels.length}${outputs}` : `null${outputs}`;
 }
 
-/** At most 720p for the poster, the lowest one for the storyboard. */
+/** For the poster the highest one up to 720p, if there is one; for the storyboard the lowest one. */
 function imageSources(plan: EncodePlan): ImageSources {
   const rungs = encodedRungs(plan);
   const small = rungs.filter(({ name }) => name !== '1080p');

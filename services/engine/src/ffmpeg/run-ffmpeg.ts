@@ -128,7 +128,8 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
 /**
  * Bytes of RAM that a process and all its descendants use. Shared pages count for each process. Zero for a process that has ended.
  *
- * A limit on the address space (RLIMIT_AS) does not replace it: with many threads, a process reserves several times what it uses.
+ * A limit on the address space (RLIMIT_AS) does not replace this measurement: with many threads, a process reserves several times
+ * what it uses.
  */
 async function residentBytes(pid: number): Promise<number> {
   const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');

@@ -47,7 +47,7 @@ describe('the arguments of a piece', () => {
     }
   });
 
-  test('cut segments by frames, with their numbers in the video', () => {
+  test('cut segments by frame numbers, and number the segments as in the video', () => {
     const rungs = planLadder({ width: 1280, height: 720 }, 50);
     const { outputs } = pieceLine({ rungs, frameRate: { numerator: 50, denominator: 1 } });
     expect(outputs.map(({ options }) => optionValue(options, '-segment_frames'))).toEqual([

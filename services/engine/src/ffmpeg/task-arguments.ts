@@ -102,7 +102,7 @@ export function pieceArguments(
 /** Longer than any video, so that ffmpeg writes the tables only before each key frame and at no other times. */
 const TABLES_SECONDS = 1_000_000;
 
-/** Cuts segments by frame numbers, which are exact, unlike times. One muxer writes all segments, so that each continues the previous one. */
+/** Cuts segments by frame numbers: they are exact, unlike times. One muxer writes all segments, so that each continues the previous one. */
 function segmentOptions({ frameStep }: Rung, piece: PieceTask): string[] {
   const { firstSegment, firstFrame, frames, segmentStarts } = piece;
   // The end of the piece begins no segment, but ffmpeg needs a frame in the list.

@@ -174,7 +174,7 @@ export class ImportJob {
     const { controlPlane, settings, logger } = this.#deps;
     const isEngineFault = failure?.code === 'storage_failed' || failure?.code === 'internal_error';
     const tries = this.#file.tries + (isEngineFault ? 1 : 0);
-    // Only a changed file starts over just once. Other failures are limited by the number of tries.
+    // A change of the file makes an import start over only once. For other failures, only the number of tries counts.
     const hasChanged = failure?.code === 'import_changed';
     const mayRetry = failure !== null && !(hasChanged && this.#claimed.startedOver);
     const retryInSeconds =

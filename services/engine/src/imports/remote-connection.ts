@@ -18,7 +18,7 @@ export type RemoteSource = { url: string; headers: Readonly<Record<string, strin
 
 export type ConnectionDeps = {
   guard: AddressGuard;
-  /** Time to connect, TLS included, and to send the response headers after that. */
+  /** Time limits: for the connection, TLS included, and from then on for the response headers. */
   limits: { connectSeconds: number; headSeconds: number };
   signal: AbortSignal;
 };

@@ -42,13 +42,13 @@ function countersOf(segment: Buffer, pid: number): number[] {
 
 const upTo15 = (first: number) => Array.from({ length: 16 - first }, (_, at) => first + at);
 
-describe('complete counters', () => {
+describe('the completed counters', () => {
   test.each([
     ['a long last packet', [table(3), frame(9, 160), rest(10)], 9],
     ['a short last packet', [table(3), frame(9, 160), rest(10, 3)], 9],
     ['a last packet of one byte', [table(3), frame(1, 170), rest(2, 1)], 1],
     ['a small frame', [table(3), frame(2, 100), frame(3, 4)], 2],
-    ['complete ones', [table(15), frame(14, 170), rest(15)], 14],
+    ['counters that end at 15', [table(15), frame(14, 170), rest(15)], 14],
     ['a last counter of 0', [table(0), frame(15, 170), rest(0)], 15],
   ])('of a segment with %s', (_, packets, first) => {
     const segment = Buffer.concat(packets);

@@ -11,7 +11,7 @@ import {
   StreamEnd,
 } from './transport-stream.ts';
 
-/** What the first and the last packets of a segment show. */
+/** What the packets of a segment show. */
 export type SegmentInfo = {
   /** RFC 6381 string. */
   codecs: string;
@@ -50,8 +50,8 @@ const HEAD_BYTES = PACKET_BYTES * 100;
  * - an InvalidSegmentError if video does not begin with parameter sets and an IDR picture (HLS authoring specification 7.4), or
  *   the last audio frame of a passthrough is incomplete, as it may be in the source,
  * - a refusal if the first segment is empty,
- * - a retryable failure if the segment is truncated: a later segment is empty, or the last packet, or audio frame of
- *   an encoded track, is incomplete,
+ * - a retryable failure if the segment is truncated: it is empty but not the first one, its last packet is incomplete, or it is
+ *   encoded audio whose last frame is incomplete,
  * - a ToolOutputError if it is not a transport stream, or its beginning cannot be parsed.
  */
 export async function readSegmentInfo(

@@ -61,8 +61,8 @@ const MAX_WAITING = 30;
 const MIN_FREE_BYTES = 64 * 1024 ** 2;
 
 /**
- * Encrypts and stores finished segments while ffmpeg writes the next ones, and removes them from the disk. ffmpeg gives a
- * segment its final name when it is complete.
+ * Encrypts and stores finished segments while ffmpeg writes the next ones, and removes them from the disk. Except in a piece, ffmpeg
+ * gives a segment its final name when it is complete.
  */
 export class SegmentUploads {
   readonly #options: SegmentUploadsOptions;
@@ -153,16 +153,16 @@ export class SegmentUploads {
     if (!segment) throw new ToolOutputError(`${file.name} is missing`);
     try {
       const isPassthrough = passthrough.has(file.rendition);
-      const head = await readSegmentInfo(segment, { ...file, isPassthrough });
-      if (!isAudioRendition(file.rendition)) this.#assertAligned(file.sequence, head.start);
+      const info = await readSegmentInfo(segment, { ...file, isPassthrough });
+      if (!isAudioRendition(file.rendition)) this.#assertAligned(file.sequence, info.start);
       const bytes = await this.#upload(segment, file);
       if (file.rendition === this.#options.iFramesOf) {
         await this.#iFrames.add(file.sequence, await readIFrames(segment));
       }
       const segments = this.#stored.get(file.rendition) ?? [];
-      segments[file.sequence] = { ...head, bytes };
+      segments[file.sequence] = { ...info, bytes };
       this.#stored.set(file.rendition, segments);
-      if (file.sequence === 0) this.#options.onRenditionStarted?.(file.rendition, head.codecs);
+      if (file.sequence === 0) this.#options.onRenditionStarted?.(file.rendition, info.codecs);
     } finally {
       await segment.handle.close();
     }
@@ -227,8 +227,8 @@ function failureOf(error: unknown): TranscodeFailure | InvalidSegmentError {
 }
 
 /**
- * Null for playlists and for unfinished segments. Throws a ToolOutputError for a name that ffmpeg does not write: a rendition
- * that is not in the plan, or a number with leading zeros.
+ * Null for a file without the final name of a segment, such as a playlist. Throws a ToolOutputError for a name that ffmpeg does not
+ * write: a rendition that is not in the plan, or a number with leading zeros.
  */
 function segmentFile(name: string, renditions: ReadonlySet<RenditionName>): SegmentFile | null {
   const [, prefix, sequence] = /^(\w+)-(\d+)\.ts$/.exec(name) ?? [];

@@ -19,7 +19,7 @@ export function hasOtherPrimaries(tags: Pick<Tags, 'colorMatrix' | 'colorPrimari
   return isKnown && colorPrimaries !== null && OTHER_PRIMARIES.includes(colorPrimaries);
 }
 
-/** The YUV matrix of a video, or null if it has none or an unknown one. Without a matrix tag, BT.2020 primaries imply the BT.2020 matrix. */
+/** The YUV matrix of a video; null if it has none or an unknown one. Without a matrix tag, BT.2020 primaries imply the BT.2020 matrix. */
 export function yuvMatrix({
   colorMatrix,
   colorPrimaries,

@@ -57,7 +57,7 @@ function naturalRate({ average, declared, grid }: Times): FrameRate {
   );
 }
 
-/** Whether a declared rate is the constant rate: it equals the measured one, and the frames are not on another grid by chance. */
+/** Whether a declared rate is the constant rate: it equals the measured one, and the grid does not show that this is chance. */
 function isConstant(rate: number, { average, grid }: Omit<Times, 'declared'>): boolean {
   if (rate > MAX_RATE || !isNear(rate, average)) return false;
   if (!grid) return true;

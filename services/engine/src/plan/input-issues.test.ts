@@ -39,7 +39,7 @@ const codes = (...facts: Parameters<typeof issues>) => issues(...facts).map(({ c
 
 describe('the issues of a source', () => {
   test.each([
-    ['nothing', {}, []],
+    ['no flaw', {}, []],
     ['fields', { video: { interlaced: true } }, ['interlaced']],
     [
       'ten bits of high dynamic range',
@@ -49,7 +49,7 @@ describe('the issues of a source', () => {
     ['stereo', { channels: 2 }, []],
     ['six channels', { channels: 6 }, ['audio_downmixed']],
     ['no audio', { audio: [] }, []],
-  ] as const)('are found for %s', (_, facts, expected) => {
+  ] as const)('depend on the tracks: %s', (_, facts, expected) => {
     expect(codes(facts)).toEqual(expected);
   });
 
@@ -86,11 +86,11 @@ describe('a file is truncated', () => {
   test.each([
     [10.5, []],
     [10.6, ['truncated']],
-  ])('if its video is much shorter than its declared %s seconds', (declaredDuration, expected) => {
+  ])('if its video is much shorter than its declared %s seconds: %j', (declaredDuration, expected) => {
     expect(codes({ video: { declaredDuration }, end: 20 })).toEqual(expected);
   });
 
-  test('if its longest track is, and tracks declare no duration', () => {
+  test('if its longest track is much shorter than the file declares, and the video declares no duration', () => {
     const truncated = (end: number) => issues({ end, declaredDuration: 20 });
     expect(truncated(15)).toEqual([
       { code: 'truncated', message: 'The file ends after 15.0 of 20.0 seconds.' },
@@ -104,7 +104,7 @@ describe('the frame rate is changed', () => {
     ['of a variable rate', { averageRate: 17.3, frames: 173 }, {}],
     ['of a fast source', { averageRate: 120, frames: 1200 }, { framesPerSecond: 60 }],
     ['by two frames', { averageRate: 24.7, frames: 248 }, {}],
-    ['before the cut at the start', { averageRate: 26, frames: 250 }, { lead: 0.1 }],
+    ['by more frames than a cut at the start explains', { averageRate: 26, frames: 250 }, { lead: 0.1 }],
   ])('%s', (_, timeline, output) => {
     expect(codes({ timeline }, output)).toEqual(['frame_rate_changed']);
   });

@@ -7,7 +7,7 @@ import { SURROUND_CHANNELS } from './audio-plan.ts';
 const TRUNCATED_FRACTION = 0.05;
 
 type OutputFacts = {
-  /** Of the output, before frames are dropped for lower renditions. */
+  /** Of the output, before deinterlacing may double it and lower renditions may halve it. */
   framesPerSecond: number;
   /** Seconds cut from the start (see EncodePlan). */
   lead: number;

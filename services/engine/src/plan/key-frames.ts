@@ -6,11 +6,11 @@ import { segmentStarts } from './passthrough.ts';
 /** Seconds between key frames, unless the source sets them (HLS authoring specification 1.10). */
 export const KEY_FRAME_SECONDS = 2;
 
-/** Frames of the top rendition, counted from the first one of the video. All renditions have the frames listed here. */
+/** Frames of the top rendition, counted from the first one of the video. */
 export type KeyFrames = {
   /** All key frames. */
   all: readonly number[];
-  /** Those that begin a segment. */
+  /** Those that begin a segment. All renditions have these frames. */
   segmentStarts: readonly number[];
 };
 

@@ -163,7 +163,10 @@ function isSameRate(a: FrameRate | null, b: FrameRate): boolean {
   return a !== null && a.numerator * b.denominator === b.numerator * a.denominator;
 }
 
-/** Whether the average bit rate stays below the limit, and a decoder buffer that drains at this limit never overflows. */
+/**
+ * Whether the average bit rate stays below the limit, and a leaky bucket never overflows. The bucket has the size of the decoder
+ * buffer and drains at the limit.
+ */
 function staysUnder(bitsPerSecond: number, gops: readonly Gop[]): boolean {
   const excess = gops.reduce((sum, { bytes, duration }) => sum + bytes * 8 - bitsPerSecond * duration, 0);
   if (excess > 0) return false;

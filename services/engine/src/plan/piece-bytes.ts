@@ -13,8 +13,8 @@ const SEEK_TOLERANCE_SECONDS = 0.2;
 const LARGEST_PART = 0.8;
 
 /**
- * The bytes of a source that the run of a piece reads: the index, the beginning, and the packets of the video from the key frame at which reading
- * begins. Undefined if these are most of the source, or many ranges.
+ * The bytes of a source that the run of a piece reads: the index, the beginning, and the packets of the video from the key frame at
+ * which reading begins. Undefined if these are most of the source, or many ranges.
  *
  * @param seek the second of the source at which reading begins; null for its beginning
  * @param end the second of the source at which the piece ends

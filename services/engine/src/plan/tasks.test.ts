@@ -115,7 +115,7 @@ describe('the pieces of a video', () => {
     [60, 12, [2, 2, 2, 2, 2]],
     [30, 6, [1, 1, 1, 1, 1]],
   ])(
-    'of %d s grow from one segment to about %d s, and then have about the same duration',
+    'of %d s, with pieces of about %d s after the first ones, have these numbers of segments: %j',
     (seconds, piece, sizes) => {
       const pieces = piecesOf(sourceOf(seconds, 1), planOf(seconds), piece);
       expect(pieces.map(({ segmentStarts }) => segmentStarts.length)).toEqual(sizes);
@@ -152,7 +152,7 @@ describe('the pieces of a video', () => {
     expect(pieces.map((piece) => piece.iFrames)).toEqual(segments.map((count) => 2 * count));
   });
 
-  test('begin to read before the second-to-last key frame, and earlier in a transport stream', () => {
+  test('begin to read before the second-to-last key frame that precedes them, in a transport stream with a larger margin', () => {
     const lead = 0.04;
     expect(piecesOf(sourceOf(180, 2), planOf(180, { lead })).at(-1)?.seek).toBeCloseTo(129.9999, 6);
     expect(piecesOf(sourceOf(180, 2), planOf(180)).at(-1)?.seek).toBeCloseTo(127.9999, 6);

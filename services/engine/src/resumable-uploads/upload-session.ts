@@ -21,8 +21,8 @@ import type { Checksum } from './tus-headers.ts';
 export type OpenedUpload = Extract<OpenResumableResponse, { status: 'open' }>;
 
 /**
- * While checkpoints declare later bytes untrusted, bytes stored after one are lost when the engine is killed: at most this much and one
- * chunk.
+ * While checkpoints declare later bytes untrusted, a killed engine loses the bytes since its last checkpoint: at most this much and
+ * one chunk.
  */
 const MAX_UNSAVED_BYTES = 32 * 1024 * 1024;
 
@@ -140,7 +140,7 @@ export class UploadSession {
    */
   async receive(req: Request, start: number, checksum: Checksum | null): Promise<void> {
     const running = this.#run(async () => {
-      // A newer request came first, or the client has disconnected.
+      // A newer request has ended this one, or the client has disconnected.
       if (req.destroyed) return undefined;
       if (start !== this.offset) return offsetMismatch(this.offset);
       if (Number(req.get('content-length') ?? 0) > this.#opened.length - start) return bodyTooLong();

@@ -34,7 +34,7 @@ const MAX_LINE_LENGTH = 1024 ** 2;
 /**
  * Ends the process group of a confined process when the process itself ends. Call it right after the start.
  *
- * The kernel may reuse the id of a group whose processes have all ended. So the group gets a signal only at the moment its leader
+ * The kernel may reuse the id of a group whose processes have all ended. So the group gets its last signal at the moment its leader
  * exits, before another process can start. Only a sandbox prevents a process from leaving the group. A process that has
  * left may hold the pipes open, so they are closed after a while, and `close` is always emitted.
  */

@@ -99,7 +99,7 @@ export async function runTool(
     options.signal.throwIfAborted();
     if (failure) throw failure.error;
     if (stoppedFor === 'timeout') throw new ToolError('timeout', `Timed out after ${limitSeconds} s`, stderr);
-    if (stoppedFor) throw new ToolError(stoppedFor, `Printed more than ${limitOutput} characters`, stderr);
+    if (stoppedFor) throw new ToolError(stoppedFor, 'Printed more than the limit', stderr);
     if (gotSigkill(code, signal)) throw new ToolError('sigkill', 'Ended by SIGKILL', stderr);
     if (wasKilled(code)) throw new ToolError('killed', `Ended by ${signal ?? code}`, stderr);
     if (code !== 0) throw new ToolError('exit', `Ended with code ${code}`, stderr);

@@ -11,7 +11,7 @@ export type Gop = {
 
 /** Why the packets of a video do not allow passthrough. */
 export type GopFlaw =
-  /** A frame has no timestamp, or the decoding timestamps do not ascend. */
+  /** A timestamp is missing, a frame is decoded after its presentation, or the decoding timestamps do not ascend. */
   | 'unordered'
   /** The frames do not have the times of a constant frame rate, or one is missing. */
   | 'irregular'

@@ -118,7 +118,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   };
 }
 
-/** The layout for runs that read only a part of the file. Null with several video tracks: ffmpeg may begin at a key frame of another one. */
+/** The layout for runs that read only a part of the file. Null with several video tracks: ffmpeg may begin at a key frame of another. */
 async function layoutOf(
   { tracks }: MediaSource,
   runs: readonly PacketRun[] | null,
@@ -134,8 +134,8 @@ async function layoutOf(
 const DECODED_SECONDS = 5;
 
 /**
- * Decodes the beginning of several audio tracks, and leaves out those that start in its first half but have no decodable frame: a
- * viewer who chose such a track would hear silence.
+ * If there are several audio tracks, decodes the first seconds of the file. Leaves out the tracks that start in the first half of
+ * these seconds but have no decodable frame: a viewer who chose such a track would hear silence.
  */
 async function withoutUndecodable(
   audio: readonly ProbedAudio[],

@@ -65,8 +65,8 @@ describe('the chosen tracks', () => {
   });
 
   test.each([
-    ['the longest side', side(8192, 16)],
-    ['the most pixels', side(8000, 5000)],
+    ['a side of the maximum length', side(8192, 16)],
+    ['the maximum number of pixels', side(8000, 5000)],
     ['a single pixel', side(1, 1)],
   ])('may have %s', (_, size) => {
     expect(choose([video(size)]).video).toMatchObject(size);
@@ -87,7 +87,7 @@ describe('the chosen tracks', () => {
     ['the video codec is not accepted', [video({ codec: 'cinepak' })], [], 'unsupported_codec'],
     ['the video is encrypted', [video({ encrypted: true })], [], 'unsupported_codec'],
     ['the video needs Dolby Vision', [video({ needsDolbyVision: true })], [], 'unsupported_codec'],
-    ['a side is too high', [video(side(16, 8193))], [], 'dimensions_exceeded'],
+    ['the frame height is too large', [video(side(16, 8193))], [], 'dimensions_exceeded'],
     [
       'the display height is too large',
       [video({ display: { width: 16, height: 9000 } })],
@@ -96,7 +96,7 @@ describe('the chosen tracks', () => {
     ],
     ['the frame width is unknown', [video(side(0, 16))], [], 'malformed_media'],
     ['the frame height is unknown', [video(side(16, 0))], [], 'malformed_media'],
-    ['a side is too long', [video(side(8193, 16))], [], 'dimensions_exceeded'],
+    ['the frame width is too large', [video(side(8193, 16))], [], 'dimensions_exceeded'],
     [
       'the display width is too large',
       [video({ display: { width: 9000, height: 16 } })],
@@ -169,17 +169,17 @@ describe('the frame budget', () => {
     expect(() => spend(12 * 3600 * 30, 12 * 3600, 3840, 2160)).not.toThrow();
   });
 
-  test('counts the pixels of frames of any shape', () => {
+  test('refuses one frame more than twelve hours of 4K at 30', () => {
     expect(() => spend(12 * 3600 * 30 + 1, 1, 3840, 2160)).toThrow(
       expect.objectContaining({ code: 'dimensions_exceeded' }),
     );
   });
 
   test.each([
-    ['too long', 10, 12 * 3600 + 1, 640, 'duration_exceeded'],
-    ['too numerous', 12 * 3600 * 240 + 1, 10, 640, 'malformed_media'],
-    ['too numerous for their size', 12 * 3600 * 30, 12 * 3600, 12_000, 'dimensions_exceeded'],
-  ])('refuses frames that are %s', (_, frames, duration, width, code) => {
+    ['last too long', 10, 12 * 3600 + 1, 640, 'duration_exceeded'],
+    ['are too many', 12 * 3600 * 240 + 1, 10, 640, 'malformed_media'],
+    ['are too many for their size', 12 * 3600 * 30, 12 * 3600, 12_000, 'dimensions_exceeded'],
+  ])('refuses a video whose frames %s', (_, frames, duration, width, code) => {
     expect(() => spend(frames, duration, width, 2160)).toThrow(
       expect.objectContaining({ code, retryable: false }),
     );

@@ -84,7 +84,9 @@ export async function withSource<T>(
   }
 }
 
-/** The store resumes an interrupted download; a failed one is retried from the beginning. Hashes the source on request. */
+/**
+ * Retries a failed download: from the beginning, or for a cached source from the point of failure. Hashes the source on request.
+ */
 async function fetchSource(
   job: JobSource,
   directory: string,

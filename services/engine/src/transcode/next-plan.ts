@@ -21,7 +21,8 @@ export type PlannedSource = { plan: ExplainedPlan; source: ProbedSource };
  * applies. The alternatives, in this order:
  * - the decoder mixes an audio track to stereo,
  * - all tracks are encoded instead of passthrough,
- * - an audio track is left out: it cannot be decoded, or it changes its format or begins too late and there is another one.
+ * - an audio track is left out because it cannot be decoded,
+ * - an audio track is left out because it changes its format or begins too late, if there is another audio track.
  */
 export function nextPlan(
   { plan, source }: PlannedSource,

@@ -28,7 +28,9 @@ test('all runs share one time limit: after it, the tracks are left out', async (
   const directory = await mkdtemp(join(tmpdir(), 'framelane-text-'));
   try {
     const textFfmpeg = join(directory, 'ffmpeg');
-    await writeFile(textFfmpeg, '#!/bin/sh\nexec tail -f /dev/null\n', { mode: 0o755 });
+    // The run for both tracks fails at once. A run for one track does not end.
+    const script = '#!/bin/sh\ncase "$*" in *1.srt*) exit 1 ;; esac\nexec tail -f /dev/null\n';
+    await writeFile(textFfmpeg, script, { mode: 0o755 });
     const logger = createLogger({ service: 'test', level: 'silent' });
     const failedRuns = jest.spyOn(logger, 'warn');
     const track = (index: number): TrackName => ({
@@ -47,7 +49,9 @@ test('all runs share one time limit: after it, the tracks are left out', async (
         signal: new AbortController().signal,
       },
     );
-    expect(failedRuns).toHaveBeenCalledTimes(1);
+    // The first track alone takes all of the time, so the second one is not tried.
+    const facts = failedRuns.mock.calls.map((call: unknown[]) => call[1]);
+    expect(facts).toMatchObject([{ tracks: [1, 2] }, { tracks: [1] }]);
     expect(texts).toEqual([]);
     const flaw = 'reading the text takes too long';
     expect(source.leftOut).toMatchObject([

@@ -49,7 +49,7 @@ describe('a lease', () => {
     lease.stop();
   });
 
-  test('is reported at once on request, and again if there is a request during the report', async () => {
+  test('is renewed at once on request, and once more for all requests during that report', async () => {
     const { lease, report, reported } = leaseOf(120);
     const { promise, resolve } = Promise.withResolvers<void>();
     report.mockReturnValueOnce(promise);

@@ -31,11 +31,12 @@ test('an announced size must fit the headroom that others have not announced', a
 
 test('announced bytes that are written count once', async () => {
   const { disk, headroom } = headroomWith(350);
-  const first = await headroom.claim(300);
+  const first = await headroom.claim(250);
   await first.take(200);
   disk.freeBytes = 150;
-  await expect(headroom.claim(1)).rejects.toMatchObject(FULL);
-  await first.take(100);
+  await expect(headroom.claim(51)).rejects.toMatchObject(FULL);
+  await headroom.claim(50);
+  await first.take(50);
 });
 
 test('bytes without an announced size never use the reserve or what others have announced', async () => {
@@ -75,6 +76,8 @@ test('an upload takes what it has announced, even if the headroom is too small f
   const first = await headroom.claim(200);
   await headroom.claim(100);
   disk.freeBytes = 250;
+  // Reads the disk again.
+  await headroom.check();
   await first.take(200);
 });
 

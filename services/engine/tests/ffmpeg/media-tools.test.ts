@@ -14,8 +14,9 @@ const run = promisify(execFile);
 const { PATH } = process.env;
 const SANDBOXES = workingSandboxes();
 
-/** A machine with only the programs that the engine requires. */
+/** The work directory of the engine. */
 let directory: string;
+/** A folder with only the programs that the engine requires. It replaces PATH. */
 let programs: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'media-tools-'));
@@ -38,7 +39,7 @@ async function pathOf(name: string): Promise<string> {
   return stdout.trim();
 }
 
-/** Adds an ffmpeg that reports a version, in front of the real one. */
+/** Replaces ffmpeg with a script that reports a version and otherwise runs the real one. */
 async function installFfmpeg(version: string, configuration = ''): Promise<void> {
   const real = await pathOf('ffmpeg');
   const banner = `"ffmpeg version ${version} Copyright"`;
@@ -75,7 +76,7 @@ test('a start with an ffmpeg that prints a very long banner knows its version', 
   expect(await warningsOfStart('none')).toEqual(['sandbox.none', 'ffmpeg.outdated']);
 });
 
-test('the engine does not start without a sandbox, unless configured', async () => {
+test('the engine starts without a sandbox only if ENGINE_SANDBOX is none', async () => {
   await installFfmpeg('7.1.5');
   const refusal =
     /^ffmpeg cannot be confined.*bwrap was not found in PATH.*apt-get install bubblewrap.*ENGINE_SANDBOX=none/s;

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { makeClip } from '@framelane/test-kit/clips';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { ToolOutput } from '../../src/output/tool-output.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 const run = promisify(execFile);
@@ -192,9 +193,13 @@ test('files with names that the engine does not read are ignored', async () => {
 });
 
 test('a FIFO does not delay the stop of the engine', async () => {
-  await writeFile(instead, 'cd -P output; mkfifo 360p-0.ts 360p-1.ts; sleep 60');
+  const opened = jest.spyOn(ToolOutput.prototype, 'file');
+  // The engine looks for segments when ffmpeg reports progress.
+  const progress = String.raw`printf 'frame=1\nprogress=continue\n'`;
+  await writeFile(instead, `cd -P output; mkfifo 360p-0.ts 360p-1.ts; ${progress}; sleep 60`);
   await bench.submit(clip);
-  await until(async () => (await processesUsing(bench.workDir)).length > 0);
+  await until(() => opened.mock.calls.length > 0);
+  opened.mockRestore();
   const startedAt = Date.now();
   await bench.worker.stop();
   expect(Date.now() - startedAt).toBeLessThan(30_000);

@@ -123,7 +123,7 @@ test('too many segments for the duration fail the job', async () => {
   await expect(uploads.finish()).rejects.toBe(failures[0]);
 });
 
-test('segments do not use the reserve of the objects disk', async () => {
+test('segments do not use the reserve of the disk of the objects', async () => {
   const { uploads, failures, objects } = uploadsTo(Promise.resolve(), 3);
   const disk = { freeBytes: 50, totalBytes: 1000 };
   objects.diskSpace = async () => ({ ...disk });
@@ -209,7 +209,7 @@ test('an abort is no failure of the segments', async () => {
 
 test('an unreadable segment is retryable', async () => {
   const { uploads } = uploadsTo(Promise.resolve(), 3);
-  output.freeBytes = () => Promise.reject(new Error('EIO'));
+  output.file = () => Promise.reject(new Error('EIO'));
   await finish(0, 1);
   await expect(uploads.finish()).rejects.toMatchObject({ code: 'internal_error', retryable: true });
 });
@@ -262,7 +262,7 @@ describe('damaged audio', () => {
 const IMAGE = Buffer.from('ffd8ffffd9', 'hex');
 const ATTEMPT = { workspaceId: 'w', videoId: 'v', attempt: 1 };
 
-/** Stores the poster and the storyboard of a second. */
+/** Stores the poster and the storyboard of a video of one second. */
 function storing(objects: FileObjectStore) {
   const images = planImages({ width: 16, height: 16 }, 1, 0.96);
   return storeImages(output, images, {

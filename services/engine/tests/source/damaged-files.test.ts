@@ -1,6 +1,6 @@
 /**
  * Truncated and damaged files. `DAMAGED_FILES=1000` tests a thousand damaged files, and another `DAMAGED_FILES_SEED` damages them
- * differently. A failure names its seed; `DAMAGED_FILES=1 DAMAGED_FILES_SEED=<seed>` repeats it, with the known seeds.
+ * differently. A failure names its seed; `DAMAGED_FILES=1 DAMAGED_FILES_SEED=<seed>` repeats it. The known seeds are always tested too.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-/** `fine` for a video that follows the rules of HLS or a documented refusal; else what is wrong. */
+/** `fine` if the result is a documented refusal, or a video that follows the rules of HLS; else what is wrong. */
 async function outcome(name: string, content: Buffer): Promise<string> {
   const path = join(bench.directory, name);
   await writeFile(path, content);
@@ -79,8 +79,8 @@ async function outcome(name: string, content: Buffer): Promise<string> {
 
 /** What is wrong with a failure: it must be documented, caused by the file, and not retryable. */
 function failureComplaints({ code, message, retryable }: MessageData<'transcode.failed'>): string[] {
-  const isOwnFault = !retryable && TRANSCODE_FAILURE_CODES.some((known) => known === code);
-  return isOwnFault ? [] : [`${code}: ${message}`];
+  const isCausedByFile = !retryable && TRANSCODE_FAILURE_CODES.some((known) => known === code);
+  return isCausedByFile ? [] : [`${code}: ${message}`];
 }
 
 async function expectAllFine(files: { name: string; content: Buffer }[]): Promise<void> {

@@ -44,7 +44,7 @@ test.each([
   expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
 });
 
-/** The first two columns of display matrices (ISO/IEC 14496-12 §6.2.2), and the expected quarters row by row. */
+/** The values a, b, c and d of the display matrix (ISO/IEC 14496-12 §6.2.2), and the expected quarters row by row. */
 test.each([
   ['horizontally', [-1, 0, 0, 1], '320x180', ['green', 'red', 'grey', 'blue']],
   ['vertically', [1, 0, 0, -1], '320x180', ['blue', 'grey', 'red', 'green']],
@@ -66,7 +66,7 @@ test.each([
   },
 );
 
-test('4K needs no more memory on a machine with many cores', async () => {
+test('4K stays within the memory limit of ffmpeg on a machine with many cores', async () => {
   const clip = await makeClip(inBench('4k.mp4'), {
     video: 'testsrc2=s=3840x2160:r=30:d=0.5',
     options: [...HEVC, '-pix_fmt', 'yuv420p10le', '-tag:v', 'hvc1'],

@@ -86,7 +86,7 @@ test('mov_text in MP4 becomes captions, at the times of the frames', async () =>
   ]);
 });
 
-test('images are left out; so is text in a wrong encoding, without the other tracks', async () => {
+test('a track of images is left out, and so is a track that is not UTF-8; the other track is not', async () => {
   const files = { 'e.srt': cue(1, ['1,000', '2,000'], 'Latin'), 'f.srt': SRT };
   const path = await withTracks('flawed.mkv', files, ['-c:s', 'srt']);
   const file = await readFile(path);
@@ -116,7 +116,7 @@ const time = (at: number) => new Date(at * 10).toISOString().slice(11, 23).repla
 const srtOf = (count: number, text = 'A') =>
   Array.from({ length: count }, (_, at) => `${at}\n${time(at)} --> ${time(at + 1)}\n${text}\n`).join('\n');
 
-test('tracks that have more than 4 MiB together are left out', async () => {
+test('a track is left out if it and the tracks before it have more than 4 MiB', async () => {
   const text = srtOf(1_500, 'A'.repeat(1_000));
   const files = { 'j.srt': text, 'k.srt': text, 'l.srt': text };
   const { captions, inputIssues } = await transcode(await withTracks('large.mkv', files, ['-c:s', 'srt']));

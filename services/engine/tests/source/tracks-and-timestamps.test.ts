@@ -238,12 +238,13 @@ test('video that an edit list delays begins late', async () => {
   expect(outcome).toMatchObject({ frames: 75, audio: true, issues: [] });
 });
 
-/** Expects video to get bright and audio to begin after some seconds. */
+/** A clip whose video gets bright and whose audio begins after some seconds. */
 const flash = (seconds: number): Clip => ({
   video: `color=black:s=320x240:r=25:d=3,drawbox=color=white:t=fill:enable=gte(t\\,${seconds})`,
   audio: `aevalsrc=gte(t\\,${seconds})*sin(2000*t):s=48000:d=3`,
 });
 
+/** Transcodes a file, and expects its video to get bright and its audio to begin after some seconds. */
 async function expectFlash(path: string, seconds: number, frames: number): Promise<void> {
   const { videoId, manifest, outcome } = await transcode(path);
   expect(outcome).toMatchObject({ frames, audio: true, issues: [] });

@@ -79,16 +79,16 @@ export async function compareWithWhole(
     outputs: ofRendition.map((_, at) => `[${name}-ssim-${at}]`),
   }));
   const graphs = [graph, ...comparisons.map((comparison) => comparison.graph)].join(';');
-  // With the files' own timestamps as well: ffmpeg warns of those that do not ascend.
   const outputs = [
     ...comparisons.flatMap((comparison) => comparison.outputs),
+    // The files with their own timestamps: ffmpeg warns of those that do not ascend.
     ...inputs.map((_, at) => `${at + 1}`),
   ];
   const { stderr } = await run(
     'ffmpeg',
     [
       ...options,
-      // The last level counts.
+      // The last `-v` counts.
       ...['-v', 'level+info', '-nostats'],
       ...[...inputs.flatMap((file) => ['-i', file]), '-filter_complex', graphs],
       ...outputs.flatMap((output) => ['-map', output, '-f', 'null', '-']),

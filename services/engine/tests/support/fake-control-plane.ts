@@ -83,7 +83,7 @@ export class FakeControlPlane {
   readonly completions: CompleteTransferRequest[] = [];
   /** Bodies of the release requests. */
   readonly releases: ReleaseTransferRequest[] = [];
-  /** Paths of all requests in order, without those for imports and announcements, which engines send all the time. */
+  /** Paths of all requests in order, without the claims of imports and the announcements, which engines send all the time. */
   readonly requests: string[] = [];
   /** Paths that respond with 503. */
   readonly broken = new Set<string>();

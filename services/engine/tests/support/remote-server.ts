@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** Responds to the nth request for a path, from 1. */
 export type RespondTo = (res: ServerResponse, req: IncomingMessage, nth: number) => void;
 
-/** A web server with hostile files, on one loopback address. */
+/** A web server on one loopback address, whose responses the tests define. */
 export class RemoteServer {
   readonly #responders = new Map<string, RespondTo>();
   readonly #server = createServer();

@@ -33,7 +33,7 @@ const WORKSPACE = newId('ws');
 /** A source that a bench has stored. */
 export type TaskVideo = { videoId: string; sourceBytes: number };
 
-/** Plans videos and runs their tasks as engines do, each with a source and a directory of its own. */
+/** Plans videos and runs their tasks as engines do. Each run fetches the source again, into a directory of its own. */
 export class TaskBench implements StoredVideos {
   readonly directory: string;
   readonly objects: FileObjectStore;
@@ -116,7 +116,7 @@ export class TaskBench implements StoredVideos {
     return withSource(job, this.#context(), work);
   }
 
-  /** Runs a task of a video, as the first try of the first attempt. */
+  /** Runs a task of a video as a try of the first attempt, by default as the first try. */
   async runTask({
     video,
     plan,

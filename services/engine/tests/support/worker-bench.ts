@@ -42,7 +42,7 @@ export class WorkerBench {
   readonly contentKey = newContentKey();
   /** Videos whose highest rendition is passthrough. */
   readonly videoPassthrough = new Set<string>();
-  /** The response of the control plane to `isAttemptCurrent`. */
+  /** Whether the control plane still regards all attempts and tasks as current. */
   isCurrent = true;
   /** What the control plane responds to a claim; undefined for one of an earlier version. */
   severalAudioTracks: boolean | undefined = true;

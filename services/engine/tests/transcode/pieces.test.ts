@@ -224,7 +224,7 @@ async function makeSource({ file, copied, ...clip }: Source): Promise<string> {
   return changed;
 }
 
-/** Runs work with directories for all pieces: that of the whole source, or one with the parts that a piece needs alone. */
+/** Runs work with a directory for each piece: that of the whole source, or one with only the parts that the piece needs. */
 async function withPieceInputs<T>(
   video: TaskVideo,
   directory: string,
@@ -254,10 +254,10 @@ describe('the frames that enter the encoders of all pieces are those of one run'
         framesOfPieces(encode, inputs),
       );
       for (const [name, frames] of whole) {
-        const own = ofPieces.flatMap((piece) => piece.get(name) ?? []);
-        expect(own.length).toBe(frames.length);
+        const joined = ofPieces.flatMap((piece) => piece.get(name) ?? []);
+        expect(joined.length).toBe(frames.length);
         const wrong = frames.flatMap((frame, at) =>
-          own[at]?.number === frame.number && own[at].checksum === frame.checksum ? [] : [at],
+          joined[at]?.number === frame.number && joined[at].checksum === frame.checksum ? [] : [at],
         );
         expect(wrong).toEqual([]);
         expect(new Set(frames.map(({ checksum }) => checksum)).size).toBeGreaterThan(frames.length / 3);
@@ -287,7 +287,7 @@ const bytesOf = ({ segments }: Manifest['renditions'][number]) =>
 /** Seconds. A little more than two pieces of nine seconds, which each have two segments. */
 const TWO_PIECES = 18.5;
 
-/** Sources of whole videos, and the kinds of their tasks. */
+/** Sources that are transcoded in pieces and in one run, and the kinds of their tasks. */
 const VIDEOS: [string, Source, string[]][] = [
   [
     'MP4 with audio that is encoded',
@@ -352,8 +352,8 @@ describe('a video of pieces equals that of one run', () => {
       const { similarities, warnings } = await compareWithWhole(directory, plan.encode, videos, others);
       expect(warnings).toEqual([]);
       expect(similarities.size).toBe(encodedRungs(plan.encode).length);
-      for (const [own = 0, ofWhole = 1] of similarities.values()) {
-        expect(Math.abs(own - ofWhole)).toBeLessThan(0.0005);
+      for (const [ofPieces = 0, ofWhole = 1] of similarities.values()) {
+        expect(Math.abs(ofPieces - ofWhole)).toBeLessThan(0.0005);
       }
     });
   });

@@ -90,7 +90,7 @@ const TABLES = [
   // Finds, among the videos that an engine has claimed, the one that began to wait last.
   `create index videos_by_wait on videos (waiting_since desc)
     where waiting_since is not null and deleted_at is null`,
-  // Adds up what is stored from the index alone.
+  // With this index alone, PostgreSQL can add up the stored bytes.
   `create index videos_stored on videos (workspace_id, environment) include (storage_bytes)
     where deleted_at is null`,
   // The header of a sealed value names the secret that sealed it.

@@ -22,7 +22,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 export async function down(db: Kysely<unknown>): Promise<void> {
-  // The version before cannot end these sessions when a person is removed.
+  // The previous version cannot end these sessions when a person is removed.
   await sql`delete from console_sessions where person_email is not null`.execute(db);
   await sql`alter table console_sessions drop column person_email`.execute(db);
   await sql`drop table console_people`.execute(db);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 /** Requests to repeat over connections that are kept alive; the paths take turns. */
 export type SegmentTask = { port: number; paths: string[]; connections: number; amount: number };
 
-/** What was received. Times in milliseconds. */
+/** Segments and bytes received per second, and the processor time of this program per request, in microseconds. */
 export type SegmentLoad = { perSecond: number; bytesPerSecond: number; cpuMicros: number };
 
 /**

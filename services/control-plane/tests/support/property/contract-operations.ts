@@ -28,7 +28,7 @@ export type Parameter = {
   in: 'path' | 'query' | 'header';
   required?: boolean;
   schema: Schema;
-  /** The prefix of an id states its kind. */
+  /** If it is an id, its prefix states which kind of id the parameter is. */
   example?: unknown;
 };
 

@@ -20,7 +20,10 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A text, or the `nth` (modulo the number) known value of a kind when the request is sent. */
+/**
+ * A text, or a placeholder. When the request is sent, the placeholder becomes the known value of its kind with the index `nth`, modulo
+ * the number of known values.
+ */
 export type Part = string | { known: Kind; nth: number };
 
 /** A request whose ids can be placeholders. */
@@ -229,7 +232,7 @@ function bodies(
     const file = fc
       .constantFrom(...fileTypes)
       .chain((type) => fc.record({ type: fc.constant(type), bytes: fileOf(type) }));
-    const wrong = fc.record({ type: fc.constantFrom(...fileTypes), bytes: hostileText() });
+    const wrong = fc.record({ type: fc.constantFrom(...fileTypes), bytes: anyBytes() });
     return flawed ? fc.oneof(file, wrong, hostileBody()) : file;
   }
   if (!body) return flawed ? hostileBody() : fc.constant(undefined);
@@ -259,7 +262,7 @@ function fileOf(type: string): Arbitrary<Buffer> {
   return fc.tuple(pixels, pixels).map(([width, height]) => jpegOf(width, height));
 }
 
-function hostileText(): Arbitrary<Buffer> {
+function anyBytes(): Arbitrary<Buffer> {
   return fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
 }
 

@@ -45,7 +45,7 @@ export class SchemaValues {
     }
   }
 
-  /** Values that are invalid in one place, or of another type. */
+  /** Values of which most are invalid: in one place, or because of their type. */
   invalid(schema: Schema): Arbitrary<unknown> {
     const options = [hostileJson(), ...edges(schema).map((value) => fc.constant(value))];
     if (schema.type === 'string') options.push(hostileText());
@@ -118,7 +118,7 @@ export class SchemaValues {
         .map(([whole, [name, value]]) =>
           Object.fromEntries([...Object.entries(whole as object), [name, value]]),
         ),
-      // One is missing.
+      // One property is missing.
       fc
         .tuple(this.valid(schema), fc.nat())
         .map(([whole, nth]) =>
@@ -149,7 +149,7 @@ function time(): Arbitrary<string> {
     .map(([date, part, zone]) => `${date.toISOString().slice(0, 19)}${part}${zone}`);
 }
 
-/** The first values outside the bounds of a schema. */
+/** Values just outside the bounds of a schema, and values that a wrong check confuses with these. */
 function edges({ minimum, maximum, minLength, maxLength }: Schema): unknown[] {
   return [
     ...(minimum === undefined ? [] : [minimum - 1, minimum + 0.5]),
