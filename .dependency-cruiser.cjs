@@ -6,7 +6,7 @@
  *   control-plane, single-node → web-build (which reads the files of services/player and services/console)
  *   console → client
  * within the engine: transcode → output → ffmpeg → plan → source → sandbox;
- *   imports → uploads; resumable-uploads → uploads; these three and the folders above do not import each other
+ *   imports → uploads; resumable-uploads → uploads. None of these three imports a folder of the line above, and none of those imports them
  */
 const layer = (name, from, mayNot) => ({
   name,

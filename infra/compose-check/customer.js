@@ -21,8 +21,8 @@ export class Customer {
   async upload(file) {
     const ticket = await this.#client.requestTicket({ filename: basename(file) });
     const blob = await openAsBlob(file);
-    // On a busy machine a service may exceed a timeout. After a 503 the ticket may be free or leased. If the file was stored late, it is
-    // used.
+    // On a busy machine a service may exceed a timeout. After a 503 the ticket may be free or leased. If the file was stored late, the
+    // ticket is used.
     const response = await until(async () => {
       const attempt = await this.#client.upload(ticket, blob, basename(file));
       return [409, 503].includes(attempt.status) ? undefined : attempt;

@@ -348,5 +348,6 @@ test('only the gateway can be reached from other machines', () => {
     ports.map((port) => `${name} ${port}`),
   );
   expect(published.filter((port) => !/^\S+ 127\.0\.0\.1:/.test(port))).toEqual([]);
+  expect(gateway.ports).toHaveLength(2);
   for (const port of gateway.ports) expect(port).toMatch(/^\$\{BIND_ADDRESS:-127\.0\.0\.1\}:/);
 });

@@ -1706,7 +1706,7 @@ export interface components {
             expiresAt: string;
             /**
              * Format: int64
-             * @description Maximum size of the file in bytes: the declared `size`. Without it, the lowest limit of the installation and the quotas.
+             * @description Maximum size of the file in bytes: the declared `size`. If none is declared, the lowest of the limits of the installation and of the quotas.
              * @example 10737418240
              */
             maxBytes: number;

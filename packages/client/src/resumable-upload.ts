@@ -1,5 +1,5 @@
 import type { UploadReceipt, UploadTicket } from './contract.ts';
-import { ConnectionError, errorOf, type FramelaneError } from './framelane-error.ts';
+import { ConnectionError, errorOf, FramelaneError } from './framelane-error.ts';
 import { pause } from './pause.ts';
 import { parseBody, type UploadOptions, type UploadPermit } from './upload.ts';
 
@@ -67,8 +67,8 @@ export async function uploadResumably(
       signal?.throwIfAborted();
       const arrived = offset === size ? size : await upload.sendFrom(offset, report);
       if (arrived === size) return receiptOf(permit.videoId, size);
-      const cause = new Error(`Only ${arrived} of ${size} bytes have arrived`);
-      throw new Interruption(new ConnectionError(permit.tusUrl, cause));
+      const message = `The engine has received only ${arrived} of ${size} bytes.`;
+      throw new Interruption(new FramelaneError(message, { code: 'upload_incomplete' }));
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof Interruption)) throw error;

@@ -38,7 +38,10 @@ export interface ResumableWriter {
   readonly offset: number;
   /** `laterBytesUntrusted` of the next checkpoints. Set it before bytes that may turn out to be wrong. */
   laterBytesUntrusted: boolean;
-  /** Takes the next bytes. Resolves when it can take more. Rejects when the store fails; then only `close` may follow. */
+  /**
+   * Takes the next bytes. Resolves when it can take more. Rejects when the store fails or the object is complete; then only `close` may
+   * follow.
+   */
   write(chunk: Uint8Array): Promise<void>;
   /** Makes all bytes durable. The caller saves the checkpoint, and calls `prune` once it is saved. */
   settle(): Promise<Checkpoint>;

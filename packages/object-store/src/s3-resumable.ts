@@ -100,6 +100,7 @@ export class S3ResumableWriter implements ResumableWriter {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
+    if (this.#isComplete) throw new Error('The object is complete');
     for (let at = 0; at < chunk.byteLength; ) {
       this.#part ??= await this.#parts.next();
       const part = this.#part;

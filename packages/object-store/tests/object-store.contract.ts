@@ -430,6 +430,7 @@ export function objectStoreContract(
         const third = await store.resume('s/v/x/original', checkpoint, content.byteLength);
         expect(third.offset).toBe(content.byteLength);
         await third.complete();
+        await expect(third.write(Uint8Array.of(1))).rejects.toThrow('The object is complete');
         for (const writer of [first, second, third]) await writer.close();
         expect((await read('s/v/x/original')).equals(content)).toBe(true);
       });

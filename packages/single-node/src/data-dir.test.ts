@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { lockDataDir, makeDataDir } from './data-dir.ts';
+import { lockDataDir, lockForCommand, makeDataDir } from './data-dir.ts';
 import { readSingleNodeSettings } from './settings.ts';
 
 describe('the lock of a data directory', () => {
@@ -23,6 +23,16 @@ describe('the lock of a data directory', () => {
     await unlock();
     const unlockAgain = await lockDataDir(link);
     await unlockAgain();
+  });
+
+  test('does not exclude admin commands, which wait for each other', async () => {
+    const unlock = await lockDataDir(root);
+    const endFirst = await lockForCommand(root);
+    await expect(lockForCommand(root, 0)).rejects.toThrow(/^Another admin command is using /);
+    const second = lockForCommand(root);
+    await endFirst();
+    const endSecond = await second;
+    await Promise.all([endSecond(), unlock()]);
   });
 });
 

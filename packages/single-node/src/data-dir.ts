@@ -29,6 +29,9 @@ export async function assertInitialised({ root, secrets }: DataDir): Promise<voi
   });
 }
 
+/** How long an admin command waits for others. Each takes a few seconds. */
+const COMMAND_WAIT_MS = 60_000;
+
 /** Releases a lock. */
 export type Unlock = () => Promise<void>;
 
@@ -42,12 +45,21 @@ export async function lockDataDir(root: string): Promise<Unlock> {
   );
 }
 
-/** Locks the data directory against other admin commands: waits until they have ended. A node may run at the same time. */
-export async function lockForCommand(root: string): Promise<Unlock> {
+/**
+ * Locks the data directory against other admin commands: waits until they have ended. A node may run at the same time. Throws a SettingsError
+ * after `waitMs`.
+ */
+export async function lockForCommand(root: string, waitMs = COMMAND_WAIT_MS): Promise<Unlock> {
   const path = await realpath(root);
+  const end = Date.now() + waitMs;
   for (;;) {
     const unlock = await tryLock(path, 'command');
     if (unlock !== undefined) return unlock;
+    if (Date.now() > end) {
+      throw new SettingsError(
+        `Another admin command is using ${path}. Wait until it has ended, or end it. Then try again.`,
+      );
+    }
     await sleep(100);
   }
 }

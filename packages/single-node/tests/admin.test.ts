@@ -51,7 +51,7 @@ test('admin commands find the database of a running and of a stopped node', asyn
     await node.stop();
   }
 
-  // The first one starts PostgreSQL, the others wait for its end.
+  // Each starts PostgreSQL after the previous command has stopped it.
   const [keys, ...others] = await Promise.all([1, 2, 3].map(() => admin<Key[]>('key', 'list')));
   expect(others).toEqual([keys, keys]);
   expect(keys?.map(({ name, status }) => [name, status])).toEqual([

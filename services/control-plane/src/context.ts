@@ -220,7 +220,12 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     settings: { ...config.attempts, contentKeys },
   });
 
-  const webhooks = new WebhookEndpointsService({ db, guard, sealingKeys: webhookKeys });
+  const webhooks = new WebhookEndpointsService({
+    db,
+    guard,
+    sealingKeys: webhookKeys,
+    onDelivery: () => deliveryLoop.wake(),
+  });
 
   const engines = new EnginesService({ db });
   const consoleSessions = new ConsoleSessionsService({ db, logger, publicUrl: config.publicUrl });

@@ -171,7 +171,8 @@ describe('50 tickets at once', () => {
     ['resumable uploads', createResumable],
   ])('without a size do not exceed the quota when their %s begin', async (_, begin) => {
     const { granted, limits } = await workspace({ storedBytes: 10_000 });
-    const tickets = await Promise.all(Array.from({ length: 50 }, () => granted()));
+    const tickets = [];
+    for (let number = 0; number < 50; number += 1) tickets.push(await granted());
     const responses = await Promise.all(
       tickets.map(({ uploadToken }) => whenAvailable(() => begin(uploadToken, 1_000))),
     );

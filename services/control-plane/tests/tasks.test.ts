@@ -397,7 +397,7 @@ test('the limit of concurrent tasks holds for a workspace; the end of a task beg
   }
 });
 
-describe('a video whose tasks cannot be completed as planned is transcoded in one job', () => {
+describe('a video whose tasks cannot be completed as planned is transcoded in one run', () => {
   const claimNext = async (videoId: string) => {
     await until(() => commandsFor(videoId, 'transcode').length === 2);
     return plane.engine.claim(videoId);

@@ -43,28 +43,27 @@ function targetOf(key: string, time: number, duration: number, paused: boolean):
 /** Elements that use keys themselves. */
 const OWN_KEYS = '[role="menu"], [role="slider"], input, textarea, select';
 
-/** Lets keys seek in the video, wherever the focus is, except in menus and fields. */
-export function listenForKeys(root: HTMLElement, media: ControlledMedia): void {
-  // The page can replace the player. The old one must not play on.
-  const listen = (onKey: (event: KeyboardEvent) => void, options?: AddEventListenerOptions) =>
-    document.addEventListener('keydown', (event) => root.isConnected && onKey(event), options);
+/** Lets keys seek in the video, wherever the focus is, except in menus and fields, until `signal` aborts. */
+export function listenForKeys(root: HTMLElement, media: ControlledMedia, signal: AbortSignal): void {
   // Shortcuts of the browser are not for the player. media-chrome would take Ctrl+C for C.
   const keepShortcut = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) event.stopPropagation();
   };
-  listen(keepShortcut, { capture: true });
-  listen((event) => {
+  document.addEventListener('keydown', keepShortcut, { capture: true, signal });
+  const seek = (event: KeyboardEvent) => {
     const within = event.composedPath().some((each) => each instanceof Element && each.matches(OWN_KEYS));
     const target = within ? undefined : seekTarget(event.key, media);
     if (target === undefined) return;
     event.preventDefault();
     media.currentTime = target;
-  });
+  };
+  document.addEventListener('keydown', seek, { signal });
   // media-chrome listens on the player only. Keys also work before anything has the focus.
-  listen((event) => {
+  const forward = (event: KeyboardEvent) => {
     if (event.target !== document.body) return;
     const copy = { key: event.key, shiftKey: event.shiftKey };
     root.dispatchEvent(new KeyboardEvent('keydown', copy));
     root.dispatchEvent(new KeyboardEvent('keyup', copy));
-  });
+  };
+  document.addEventListener('keydown', forward, { signal });
 }

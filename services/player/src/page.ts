@@ -102,8 +102,8 @@ function close(): void {
   if (player === undefined) return;
   const { currentTime, paused } = player.media;
   options = { ...options, start: currentTime, autoplay: !paused };
+  player.remove();
   player = undefined;
-  place?.replaceChildren();
 }
 
 function play(source: Source): void {

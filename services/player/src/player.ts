@@ -14,6 +14,8 @@ export type Player = {
   load(source: Source): void;
   /** Shows a line above the video, together with the controls. */
   note(words: string): void;
+  /** Removes it from the page. */
+  remove(): void;
 };
 
 /** Why playback has stopped: something may be missing for now, or the browser cannot play the video. */
@@ -70,7 +72,8 @@ export function showPlayer(
   root.prepend(media);
   place.replaceChildren(root);
   correctRoles(root);
-  listenForKeys(root, media);
+  const removal = new AbortController();
+  listenForKeys(root, media, removal.signal);
 
   let position = options.start;
   const load = (next: Source) => {
@@ -85,7 +88,11 @@ export function showPlayer(
     const line = root.querySelector('.note');
     if (line) line.textContent = words;
   };
-  return { media, load, note };
+  const remove = () => {
+    removal.abort();
+    root.remove();
+  };
+  return { media, load, note, remove };
 }
 
 function nativeVideo(onFailure: OnFailure): Backend {

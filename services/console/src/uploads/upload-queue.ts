@@ -185,7 +185,8 @@ export class UploadQueue {
     this.#dispatch({ type: 'ticket', id, videoId });
     const unlock = await lockUpload(videoId);
     if (unlock !== undefined) transfer.unlock = unlock;
-    // Without locks, two tabs could send the same upload. Locks are missing on http, where others on the network could also read the token.
+    // Without locks, two tabs could send the same upload. There are none over http, except on localhost. Over http, others on the network could
+    // also read the token.
     if (hasLocks() && this.#transfers.has(id)) this.#stored.add({ ...permit, name, size, modified, sent: 0 });
     return permit;
   }

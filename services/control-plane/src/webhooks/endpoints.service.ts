@@ -58,11 +58,14 @@ export class WebhookEndpointsService {
   readonly #db: Database;
   readonly #guard: AddressGuard;
   readonly #sealingKeys: SealingKeys;
+  readonly #onDelivery: () => void;
 
-  constructor(deps: { db: Database; guard: AddressGuard; sealingKeys: SealingKeys }) {
+  /** `onDelivery` is called after each commit that makes a delivery due. */
+  constructor(deps: { db: Database; guard: AddressGuard; sealingKeys: SealingKeys; onDelivery: () => void }) {
     this.#db = deps.db;
     this.#guard = deps.guard;
     this.#sealingKeys = deps.sealingKeys;
+    this.#onDelivery = deps.onDelivery;
   }
 
   /**
@@ -210,6 +213,11 @@ export class WebhookEndpointsService {
       await insertDelivery(trx, { id: deliveryId, eventId: event.id, endpointId: id, delaySeconds: 0 });
       return this.#deliveryRecord(trx, id, deliveryId);
     };
+  }
+
+  /** Begins a test or a redelivery at once, after its transaction was committed. */
+  deliveryCommitted(): void {
+    this.#onDelivery();
   }
 
   async #requireAllowed(url: string): Promise<void> {

@@ -76,6 +76,7 @@ export function webhookRoutes(
     testWebhook: idempotent<DeliveryRecord>({
       prepare: async (req) => webhooks.test(workspaceOf(req), String(req.params.id)),
       response: (delivery) => ({ status: 202, body: delivery }),
+      committed: () => webhooks.deliveryCommitted(),
     }),
 
     listWebhookDeliveries: async (req, res) => {
@@ -99,6 +100,7 @@ export function webhookRoutes(
         return webhooks.redeliver(workspaceOf(req), String(id), String(deliveryId));
       },
       response: (delivery) => ({ status: 202, body: delivery }),
+      committed: () => webhooks.deliveryCommitted(),
     }),
   };
 }
