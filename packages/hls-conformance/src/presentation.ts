@@ -126,6 +126,11 @@ export function renditionOf(
   return renditions.find((rendition) => rendition.url === url);
 }
 
+/** The text of every playlist that could be fetched. */
+export function playlistFiles({ master, renditions, iFrames, captions }: Presentation): PlaylistFile[] {
+  return [master, ...renditions, ...iFrames, ...captions].flatMap((each) => each?.file ?? []);
+}
+
 /** A URL for people: relative to the presentation if possible, and without its query, which may be secret. */
 export function shortAddress(url: string, presentationUrl: string): string {
   const { origin, pathname } = new URL(url);

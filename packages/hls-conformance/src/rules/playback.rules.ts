@@ -1,5 +1,11 @@
 import { PLAYER_ORIGIN } from '../loading/http-client.ts';
-import { type LoadedResponse, type Presentation, type RequestKind, shortAddress } from '../presentation.ts';
+import {
+  type LoadedResponse,
+  type Presentation,
+  playlistFiles,
+  type RequestKind,
+  shortAddress,
+} from '../presentation.ts';
 import { type Finding, judgeEach, type Rule } from '../rule.ts';
 
 /** Compression hardly reduces shorter playlists, or makes them larger. */
@@ -56,9 +62,7 @@ export const PLAYBACK_RULES: readonly Rule[] = [
     source: 'Apple 10.1',
     sentence: `Playlists of at least ${WORTH_COMPRESSING} bytes are sent with gzip to clients that accept it.`,
     check: (presentation) => {
-      const { renditions, master } = presentation;
-      const files = [...(master ? [master.file] : []), ...renditions.flatMap(({ file }) => file ?? [])];
-      const long = files.filter(({ bytes }) => bytes >= WORTH_COMPRESSING);
+      const long = playlistFiles(presentation).filter(({ bytes }) => bytes >= WORTH_COMPRESSING);
       return judgeEach(long, 'playlists are too short to be compressed', ({ url, bytes }) => {
         const response = presentation.responses.find((each) => each.url === url && each.request === 'whole');
         if (response?.headers['content-encoding'] === 'gzip') return [];

@@ -2,7 +2,7 @@ import { readAttributeList } from '../playlists/attribute-list.ts';
 import { isMasterTag } from '../playlists/master-playlist.ts';
 import { isMediaTag } from '../playlists/media-playlist.ts';
 import { isTag, type PlaylistLine, type Tag } from '../playlists/playlist-text.ts';
-import { type PlaylistFile, type Presentation, shortAddress } from '../presentation.ts';
+import { type PlaylistFile, playlistFiles, shortAddress } from '../presentation.ts';
 import { type Finding, judged, linePlace, type Rule } from '../rule.ts';
 
 const ONCE_ONLY = new Set([
@@ -45,7 +45,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
   'EXT-X-BYTERANGE': /^\d+(@\d+)?$/,
 };
 
-/** Rules for the text of the master playlist and of each video or audio playlist. */
+/** Rules for the text of every playlist. */
 export const PLAYLIST_RULES: readonly Rule[] = [
   {
     id: 'playlist.text',
@@ -101,11 +101,9 @@ export const PLAYLIST_RULES: readonly Rule[] = [
 
 function everyPlaylist(find: (file: PlaylistFile, name: string) => Finding[]): Rule['check'] {
   return (presentation) =>
-    judged(playlistsOf(presentation).flatMap((file) => find(file, shortAddress(file.url, presentation.url))));
-}
-
-function playlistsOf({ master, renditions }: Presentation): PlaylistFile[] {
-  return [...(master ? [master.file] : []), ...renditions.flatMap(({ file }) => file ?? [])];
+    judged(
+      playlistFiles(presentation).flatMap((file) => find(file, shortAddress(file.url, presentation.url))),
+    );
 }
 
 function attributeFindings(tag: Tag, playlist: string): Finding[] {

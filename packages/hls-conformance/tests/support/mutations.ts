@@ -36,6 +36,11 @@ const FILLER = 12;
 export const MUTATIONS: readonly Mutation[] = [
   { what: 'a byte order mark', breaks: 'playlist.text', files: edit('180p/index.m3u8', /^/, '\uFEFF') },
   {
+    what: 'a byte order mark in the playlist of captions',
+    breaks: 'playlist.text',
+    files: edit('captions/index.m3u8', /^/, '\ufeff'),
+  },
+  {
     what: 'a tab in a title',
     breaks: 'playlist.text',
     files: edit('180p/index.m3u8', /,\n/, ',\tone\n'),
