@@ -13,8 +13,8 @@ export class FramelaneError extends Error {
   override readonly name: string = 'FramelaneError';
   /**
    * The `code` of the API's problem. Other codes are `connection_failed` without a complete response, `unexpected_response` if the response
-   * is not from Framelane, `source_changed` if a file became shorter during the upload, `upload_incomplete` if the engine received no more of it, and `webhook_not_verified` if the signature of an
-   * event is not valid.
+   * is not from Framelane, `source_changed` if a file became shorter during the upload, `upload_incomplete` if the engine received no more
+   * of it, and `webhook_not_verified` if the signature of an event is not valid.
    */
   readonly code: string;
   /** HTTP status; null without a response. */
