@@ -104,16 +104,16 @@ function refused({ status, code }: Outcome): Error {
 
 /**
  * Resolves when the engine renews the lease of a held upload, so it has received the response that leased the ticket. Throws if the lease
- * lapses, which ends the upload.
+ * expires, which ends the upload.
  */
 export async function untilLeaseRenewed(cluster: Cluster, { videoId }: Ticket): Promise<void> {
   const lease = async () => {
-    const [ticket] = await cluster.postgres.query<{ at: Date; lapsed: boolean }>(
-      'select lease_expires_at as at, lease_expires_at <= now() as lapsed from upload_tickets where video_id = $1',
+    const [ticket] = await cluster.postgres.query<{ at: Date; expired: boolean }>(
+      'select lease_expires_at as at, lease_expires_at <= now() as expired from upload_tickets where video_id = $1',
       [videoId],
     );
-    if (ticket === undefined || ticket.lapsed)
-      throw new Error(`The lease of the upload of ${videoId} lapsed`);
+    if (ticket === undefined || ticket.expired)
+      throw new Error(`The lease of the upload of ${videoId} has expired`);
     return Number(ticket.at);
   };
   const first = await lease();

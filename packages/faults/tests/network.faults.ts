@@ -8,8 +8,9 @@ import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { hasLogged } from '../src/logged.ts';
 import { beginPausedTranscode } from '../src/paused-transcode.ts';
-import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
+import { type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
+import { holdUpload, untilLeaseRenewed } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const ACCEPTED = { status: 202, code: undefined };
@@ -136,12 +137,8 @@ test.each(['cut', 'silence'] as const)(
     const running = await cluster.api.send(clips.slow);
     await progressing(running);
     const [begun, late] = await Promise.all([cluster.api.ticket(), cluster.api.ticket()]);
-    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
-      token: begun.uploadToken,
-      file: await readFile(clips.short),
-    });
-    await held.sendUntil(0.5);
-    await renewed(begun);
+    const held = await holdUpload(cluster, begun, { file: await readFile(clips.short), fraction: 0.5 });
+    await untilLeaseRenewed(cluster, begun);
 
     cluster.proxies.internal[fault]();
     await held.sendUntil(1);
@@ -157,21 +154,3 @@ test.each(['cut', 'silence'] as const)(
     for (const { videoId } of [begun, late]) await cluster.api.client.videos.waitUntilReady(videoId);
   },
 );
-
-/**
- * Resolves once the lease of the ticket was renewed. Only then has the engine certainly received the response that leased the
- * ticket; the lease itself is stored earlier.
- */
-async function renewed(ticket: Ticket): Promise<void> {
-  const leased = await until(() => leaseOf(ticket));
-  await until(async () => ((await leaseOf(ticket)) ?? leased) > leased);
-}
-
-/** When the lease of the ticket expires. */
-async function leaseOf({ videoId }: Ticket): Promise<Date | null | undefined> {
-  const [row] = await cluster.postgres.query<{ lease_expires_at: Date | null }>(
-    'select lease_expires_at from upload_tickets where video_id = $1',
-    [videoId],
-  );
-  return row?.lease_expires_at;
-}

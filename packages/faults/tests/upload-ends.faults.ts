@@ -17,7 +17,7 @@ import { violationsAtRest } from '../src/violations-at-rest.ts';
 const LOOPS = Number(process.env.LOOPS ?? 1);
 const SEED = testSeed();
 const LARGE_BYTES = 20_000_000;
-/** Uploads of these tests pause. A shorter lease lapses when the machine is busy or a broker connection is made again. */
+/** Uploads of these tests pause. A shorter lease expires when the machine is busy or a broker connection is made again. */
 const UPLOAD_LEASE_SECONDS = '12';
 
 jest.setTimeout(LOOPS * 300_000);
