@@ -1,12 +1,12 @@
-/** Unit tests stand beside their file. Tests that start PostgreSQL or ffmpeg stand in the tests/ of their workspace. */
+/** Unit tests are beside the file that they test. Tests that need PostgreSQL, a server or ffmpeg are in the tests/ of their workspace. */
 const shared = {
   // Node loads the tests, without jest's runtime: see ADR 55.
   runtime: '<rootDir>/infra/testing/plain-node/runtime.js',
   testEnvironment: '<rootDir>/infra/testing/plain-node/environment.js',
   transform: {},
-  // Node's own streams and sockets use it.
+  // Node's own streams and sockets use `process.nextTick`.
   fakeTimers: { doNotFake: ['nextTick'] },
-  // Built packages have the names of their sources.
+  // The folder of a built package contains a package.json with the same name.
   modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
 };
 

@@ -50,7 +50,8 @@ function environmentOf(service, env) {
       ? env[name]
       : String(value).replace(
           /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
-          (_, key, kind, text) => env[key] ?? (kind === '-' ? text : undefined),
+          // With a colon, an empty variable counts as unset.
+          (_, key, kind, text) => (kind ? env[key] || (kind === '-' ? text : undefined) : env[key]),
         ),
   ]);
   return { ...(services[service].build && imageOf(programOf(service)).env), ...Object.fromEntries(values) };
@@ -105,6 +106,14 @@ test('compose passes on every variable of .env.example', () => {
   const files = [file, 'COMPOSE_FILE:', ...Object.keys(OWN).map(read)].join('\n');
   const passedOn = [...files.matchAll(/\$\{(\w+)|^\s*([A-Z][A-Z0-9_]+):$/gm)].map(([, a, b]) => a ?? b);
   expect(new Set(offered())).toEqual(new Set(passedOn));
+});
+
+test('empty variables of the gateway have the defaults of its image', () => {
+  const names = ['TRUSTED_PROXIES', 'GATEWAY_CACHE_GIB'];
+  const empty = Object.fromEntries(names.map((name) => [name, '']));
+  const given = environmentOf('gateway', { ...makeEnv().env, ...empty });
+  const { env } = imageOf('gateway');
+  expect(names.map((name) => given[name])).toEqual(names.map((name) => env[name]));
 });
 
 /** The variables of .env.example, including those that are commented out. */

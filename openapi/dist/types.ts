@@ -41,8 +41,9 @@ export interface paths {
         /**
          * Create a video from a URL
          * @description Creates a video with the status `uploading`, and fetches its file from a web server. Without a `filename`, the last part of the path
-         *     of `url` is the name. The response does not wait for the file. `import` of the record shows the progress, and the video becomes
-         *     `processing` when the file is complete. If the file cannot be fetched, the video becomes `failed`, with one of the codes `import_…`.
+         *     of `url` is the name, or `import` if that part has no extension. The response does not wait for the file. `import` of the record
+         *     shows the progress, and the video becomes `processing` when the file is complete. If the file cannot be fetched, the video becomes
+         *     `failed`, usually with one of the codes `import_…`.
          *
          *     Framelane follows up to five redirects, except from https to http, and never connects to private addresses. After a
          *     failure that may be temporary it retries, up to five tries in all. After an interruption it continues where it
@@ -198,9 +199,8 @@ export interface paths {
         /**
          * Delete the uploaded file
          * @description Deletes the uploaded file of a video that is `ready` or `failed`. A ready video stays playable; a failed one can no
-         *     longer be retried.
-         *     `storageBytes` is lower at once. If the file is already deleted, or never arrived, nothing changes. This cannot be
-         *     undone.
+         *     longer be retried. `storageBytes` is lower at once. If the file is already deleted, or never arrived, nothing changes.
+         *     This cannot be undone.
          */
         delete: operations["deleteVideoSource"];
         options?: never;
@@ -358,8 +358,7 @@ export interface paths {
          *
          *     Framelane converts the file to WebVTT. It keeps the times, the positions and the tags `b`, `i`, `u`, `ruby`, `rt` and
          *     `v`, and removes styles, regions, comments and all other tags. A file that cannot be read is refused as a whole, with
-         *     the number of the line. The same applies to a file with a
-         *     cue that begins after the end of the video, once its duration is known.
+         *     the number of the line. The same applies to a file with a cue that begins after the end of the video, if the video is `ready`.
          */
         put: operations["setCaptions"];
         post?: never;
@@ -431,8 +430,8 @@ export interface paths {
          *     responds to an error at once. Send `Expect: 100-continue` to get such an error before you send the file. The upload
          *     has no overall time limit as long as the throughput is high enough.
          *
-         *     After a successful upload the token is not valid any more. After an interrupted upload the token stays valid until it expires. Framelane
-         *     checks later whether the file is a video: see the record. Web pages can upload directly, from any origin.
+         *     After a successful upload the token is not valid any more. After an interrupted upload the token stays valid until it expires.
+         *     Framelane checks later whether the file is a video: see the record. Web pages can upload directly, from any origin.
          */
         post: operations["uploadFile"];
         delete?: never;
@@ -461,7 +460,8 @@ export interface paths {
          *     Each part that arrives extends the ticket: from then on it is valid for at least the `expiresIn` of the ticket request. In total it is
          *     valid for up to 7 days, unless the installation sets another time. After a complete upload the token is not valid any more.
          *
-         *     With `Content-Type: application/offset+octet-stream` the body is the beginning of the file.
+         *     With `Content-Type: application/offset+octet-stream` the body is the beginning of the file, and `Upload-Checksum` can have its
+         *     digest. If bytes of the file have arrived before, the engine ignores the body.
          */
         post: operations["createResumableUpload"];
         delete?: never;
@@ -501,8 +501,9 @@ export interface paths {
         /**
          * Get the offset of a resumable upload
          * @description Ends a `PATCH` of this upload that is in progress, and keeps the bytes that it has received. If all bytes have
-         *     arrived but the upload is still being completed, the response waits for that: its `Upload-Offset` is then the length of the file. A `HEAD` has no body, so errors have no
-         *     `code`; `POST /files` with the same headers as before says what is wrong with a token.
+         *     arrived but the upload is still being completed, the response waits for that: its `Upload-Offset` is then the length of the file.
+         *     The response to a `HEAD` has no body, so errors have no `code`; `POST /files` with the same headers as before says what is wrong
+         *     with a token.
          */
         head: operations["getResumableUpload"];
         /**
@@ -510,7 +511,8 @@ export interface paths {
          * @description Sends the bytes of the file from `Upload-Offset` on: all of them, or only some. When the connection breaks, the engine keeps what has
          *     arrived: get the offset by `HEAD` and continue there, at any engine. The last part completes the upload: the
          *     response comes when the file is stored and the video is `processing`. The engine can respond before it has read the whole
-         *     body. `Upload-Offset` then says how far it got: continue there. Clients that cannot send `PATCH` can send `POST` with `X-HTTP-Method-Override: PATCH`.
+         *     body. `Upload-Offset` then says how far it got: continue there. Clients that cannot send `PATCH` can send `POST` with
+         *     `X-HTTP-Method-Override: PATCH`.
          */
         patch: operations["sendUploadPart"];
         trace?: never;
@@ -536,11 +538,12 @@ export interface paths {
         /**
          * Get the master playlist
          * @description The URL for a player: the `hls` of the record. The playlist lists the variants with their measured bit rates, the
-         *     audio that they share, and the captions (RFC 8216). Compressed with gzip on request.
+         *     audio that they share, and the captions (RFC 8216). That of a `preview` has maximum bit rates instead, and no captions.
+         *     Compressed with Brotli or gzip on request.
          *
          *     Caches can store the playlist of a `public` video, but have to revalidate it for each request, so that new captions are
-         *     visible at once. They must not store that of a `signed` video, which passes the token of the request on to the media
-         *     playlists.
+         *     visible at once. They must not store that of a `preview`, nor that of a `signed` video, which passes the token of the
+         *     request on to the media playlists.
          */
         get: operations["getMasterPlaylist"];
         put?: never;
@@ -567,7 +570,7 @@ export interface paths {
                  */
                 video: components["parameters"]["Video"];
                 /**
-                 * @description A variant of the video, or its audio.
+                 * @description A variant of the video, one of its audio renditions, or its I-frames.
                  * @example 480p
                  */
                 rendition: components["parameters"]["Rendition"];
@@ -576,9 +579,9 @@ export interface paths {
         };
         /**
          * Get a media playlist
-         * @description The segments of one rendition and the URL of their key (RFC 8216). All renditions of a video have the same segment
-         *     boundaries. Compressed with gzip on request. The playlist of a `signed` video passes the token of the request on to
-         *     the key URL. Segments need no token.
+         * @description The segments of one rendition and the URL of their key (RFC 8216). All variants of a video have the same segment
+         *     boundaries. Compressed with Brotli or gzip on request. The playlist of a `signed` video passes the token of the request
+         *     on to the key URL. Segments need no token.
          */
         get: operations["getMediaPlaylist"];
         put?: never;
@@ -605,7 +608,7 @@ export interface paths {
                  */
                 video: components["parameters"]["Video"];
                 /**
-                 * @description A variant of the video, or its audio.
+                 * @description A variant of the video, one of its audio renditions, or its I-frames.
                  * @example 480p
                  */
                 rendition: components["parameters"]["Rendition"];
@@ -667,7 +670,7 @@ export interface paths {
         /**
          * Get the media playlist of captions
          * @description Segments of WebVTT with the boundaries of the video segments (RFC 8216 §3.5). They are not encrypted. The playlist of
-         *     a `signed` video passes the token of the request on to them. Compressed with gzip on request.
+         *     a `signed` video passes the token of the request on to them. Compressed with Brotli or gzip on request.
          *
          *     A URL with an old revision gets the current captions.
          */
@@ -717,7 +720,8 @@ export interface paths {
          * Get a segment of captions
          * @description A WebVTT file with the cues that are shown during one video segment. A cue that is shown during several segments is in
          *     all of them. `X-TIMESTAMP-MAP` relates the times of the cues, which count from the first frame, to the timestamps of the
-         *     video segments. For a `signed` video it needs a playback token, like the playlists. Compressed with gzip on request.
+         *     video segments. For a `signed` video it needs a playback token, like the playlists. Compressed with Brotli or gzip on
+         *     request.
          */
         get: operations["getCaptionsSegment"];
         put?: never;
@@ -779,9 +783,9 @@ export interface paths {
         };
         /**
          * Get the poster image
-         * @description The `thumbnail` of the record: the image that was set with `PUT /videos/{id}/poster`. Without one, it is a frame of the video, at most
-         *     720 lines high: the first frame after 10 % of the duration that is not almost black. For a `signed` video it needs a playback token,
-         *     like the playlists.
+         * @description The `thumbnail` of the record: the image that was set with `PUT /videos/{id}/poster`. Without one, it is a frame of the video
+         *     whose short side has at most 720 pixels: the first frame after 10 % of the duration that is not almost black. For a `signed` video it
+         *     needs a playback token, like the playlists.
          */
         get: operations["getPoster"];
         put?: never;
@@ -813,8 +817,8 @@ export interface paths {
         /**
          * Get the storyboard
          * @description The `storyboard` of the record: a WebVTT file for previews in the seek bar. Each cue names the part of `storyboard.jpg`
-         *     that shows its time span. Compressed with gzip on request. For a `signed` video it passes the token of the request on
-         *     to the image.
+         *     that shows its time span. Compressed with Brotli or gzip on request. For a `signed` video it passes the token of the
+         *     request on to the image.
          */
         get: operations["getStoryboard"];
         put?: never;
@@ -877,7 +881,8 @@ export interface paths {
         /**
          * Show the player page
          * @description The `embed` of the record: a page with a player, for an `<iframe>` or a browser. It plays the video, or says why it cannot. Until the
-         *     video can be played, the page shows the progress; then the player appears without a reload. The page loads nothing from other services and sets no cookies.
+         *     video can be played, the page shows the progress; then the player appears without a reload. The page sets no cookies, and loads
+         *     nothing from other services, except segments from the object store or the CDN of the installation.
          *
          *     `allowedOrigins` of the video, or the installation, decides which sites may show it in a frame. Every site may show the pages
          *     of 401, 403 and 404, which show nothing of the video.
@@ -1030,8 +1035,8 @@ export interface paths {
         /**
          * Change a webhook
          * @description Changes the fields in the body. After a change of `url`, pending deliveries go to the new URL. A change of `url`
-         *     resets `deliveryStatus` and `consecutiveFailures`, and so does enabling the webhook. Disabling ends pending deliveries as failed. Events
-         *     that happen while a webhook is disabled are not sent later.
+         *     resets `deliveryStatus` and `consecutiveFailures`, and so does enabling the webhook. Disabling ends pending deliveries as failed.
+         *     Events that happen while a webhook is disabled are not sent later.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -1210,8 +1215,8 @@ export interface paths {
         put?: never;
         /**
          * Deliver an event again
-         * @description Sends the event again now, whatever the status of the delivery, with all the retries of a new one. The `webhook-id`
-         *     stays the same, so your endpoint can recognise a duplicate.
+         * @description Sends the event again now, whatever the status of the delivery, with all the retries of a new one; a test event has
+         *     none. The `webhook-id` stays the same, so your endpoint can recognise a duplicate.
          */
         post: operations["redeliverWebhookDelivery"];
         delete?: never;
@@ -1298,7 +1303,8 @@ export interface paths {
          *
          *     The new key can have only permissions that the key of the request has, and cannot expire later (403
          *     `permission_escalation`). The environment decides in which usage the videos created with the key count, and whether they are
-         *     removed after a while (`test`). It does not limit access: keys of either environment see everything in the workspace, and can create keys of both.
+         *     removed after a while (`test`). It does not limit access: keys of either environment see everything in the workspace, and can
+         *     create keys of both.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1370,7 +1376,8 @@ export interface paths {
         post: operations["createConsoleSession"];
         /**
          * Sign out everywhere
-         * @description Ends all sessions in the workspace, including that of the request. A session with several workspaces stays valid in the others.
+         * @description Ends all sessions in the workspace, including that of the request, and removes the workspace from unused sign-in links. A session
+         *     with several workspaces stays valid in the others.
          */
         delete: operations["revokeConsoleSessions"];
         options?: never;
@@ -1423,7 +1430,8 @@ export interface paths {
         /**
          * Get the current session
          * @description Returns the session of the cookie, in the workspace and environment that the headers choose. `workspaces` lists the workspaces and
-         *     environments that they can choose. Requires no permission.
+         *     environments that they can choose. A header that names a workspace or an environment that the session does not have is ignored.
+         *     Requires no permission.
          */
         get: operations["getConsoleSession"];
         put?: never;
@@ -1706,7 +1714,8 @@ export interface components {
             expiresAt: string;
             /**
              * Format: int64
-             * @description Maximum size of the file in bytes: the declared `size`. If none is declared, the lowest of the limits of the installation and of the quotas.
+             * @description Maximum size of the file in bytes: the declared `size`. If none is declared, it is the limit of the installation, or the quota
+             *     `fileBytes` if that is lower.
              * @example 10737418240
              */
             maxBytes: number;
@@ -1789,8 +1798,9 @@ export interface components {
             url: string;
             /**
              * @description Headers of the request for the file, e.g. `Authorization`. Framelane stores them encrypted, never shows them, sends
-             *     them only to the origin of `url`, and erases them when the import ends. Framelane itself sets `Host`, `Range`,
-             *     `If-Range`, `Accept-Encoding`, and the headers about the connection and the content: those are refused.
+             *     them only to the origin of `url`, and erases them when the import ends. Framelane refuses `Host`, `Origin`, `Date`, `Via`,
+             *     `Expect`, `Max-Forwards`, `Range`, `Accept-Encoding`, names that begin with `If-` or `Proxy-`, and the headers about the
+             *     connection and the content.
              * @example {
              *       "Authorization": "Bearer EXAMPLE"
              *     }
@@ -1865,8 +1875,8 @@ export interface components {
         VideoPreview: {
             /**
              * Format: uri
-             * @description The URL of the master playlist, which remains when the video is `ready`. The playlists have all segments of the video.
-             *     A `signed` video also needs a playback token.
+             * @description The URL of the master playlist. It stays the same when the video becomes `ready`. The playlists list all segments of the video,
+             *     also those that are not transcoded yet. A `signed` video also needs a playback token.
              */
             hls: string;
             /** @description The resolutions that can be played so far, lowest first. */
@@ -2009,8 +2019,8 @@ export interface components {
             deletedAt: string | null;
         };
         /**
-         * @description The record of a video. Properties of the file are `null` until they are known. `hls`, `variants` and `audioTracks` are present only
-         *     while `status` is `ready`.
+         * @description The record of a video. `hls`, `variants` and `audioTracks` are present only while `status` is `ready`. The properties of the file are
+         *     `null` until then, except `size`.
          */
         Video: {
             /** @description The video. Ids sort by time of creation. */
@@ -2091,7 +2101,7 @@ export interface components {
             inputIssues: components["schemas"]["InputIssue"][];
             /** @description The captions, one entry for each language. Those of the uploaded file are present once the video is `ready`. */
             captions: components["schemas"]["Captions"][];
-            /** @description Format of the uploaded file; `null` until Framelane has probed it. */
+            /** @description Format of the uploaded file; `null` until the video is `ready`. */
             source: components["schemas"]["VideoSource"] | null;
             /** @description The import of the file; `null` for an uploaded file. */
             import: components["schemas"]["VideoImport"] | null;
@@ -2106,7 +2116,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the record last changed.
+             * @description When the record last changed. The progress of an import does not count.
              */
             updatedAt: string;
             /**
@@ -2304,7 +2314,7 @@ export interface components {
             size: number;
             /**
              * Format: date-time
-             * @description When its last byte arrived.
+             * @description When the file was stored.
              * @example 2026-11-21T09:03:40.512Z
              */
             receivedAt: string;
@@ -2372,7 +2382,8 @@ export interface components {
             height: number;
             /**
              * Format: uri
-             * @description The poster image. Absent, together with the next two, until the video is ready, and if it exceeds `maxwidth` or `maxheight`.
+             * @description The poster image. Absent, together with the next two, while `thumbnail` of the video is `null`, and if it exceeds `maxwidth` or
+             *     `maxheight`.
              */
             thumbnail_url?: string;
             /** @description Width of the poster image in pixels. */
@@ -2409,7 +2420,7 @@ export interface components {
         /** @description Why an attempt failed. */
         WebhookDeliveryError: {
             /**
-             * @description - `timeout`: the endpoint did not respond within 15 seconds
+             * @description - `timeout`: the endpoint did not respond in time, by default within 15 seconds
              *     - `host_not_found`: its host name has no address
              *     - `address_not_allowed`: its host name resolves to an address that is not allowed
              *     - `connection_refused`, `connection_failed`: it was unreachable, or closed the connection without a response
@@ -2469,8 +2480,7 @@ export interface components {
             enabled: boolean;
             /**
              * @description `pending`: no attempt has been made yet. `healthy`: the last attempt succeeded. `failing`: the last attempt
-             *     failed. `disabled`: Framelane sends no events to it; see
-             *     `disabledReason`.
+             *     failed. `disabled`: Framelane sends no events to it; see `disabledReason`.
              * @enum {string}
              */
             deliveryStatus: "pending" | "healthy" | "failing" | "disabled";
@@ -2686,7 +2696,8 @@ export interface components {
         TranscodedMinutes: number;
         /**
          * Format: int64
-         * @description Bytes sent to players in this period, headers included. A few seconds behind.
+         * @description Bytes that Framelane sent to players in this period, headers included. Bytes that the object store, a CDN or a cache sends to them
+         *     do not count. A few seconds behind.
          */
         BandwidthBytes: number;
         /**
@@ -2753,8 +2764,8 @@ export interface components {
             bandwidthBytes: components["schemas"]["BandwidthBytes"];
             /**
              * Format: int64
-             * @description Bytes stored at the end of the day; for today, the bytes stored now. Recorded every hour, so it can lack the last hour of the day. `null`
-             *     if nothing was recorded on that day.
+             * @description Bytes stored at the end of the day; for today, the bytes stored now. Recorded every hour, so it can lack the last hour of the
+             *     day. `null` if nothing was recorded on that day.
              */
             storageBytes: number | null;
         };
@@ -3043,7 +3054,7 @@ export interface components {
             imports: number;
             /**
              * Format: int64
-             * @description Free space where it works; `null` without the role `transcode`.
+             * @description Free space where it works; `null` without the role `transcode`, or if it could not be read.
              */
             diskFreeBytes: number | null;
             /**
@@ -3102,7 +3113,10 @@ export interface components {
                 /** @description Uploads in progress. */
                 running: number;
             } | null;
-            /** @description Imports that wait for an uploader or are being fetched; `null` if they could not be read. */
+            /**
+             * @description Imports that wait for an uploader or are being fetched; `null` if they could not be read. Their times count from when an import
+             *     was due.
+             */
             imports: components["schemas"]["SystemWork"] | null;
             /** @description Webhook deliveries; `null` if they could not be read. */
             webhookDeliveries: {
@@ -3281,7 +3295,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The `Idempotency-Key` was used with a different body in the last 24 hours. */
+        /** @description The `Idempotency-Key` was used with a different body or environment in the last 24 hours. */
         KeyReused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3773,9 +3787,9 @@ export interface components {
             };
         };
         /**
-         * @description The storage or the control plane is unavailable, or the engine has reached its limit of concurrent uploads; for a resumable
-         *     upload also if the workspace has reached its limit. The upload token stays valid, unless Framelane has stored the file after
-         *     all (then the next request gets 401 `upload_token_used`).
+         * @description The storage or the control plane is unavailable, or the engine has reached its limit of concurrent uploads. For a resumable
+         *     upload also if the workspace has reached its limit, or too many uploads from this address had an unknown token. A valid upload
+         *     token stays valid, unless Framelane has stored the file after all (then the next request gets 401 `upload_token_used`).
          */
         EngineUnavailable: {
             headers: {
@@ -3820,8 +3834,8 @@ export interface components {
             };
         };
         /**
-         * @description A header is missing or invalid (`validation_failed`), or the file is empty (`file_empty`). The extensions "creation-defer-length" and
-         *     "concatenation" are not supported.
+         * @description A header is missing or invalid (`validation_failed`), or the file is empty (`file_empty`). The extensions `creation-defer-length` and
+         *     `concatenation` are not supported.
          */
         BadCreation: {
             headers: {
@@ -3958,7 +3972,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `Upload-Offset` or `Upload-Checksum` is missing or invalid (`validation_failed`). */
+        /** @description `Upload-Offset` is missing or invalid, or `Upload-Checksum` is invalid (`validation_failed`). */
         BadPart: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -4284,7 +4298,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key or the session belongs to another workspace, or the request is not from the console. */
+        /**
+         * @description The key or the session belongs to another workspace or is not for the environment, or the request with a session is not from the
+         *     console.
+         */
         WorkspaceForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -4500,7 +4517,7 @@ export interface components {
          */
         TransferId: string;
         /**
-         * @description Where in the file the body begins. It must be the `Upload-Offset` of the last response to `HEAD` or `PATCH`.
+         * @description Where in the file the body begins. It must be the `Upload-Offset` of the last response, or 0 if that had none.
          * @example 0
          */
         UploadOffset: number;
@@ -4521,7 +4538,7 @@ export interface components {
          */
         Video: string;
         /**
-         * @description A variant of the video, or its audio.
+         * @description A variant of the video, one of its audio renditions, or its I-frames.
          * @example 480p
          */
         Rendition: components["schemas"]["Rendition"];
@@ -5279,7 +5296,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "type": "attempt",
-                     *           "at": "2026-11-21T09:04:42.105Z",
+                     *           "at": "2026-11-21T09:04:51.105Z",
                      *           "attempt": {
                      *             "number": 2,
                      *             "outcome": "completed",
@@ -6027,7 +6044,7 @@ export interface operations {
                  */
                 "Tus-Resumable": components["parameters"]["TusResumable"];
                 /**
-                 * @description Where in the file the body begins. It must be the `Upload-Offset` of the last response to `HEAD` or `PATCH`.
+                 * @description Where in the file the body begins. It must be the `Upload-Offset` of the last response, or 0 if that had none.
                  * @example 0
                  */
                 "Upload-Offset": components["parameters"]["UploadOffset"];
@@ -6158,7 +6175,7 @@ export interface operations {
                  */
                 video: components["parameters"]["Video"];
                 /**
-                 * @description A variant of the video, or its audio.
+                 * @description A variant of the video, one of its audio renditions, or its I-frames.
                  * @example 480p
                  */
                 rendition: components["parameters"]["Rendition"];
@@ -6234,7 +6251,7 @@ export interface operations {
                  */
                 video: components["parameters"]["Video"];
                 /**
-                 * @description A variant of the video, or its audio.
+                 * @description A variant of the video, one of its audio renditions, or its I-frames.
                  * @example 480p
                  */
                 rendition: components["parameters"]["Rendition"];
@@ -7775,8 +7792,8 @@ export interface operations {
                      *       "csrfToken": "hX0q1c2mVtqk0yJ9m7m3cCw5mJzS1rBq8m3C4Q0yW1E",
                      *       "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
                      *       "createdAt": "2026-11-21T09:00:00.000Z",
-                     *       "lastSeenAt": "2026-11-21T09:41:00.000Z",
-                     *       "idleExpiresAt": "2026-11-21T17:41:00.000Z",
+                     *       "lastSeenAt": "2026-11-21T09:00:00.000Z",
+                     *       "idleExpiresAt": "2026-11-21T17:00:00.000Z",
                      *       "expiresAt": "2026-11-28T09:00:00.000Z"
                      *     }
                      */

@@ -109,7 +109,7 @@ export async function endSession(page: Page): Promise<void> {
   expect((await client.call('DELETE', `/console/sessions/${id}`)).status).toBe(204);
 }
 
-/** Waits until the page has this heading, and the document this name. */
+/** Waits until the heading of the page and the title of the document begin with this text. */
 export async function heading(page: Page, text: string): Promise<void> {
   const words = JSON.stringify(text);
   await page.waitForFunction(

@@ -6,8 +6,8 @@ import { runProgram } from '@framelane/test-kit/run-program';
 const BODILESS = [204, 304];
 
 /**
- * Runs shell lines that call curl once and resolves with the response, without what curl wrote to a file. The lines
- * run in `directory` with the variables of `env`.
+ * Runs shell lines that call curl once, in `directory` and with the variables of `env`. Resolves with the response. Its body is empty if
+ * curl wrote the body to a file.
  */
 export async function runCurlLine(
   lines: string,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** A status in place of the response; or the response is lost; or the connection breaks after some bytes of the body. */
 export type Fault = number | 'lost' | { afterBytes: number };
 
-/** Stands between a client and the engine. It injects faults and serves a page. */
+/** Stands between a client and the engine. It injects faults and serves pages of the test. */
 export class FaultyProxy {
   readonly #engineUrl: string;
   readonly #server: Server;

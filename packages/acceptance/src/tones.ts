@@ -21,7 +21,7 @@ export async function heardTone(
 }
 
 /** The loudest of some tones (in hertz) in mono samples at 48 kHz; null in silence. */
-export function loudestTone(samples: Float32Array, hertz: readonly number[]): number | null {
+function loudestTone(samples: Float32Array, hertz: readonly number[]): number | null {
   const found = hertz
     .map((tone) => ({ tone, loudness: loudnessOf(samples, tone) }))
     .toSorted((a, b) => b.loudness - a.loudness)[0];
@@ -40,9 +40,9 @@ function loudnessOf(samples: Float32Array, hertz: number): number {
 }
 
 /** The options with which ffmpeg writes audio to its standard output as `readSamples` reads it. */
-export const AS_SAMPLES = ['-ac', '1', '-ar', String(SAMPLE_RATE), '-f', 'f32le', '-'];
+const AS_SAMPLES = ['-ac', '1', '-ar', String(SAMPLE_RATE), '-f', 'f32le', '-'];
 
 /** Samples from the output of ffmpeg. */
-export function readSamples(output: Buffer): Float32Array {
+function readSamples(output: Buffer): Float32Array {
   return new Float32Array(new Uint8Array(output).buffer, 0, Math.floor(output.length / 4));
 }

@@ -187,6 +187,14 @@ describeInBrowser('a web page', () => {
     }
   });
 
+  test('a page that may not store the ticket uploads as well', async () => {
+    await page.evaluate(`Object.defineProperty(window, 'localStorage', {
+      get() { throw new DOMException('Access is denied', 'SecurityError'); },
+    })`);
+    await choose(clip, -1);
+    expect(await output()).toMatch(/ has arrived$/);
+  });
+
   async function watchProgress(): Promise<void> {
     await page.evaluate(`
       window.seen = [];

@@ -73,7 +73,7 @@ const PERMISSIONS = Object.keys(LINKS) as Permission[];
 /** Would run a script, and break attributes, if a page did not escape it. */
 const HOSTILE = `"'><img src=x onerror="window.attacked=1"><script>window.attacked=1</script>{{7*7}}`;
 
-/** The API refuses brackets and double quotes in URLs. */
+/** The same for a URL. The API accepts no angle brackets and no double quotes in URLs (RFC 3986). */
 const HOSTILE_PATH = `'onerror='window.attacked=1'javascript:alert(1)`;
 
 useConsole();

@@ -84,7 +84,7 @@ function stored(page: Page): Promise<string[]> {
   ) as Promise<string[]>;
 }
 
-/** The videos whose title contains a text. */
+/** The videos whose title contains a text. They are deleted after the tests. */
 async function videosWith(title: string): Promise<{ id: string; status: string }[]> {
   const response = await client.call('GET', `/videos?q=${encodeURIComponent(title)}`);
   const { data } = (await response.json()) as { data: { id: string; status: string }[] };

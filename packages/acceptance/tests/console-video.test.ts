@@ -43,7 +43,7 @@ const SOON_EXPIRED = `
 useConsole();
 
 let directory: string;
-/** Ready. The tests share it, and leave it with its file and without captions. */
+/** Ready. The tests share it, and leave it public, with its file and without captions, except for the last test. */
 let video: ReadyVideo;
 
 beforeAll(async () => {

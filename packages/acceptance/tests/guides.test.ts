@@ -96,5 +96,5 @@ async function run(lines: string): Promise<{ stdout: string; stderr: string }> {
     .replaceAll('http://localhost:8080/v1', target.baseUrl)
     .replaceAll('http://localhost:8090', target.engineUrl)
     .replaceAll('http://localhost:3000/', 'https://receiver.invalid/');
-  return runProgram('bash', ['-ec', here], { env, cwd: directory });
+  return runProgram('bash', ['-eo', 'pipefail', '-c', here], { env, cwd: directory });
 }

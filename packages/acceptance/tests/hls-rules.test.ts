@@ -21,7 +21,7 @@ const RULES_FOR_AUDIO = [
 /** Not applicable: these clips have no captions. captions.test.ts checks a stream that has. */
 const RULES_FOR_CAPTIONS = ['webvtt', 'start', 'segments', 'cues', 'clear'].map((name) => `captions.${name}`);
 
-/** Clips, their expected renditions, and rules that a checker cannot apply to them. */
+/** Clips, their expected renditions, and the rules that the checker cannot apply to them. */
 const CASES: (ClipPlan & {
   renditions: { variant: string; size: string; frameRate: string }[];
   skippedRules: string[];

@@ -48,7 +48,7 @@ let video: ReadyVideo;
 /** 12 s of 480p in English and German. */
 let bilingual: ReadyVideo;
 let browser: Browser;
-/** A website that shows players. Its path is the HTML of the page. */
+/** A website that shows players. It responds with the path of the request, as HTML. */
 let site: Server;
 let siteUrl: string;
 
@@ -650,7 +650,7 @@ addEventListener('message', () => { if (received.length === 1) { call('getDurati
   );
   await untilEvent(page, 'play');
   await untilEvent(page, 'timeupdate');
-  // The seek at the event ready.
+  // The page has called setCurrentTime at the event `ready`.
   expect(
     await page.evaluate(`received.find(({ event }) => event === 'timeupdate').value.seconds`),
   ).toBeGreaterThanOrEqual(8);

@@ -95,6 +95,20 @@ test.each<[string, CaptionsFormat, string | Uint8Array, number | null, RegExp]>(
     /blank line is missing/,
   ],
   ['Latin-1', 'subrip', Buffer.from('1\n00:00:01,000 --> 00:00:02,000\n\xe9\n', 'latin1'), 3, /UTF-8/],
+  [
+    'Latin-1 with old line breaks',
+    'subrip',
+    Buffer.from('1\r00:00:01,000 --> 00:00:02,000\r\xe9\r', 'latin1'),
+    3,
+    /UTF-8/,
+  ],
+  [
+    'Latin-1 with line breaks of two bytes',
+    'subrip',
+    Buffer.from('1\r\n00:00:01,000 --> 00:00:02,000\r\n\xe9\r\n', 'latin1'),
+    3,
+    /UTF-8/,
+  ],
   ['UTF-16', 'webvtt', Buffer.from('\ufeffWEBVTT', 'utf16le'), null, /UTF-16/],
   ['no cue', 'webvtt', 'WEBVTT\n\nNOTE nothing', null, /no cue/],
   [

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { CaptionsError, type Cue, MAX_CUES } from './captions.ts';
 import { normalizeSettings, settingsOfPosition } from './cue-settings.ts';
 import { normalizeText } from './cue-text.ts';
@@ -10,6 +11,7 @@ type Line = { number: number; text: string };
 /** The lines of a cue or of another part of a file. */
 type Block = [Line, ...Line[]];
 
+const LINE_BREAK = /\r\n|\n|\r/;
 const ARROW = '-->';
 /** Hours are optional and can have more than two digits. WebVTT writes a point, SubRip a comma; files mix them up. */
 const TIME = String.raw`(?:(\d{1,5}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})`;
@@ -27,9 +29,7 @@ export function readCaptions(
   format: CaptionsFormat,
   duration: number | null = null,
 ): Cue[] {
-  const lines = decode(bytes)
-    .replaceAll('\0', '\ufffd')
-    .split(/\r\n|\n|\r/);
+  const lines = decode(bytes).replaceAll('\0', '\ufffd').split(LINE_BREAK);
   requireLines(lines);
   checkHeader(lines[0] ?? '', format);
   const cues: Cue[] = [];
@@ -92,18 +92,9 @@ function decode(bytes: Uint8Array): string {
 
 /** The first line that is not UTF-8. No character of several bytes contains the byte of a line break. */
 function lineOfBadByte(bytes: Uint8Array): number {
-  let line = 1;
-  for (let start = 0; start < bytes.length; line += 1) {
-    const found = bytes.indexOf(0x0a, start);
-    const end = found === -1 ? bytes.length : found + 1;
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(start, end));
-    } catch {
-      break;
-    }
-    start = end;
-  }
-  return line;
+  // In Latin-1 every byte is a character.
+  const lines = Buffer.from(bytes).toString('latin1').split(LINE_BREAK);
+  return lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1'))) + 1;
 }
 
 /** Blocks end at a blank line. In SubRip, text after a blank line belongs to the cue before it, unless it begins a new cue. */

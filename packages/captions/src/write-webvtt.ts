@@ -6,7 +6,7 @@ export function cueBlock({ start, end, settings, text }: Cue): string {
   return `${settings === '' ? timing : `${timing} ${settings}`}\n${text}\n`;
 }
 
-/** A WebVTT file of these blocks. `header` are metadata headers for its first lines. */
+/** A WebVTT file of these blocks. `header` contains the lines after the first one, each with its line break. */
 export function webVttFile(blocks: readonly string[], header = ''): string {
   return [`WEBVTT\n${header}`, ...blocks].join('\n');
 }

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/performance/noBarrelFile: what a published package exports is one module.
+// biome-ignore-all lint/performance/noBarrelFile: an entry point of a published package re-exports the public names.
 import type { UploadReceipt, UploadTicket } from './contract.ts';
 import { ConnectionError, FramelaneError } from './framelane-error.ts';
 import {
@@ -28,11 +28,12 @@ declare class XMLHttpRequest {
   send(body: FormData | Blob | null): void;
   abort(): void;
 }
-declare const localStorage: {
+type TicketStorage = {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
   removeItem(key: string): void;
 };
+declare const localStorage: TicketStorage;
 
 /**
  * Sends a file from a web page to the engine. Resolves when the engine has stored the file, whether it is a video or not.
@@ -59,7 +60,7 @@ export async function upload(
 
 /**
  * Uploads a file with a ticket that `requestTicket` gets from your server. The ticket is kept in `localStorage` until the file has arrived.
- * Another call for the same file continues the upload, also after a reload of the page.
+ * Another call for the same file continues the upload, also after a reload of the page, unless the browser refuses to store the ticket.
  */
 export async function uploadVideo(
   file: File,
@@ -67,21 +68,30 @@ export async function uploadVideo(
   options: UploadOptions = {},
 ): Promise<UploadReceipt> {
   const key = `framelane ${file.name} ${file.size} ${file.lastModified}`;
-  const kept = localStorage.getItem(key);
+  const kept = inStorage((storage) => storage.getItem(key)) ?? null;
   const ticket: UploadTicket = kept === null ? await requestTicket() : JSON.parse(kept);
-  localStorage.setItem(key, JSON.stringify(ticket));
+  inStorage((storage) => storage.setItem(key, JSON.stringify(ticket)));
   try {
     const receipt = await upload(file, ticket, options);
-    localStorage.removeItem(key);
+    inStorage((storage) => storage.removeItem(key));
     return receipt;
   } catch (error) {
     const code = error instanceof FramelaneError ? error.code : '';
     if (!code.startsWith('upload_token_')) throw error;
-    localStorage.removeItem(key);
+    inStorage((storage) => storage.removeItem(key));
     if (kept === null) throw error;
     // The page was closed before it got the last response.
     if (code === 'upload_token_used') return receiptOf(ticket.videoId, file.size);
     return uploadVideo(file, requestTicket, options);
+  }
+}
+
+/** The browser throws if the page may not use its storage, or if the storage is full. */
+function inStorage<Result>(use: (storage: TicketStorage) => Result): Result | undefined {
+  try {
+    return use(localStorage);
+  } catch {
+    return undefined;
   }
 }
 

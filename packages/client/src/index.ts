@@ -1,4 +1,4 @@
-// biome-ignore-all lint/performance/noBarrelFile: what a published package exports is one module.
+// biome-ignore-all lint/performance/noBarrelFile: an entry point of a published package re-exports the public names.
 export { type ClientOptions, createClient, type FramelaneClient, type SessionScope } from './client.ts';
 export type {
   ImportRequest,

@@ -64,6 +64,18 @@ test('an abort during a pause ends the upload at once', async () => {
   expect(methods).toEqual(['POST', 'HEAD']);
 });
 
+test('an upload that stays locked ends with the status of HEAD', async () => {
+  const { methods, send } = engine(async () => response(423, { 'x-request-id': 'req_1' }));
+  await expect(uploadResumably({ size: 10 }, PERMIT, { retries: 0 }, send)).rejects.toMatchObject({
+    name: 'FramelaneError',
+    message: 'The response to the request for the offset of the upload has the status 423.',
+    code: 'unexpected_response',
+    status: 423,
+    requestId: 'req_1',
+  });
+  expect(methods).toEqual(['POST', 'HEAD']);
+});
+
 test('an upload of which the engine receives nothing more ends after its retries', async () => {
   const { methods, send } = engine(async ({ method }) =>
     response(method === 'HEAD' ? 200 : 204, { 'upload-offset': '4' }),

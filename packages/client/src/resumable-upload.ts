@@ -57,6 +57,7 @@ export async function uploadResumably(
   const { size } = file;
   const report = (sent: number) => onProgress?.({ sent, total: size });
   const upload = new TusUpload(file, permit, send);
+  // Only bytes beyond the furthest offset are progress: otherwise an engine that always loses its data would be retried forever.
   let reached = 0;
   for (let failures = 0; ; failures += 1) {
     try {
@@ -114,10 +115,13 @@ class TusUpload {
   async offset(): Promise<number> {
     this.#url ??= await this.#create();
     const response = await this.#request({ method: 'HEAD', url: this.#url });
-    if (response.status === 200) return offsetIn(response);
-    // A response to HEAD has no body. The next creation says what is wrong, or begins anew.
-    if (!isTemporary(response.status)) this.#url = undefined;
-    throw new Interruption(errorIn(response));
+    const { status } = response;
+    if (status === 200) return offsetIn(response);
+    // A response to HEAD has no body that says what is wrong. The next creation says it, or begins a new upload.
+    if (!isTemporary(status)) this.#url = undefined;
+    const requestId = response.header('x-request-id');
+    const message = `The response to the request for the offset of the upload has the status ${status}.`;
+    throw new Interruption(new FramelaneError(message, { code: 'unexpected_response', status, requestId }));
   }
 
   /** Sends the rest of the file. Resolves with how far it has arrived. */

@@ -50,6 +50,7 @@ describe('the pause before a retry', () => {
     ['a minute', 429, '60', 60_000],
     ['more than a minute', 429, '61', undefined],
     ['nonsense', 503, 'soon', 500],
+    ['a fraction, which is not allowed', 503, '1.5', 500],
   ])('depends on `Retry-After`: %s', (_what, status, value, expected) => {
     expect(pauseBeforeRetry(0, later(status, value), () => 1)).toBe(expected);
   });

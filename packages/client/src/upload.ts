@@ -32,7 +32,7 @@ export type UploadOptions = {
 /** Reads the engine's response to an upload. Throws a FramelaneError if it is an error. */
 export function readReceipt(status: number, requestId: string | null, text: string): UploadReceipt {
   const body = parseBody(text);
-  if (status !== 202) throw errorOf(status, requestId, body);
+  if (status !== 202 || typeof body === 'string') throw errorOf(status, requestId, body);
   return body as UploadReceipt;
 }
 

@@ -132,6 +132,16 @@ describe('a call', () => {
     });
   });
 
+  test('recognises a successful response that is not from the API', async () => {
+    const page: Handler = (_req, res) =>
+      res.writeHead(200, { 'Content-Type': 'text/html' }).end('<h1>Hi</h1>');
+    const { client } = await clientOf(page);
+    await expect(client.account.whoami()).rejects.toMatchObject({
+      name: 'FramelaneError',
+      code: 'unexpected_response',
+    });
+  });
+
   test('uses the given fetch', async () => {
     const client = createClient({
       baseUrl: 'https://video.example.com/v1',

@@ -238,7 +238,7 @@ export const claimAttemptResponse = z.object({
   sourceKey: z.string(),
   /** Size of the source in bytes. */
   sourceBytes: z.int().positive(),
-  /** Whether the result of the attempt must include the SHA-256 of the source, which the control plane does not know. */
+  /** Whether the result of the attempt must include the SHA-256 of the source, because the control plane does not know it. */
   hashSource: z.boolean().optional(),
   /** Whether the control plane accepts more than one audio rendition. Absent in earlier versions, which do not. */
   severalAudioTracks: z.boolean().optional(),

@@ -19,8 +19,8 @@ export type JoinedPlan = {
 };
 
 /**
- * The manifest of a video, from the results of all its tasks in any order. Throws an Error if results are missing, or if segments are
- * missing or duplicate, start at other times than in other renditions, or differ in their codecs.
+ * The manifest of a video, from the results of all its tasks in any order. Throws an Error if a rendition is missing, or if its segments
+ * are missing or duplicate, differ in their codecs, or start at other times than planned or than in another rendition.
  */
 export function joinManifest(
   { encode, facts, segmentStarts }: JoinedPlan,

@@ -1,7 +1,7 @@
 /** Long enough for every language tag that is in use (RFC 5646 §4.4.1). */
 const MAX_LENGTH = 35;
 
-/** No primary language has more than three letters: those of four to eight are reserved (RFC 5646 §2.2.1). */
+/** No registered primary language has more than three letters. Four letters are reserved (RFC 5646 §2.2.1). */
 const PRIMARY_LANGUAGE = /^[a-z]{2,3}(-|$)/;
 
 /** The canonical form of a BCP 47 language tag, e.g. `pt-BR` for `PT-br` and `en` for `eng`; undefined for other texts. */

@@ -11,15 +11,16 @@ export type Segment = z.infer<typeof segment>;
 
 const renditionManifest = z.object({
   name: z.enum(RENDITIONS),
-  /** RFC 6381 codec string of the first segment, e.g. `avc1.64001f` or `mp4a.40.2`. */
+  /** RFC 6381 codec string of all segments, e.g. `avc1.64001f` or `mp4a.40.2`. */
   codecs: z.string().min(1),
   /** Pixels after cropping; null for audio. */
   width: z.int().positive().nullable(),
   height: z.int().positive().nullable(),
   /** Frames per second; null for audio and for I-frames. */
   frameRate: z.number().positive().nullable(),
-  /** Channels, null for video. BCP 47 language, null for video and if the source has no language tag. */
+  /** Null for video. */
   channels: z.int().positive().nullable(),
+  /** BCP 47; null for video, and if the source has no language tag. */
   language: z.string().nullable(),
   /** The name of the audio in players, unique among the audio renditions. Absent for video, and in manifests of earlier engines. */
   label: z

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { CompactEncrypt } from 'jose';
 import { SealingKeys } from './sealing.ts';
 
 const [first, second, third] = [1, 2, 3].map((fill) => Buffer.alloc(32, fill)) as [Buffer, Buffer, Buffer];
@@ -26,6 +27,16 @@ test('an altered value does not open', async () => {
   const parts = (await keys.seal(VALUE)).split('.');
   parts[3] = Buffer.from('another cipher..').toString('base64url');
   await expect(keys.open(parts.join('.'))).rejects.toThrow('altered');
+});
+
+test.each([
+  ['key management', { alg: 'A256KW' }],
+  ['content encryption', { enc: 'A128CBC-HS256' }],
+])('a value sealed with another algorithm for %s does not open', async (_, changes) => {
+  const keys = new SealingKeys(first);
+  const header = JSON.parse(Buffer.from(keys.header, 'base64url').toString());
+  const jwe = new CompactEncrypt(VALUE).setProtectedHeader({ ...header, ...changes });
+  await expect(keys.open(await jwe.encrypt(first))).rejects.toThrow('altered');
 });
 
 test('each purpose has its own keys, also for previous secrets', async () => {

@@ -208,7 +208,7 @@ describe('forms', () => {
     await uploader.expectReady([ticket]);
   });
 
-  test('no file name reaches a path, a key or a command', async () => {
+  test('files with hostile names become ready, and no object key contains such a name', async () => {
     const names = [
       '../../../../../../etc/passwd',
       '/dev/null',

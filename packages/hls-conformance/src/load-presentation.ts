@@ -116,13 +116,25 @@ class PresentationLoader {
   async #fetchCaptions(url: string): Promise<Captions> {
     const file = await this.#playlistFile('media playlist', url);
     const playlist = readMediaPlaylist(file?.lines ?? [], url);
+    const name = this.#place(url);
+    const unread = file === null ? null : whyCaptionsUnread(playlist);
+    if (unread !== null) {
+      this.#notes.push(`the captions of ${name} are not read: ${unread}`);
+      return {
+        name,
+        url,
+        file,
+        playlist,
+        segments: playlist.segments.map((each) => ({ ...each, text: null })),
+      };
+    }
     const segments: CaptionsSegment[] = [];
     for (const listed of playlist.segments) {
       const { response, body } = await fetchSmall(this.#client, 'captions', listed.url, CAPTIONS_LIMIT);
       this.#responses.push(response);
       segments.push({ ...listed, text: body && new TextDecoder().decode(body) });
     }
-    return { name: this.#place(url), url, file, playlist, segments };
+    return { name, url, file, playlist, segments };
   }
 
   async #fetchRendition(url: string): Promise<Rendition> {
@@ -191,6 +203,12 @@ class PresentationLoader {
     const reason = response?.error ?? `responded with ${response?.status}`;
     return `${this.#place(this.#url)} could not be fetched: ${reason}`;
   }
+}
+
+/** Why captions cannot be read; null if they can. They are never decrypted. */
+function whyCaptionsUnread(playlist: MediaPlaylist): string | null {
+  const isEncrypted = playlist.segments.some(({ key }) => key !== null && key.method !== 'NONE');
+  return isEncrypted ? 'they are encrypted' : whyUnread(playlist);
 }
 
 /** Why the segments of a playlist cannot be read; null if they can. */

@@ -87,7 +87,7 @@ export type Captions = {
   segments: CaptionsSegment[];
 };
 
-/** A fetched segment of captions. The text is null if it was not fetched. */
+/** A segment of captions. The text is null if it was not fetched or cannot be read. */
 export type CaptionsSegment = ListedSegment & { text: string | null };
 
 /** A content key, without its bytes. */
@@ -135,10 +135,9 @@ export function playlistFiles({ master, renditions, iFrames, captions }: Present
 export function shortAddress(url: string, presentationUrl: string): string {
   const { origin, pathname } = new URL(url);
   const base = new URL('.', presentationUrl);
+  const folder = `${base.origin}${base.pathname}`;
   const address = `${origin}${pathname}`;
-  return address.startsWith(base.origin + base.pathname)
-    ? address.slice((base.origin + base.pathname).length)
-    : address;
+  return address.startsWith(folder) && address !== folder ? address.slice(folder.length) : address;
 }
 
 /** Every URL of the presentation: playlists, keys and segments. */

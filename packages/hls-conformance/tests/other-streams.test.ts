@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Random } from '@framelane/test-kit/random';
 import { runProgram } from '@framelane/test-kit/run-program';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse, setOptions, types } from 'hls-parser';
 import { judge, violations } from '../src/check.ts';
 import { loadPresentation } from '../src/load-presentation.ts';
 import type { Presentation } from '../src/presentation.ts';
 import { RULES } from '../src/rules.ts';
-import { copyOf, type Media, makeMedia, publish } from './support/good-stream.ts';
+import { copyOf, encrypt, FIRST_TIMESTAMP, type Media, makeMedia, publish } from './support/good-stream.ts';
 import { StreamServer } from './support/stream-server.ts';
 import { shift } from './support/transport-edit.ts';
 
@@ -24,6 +24,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hls-conformance-'));
 });
+afterEach(() => rm(directory, { recursive: true }));
 afterAll(() => server.stop());
 
 const SOURCE = ['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=30000/1001:d=9', '-f', 'lavfi', '-i', 'sine=d=9'];
@@ -44,16 +45,11 @@ const MASTER = ['-master_pl_name', 'master.m3u8'];
 
 /** Makes a stream with ffmpeg's HLS muxer and checks it. */
 async function check(...options: string[]): Promise<{ presentation: Presentation; found: string[] }> {
-  try {
-    await runProgram('ffmpeg', ['-v', 'error', '-nostdin', ...SOURCE, ...options], { cwd: directory });
-    server.files = new Map();
-    for (const name of await readdir(directory))
-      server.files.set(name, await readFile(join(directory, name)));
-    const presentation = await loadPresentation(server.url);
-    return { presentation, found: violations(judge(presentation, 'standard'), ['must', 'should', 'own']) };
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  await runProgram('ffmpeg', ['-v', 'error', '-nostdin', ...SOURCE, ...options], { cwd: directory });
+  server.files = new Map();
+  for (const name of await readdir(directory)) server.files.set(name, await readFile(join(directory, name)));
+  const presentation = await loadPresentation(server.url);
+  return { presentation, found: violations(judge(presentation, 'standard'), ['must', 'should', 'own']) };
 }
 
 /** The reason why a rule is not applicable. */
@@ -96,11 +92,9 @@ describe("ffmpeg's own streams", () => {
       ...[...HLS, ...MASTER, 'out.m3u8'],
     );
     const [first] = presentation.renditions[0]?.segments ?? [];
-    const file = join(tmpdir(), `hls-conformance-${process.pid}.ts`);
-    await writeFile(file, server.files.get('out0.ts') ?? '');
+    const file = join(directory, 'out0.ts');
     const options = ['-v', 'error', '-of', 'json', '-show_streams', '-show_packets'];
     const probed = JSON.parse((await runProgram('ffprobe', [...options, file])).stdout);
-    await rm(file);
     const [stream] = probed.streams;
     const times = probed.packets.map(({ pts }: { pts: number }) => pts);
     expect(first?.content?.video).toMatchObject({
@@ -196,12 +190,36 @@ describe('a good stream', () => {
     expect(violations(judge(presentation, 'standard'))).toEqual([]);
   });
 
+  test.each<[string, string, (text: string) => string | Buffer]>([
+    ['encrypted captions', 'encrypted', (vtt) => encrypt(Buffer.from(vtt), media.key, Buffer.alloc(16))],
+    ['captions in byte ranges', 'byte ranges', (vtt) => vtt],
+  ])('with %s is reported as not read', async (_what, reason, alter) => {
+    server.files = publish(copyOf(media));
+    const tag =
+      reason === 'encrypted' ? '#EXT-X-KEY:METHOD=AES-128,URI="../key",IV=0x0\n' : '#EXT-X-BYTERANGE:50@0\n';
+    for (const [path, file] of server.files) {
+      if (path.endsWith('.vtt')) server.files.set(path, Buffer.from(alter(file.toString())));
+      if (path !== 'captions/index.m3u8') continue;
+      server.files.set(path, Buffer.from(file.toString().replaceAll(/^#EXTINF/gm, `${tag}#EXTINF`)));
+    }
+    const presentation = await loadPresentation(server.url);
+    expect(presentation.notes).toEqual([
+      expect.stringMatching(new RegExp(`^the captions of captions/index.m3u8 .* ${reason}$`)),
+    ]);
+    expect(violations(judge(presentation, 'standard'))).toEqual([]);
+  });
+
   test('whose clock wraps after 33 bits follows every rule', async () => {
     const copy = copyOf(media);
+    const ticks = 2 ** 33 - 1_700_000;
     // The clock wraps in the second segment.
-    for (const segment of copy.tracks.flatMap(({ segments }) => segments))
-      shift(segment, 2 ** 33 - 1_700_000);
+    for (const segment of copy.tracks.flatMap(({ segments }) => segments)) shift(segment, ticks);
     server.files = publish(copy);
+    for (const [path, file] of server.files) {
+      if (!path.endsWith('.vtt')) continue;
+      const text = file.toString().replace(/MPEGTS:\d+/, `MPEGTS:${FIRST_TIMESTAMP + ticks}`);
+      server.files.set(path, Buffer.from(text));
+    }
     expect(violations(judge(await loadPresentation(server.url), 'standard'), ['must', 'should'])).toEqual([]);
   });
 

@@ -104,6 +104,7 @@ export class RabbitMqBus implements MessageBus {
       try {
         const publisher = await pTimeout(this.#publisher.promise, untilAborted);
         sent = true;
+        cause = new Error('The message broker sent no confirm');
         await pTimeout(publisher.publish({ id, type, body }), untilAborted);
         return;
       } catch (error) {

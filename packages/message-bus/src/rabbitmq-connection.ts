@@ -80,7 +80,7 @@ export class RabbitMqConnection {
       onConnected(connection);
     });
     recovering.on('connect-failed', (error: Error) => {
-      // It is attempted every few seconds; one warning is enough.
+      // There is an attempt every few seconds; one warning is enough.
       logger.log(unreachable ? 'debug' : 'warn', 'broker.unreachable', { ...facts, error });
       unreachable = true;
     });

@@ -334,6 +334,7 @@ ownBroker('RabbitMqBus with a failing broker', () => {
         const refusal = await bus.publish(event('a')).catch((error: unknown) => error);
 
         expect(refusal).toBeInstanceOf(UnconfirmedMessageError);
+        expect((refusal as Error).cause).toMatchObject({ message: expect.stringContaining('no confirm') });
         await node?.setAlarm('memory', false);
         await until(() => isUsable(bus));
       },

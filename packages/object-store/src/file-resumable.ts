@@ -16,7 +16,12 @@ export class FileResumableWriter implements ResumableWriter {
     publish: () => Promise<void>,
   ): Promise<FileResumableWriter> {
     const file = await open(path, 'r+');
-    await file.truncate(offset);
+    try {
+      await file.truncate(offset);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
     return new FileResumableWriter(file, laterBytesUntrusted, offset, publish);
   }
 

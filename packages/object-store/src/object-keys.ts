@@ -1,7 +1,5 @@
 import { posix } from 'node:path';
 
-const { dirname } = posix;
-
 /**
  * Builds and parses every object key. A key contains only ids and names that Framelane makes, nothing that a user has
  * entered.
@@ -30,7 +28,7 @@ export function transferPrefix(workspaceId: string, videoId: string, transferId:
  * source is registered.
  */
 export function tailPrefix(sourceKey: string): string {
-  return `${dirname(sourceKey)}.tail/`;
+  return `${posix.dirname(sourceKey)}.tail/`;
 }
 
 /** Everything that was uploaded for a video. */

@@ -157,6 +157,6 @@ export interface ObjectStore {
   abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number>;
   /** Space on the disk with the objects. Absent where a store has no disk of its own. */
   diskSpace?(): Promise<DiskSpace>;
-  /** Rejects while the store cannot store objects. */
+  /** Rejects while the store is unavailable. A file store checks that it can write, S3 only that the bucket responds. */
   check(): Promise<void>;
 }

@@ -4,8 +4,9 @@ import type { ByteRange, StoredObject } from './object-store.ts';
 import { DOWNLOAD_RETRIES } from './s3-retries.ts';
 
 /**
- * Reads a range of an object, which `first` has open. When the connection breaks, `reopen` continues from the first missing byte; it must
- * reject if the object has changed. DOWNLOAD_RETRIES limits that. It fails when it ends with the wrong length.
+ * Reads a range of an object. `first` is the object, opened at the start of the range. When its connection breaks, `reopen` opens the object
+ * again at the first missing byte; it must reject if the object has changed. DOWNLOAD_RETRIES limits how often. The stream fails if its length
+ * is wrong at the end.
  */
 export function readContinuously(
   first: StoredObject,

@@ -374,11 +374,13 @@ function storedObject(
   if (!(body instanceof Readable)) throw new Error(`The server sent no body for ${key}`);
   // bytes 0-9/1000
   const [from, wholeSize] = found.ContentRange?.replace(/^bytes /, '').split(/-\d+\//) ?? [];
-  if (range && Number(from) !== range.start) {
+  try {
+    if (range && Number(from) !== range.start) throw new Error(`The server ignored the range of ${key}`);
+    return { ...infoOf(key, found, wholeSize === undefined ? found.ContentLength : Number(wholeSize)), body };
+  } catch (error) {
     body.destroy();
-    throw new Error(`The server ignored the range of ${key}`);
+    throw error;
   }
-  return { ...infoOf(key, found, wholeSize === undefined ? found.ContentLength : Number(wholeSize)), body };
 }
 
 function infoOf(

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterEach, expect, test } from '@jest/globals';
 import { SignatureV4 } from '@smithy/signature-v4';
@@ -102,6 +103,34 @@ test('the object store reads without the SDK', async () => {
 test.each([403, 404, 416, 429, 500, 503])('leaves the status %d to the SDK', async (status) => {
   const started = await start((_request, response) => response.writeHead(status).end('<Error/>'));
   expect(await started.reads.get('a/b')).toBeNull();
+});
+
+test('frees the connection of a response that it leaves to the SDK', async () => {
+  const connections = new Set<Socket>();
+  const started = await start(({ socket }, response) => {
+    connections.add(socket);
+    response.writeHead(404).end('<Error/>');
+  }, 1_000);
+  // S3Reads has two connections.
+  for (let read = 1; read <= 3; read += 1) expect(await started.reads.get('a/b')).toBeNull();
+  expect(connections.size).toBeLessThanOrEqual(2);
+});
+
+test.each([
+  ['without an entity tag', { ETag: [], 'Content-Range': 'bytes 0-9/10' }, 'lacks'],
+  ['of another range', { 'Content-Range': 'bytes 1-9/10' }, 'ignored the range'],
+])('the object store closes the connection of a response %s', async (_, headers, message) => {
+  const { promise: closed, resolve: onClose } = Promise.withResolvers<string>();
+  const { endpoint } = await start(({ socket }, response) => {
+    socket.once('close', () => onClose('closed'));
+    response.writeHead(206, { ...FACTS, ...headers }).write('01234');
+  });
+  const options = { endpoint, region, bucket: 'bucket', forcePathStyle: true };
+  const store = new S3ObjectStore({ ...options, ...credentials });
+  await expect(store.get('a/b', { start: 0, end: 9 })).rejects.toThrow(message);
+  // An idle connection closes after 20 seconds.
+  expect(await Promise.race([closed, delay(10_000, 'open', { ref: false })])).toBe('closed');
+  store.close();
 });
 
 test('leaves a broken and an idle connection to the SDK', async () => {

@@ -12,7 +12,8 @@ const CONFLICT_ATTEMPTS = 4;
 const CONFLICT_DELAY_MS = 500;
 
 /**
- * The backoff before the first retry is at most this long, and twice as long before each further one. With full jitter.
+ * The backoff before the first retry is at most this long, and twice as long before each further one. With full jitter. It is longer if
+ * the server throttles requests or sends Retry-After.
  */
 const BASE_DELAY_MS = 500;
 
@@ -39,7 +40,7 @@ export class S3Retries extends StandardRetryStrategy {
   readonly #conflicts = new WeakMap<object, number>();
 
   /** `attempts` is the maximum, without the attempts after conflicts. */
-  constructor(attempts: number = REQUEST_ATTEMPTS) {
+  constructor(attempts: number) {
     super(attempts);
     this.#attempts = attempts;
   }

@@ -296,7 +296,7 @@ export function objectStoreContract(
         const received = createHash('sha256');
         const before = bytesOfBuffers();
         let most = before;
-        /** Hashes what passes, and measures the memory each 16 MiB. */
+        /** Hashes the parts and passes them on. Measures the memory after every 16 MiB. */
         async function* measured(parts: Iterable<Buffer> | Readable, hash: Hash) {
           let unmeasured = 0;
           for await (const part of parts) {
@@ -319,7 +319,7 @@ export function objectStoreContract(
     });
 
     describe('resumable objects', () => {
-      /** Writes the content from where the writer stands. */
+      /** Writes the content from the offset of the writer up to `end`. */
       const writeUpTo = async (writer: ResumableWriter, content: Buffer, end: number) => {
         for (const slice of slices(content.subarray(writer.offset, end))) await writer.write(slice);
       };

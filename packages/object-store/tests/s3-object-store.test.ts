@@ -79,7 +79,7 @@ function realServerContract(options: S3Options): void {
     create: async () => store,
     dispose: async () => {
       await store.abortStaleUploads(inAnHour(), noneIsLive);
-      // One request, if there is nothing to delete: each costs a real server much time.
+      // Sends one request if there is nothing to delete. On a real server, each request takes long.
       const list = new ListObjectsV2Command({ Bucket: bucket, Delimiter: '/' });
       const { CommonPrefixes: prefixes = [] } = await admin.send(list);
       for (const { Prefix: prefix = '' } of prefixes) await store.deletePrefix(prefix);

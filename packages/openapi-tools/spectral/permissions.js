@@ -1,6 +1,6 @@
 /**
  * Each permission that a security requirement asks for must be one that a key can have. OpenAPI 3.1 lets every kind of
- * security scheme have such roles; Spectral's own rule knows OAuth2 alone (stoplightio/spectral#2643).
+ * security scheme have such roles; Spectral's own rule accepts them for OAuth2 only (stoplightio/spectral#2643).
  */
 export default function permissions(requirement, _options, { document, path }) {
   const { securitySchemes, schemas } = document.data.components;

@@ -48,8 +48,8 @@ test('keeps idle connections longer than proxies do, and closes them when the se
   const agent = new Agent({ keepAlive: true });
   const idle = await exchange(port, agent, '/');
   expect(idle).toMatchObject({ connection: 'keep-alive', 'keep-alive': 'timeout=75' });
-  // Longer than the time limit of a test, so that neither an idle timeout nor the end of the grace period closes the connections. The timeout
-  // of an idle connection is that of its latest response.
+  // Longer than the time limit of a test, so that neither an idle timeout nor the end of the grace period closes the connections.
+  // The timeout of an idle connection is that of its latest response.
   const hourMs = 3_600_000;
   subject.keepAliveTimeout = hourMs;
   await exchange(port, agent, '/');

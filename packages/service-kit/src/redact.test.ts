@@ -47,6 +47,13 @@ test('redacts by the name of the field, at any depth, in errors and their causes
   expect(JSON.stringify(clean)).not.toMatch(/abcdefgh12345|:pw@/);
 });
 
+test.each(['secretAccessKey', 'databasePassword', 'previousContentKeySecrets'])(
+  'redacts the field %s of the settings',
+  (name) => {
+    expect(redact({ [name]: ['anything'] })).toEqual({ [name]: '[redacted]' });
+  },
+);
+
 test('ends at a depth of six, also in circles', () => {
   const circle: Record<string, unknown> = { n: 1 };
   circle.self = circle;

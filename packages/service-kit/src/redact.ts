@@ -2,7 +2,7 @@ const HIDDEN = '[redacted]';
 
 /** Names of fields whose values are always secrets. */
 const SECRET_KEY =
-  /^(authorization|cookie|set-cookie|password|.*secret|.*token|contentkey|apikey|.*secretkey)$/i;
+  /^(authorization|cookie|set-cookie|.*password|.*secrets?|.*token|contentkey|apikey|.*secret(access)?key)$/i;
 
 /** Secrets that are recognised by their shape, anywhere in a text. */
 const SECRET_SHAPES: readonly [RegExp, string][] = [

@@ -3,9 +3,9 @@ import { expect, test } from '@jest/globals';
 
 const RUN_SERVICE = new URL('run-service.ts', import.meta.url).href;
 
-/** Runs a service with this start function in a process of its own. Returns its output lines and its exit code. */
+/** Runs a service with this body of its start function in a process of its own. Returns its output lines and its exit code. */
 function run(start: string) {
-  const program = `import { runService } from '${RUN_SERVICE}'; await runService('test', async () => { ${start} });`;
+  const program = `import { runService } from '${RUN_SERVICE}'; await runService('test', async ({ toStop }) => { ${start} });`;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH, NODE_OPTIONS: '--disable-warning=ExperimentalWarning' },
@@ -26,6 +26,14 @@ test.each([
   const { lines } = run(`${start} setInterval(() => process.kill(process.pid, 'SIGTERM'), 50);`);
   const logged = lines.map((text) => JSON.parse(text));
   expect(logged).toContainEqual(expect.objectContaining({ service: 'test', ...line }));
+});
+
+test('a signal more than a second after the first one ends the process, although a stop phase hangs', () => {
+  const { status, lines } = run(`
+    toStop.unshift({ name: 'hangs', limitMs: 10_000, run: () => new Promise(() => {}) });
+    setInterval(() => process.kill(process.pid, 'SIGTERM'), 600);`);
+  expect(lines.map((text) => JSON.parse(text).message)).toEqual(['service.stopping']);
+  expect(status).toBe(1);
 });
 
 test.each([

@@ -51,6 +51,8 @@ describe('rejects', () => {
     ['KEY', 'c2hvcnQ='],
     ['TRUST_PROXY', '10.0.0.0/8,proxy.example'],
     ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', '1'],
+    ['TRUST_PROXY', '10/8'],
   ])('%s=%s', (name, value) => {
     expect(() => readSettings(schema, { ...good, [name]: value })).toThrow(new RegExp(`^${name}: must be`));
   });

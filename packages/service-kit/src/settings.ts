@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
@@ -36,6 +37,10 @@ const wholeNumber = (min: number, max: number, what: string) =>
 const ORIGIN = /^https?:\/\/(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/;
 
 const is256Bits = (bytes: Buffer) => bytes.byteLength === 32;
+
+/** An address or a range. `ipaddr` alone also accepts short forms of IPv4: to it, 1 is 0.0.0.1. */
+const isProxy = (text: string) =>
+  isIP(text.replace(/\/.*$/, '')) !== 0 && (ipaddr.isValidCIDR(text) || ipaddr.isValid(text));
 
 /** The types of settings. Each parses the text of an environment variable. */
 export const setting = {
@@ -86,7 +91,7 @@ export const setting = {
       .string()
       .transform((list) => list.split(',').map((proxy) => proxy.trim()))
       .refine(
-        (proxies) => proxies.every((proxy) => ipaddr.isValidCIDR(proxy) || ipaddr.isValid(proxy)),
+        (proxies) => proxies.every(isProxy),
         'must be addresses or ranges like 10.0.0.0/8, separated by commas',
       ),
 };

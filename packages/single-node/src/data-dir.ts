@@ -46,8 +46,8 @@ export async function lockDataDir(root: string): Promise<Unlock> {
 }
 
 /**
- * Locks the data directory against other admin commands: waits until they have ended. A node may run at the same time. Throws a SettingsError
- * after `waitMs`.
+ * Locks the data directory against other admin commands: waits until they have ended. A node may run at the same time.
+ * Throws a SettingsError after `waitMs`.
  */
 export async function lockForCommand(root: string, waitMs = COMMAND_WAIT_MS): Promise<Unlock> {
   const path = await realpath(root);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -36,6 +36,14 @@ describe('secrets of a data directory', () => {
     });
     expect(new Set([twice.contentKeySecret, ...twice.previousContentKeySecrets]).size).toBe(3);
     expect((await stat(dataDir.secrets)).mode & 0o777).toBe(0o600);
+  });
+
+  test('keep their owner when root gives them a new content key secret', async () => {
+    await readOrCreateSecrets(dataDir);
+    const owner = process.getuid?.() === 0 ? 65_534 : (await stat(dataDir.secrets)).uid;
+    await chown(dataDir.secrets, owner, -1);
+    await rotateContentKeySecret(dataDir);
+    expect((await stat(dataDir.secrets)).uid).toBe(owner);
   });
 
   test('from before rotation existed can be read', async () => {

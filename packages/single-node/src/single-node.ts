@@ -56,8 +56,8 @@ export class SingleNode {
   }
 
   /**
-   * Starts everything in order. Resolves once the node accepts uploads. A SettingsError is one that the person who started
-   * the node can solve. Call `stop` also after a failed start.
+   * Starts everything in order. Resolves once the node accepts uploads. Rejects with a SettingsError if the person who
+   * started the node can solve the problem. Call `stop` also after a failed start.
    */
   start(): Promise<StartedNode> {
     return startAll(this.#options, this.#toStop);

@@ -56,6 +56,12 @@ describe('the terminal format', () => {
     ).toEqual(['… Holiday: 13 %', '… Notes: 55 %', '… Holiday: 20 %']);
   });
 
+  test.each(['video.failed', 'video.ready'])('begins the progress of a video again after %s', (end) => {
+    const progress = (percent: number) => ({ message: 'video.progress', ...video, percent });
+    const lines = shown(progress(55), { message: end, ...video }, progress(13));
+    expect([lines[0], ...lines.slice(2)]).toEqual(['… Holiday: 55 %', '… Holiday: 13 %']);
+  });
+
   test('shows why a video failed', () => {
     const failed = {
       level: 'warn',

@@ -121,7 +121,7 @@ function warningOrError(event: Event): string {
   return [`! ${event.message}`, ...texts, ...fields].join('  ');
 }
 
-/** Of an error, the stack; of a warning, only the message of its error. */
+/** The stack of the error, if the event has the level error. A warning shows only the message of its error. */
 function errorText({ level, error, cause }: Event): string | undefined {
   const { message, stack } = (error ?? cause ?? {}) as { message?: string; stack?: string };
   const text = level === 'error' ? (stack ?? message) : message;

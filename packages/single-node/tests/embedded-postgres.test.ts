@@ -1,11 +1,14 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import { ensureDatabase } from '../src/postgres/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
+import { runningPort } from '../src/postgres/postmaster.ts';
 
 describe('the embedded PostgreSQL', () => {
   let root: string;
@@ -72,6 +75,38 @@ describe('the embedded PostgreSQL', () => {
     await writeFile(join(root, 'postgres', 'postmaster.pid'), `${process.ppid}\n${join(root, 'postgres')}\n`);
     const { url } = await start();
     expect(await query(url('postgres'), 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('stops the server of a killed process also where root cannot trace processes of others, as in a container', async () => {
+    const orphan = await start();
+    const postmaster = join(import.meta.dirname, '../src/postgres/postmaster.ts');
+    const program = `import { stopOrphan } from '${postmaster}'; await stopOrphan('${join(root, 'postgres')}');`;
+    // Other users need no such capability: the server runs as the same user.
+    const withoutTracing =
+      process.getuid?.() === 0 ? ['--bounding-set=-sys_ptrace', '--inh-caps=-sys_ptrace'] : [];
+    await promisify(execFile)('setpriv', [
+      ...withoutTracing,
+      ...[process.execPath, '--input-type=module', '-e', program],
+    ]);
+    expect(await processesUsing(root)).toEqual([]);
+    await orphan.ended;
+  });
+
+  test('has a port only while it runs, although a killed server leaves its pid file behind', async () => {
+    const first = await start();
+    const port = Number(new URL(first.url('postgres')).port);
+    expect(await runningPort(join(root, 'postgres'))).toBe(port);
+    const pidFile = join(root, 'postgres', 'postmaster.pid');
+    const left = await readFile(pidFile, 'utf8');
+    await first.stop();
+    await writeFile(pidFile, left);
+    expect(await runningPort(join(root, 'postgres'))).toBeUndefined();
+  });
+
+  test('rejects when the server ends before it accepts connections', async () => {
+    await (await start()).stop();
+    await writeFile(join(root, 'postgres', 'postgresql.auto.conf'), "max_connections = 'many'\n");
+    await expect(start()).rejects.toThrow(/PostgreSQL failed to start\. See .*postgres\.log/);
   });
 });
 

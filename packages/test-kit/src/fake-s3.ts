@@ -79,7 +79,7 @@ export class FakeS3 {
   minPartBytes = MIN_PART_BYTES;
   /** Whether it supports conditional writes (If-None-Match). */
   knowsConditions = true;
-  /** The checksums that it accepts with DeleteObjects. */
+  /** The checksums that it accepts with DeleteObjects. With `none`, it does not support DeleteObjects. */
   deletions: 'any' | 'md5' | 'none' = 'any';
   /** Bytes of objects sent. */
   bytesSent = 0;
@@ -127,7 +127,7 @@ export class FakeS3 {
     await until(() => this.log.includes(operation));
   }
 
-  /** Removes all objects and faults. */
+  /** Removes all objects, unfinished uploads and faults, and restores the settings. */
   reset(): void {
     this.objects.clear();
     this.uploads.clear();
@@ -475,7 +475,7 @@ async function send(
 async function* firstBytes(body: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
   let left = count;
   for await (const chunk of body) {
-    yield chunk;
+    yield chunk.subarray(0, left);
     left -= chunk.byteLength;
     if (left <= 0) return;
   }

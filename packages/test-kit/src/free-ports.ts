@@ -37,7 +37,8 @@ async function reserve(file: string): Promise<boolean> {
   try {
     await writeFile(file, '', { flag: 'wx' });
     return true;
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     const reservedAt = await stat(file).then(
       ({ mtimeMs }) => mtimeMs,
       () => Date.now(),

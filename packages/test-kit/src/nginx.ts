@@ -21,6 +21,7 @@ export class Nginx {
   /** Where it keeps temporary files. A configuration may name it. */
   readonly folder: string;
   readonly #process: ChildProcess;
+  readonly #exited: Promise<unknown>;
 
   /** Resolves when nginx listens on `port`. `configuration` gets the folder and returns a whole nginx.conf. */
   static async start(
@@ -50,14 +51,12 @@ export class Nginx {
   private constructor(folder: string, program: ChildProcess) {
     this.folder = folder;
     this.#process = program;
+    this.#exited = once(program, 'exit');
   }
 
   async stop(): Promise<void> {
-    if (this.#process.exitCode === null) {
-      const ended = once(this.#process, 'exit');
-      this.#process.kill('SIGTERM');
-      await ended;
-    }
+    this.#process.kill('SIGTERM');
+    await this.#exited;
     await rm(this.folder, { recursive: true });
   }
 }

@@ -26,8 +26,8 @@ export class OpenIdProviderServer {
   }
 
   /**
-   * Starts one. `claimsOf` says who signs in with an email address. The provider checks the response type, PKCE and the redirect URI, as
-   * for a real client.
+   * Starts a provider. `claimsOf` returns the claims about the person with an email address. The provider checks the response type, PKCE
+   * and the redirect URI, as for a real client.
    */
   static async start({
     redirectUri,

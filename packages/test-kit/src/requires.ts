@@ -4,9 +4,9 @@ import { describe, test } from '@jest/globals';
 const MAY_SKIP = (process.env.TESTS_MAY_SKIP ?? '').split(',');
 
 /**
- * The `test` and `describe` for tests that need something of the machine, such as a program. If it is missing, they skip,
- * and one more test that names it skips, or fails when CI is "true". A module that several test files import calls this once, so only the
- * first of them has that test.
+ * The `test` and `describe` for tests that need something of the machine, such as a program. If it is missing, they skip their tests.
+ * One more test names what is missing: it skips as well, or fails when CI is "true". A module that several test files import calls this
+ * once, so only the first of them has that test.
  *
  * @param obstacle why the machine does not have it; null if it has.
  */

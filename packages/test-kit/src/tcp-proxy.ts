@@ -79,7 +79,7 @@ export class TcpProxy {
     this.#silent = [];
   }
 
-  /** Ends every fault and resets the connections made during it. */
+  /** Ends every fault. If there was one, resets all connections. */
   heal(): void {
     if (!this.#isCut && this.#silent.length === 0) return;
     this.#isCut = false;
@@ -88,7 +88,7 @@ export class TcpProxy {
   }
 
   async stop(): Promise<void> {
-    this.#disconnectAll();
+    this.cut();
     this.#server.close();
     await once(this.#server, 'close');
   }
@@ -100,7 +100,8 @@ export class TcpProxy {
       return;
     }
     const target = await this.#connectToTarget();
-    if (target === undefined || client.destroyed) {
+    // The proxy may have been cut in the meantime.
+    if (target === undefined || client.destroyed || this.#isCut) {
       client.resetAndDestroy();
       target?.destroy();
       return;

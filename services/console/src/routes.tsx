@@ -1,27 +1,31 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { pagesFor } from './navigation.ts';
 import { paths } from './paths.ts';
 import { useSession } from './sign-in/session.ts';
+import { ErrorAlert } from './ui/error-alert.tsx';
+import { lazyPage } from './ui/lazy-page.ts';
 import { Loading } from './ui/loading.tsx';
 import { NoPages } from './ui/no-pages.tsx';
 import { NotFound } from './ui/not-found.tsx';
 
-/** Each page is loaded when it is opened. */
-const VideosPage = lazy(async () => ({ default: (await import('./videos/videos-page.tsx')).VideosPage }));
-const VideoPage = lazy(async () => ({ default: (await import('./videos/video-page.tsx')).VideoPage }));
-const WebhooksPage = lazy(async () => ({
-  default: (await import('./webhooks/webhooks-page.tsx')).WebhooksPage,
-}));
-const WebhookPage = lazy(async () => ({
-  default: (await import('./webhooks/webhook-page.tsx')).WebhookPage,
-}));
-const UsagePage = lazy(async () => ({ default: (await import('./usage/usage-page.tsx')).UsagePage }));
-const KeysPage = lazy(async () => ({ default: (await import('./keys/keys-page.tsx')).KeysPage }));
-const SessionsPage = lazy(async () => ({
-  default: (await import('./sessions/sessions-page.tsx')).SessionsPage,
-}));
-const SystemPage = lazy(async () => ({ default: (await import('./system/system-page.tsx')).SystemPage }));
+const VideosPage = lazyPage(async () => (await import('./videos/videos-page.tsx')).VideosPage, LoadFailure);
+const VideoPage = lazyPage(async () => (await import('./videos/video-page.tsx')).VideoPage, LoadFailure);
+const WebhooksPage = lazyPage(
+  async () => (await import('./webhooks/webhooks-page.tsx')).WebhooksPage,
+  LoadFailure,
+);
+const WebhookPage = lazyPage(
+  async () => (await import('./webhooks/webhook-page.tsx')).WebhookPage,
+  LoadFailure,
+);
+const UsagePage = lazyPage(async () => (await import('./usage/usage-page.tsx')).UsagePage, LoadFailure);
+const KeysPage = lazyPage(async () => (await import('./keys/keys-page.tsx')).KeysPage, LoadFailure);
+const SessionsPage = lazyPage(
+  async () => (await import('./sessions/sessions-page.tsx')).SessionsPage,
+  LoadFailure,
+);
+const SystemPage = lazyPage(async () => (await import('./system/system-page.tsx')).SystemPage, LoadFailure);
 
 export function Routes() {
   return (
@@ -52,4 +56,9 @@ export function Routes() {
 function FirstPage() {
   const [first] = pagesFor(useSession());
   return first === undefined ? <NoPages /> : <Redirect to={first.path} replace />;
+}
+
+/** Shown if the files of a page cannot be loaded, for instance because an upgrade has replaced them. */
+function LoadFailure({ error }: { error: unknown }) {
+  return <ErrorAlert error={error} retry={() => location.reload()} />;
 }

@@ -45,7 +45,7 @@ export function createApp(context: Context): Express {
   });
   const app = express();
   app.disable('x-powered-by');
-  // Responses with an ETag set it themselves; the contract describes them.
+  // Express must not add ETags: handlers set those that the contract describes.
   app.disable('etag');
   app.set('trust proxy', [...config.trustedProxies]);
   app.use(closeOnUnreadBody, requestId, context.countRequests, securityHeaders);

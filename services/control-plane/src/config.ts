@@ -80,7 +80,7 @@ export type ControlPlaneConfig = {
   /** Root of the engine's public address: where clients upload. */
   enginePublicUrl: string;
   databaseUrl: string;
-  /** The first workspace and key, created at the start. */
+  /** The workspace and the key to create at the start unless they exist. */
   bootstrap: { workspaceId: string | undefined; apiKey: string | undefined };
   /** `maxHours` limits how long progress extends a ticket. */
   uploads: { maxBytes: number; leaseSeconds: number; maxHours: number };
@@ -111,7 +111,10 @@ export type ControlPlaneConfig = {
   rateLimits: {
     /** Requests that one API key or console session can send per minute to each control plane; 0 means no limit. */
     requestsPerMinute: number;
-    /** Invalid keys, sessions and sign-in codes, and unknown upload tokens, that one network can send per minute to each control plane; 0 means no limit. */
+    /**
+     * Invalid keys, sessions and sign-in codes, and unknown upload tokens, that one network can send per minute to each control
+     * plane; 0 means no limit.
+     */
     failuresPerMinute: number;
   };
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */

@@ -170,7 +170,11 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
   const previews = new PreviewsService({ db, objects, logger, metrics });
   const playback = new PlaybackService({
-    ...{ db, objects, reads, previews, contentKeys },
+    db,
+    objects,
+    reads,
+    previews,
+    contentKeys,
     settings: config.playback,
   });
   const captions = new CaptionsService({ db, lifecycle, playback, quotas, logger });

@@ -88,7 +88,10 @@ export class ControlPlane {
     }
   }
 
-  /** Creates the first workspace and key if there are none. The database must have its schema. */
+  /**
+   * Creates the workspace and the key of the configuration unless they exist. Without them, creates a workspace and a key if there is
+   * no workspace. Call `migrate` first.
+   */
   bootstrap(): Promise<Bootstrapped> {
     return new WorkspacesService(this.#context).bootstrap(this.#context.config.bootstrap);
   }

@@ -411,6 +411,7 @@ describe('as a program', () => {
       stderr: expect.stringContaining('DATABASE_URL is not set'),
     });
   });
+
   test('ends without an error when the reader of its output has ended', async () => {
     const child = spawn(process.execPath, [MAIN, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();

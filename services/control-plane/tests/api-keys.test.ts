@@ -284,7 +284,7 @@ describe('revoking a key', () => {
     ]);
   });
 
-  test('409 for the last key that can write keys, whatever other keys exist', async () => {
+  test('409 for the last key with every permission, beside narrower, expired and revoked keys', async () => {
     const { headers, keyId } = await createWorkspace();
     await createKey({ permissions: ['api_keys:read', 'videos:write'] }, headers);
     const expired = await createKey({}, headers);
@@ -301,6 +301,21 @@ describe('revoking a key', () => {
       409,
       'last_admin_key',
     ]);
+  });
+
+  test('409 for the last key that can write keys, in a workspace without a key with every permission', async () => {
+    const { headers, keyId } = await createWorkspace();
+    const writer = await createKey({ permissions: ['api_keys:write', 'videos:read'] }, headers);
+    const asWriter = as(writer, headers['x-svc-workspace']);
+    await createKey({ permissions: ['api_keys:read'] }, headers);
+    await expire(keyId);
+    const refused = await revoke(writer.id, asWriter);
+    expect(code(refused)).toEqual([409, 'last_admin_key']);
+    expect(refused.body.detail).toContain('api_keys:write');
+    expect((await whoami(asWriter)).status).toBe(200);
+
+    await createKey({ permissions: ['api_keys:write'] }, asWriter);
+    await revoke(writer.id, asWriter).expect(204);
   });
 
   test('204 for any other key, also an expired one', async () => {

@@ -216,7 +216,11 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getStoryboardImage: () => image('storyboard.jpg'),
   getEmbedPage: async () => ({ path: await embed() }),
   getEmbedState: async () => ({ path: `${await embed()}/state` }),
-  getOEmbed: async () => oEmbedOf(await embed()),
+  getOEmbed: async () => {
+    // Reads the poster for its size.
+    const { path } = await image('poster.jpg');
+    return oEmbedOf(path.replace('/hls/', '/embed/').replace('/poster.jpg', ''));
+  },
   getOpenApiDocument: async () => ({ path: '/openapi.json' }),
   getReferencePage: async () => ({ path: '/docs' }),
 };
@@ -228,6 +232,7 @@ async function success({ operationId }: DocumentedResponse): Promise<Call> {
 }
 
 const succeed: SendFor = async (documented) => send(documented, await success(documented));
+
 /** For each operation that takes a body, two different valid ones. */
 const BODIES: Record<string, readonly [object, object]> = {
   createUploadTicket: [{ filename: 'a.mp4' }, { filename: 'b.mp4' }],
@@ -239,6 +244,7 @@ const BODIES: Record<string, readonly [object, object]> = {
   createWebhook: [{ url: 'http://127.0.0.1:9/' }, { url: 'http://127.0.0.1:9/b' }],
   updateWebhook: [{ enabled: true }, { enabled: false }],
 };
+
 const requestWithUnknownIds = ({ template, takesBody, operationId }: DocumentedResponse): Call => {
   if (operationId === 'setCaptions') return { path: withUnknownIds(template), ...CAPTIONS };
   if (operationId === 'setPoster') return { path: withUnknownIds(template), ...POSTER };
@@ -372,8 +378,8 @@ const oEmbedOf = (path: string, more = ''): Call => ({
   path: `/oembed?url=${encodeURIComponent(`http://framelane.test/v1${path}`)}${more}`,
 });
 
-/** An unknown code. */
-const A_CODE: Call = { path: '/console/sessions', body: { code: 'unknown' } };
+/** A sign-in with an unknown code. */
+const SIGN_IN: Call = { path: '/console/sessions', body: { code: 'unknown' } };
 
 /** Statuses of an operation that requires a console session. The session is that of an administrator. */
 const ofOwnSession = (success: number, path = '/console/session'): Record<number, SendFor> => {
@@ -410,19 +416,19 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   createConsoleSession: {
     201: succeed,
     400: (documented) => send(documented, { path: '/console/sessions', body: {} }),
-    401: (documented) => send(documented, A_CODE),
-    403: (documented) => send(documented, A_CODE, { headers: { origin: 'https://evil.example' } }),
-    413: (documented) => send(documented, { ...A_CODE, body: { code: 'x'.repeat(300_000) } }),
-    415: (documented) => send(documented, { ...A_CODE, body: 'code=abc', type: 'form' }),
+    401: (documented) => send(documented, SIGN_IN),
+    403: (documented) => send(documented, SIGN_IN, { headers: { origin: 'https://evil.example' } }),
+    413: (documented) => send(documented, { ...SIGN_IN, body: { code: 'x'.repeat(300_000) } }),
+    415: (documented) => send(documented, { ...SIGN_IN, body: 'code=abc', type: 'form' }),
     429: async (documented) => {
       const { url } = await plane.startAnother({
         rateLimits: { requestsPerMinute: 0, failuresPerMinute: 1 },
       });
-      await send(documented, A_CODE, { url });
-      return send(documented, { ...A_CODE, body: { code: 'another' } }, { url });
+      await send(documented, SIGN_IN, { url });
+      return send(documented, { ...SIGN_IN, body: { code: 'another' } }, { url });
     },
-    500: (documented) => send(documented, A_CODE, { url: broken.url }),
-    503: (documented) => send(documented, A_CODE, { url: unconnected.url }),
+    500: (documented) => send(documented, SIGN_IN, { url: broken.url }),
+    503: (documented) => send(documented, SIGN_IN, { url: unconnected.url }),
   },
   getConsoleSession: ofOwnSession(200),
   deleteConsoleSession: ofOwnSession(204),

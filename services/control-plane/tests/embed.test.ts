@@ -1,4 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
+import { imageKey } from '@framelane/object-store/object-keys';
+import { jpegOf } from '@framelane/test-kit/jpeg';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import type { ControlPlaneConfig } from '../src/config.ts';
@@ -239,9 +241,17 @@ describe('a viewer learns', () => {
   });
 });
 
+/** A ready video whose poster, by default of 640 × 360 pixels, is stored. */
+async function videoWithPoster(width = 640, height = 360): Promise<string> {
+  const { videoId } = await plane.readyVideo();
+  const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, 'poster.jpg');
+  await plane.objects.put(key, jpegOf(width, height, 40_000), 'image/jpeg');
+  return videoId;
+}
+
 describe('oEmbed', () => {
   test('returns a frame with the aspect ratio of the video, as large as allowed', async () => {
-    const { videoId } = await plane.readyVideo();
+    const videoId = await videoWithPoster();
     await patch(videoId, { title: 'Ben & "Jo"' });
     const { body } = await oEmbed({ url: embedUrlOf(videoId) });
     expect(body).toMatchObject({
@@ -268,12 +278,15 @@ describe('oEmbed', () => {
     }
   });
 
-  test('has the size of the video, and that of its thumbnail, which has at most 720 lines', async () => {
-    const { videoId } = await plane.readyVideo();
+  test('has the size of the video, and that of its poster', async () => {
+    const videoId = await videoWithPoster(720, 960);
     const portrait = { width: 1440, height: 1920 };
     await plane.db.updateTable('videos').set(portrait).where('id', '=', videoId).execute();
     const { body } = await oEmbed({ url: embedUrlOf(videoId) });
-    expect(body).toMatchObject({ ...portrait, thumbnail_width: 540, thumbnail_height: 720 });
+    expect(body).toMatchObject({ ...portrait, thumbnail_width: 720, thumbnail_height: 960 });
+    const low = await oEmbed({ url: embedUrlOf(videoId), maxheight: '959' });
+    expect(low.body).not.toHaveProperty('thumbnail_url');
+    expect((await oEmbed({ url: embedUrlOf(videoId), maxheight: '960' })).body.thumbnail_height).toBe(960);
   });
 
   test('returns the default size and no thumbnail for a video that is being prepared', async () => {

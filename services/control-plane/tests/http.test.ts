@@ -153,7 +153,7 @@ describe('health', () => {
   });
 
   test('readyz names failed checks', async () => {
-    const other = await startControlPlane((config) => ({ ...config, requestSeconds: 6 }));
+    const other = await startControlPlane();
     await other.bus.close();
     const response = await request(other.url).get('/readyz');
     expect([response.status, response.body.missing]).toEqual([503, ['queue']]);

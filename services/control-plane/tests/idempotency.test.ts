@@ -497,18 +497,18 @@ describe('an error response', () => {
     expect((await workspace.post(missing, undefined, 'k')).text).toBe(notFound.text);
   });
 
-  test('caused by invalid input or missing permissions is not stored', async () => {
+  test('caused by invalid input or a missing permission is not stored', async () => {
     const workspace = await Workspace.create();
-    const reader = await workspace.created('/api-keys', { name: 'A', permissions: ['api_keys:write'] });
-    const asReader = await request(plane.url)
+    const keyWriter = await workspace.created('/api-keys', { name: 'A', permissions: ['api_keys:write'] });
+    const escalated = await request(plane.url)
       .post('/v1/api-keys')
       .set({
-        authorization: `Bearer ${reader.secret}`,
+        authorization: `Bearer ${keyWriter.secret}`,
         'x-svc-workspace': workspace.id,
         'idempotency-key': 'k',
       })
       .send({ name: 'B', permissions: ['videos:read'] });
-    expect(code(asReader)).toEqual([403, 'permission_escalation']);
+    expect(code(escalated)).toEqual([403, 'permission_escalation']);
     const past = { name: 'B', expiresAt: '2020-01-01T00:00:00Z' };
     expect(code(await workspace.post('/api-keys', past, 'k'))).toEqual([400, 'validation_failed']);
     expect(code(await workspace.post('/api-keys', { name: '' }, 'k'))).toEqual([400, 'validation_failed']);
@@ -591,7 +591,7 @@ describe('a replayed upload ticket', () => {
   });
 });
 
-test('the database contains no secret, no idempotency key and no request body', async () => {
+test('the table of idempotency keys contains no secret, no key and no request body', async () => {
   const workspace = await Workspace.create();
   const sensitive: string[] = [];
   for (const { prepare, once = [], renewed = [] } of Object.values(OPERATIONS)) {

@@ -105,7 +105,7 @@ describe('a poster that a client has set', () => {
     expect((await api('delete', videoId)).body).toMatchObject({ status: 404, code: 'poster_not_found' });
   });
 
-  test('changes the version of the record', async () => {
+  test('changes the ETag of the record', async () => {
     const videoId = await readyVideo('public');
     const read = () => request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
     await set(videoId, jpegOf(640, 360));
@@ -159,7 +159,7 @@ describe('a poster that a client has set', () => {
     await plane.db.deleteFrom('quotas').execute();
   });
 
-  test('is refused if it is no JPEG image, and of an unknown video', async () => {
+  test('is refused if it is no JPEG image, and for an unknown video', async () => {
     const videoId = await readyVideo('public');
     const { status, body } = await set(videoId, Buffer.from('<svg/>'));
     expect([status, body]).toMatchObject([

@@ -275,11 +275,11 @@ describe('an import', () => {
     await create();
     const first = await claimDue();
     await plane.db.updateTable('imports').set({ claimed_until: sql`now()` }).execute();
-    const leased = await plane.startAnother({ maintenanceSeconds: 3600 });
-    const engine = plane.engineAt(leased.internalUrl);
+    const another = await plane.startAnother({ maintenanceSeconds: 3600 });
+    const engine = plane.engineAt(another.internalUrl);
     // A new control plane ends no lease at first: the engine may have been unable to renew its lease.
     expect((await engine.request(INTERNAL_PATHS.claimImport, {})).body.import).toBeNull();
-    await leased.stop();
+    await another.stop();
     expect(await progress(first)).toBe(true);
   });
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
-/** The lease grace lasts as long: longer than the first two tests, but short, because the third test waits until it has passed. */
+/** Also the duration of the lease grace: longer than the first two tests, but short, because the third test waits for its end. */
 const LEASE_SECONDS = 3;
 
 let plane: TestControlPlane;
@@ -18,7 +18,7 @@ afterEach(() => plane.stop());
 
 /** All control planes are down for longer than a lease; then one starts and runs its maintenance steps. */
 async function longAbsence(): Promise<{ maintain(): Promise<void> }> {
-  await plane.stopAlone();
+  await plane.stopFirst();
   await sql`update attempts set lease_expires_at = now() - interval '1 hour' where outcome is null`.execute(
     plane.db,
   );

@@ -345,7 +345,7 @@ describe('the sessions of a person', () => {
     }
   });
 
-  test('those of links stay, and have no email address', async () => {
+  test('end without those of sign-in links, which have no email address', async () => {
     const { headers } = await signInWithLink(plane, { name: 'By a link' });
     await admin('console-person', 'add', '--email', 'fay@example.com', '--workspace', plane.workspaceId);
     const person = browser();
@@ -415,10 +415,13 @@ test('the browser goes to the provider and to the console, and nowhere else', as
 
 test('without a provider, sign-in by OpenID Connect does not exist', async () => {
   const without = await plane.startAnother({ openId: undefined });
-  // The console page responds, as for any other path.
-  for (const url of [START, REDIRECT_URI]) {
-    expect((await browser(without.url).get(url)).location).toBe('');
-  }
+  const responseTo = async (url: string) => {
+    const { status, location, text } = await browser(without.url).get(url);
+    return { status, location, text };
+  };
+  const ofOtherPath = await responseTo(`${PUBLIC_URL}/console/sign-in/another`);
+  expect(ofOtherPath).toMatchObject({ status: 200, location: '' });
+  for (const url of [START, REDIRECT_URI]) expect(await responseTo(url)).toEqual(ofOtherPath);
   await without.stop();
 });
 

@@ -55,18 +55,14 @@ const tokenOf = (videoId: string, expiresIn: number, secret = contentKeySecret) 
 
 async function keyWith(permissions: Permission[], workspaceId = plane.workspaceId): Promise<string> {
   const secret = newApiKeySecret('live');
-  const key = {
-    id: newId('key'),
-    workspace_id: workspaceId,
-    name: 'Test',
-    prefix: 'svc_live_',
-    last4: 'abcd',
-  };
   await plane.db
     .insertInto('api_keys')
     .values({
-      ...key,
+      id: newId('key'),
+      workspace_id: workspaceId,
+      name: 'Test',
       prefix: 'svc_live_',
+      last4: 'abcd',
       secret_hash: hashToken(secret),
       environment: 'live',
       permissions,

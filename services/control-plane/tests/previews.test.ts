@@ -83,14 +83,14 @@ describe('the preview of a long video', () => {
   test('serves the segments that are stored, and waits for those that are not', async () => {
     const { videoId, piece } = await videos.previewed();
     const bytes = randomBytes(2000);
-    await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes: bytes });
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 0, bytes });
     const stored = await get(videoId, '360p/0.ts');
     expect([stored.status, stored.headers['cache-control']]).toEqual([200, 'no-store']);
     expect(bytes.equals(stored.body)).toBe(true);
     // Two viewers wait for one segment.
     const waiting = [get(videoId, '360p/1.ts'), get(videoId, '360p/1.ts')].map((response) => response.then());
     await get(videoId, '360p/0.ts');
-    await videos.store(videoId, piece, { rendition: '360p', sequence: 1, bytes: bytes });
+    await videos.store(videoId, piece, { rendition: '360p', sequence: 1, bytes });
     for (const { status, body } of await Promise.all(waiting)) {
       expect([status, bytes.equals(body)]).toEqual([200, true]);
     }
@@ -152,7 +152,15 @@ describe('the preview of a long video', () => {
       .where('attempt', '=', attempt)
       .where('number', '=', task)
       .execute();
-    expect(bytes.equals((await get(videoId, '360p/0.ts')).body)).toBe(true);
+    const ofKilled = await get(videoId, '360p/0.ts');
+    expect(bytes.equals(ofKilled.body)).toBe(true);
+    // The next try stores another object, so a client must not continue a partial one with it.
+    await videos.store(
+      videoId,
+      { ...piece, try: piece.try + 1 },
+      { rendition: '360p', sequence: 0, bytes: randomBytes(2000) },
+    );
+    expect((await get(videoId, '360p/0.ts')).headers.etag).not.toBe(ofKilled.headers.etag);
   });
 
   test('responds with 503 for a segment that is removed during the request', async () => {
@@ -171,7 +179,7 @@ describe('the preview of a long video', () => {
     const waiting = get(videoId, '360p/2.ts').then();
     const others = await videos.claim(videoId, 2);
     const bytes = randomBytes(1032);
-    await videos.store(videoId, others[0] as Claimed, { rendition: '360p', sequence: 2, bytes: bytes });
+    await videos.store(videoId, others[0] as Claimed, { rendition: '360p', sequence: 2, bytes });
     await videos.complete(videoId, [audio, { ...audio, task: IMAGES }, piece, ...others]);
     const { status, body } = await waiting;
     expect([status, bytes.equals(body)]).toEqual([200, true]);

@@ -72,7 +72,7 @@ describe('requests of a key', () => {
     expect((await whoami(await newCredentials())).status).toBe(200);
   });
 
-  test('requests without a key are not counted', async () => {
+  test('an operation that needs no key sends no RateLimit header', async () => {
     const { headers } = await request(plane.url).get('/v1/openapi.json');
     expect(headers).not.toHaveProperty('ratelimit');
   });

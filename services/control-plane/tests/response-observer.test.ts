@@ -15,7 +15,7 @@ const port = await listen(server, { port: 0, host: '127.0.0.1', variable: 'PORT'
 const observer = new ResponseObserver();
 
 test('reports each violation of the contract by its servers once', async () => {
-  await fetch(`http://127.0.0.1:${port}/200`);
+  await fetch(`http://127.0.0.1:${port}/298`);
   observer.add(port);
   for (const path of ['200', '299', '200']) await (await fetch(`http://127.0.0.1:${port}/${path}`)).text();
   await closeServer(server, 1000);

@@ -91,7 +91,7 @@ test('a rotation in steps: playback continues, all values are resealed, and the 
   for (const url of [plane.url, second.url]) {
     for (const token of [oldToken, newToken]) expect(await play(url, videoId, token)).toBe(key);
   }
-  await plane.stopAlone();
+  await plane.stopFirst();
 
   // The hourly step: while both ran, the first control plane may have resealed values with the old secret.
   await second.maintain('reseal-secrets');

@@ -127,7 +127,7 @@ describe('PATCH /videos/:id', () => {
       ...OWN,
       updatedAt: response.body.updatedAt,
     });
-    expect(Date.parse(response.body.updatedAt)).toBeGreaterThanOrEqual(Date.parse(before.updatedAt));
+    expect(Date.parse(response.body.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
     expect(await get(videoId)).toEqual(response.body);
   });
 

@@ -216,12 +216,12 @@ describe('retries', () => {
   });
 
   test.each([
-    [429, '3600', 3600],
-    [503, '7200', 7200],
-    [429, new Date(Date.now() + 1_800_000).toUTCString(), 1800],
-    [429, '99999999', 86_400],
-  ])('after %d wait for the time in Retry-After, at most a day: %s', async (status, header, seconds) => {
-    const { id } = await register((res) => res.writeHead(status, { 'Retry-After': header }).end());
+    [429, 'an hour', () => '3600', 3600],
+    [503, 'two hours', () => '7200', 7200],
+    [429, 'the time until a date', () => new Date(Date.now() + 1_800_000).toUTCString(), 1800],
+    [429, 'at most a day', () => '99999999', 86_400],
+  ])('after %d with Retry-After wait for %s', async (status, _, header, seconds) => {
+    const { id } = await register((res) => res.writeHead(status, { 'Retry-After': header() }).end());
     await deleteSomeVideo();
     const delivery = await until(async () => (await webhooks.deliveries(id)).find((it) => it.attempts === 1));
     expect(delivery.status).toBe('retrying');
@@ -746,7 +746,7 @@ describe('crashes', () => {
     await client.test(id);
     await until(async () => endpoint.received.length === 1);
     const asked = Date.now();
-    await other.stopAlone();
+    await other.stopFirst();
     expect(Date.now() - asked).toBeLessThan(10_000);
     endpoint.respond = (res) => res.writeHead(200).end();
     await other.startAnotherAlone();

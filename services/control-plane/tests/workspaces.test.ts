@@ -40,6 +40,16 @@ test('the first start creates a workspace and a key, and later ones change nothi
   expect(await keysOf(workspaceId)).toBe(1);
 });
 
+test('concurrent first starts with the same key create one workspace', async () => {
+  const empty = await openTestDatabase();
+  const installation = new WorkspacesService({ db: empty.db });
+  const given = { workspaceId: undefined, apiKey: newApiKeySecret('live') };
+  const [first, second] = await Promise.all([installation.bootstrap(given), installation.bootstrap(given)]);
+  expect(second).toEqual(first);
+  expect((await installation.list()).map(({ id }) => id)).toEqual([first.workspaceId]);
+  await empty.close();
+});
+
 test('a given key is created unless it exists', async () => {
   const { workspaceId } = await bootstrap();
   const apiKey = newApiKeySecret('live');

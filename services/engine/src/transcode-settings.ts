@@ -8,9 +8,9 @@ export type Sandbox = (typeof SANDBOXES)[number];
 export type TranscodeLimits = {
   /** Maximum duration of a video. */
   maxDurationSeconds: number;
-  /** Time limit for the description of a file by ffprobe. */
+  /** Time limit for each run of ffprobe, except the one that reads all packets. */
   probeSeconds: number;
-  /** Time limit for reading all packets of a file. */
+  /** Time limit for reading all packets of a file, and again for reading all its text tracks. */
   scanSeconds: number;
   /** Time limit for an encode: `fixed` plus `perSecondOfVideo` for each second of video, at most `max`. */
   encodeSeconds: { fixed: number; perSecondOfVideo: number; max: number };

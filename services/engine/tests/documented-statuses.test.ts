@@ -10,11 +10,8 @@ import { startTestEngine, type TestEngine, withFaults } from './support/test-eng
 /** Provokes every response that the contract documents for the engine. A documented status without a case here fails. */
 
 type Operation = { operationId: string; responses: Record<string, object>; 'x-served-by'?: string };
-const METHODS = ['post', 'head', 'patch', 'delete'] as const;
 
-const document = readOpenApiDocument() as {
-  paths: Record<string, { [method in (typeof METHODS)[number]]?: Operation }>;
-};
+const document = readOpenApiDocument() as { paths: Record<string, Record<string, Operation>> };
 const check = new ResponseCheck(document);
 
 let engine: TestEngine;
@@ -241,9 +238,8 @@ const PROVOCATIONS: Record<string, Record<string, () => Promise<Received>>> = {
 };
 
 const documented = Object.entries(document.paths).flatMap(([path, item]) =>
-  METHODS.flatMap((method) => {
-    const operation = item[method];
-    if (operation?.['x-served-by'] !== 'engine') return [];
+  Object.entries(item).flatMap(([method, operation]) => {
+    if (operation['x-served-by'] !== 'engine') return [];
     const { operationId, responses } = operation;
     return Object.keys(responses).map((status) => ({ operationId, path, method, status }));
   }),

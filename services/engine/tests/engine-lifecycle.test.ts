@@ -196,7 +196,7 @@ test('an engine announces what it is and does, from the start to the end', async
   expect(first).toEqual({
     engineId: expect.stringMatching(/^eng_/),
     host: hostname(),
-    port: expect.any(Number),
+    port: Number(new URL(internalUrl).port),
     state: 'working',
     roles: ['upload', 'transcode'],
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),

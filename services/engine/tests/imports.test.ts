@@ -461,7 +461,7 @@ describe('an interrupted file', () => {
 });
 
 describe('the engine', () => {
-  test('releases its import when it stops; retries an import after a storage failure', async () => {
+  test('reports that an import can be retried after a storage failure, and releases its import when it stops', async () => {
     let isBroken = true;
     const stopping = await startTestEngine({
       env: { ...ONLY_RECEIVES, IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },

@@ -386,7 +386,7 @@ describe('a request is refused', () => {
     expect((await patch(path, 0, 10, { 'X-Upload-Token': other.token })).status).toBe(404);
   });
 
-  test('while the control plane is unavailable, so that clients retry and do not start over', async () => {
+  test('while the control plane is unavailable or the workspace has too many uploads, so that clients retry and do not start over', async () => {
     const path = await create();
     engine.controlPlane.broken.add(INTERNAL_PATHS.openResumable).add(INTERNAL_PATHS.createResumable);
     expect((await send('HEAD', path)).status).toBe(423);

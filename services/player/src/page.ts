@@ -15,6 +15,7 @@ if (options.color !== undefined) document.documentElement.style.setProperty('--a
 
 const OFFLINE: State = { status: 'offline' };
 const WAITING: State = { status: 'waiting' };
+const UNSUPPORTED = 'Your browser cannot play this video.';
 
 /** The URL of the frame, as the page around it has written it. */
 const src: string = history.state?.src ?? location.href;
@@ -29,6 +30,8 @@ let interruptions = 0;
 let loaded: Source | undefined;
 /** Whether playback has stopped since the source was loaded. */
 let isInterrupted = false;
+/** Whether the browser cannot play the loaded source. */
+let isUnsupported = false;
 /** Whether the page is recovering from an interruption. */
 let recovering = false;
 /** Ends the wait for another state. */
@@ -69,18 +72,22 @@ function loadWithToken(): void {
 }
 
 function show(state: State): void {
-  // A video that still has some buffer plays on.
-  const words = state.status === 'offline' && isPlaying() ? '' : wordsFor(state);
-  if (message && message.textContent !== words) message.textContent = words;
   const source = sourceOf(state);
   if (source !== undefined) play(source);
   else if (state.status === 'preparing') close();
+  // A video that still has some buffer plays on.
+  const words = state.status === 'offline' && isPlaying() ? '' : wordsFor(state);
+  say(source !== undefined && isUnsupported ? UNSUPPORTED : words);
   player?.note(previewWords(state));
-  if (state.status === 'refused') {
-    playerJs?.failed(words);
-    if (state.code === 'playback_token_expired')
-      parent.postMessage('{"event":"framelane:tokenExpired"}', '*');
+  if (state.status === 'refused' || state.status === 'failed') playerJs?.failed(words);
+  if (state.status === 'refused' && state.code === 'playback_token_expired') {
+    parent.postMessage('{"event":"framelane:tokenExpired"}', '*');
   }
+}
+
+/** Shows a message; none if the text is empty. */
+function say(words: string): void {
+  if (message && message.textContent !== words) message.textContent = words;
 }
 
 function isPlaying(): boolean {
@@ -100,8 +107,8 @@ addEventListener('online', () => {
 /** Ends the player. If the video is transcoded again, its segments and its key are no longer those that were played. */
 function close(): void {
   if (player === undefined) return;
-  const { currentTime, paused } = player.media;
-  options = { ...options, start: currentTime, autoplay: !paused };
+  const { currentTime, paused, muted, loop } = player.media;
+  options = { ...options, start: currentTime, autoplay: !paused, muted, loop };
   player.remove();
   player = undefined;
 }
@@ -109,6 +116,7 @@ function close(): void {
 function play(source: Source): void {
   if (loaded !== undefined && loaded.attempt !== source.attempt) close();
   const isNew = JSON.stringify(source) !== JSON.stringify(loaded);
+  if (isNew) isUnsupported = false;
   if (isNew || isInterrupted) player?.load(source);
   loaded = source;
   isInterrupted = false;
@@ -116,10 +124,12 @@ function play(source: Source): void {
   player = showPlayer(place, source, options, onFailure);
   player.media.addEventListener('playing', () => {
     interruptions = 0;
-    if (message?.textContent === wordsFor(OFFLINE)) message.textContent = '';
+    if (message?.textContent === wordsFor(OFFLINE)) say('');
   });
   player.media.addEventListener('waiting', noticeOffline);
-  playerJs = new PlayerJs(player.media, src, (text, origin) => parent.postMessage(text, origin));
+  if (playerJs === undefined) {
+    playerJs = new PlayerJs(player.media, src, (text, origin) => parent.postMessage(text, origin));
+  } else playerJs.replaceMedia(player.media);
 }
 
 function onFailure(failure: Failure): void {
@@ -128,9 +138,9 @@ function onFailure(failure: Failure): void {
     void recover();
     return;
   }
-  const words = 'Your browser cannot play this video.';
-  if (message) message.textContent = words;
-  playerJs?.failed(words);
+  isUnsupported = true;
+  say(UNSUPPORTED);
+  playerJs?.failed(UNSUPPORTED);
 }
 
 /** The state says why playback was interrupted. If the video can still be played, the page tries again, each time after a longer wait. */
@@ -149,8 +159,9 @@ async function recover(): Promise<void> {
     interruptions += 1;
   }
   recovering = false;
-  // Another state has arrived meanwhile, for example with a new token.
   if (!signal.aborted) await follow(state);
+  // Another state has arrived meanwhile, for example with a new token, and its source has failed as well.
+  else if (isInterrupted) await recover();
 }
 
 addEventListener('message', ({ source, data, origin }) => {

@@ -4,12 +4,8 @@ import { type ControlledMedia, PlayerJs } from './player-js.ts';
 const ORIGIN = 'https://site.example';
 const SRC = 'https://video.example/page?token=a';
 
-let media: ControlledMedia & EventTarget;
-let sent: { message: Record<string, unknown>; origin: string }[];
-let player: PlayerJs;
-beforeEach(() => {
-  sent = [];
-  media = Object.assign(new EventTarget(), {
+function newMedia(): ControlledMedia & EventTarget {
+  const element = Object.assign(new EventTarget(), {
     paused: true,
     muted: false,
     volume: 0.5,
@@ -17,9 +13,18 @@ beforeEach(() => {
     currentTime: 4,
     loop: false,
     buffered: { length: 1, start: () => 0, end: () => 8 },
-    play: async () => void Object.assign(media, { paused: false }),
-    pause: () => void Object.assign(media, { paused: true }),
+    play: async () => void Object.assign(element, { paused: false }),
+    pause: () => void Object.assign(element, { paused: true }),
   });
+  return element;
+}
+
+let media: ControlledMedia & EventTarget;
+let sent: { message: Record<string, unknown>; origin: string }[];
+let player: PlayerJs;
+beforeEach(() => {
+  sent = [];
+  media = newMedia();
   player = new PlayerJs(media, SRC, (text, origin) => sent.push({ message: JSON.parse(text), origin }));
 });
 
@@ -117,6 +122,26 @@ test('sends events only to listeners, until they are removed', () => {
     { origin: ORIGIN, message: { event: 'timeupdate', value: { seconds: 4, duration: 20 }, listener: 'a' } },
     { origin: 'https://other.example', message: { event: 'progress', value: { seconds: 8, duration: 20 } } },
   ]);
+});
+
+test('listeners stay when another media element replaces the first one', () => {
+  dispatch('loadedmetadata');
+  send('addEventListener', { value: 'timeupdate', listener: 'a' });
+  const next = Object.assign(newMedia(), { currentTime: 6 });
+  player.replaceMedia(next);
+  dispatch('timeupdate');
+  next.dispatchEvent(new Event('loadedmetadata'));
+  next.dispatchEvent(new Event('timeupdate'));
+  send('mute');
+  expect(messages().slice(1)).toMatchObject([
+    { event: 'timeupdate', value: { seconds: 6, duration: 20 }, listener: 'a' },
+  ]);
+  expect([media.muted, next.muted]).toEqual([false, true]);
+});
+
+test('a page without an origin gets its messages', () => {
+  send('getPaused', { listener: 'a' }, 'null');
+  expect(sent).toMatchObject([{ origin: '*', message: { event: 'getPaused', listener: 'a' } }]);
 });
 
 test('reports an unknown method, and a video that cannot be played', () => {

@@ -65,7 +65,7 @@ type Listener = { event: string; id: string | undefined; origin: string };
  * `listener`. Apart from `ready`, it sends only the events that a listener has asked for. See docs/embed.md.
  */
 export class PlayerJs {
-  readonly #media: ControlledMedia;
+  #media: ControlledMedia;
   readonly #post: Post;
   readonly #listeners: Listener[] = [];
   /** The value of `ready`. */
@@ -83,13 +83,26 @@ export class PlayerJs {
       events: ['ready', ...Object.keys(EVENTS), 'error'],
       methods: [...Object.keys(GETTERS), ...Object.keys(ACTIONS), 'addEventListener', 'removeEventListener'],
     };
-    for (const [event, read] of Object.entries(EVENTS)) {
-      media.addEventListener(event, () => this.#emit(event, read(media)));
-    }
-    media.addEventListener('loadedmetadata', () => this.#ready());
+    this.#observe(media);
+  }
+
+  /** Controls another media element from now on. The listeners stay. */
+  replaceMedia(media: ControlledMedia): void {
+    this.#media = media;
+    this.#observe(media);
+  }
+
+  /** Reports the events of a media element until another one replaces it. */
+  #observe(media: ControlledMedia): void {
+    const on = (event: string, act: () => void) =>
+      media.addEventListener(event, () => {
+        if (media === this.#media) act();
+      });
+    for (const [event, read] of Object.entries(EVENTS)) on(event, () => this.#emit(event, read(media)));
+    on('loadedmetadata', () => this.#ready());
     // A browser that does not preload the video fires `suspend` and no `loadedmetadata`.
-    media.addEventListener('suspend', () => this.#ready());
-    media.addEventListener('playing', () => {
+    on('suspend', () => this.#ready());
+    on('playing', () => {
       this.#failure = undefined;
     });
   }
@@ -150,7 +163,9 @@ export class PlayerJs {
   }
 
   #send(content: object, origin: string): void {
-    this.#post(JSON.stringify({ context: CONTEXT, version: VERSION, ...content }), origin);
+    // A page in a sandbox or from a file has the origin `null`, which `postMessage` does not accept.
+    const target = origin === 'null' ? '*' : origin;
+    this.#post(JSON.stringify({ context: CONTEXT, version: VERSION, ...content }), target);
   }
 }
 

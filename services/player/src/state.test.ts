@@ -54,7 +54,10 @@ test('every refusal of the page has words of its own', () => {
 test('asks for the state beside the page, with the token', async () => {
   respond(200, JSON.stringify(READY));
   expect(await fetchState(PAGE, 'a.b')).toEqual(READY);
-  expect(fetch).toHaveBeenCalledWith('/v1/embed/ws_a/vid_a/state?token=a.b', { cache: 'no-store' });
+  expect(fetch).toHaveBeenCalledWith(
+    '/v1/embed/ws_a/vid_a/state?token=a.b',
+    expect.objectContaining({ cache: 'no-store' }),
+  );
 });
 
 test.each<[string, number, string, State]>([
@@ -74,6 +77,21 @@ test.each<[string, number, string, State]>([
 test('a lost connection becomes the state offline', async () => {
   jest.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'));
   expect(await fetchState(PAGE, undefined)).toEqual({ status: 'offline' });
+});
+
+test('a request without a response becomes the state offline after 20 s', async () => {
+  const timeout = new AbortController();
+  const after = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(timeout.signal);
+  jest
+    .spyOn(globalThis, 'fetch')
+    .mockImplementation(
+      (_, { signal } = {}) =>
+        new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    );
+  const state = fetchState(PAGE, undefined);
+  timeout.abort();
+  expect(await Promise.race([state, new Promise(setImmediate)])).toEqual({ status: 'offline' });
+  expect(after).toHaveBeenCalledWith(20_000);
 });
 
 test('polls while the video is being prepared, and ever less often while there is no connection', () => {

@@ -18,6 +18,9 @@ export type State =
 /** Milliseconds between two requests while the video is being prepared. */
 const POLL_MS = 2000;
 
+/** After this many milliseconds without a response, a request counts as failed. */
+const TIMEOUT_MS = 20_000;
+
 /** The message of the page in a state; empty for a video that plays. */
 export function wordsFor(state: State): string {
   switch (state.status) {
@@ -66,7 +69,10 @@ const REFUSALS: Record<string, string> = {
 export async function fetchState(page: Pick<URL, 'pathname'>, token: string | undefined): Promise<State> {
   const query = token === undefined ? '' : `?${new URLSearchParams({ token })}`;
   try {
-    const response = await fetch(`${page.pathname.replace(/\/+$/, '')}/state${query}`, { cache: 'no-store' });
+    const response = await fetch(`${page.pathname.replace(/\/+$/, '')}/state${query}`, {
+      cache: 'no-store',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
     const body = await response.json();
     if (response.ok) return body;
     // A service that is restarting is not a reason to give up.

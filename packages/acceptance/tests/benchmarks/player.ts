@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { median, print } from '@framelane/test-kit/benchmark-table';
 import { findBrowser, startBrowser } from '@framelane/test-kit/browser';
 import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
 import type { Browser } from 'puppeteer-core';
@@ -47,9 +48,9 @@ try {
   await firstFrame(browser, url);
   const again: number[] = [];
   for (let run = 0; run < RUNS; run += 1) again.push(await firstFrame(browser, url));
-  process.stdout.write(`From the address to the first frame, 720p, ms: median of ${RUNS} (slowest)\n`);
-  process.stdout.write(`  empty browser cache   ${describe(first)}\n`);
-  process.stdout.write(`  filled browser cache  ${describe(again)}\n`);
+  print(`From the address to the first frame, 720p, ms: median of ${RUNS} (slowest)`);
+  print(`  empty browser cache   ${summary(first)}`);
+  print(`  filled browser cache  ${summary(again)}`);
 } finally {
   await browser.close();
   await node.stop();
@@ -73,8 +74,6 @@ async function firstFrame(opener: Pick<Browser, 'newPage'>, url: string): Promis
   return time;
 }
 
-function describe(times: number[]): string {
-  const sorted = times.toSorted((a, b) => a - b);
-  const median = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-  return `${Math.round(median)} (${Math.round(sorted.at(-1) ?? Number.NaN)})`;
+function summary(times: number[]): string {
+  return `${Math.round(median(times))} (${Math.round(Math.max(...times))})`;
 }

@@ -17,6 +17,7 @@ button.addEventListener('click', () => (controller ? controller.abort() : send()
 /** Sends the file, or continues where it was interrupted: also after a reload, when the user selects the same file again. */
 async function send() {
   controller = new AbortController();
+  input.disabled = true;
   show('Pause', '');
   try {
     const { videoId } = await uploadVideo(file, requestTicket, {
@@ -30,6 +31,7 @@ async function send() {
     show('Resume', error.name === 'AbortError' ? 'Paused' : `Upload failed: ${error.code ?? error}`);
   }
   controller = undefined;
+  input.disabled = false;
 }
 
 /** Your server gets the ticket, because API keys do not belong in web pages. The file goes directly to the engine. */

@@ -5,8 +5,8 @@ import { upload } from './upload.ts';
 import { nameOf, sizeOf, type UploadSource } from './upload-source.ts';
 
 /**
- * Creates a video and uploads its file. Name and size default to those of the file. A stream has neither, so it needs a
- * `filename`. Throws a FramelaneError if the ticket or the upload fails. The video then fails when its ticket expires.
+ * Creates a video and uploads its file. Name and size default to those of the file. A Blob and a stream have no name, so they need a
+ * `filename`. Throws a FramelaneError if the ticket or the upload fails. After a failed upload, the video fails when its ticket expires.
  */
 export async function uploadVideo(
   client: FramelaneClient,

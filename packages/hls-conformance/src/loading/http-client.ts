@@ -99,7 +99,8 @@ export class HttpClient {
     return new Promise((resolve, reject) => {
       request.once('response', resolve);
       request.on('error', (error: NodeJS.ErrnoException) => {
-        reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnectionError() : error);
+        const isStale = request.reusedSocket && error.code === 'ECONNRESET';
+        reject(isStale ? new StaleConnectionError(error.message) : error);
       });
       request.end();
     });

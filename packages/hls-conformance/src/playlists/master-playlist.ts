@@ -57,18 +57,18 @@ export function resolve(uri: string, base: string): string | null {
 
 function readVariants(lines: readonly PlaylistLine[], base: string): Variant[] {
   const variants: Variant[] = [];
-  let offer: Tag | undefined;
+  let streamInf: Tag | undefined;
   for (const line of lines) {
     if (isTag(line)) {
-      if (line.name === 'EXT-X-STREAM-INF') offer = line;
+      if (line.name === 'EXT-X-STREAM-INF') streamInf = line;
       continue;
     }
     const url = resolve(line.uri, base);
-    if (offer && url !== null) {
-      const { attributes } = readAttributeList(offer.value ?? '');
-      variants.push({ line: offer.line, attributes, uri: line.uri, url });
+    if (streamInf && url !== null) {
+      const { attributes } = readAttributeList(streamInf.value ?? '');
+      variants.push({ line: streamInf.line, attributes, uri: line.uri, url });
     }
-    offer = undefined;
+    streamInf = undefined;
   }
   return variants;
 }

@@ -88,11 +88,12 @@ function readSegments(lines: readonly PlaylistLine[], base: string, firstSequenc
   const segments: ListedSegment[] = [];
   let key: KeyTag | null = null;
   let next = noTags();
+  let sequence = firstSequence;
   for (const line of lines) {
     if (!isTag(line)) {
       const url = resolve(line.uri, base);
-      const sequence = firstSequence + segments.length;
       if (url !== null) segments.push({ line: line.line, uri: line.uri, url, sequence, key, ...next });
+      sequence += 1;
       next = noTags();
     } else if (line.name === 'EXTINF') next.duration = Number.parseFloat(line.value ?? '');
     else if (line.name === 'EXT-X-DISCONTINUITY') next.discontinuity = true;
@@ -120,10 +121,10 @@ function readKey({ line, value }: Tag, base: string): KeyTag {
   };
 }
 
-/** A hexadecimal number of at most 128 bits. A longer one counts as zero. */
+/** A hexadecimal number of at most 128 bits. Anything else counts as zero. */
 function readVector(text: string): Buffer {
-  const digits = text.replace(/^0[xX]/, '');
-  return digits.length <= 32 ? Buffer.from(digits.padStart(32, '0'), 'hex') : Buffer.alloc(16);
+  const [, digits = ''] = /^(?:0[xX])?([0-9a-fA-F]{1,32})$/.exec(text) ?? [];
+  return Buffer.from(digits.padStart(32, '0'), 'hex');
 }
 
 function wholeNumber(text: string | null): number | null {

@@ -1,3 +1,4 @@
+import { SAMPLES_PER_FRAME } from '../media/adts.ts';
 import { isAudioOnly, isVideo, type Rendition } from '../presentation.ts';
 import { type Finding, judged, notApplicable, type Rule, segmentPlace, type Verdict } from '../rule.ts';
 import { muxedAudioOf, type Timeline, timelineOf } from '../timeline.ts';
@@ -13,7 +14,6 @@ const MILLISECOND = 0.001;
 const ROUNDING = 1 / 180_000;
 /** The delay that AAC encoders such as Apple's add. Decoders remove it. */
 const PRIMING_SAMPLES = 2112;
-const SAMPLES_PER_FRAME = 1024;
 
 /** Rules for the times of renditions relative to each other. */
 export const ALIGNMENT_RULES: readonly Rule[] = [

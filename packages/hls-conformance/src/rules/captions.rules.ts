@@ -1,4 +1,5 @@
 import { TICKS } from '../media/pes-packets.ts';
+import { nearest } from '../media/timestamps.ts';
 import {
   type Captions,
   type CaptionsSegment,
@@ -9,8 +10,8 @@ import {
 import { type Finding, judged, notApplicable, type Rule, segmentPlace, type Verdict } from '../rule.ts';
 import { timelineOf } from '../timeline.ts';
 
-/** A cue, with times in seconds from the origin of the file. */
-type Cue = { start: number; end: number; block: string };
+/** A cue, with times in seconds from the first frame. */
+type Cue = { start: number; end: number; payload: string };
 
 const MILLISECOND = 0.001;
 const TIME = String.raw`(?:(\d{2,}):)?([0-5]\d):([0-5]\d\.\d{3})`;
@@ -39,15 +40,12 @@ export const CAPTIONS_RULES: readonly Rule[] = [
     level: 'own',
     source: 'RFC 8216 §3.5',
     sentence: 'X-TIMESTAMP-MAP maps the time zero of captions to the first frame, to a millisecond.',
-    check: withVideo((captions, presentation, video) => {
-      const timeline = timelineOf(video, presentation);
-      if ('reason' in timeline) return [];
-      const [first = Number.NaN] = timeline.starts;
+    check: withVideo((captions, presentation) => {
+      const first = firstFrameOf(presentation);
       return captions.segments.flatMap((segment) => {
-        const map = mapOf(segment);
-        const difference = map === null ? 0 : map.timestamp / TICKS - map.local - first;
-        if (Math.abs(difference) <= MILLISECOND) return [];
-        const message = `maps zero to ${difference.toFixed(3)} s after the first frame`;
+        const zero = zeroOf(segment, first);
+        if (Math.abs(zero) <= MILLISECOND) return [];
+        const message = `maps zero to ${zero.toFixed(3)} s after the first frame`;
         return [{ place: segmentPlace(captions.name, segment), message }];
       });
     }),
@@ -89,33 +87,63 @@ export const CAPTIONS_RULES: readonly Rule[] = [
   },
 ];
 
-function cueFindings(captions: Captions): Finding[] {
+function cueFindings(captions: Captions, presentation: Presentation): Finding[] {
+  const first = firstFrameOf(presentation);
   let start = 0;
   return captions.segments.flatMap((segment, at) => {
     const end = start + segment.duration;
     const next = captions.segments[at + 1];
-    const inNext = new Set(next && cuesOf(next).map(({ block }) => block));
-    const messages = cuesOf(segment).flatMap((cue) => [
+    // A segment without text was not read.
+    const inNext = next && next.text !== null ? cuesOf(next, first) : null;
+    const messages = cuesOf(segment, first).flatMap((cue) => [
       ...(cue.start < end + MILLISECOND && cue.end > start - MILLISECOND
         ? []
-        : [`has a cue from ${cue.start} to ${cue.end} s, and lasts from ${start} to ${end} s`]),
-      ...(next === undefined || cue.end < end + MILLISECOND || inNext.has(cue.block)
+        : [`has a cue ${spanText(cue.start, cue.end)}, and lasts ${spanText(start, end)}`]),
+      ...(inNext === null || cue.end < end + MILLISECOND || inNext.some((other) => isSameCue(other, cue))
         ? []
-        : [`has a cue until ${cue.end} s that is missing in the next segment`]),
+        : [`has a cue ${spanText(cue.start, cue.end)} that is missing in the next segment`]),
     ]);
     start = end;
     return messages.map((message) => ({ place: segmentPlace(captions.name, segment), message }));
   });
 }
 
-/** The readable cues of a segment. Times count from the time zero of its map, which is the first frame. */
-function cuesOf({ text }: CaptionsSegment): Cue[] {
-  return (text ?? '').split(/\n{2,}/).flatMap((block) => {
+/** The readable cues of a segment. `first` is the time of the first frame in ticks. */
+function cuesOf(segment: CaptionsSegment, first: number | null): Cue[] {
+  const zero = zeroOf(segment, first);
+  // Lines of WebVTT end with LF, CRLF or CR.
+  const blocks = (segment.text ?? '').replaceAll(/\r\n?/g, '\n').split(/\n{2,}/);
+  return blocks.flatMap((block) => {
     const match = TIMING.exec(block);
     if (match === null) return [];
-    const [start, end] = [match.slice(1, 4), match.slice(4, 7)].map(secondsOf) as [number, number];
-    return [{ start, end, block: block.trim() }];
+    const [start, end] = [zero + secondsOf(match.slice(1, 4)), zero + secondsOf(match.slice(4, 7))];
+    return [{ start, end, payload: block.slice(match.index + match[0].length).trim() }];
   });
+}
+
+/** Cues have the same times in both segments, but the maps of the segments may be rounded differently. */
+function isSameCue(one: Cue, other: Cue): boolean {
+  const isNear = (time: number, otherTime: number) => Math.abs(time - otherTime) <= MILLISECOND;
+  return one.payload === other.payload && isNear(one.start, other.start) && isNear(one.end, other.end);
+}
+
+function spanText(start: number, end: number): string {
+  return `from ${start.toFixed(3)} to ${end.toFixed(3)} s`;
+}
+
+/** The time of the first frame in ticks; null if it is unknown. */
+function firstFrameOf(presentation: Presentation): number | null {
+  const video = presentation.renditions.find(isVideo);
+  const timeline = video && timelineOf(video, presentation);
+  const [first] = timeline && 'starts' in timeline ? timeline.starts : [];
+  return first === undefined ? null : first * TICKS;
+}
+
+/** Seconds from the first frame to the time zero of a segment's cues; 0 if the segment has no map or the first frame is unknown. */
+function zeroOf(segment: CaptionsSegment, first: number | null): number {
+  const map = mapOf(segment);
+  if (map === null || first === null) return 0;
+  return (nearest(map.timestamp - map.local * TICKS, first) - first) / TICKS;
 }
 
 function secondsOf([hours = '0', minutes, seconds]: string[]): number {

@@ -14,8 +14,8 @@ export const ENCRYPTION_RULES: readonly Rule[] = [
     level: 'own',
     source: 'RFC 8216 §4.3.2.4',
     sentence: 'Every segment is encrypted with METHOD=AES-128.',
-    check: ({ renditions }) =>
-      judgeEach(renditions, 'there is no media playlist', ({ name, segments }) =>
+    check: ({ renditions, iFrames }) =>
+      judgeEach([...renditions, ...iFrames], 'there is no media playlist', ({ name, segments }) =>
         segments
           .filter(({ key }) => key?.method !== 'AES-128')
           .map((segment) => ({

@@ -1,4 +1,5 @@
 import { aacCodec } from '../media/adts.ts';
+import { NAL } from '../media/h264.ts';
 import { TICKS } from '../media/pes-packets.ts';
 import {
   type Alternative,
@@ -25,8 +26,8 @@ import {
 } from '../rule.ts';
 import { videoFrame, wholeVideos } from '../timeline.ts';
 
-/** A variant and its rendition. */
-type Offer = {
+/** A variant whose first segment could be read, and its rendition. */
+type ReadVariant = {
   variant: Variant;
   rendition: Rendition;
   master: MasterPlaylist;
@@ -45,14 +46,14 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.4.2; RFC 6381; Apple 9.1',
     sentence: 'CODECS names exactly what the first parameter sets and ADTS headers say.',
-    check: everyReadOffer(codecFindings),
+    check: everyReadVariant(codecFindings),
   },
   {
     id: 'master.resolution',
     level: 'must',
     source: 'RFC 8216 §4.3.4.2; Apple 9.2',
     sentence: 'RESOLUTION is the frame size in the parameter sets, after cropping.',
-    check: everyReadOffer(({ variant, rendition, place }) => {
+    check: everyReadVariant(({ variant, rendition, place }) => {
       const parameters = parametersOf(rendition);
       if (parameters === null) return [];
       const stated = variant.attributes.get('RESOLUTION')?.text;
@@ -67,13 +68,13 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.4.2; Apple 9.15',
     sentence: 'FRAME-RATE is the highest frame rate of the video, with three decimals.',
-    check: everyReadOffer(frameRateFindings),
+    check: everyReadVariant(frameRateFindings),
   },
   {
     id: 'master.closed-captions',
     level: 'own',
     source: 'RFC 8216 §4.3.4.2',
-    sentence: 'All variants have CLOSED-CAPTIONS=NONE, so that players offer no captions.',
+    sentence: 'All variants have CLOSED-CAPTIONS=NONE, so that players offer no closed captions.',
     check: everyVariant(({ attributes }, place) => {
       const stated = attributes.get('CLOSED-CAPTIONS')?.text;
       return stated === 'NONE' ? [] : [{ place, message: `CLOSED-CAPTIONS is ${stated ?? 'missing'}` }];
@@ -168,7 +169,7 @@ export const MASTER_RULES: readonly Rule[] = [
       if (master === null) return notApplicable(NO_MASTER);
       const place = shortAddress(url, url);
       const count = new Set(master.variants.map((variant) => variant.url)).size;
-      return judged(count > 1 ? [] : [{ place, message: `offers ${count} variant` }]);
+      return judged(count > 1 ? [] : [{ place, message: `has ${count} variant${count === 1 ? '' : 's'}` }]);
     },
   },
 ];
@@ -181,16 +182,16 @@ function everyVariant(find: (variant: Variant, place: string) => Finding[]): Rul
 }
 
 /** Judges the variants whose first segment could be read. */
-function everyReadOffer(find: (offer: Offer) => Finding[]): Rule['check'] {
+function everyReadVariant(find: (read: ReadVariant) => Finding[]): Rule['check'] {
   return (presentation) => {
     const { master } = presentation;
     if (master === null) return notApplicable(NO_MASTER);
-    const offers = master.variants.flatMap((variant) => {
+    const read = master.variants.flatMap((variant) => {
       const rendition = renditionOf(variant, presentation);
       const place = variantPlace(variant, presentation.url);
       return rendition?.segments[0]?.content ? [{ variant, rendition, master, place, presentation }] : [];
     });
-    return judgeEach(offers, 'no variant could be read', find);
+    return judgeEach(read, 'no variant could be read', find);
   };
 }
 
@@ -208,7 +209,7 @@ function everyAlternative(
   };
 }
 
-function codecFindings({ variant, rendition, master, place, presentation }: Offer): Finding[] {
+function codecFindings({ variant, rendition, master, place, presentation }: ReadVariant): Finding[] {
   const stated = variant.attributes.get('CODECS')?.text;
   if (stated === undefined) return [{ place, message: 'has no CODECS' }];
   const alternatives = audioOf(variant, master).flatMap(
@@ -232,8 +233,8 @@ function codecFindings({ variant, rendition, master, place, presentation }: Offe
       .map(({ config }) => aacCodec(config)),
   ];
   const known = [...video, ...audio.flatMap(({ config }) => acceptableAac(config))];
-  const strange = named.filter((codec) => !known.includes(codec));
-  if (missing.length === 0 && strange.length === 0) return [];
+  const unexpected = named.filter((codec) => !known.includes(codec));
+  if (missing.length === 0 && unexpected.length === 0) return [];
   const found = [...video, ...audio.map(({ config }) => aacCodec(config))].join();
   return [
     { place, message: `CODECS is "${stated}", the streams are "${[...new Set(found.split(','))].join()}"` },
@@ -252,7 +253,7 @@ function acceptableAac(config: Parameters<typeof aacCodec>[0]): string[] {
   return [aacCodec(config), ...(hidden ? ['mp4a.40.5', 'mp4a.40.29'] : [])];
 }
 
-function frameRateFindings({ variant, rendition, place }: Offer): Finding[] {
+function frameRateFindings({ variant, rendition, place }: ReadVariant): Finding[] {
   const frame = isVideo(rendition) ? videoFrame(rendition.segments) : null;
   const stated = variant.attributes.get('FRAME-RATE')?.text;
   if (isVideo(rendition) && stated === undefined) return [{ place, message: 'has no FRAME-RATE' }];
@@ -293,7 +294,7 @@ function independentSegments(presentation: Presentation): Verdict {
   if (master === null) return notApplicable(NO_MASTER);
   const videos = renditions.filter(isVideo);
   const beginWithIdr = ({ segments }: Rendition) =>
-    segments.every(({ content }) => content?.video?.openingUnits.includes(5));
+    segments.every(({ content }) => content?.video?.openingUnits.includes(NAL.idrSlice));
   if (videos.length === 0 || !videos.every(beginWithIdr))
     return notApplicable('not all segments begin with IDR frames');
   if (master.independentSegments) return judged([]);

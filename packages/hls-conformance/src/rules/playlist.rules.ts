@@ -29,9 +29,13 @@ const WITH_ATTRIBUTES =
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   'EXT-X-KEY': ['METHOD'],
   'EXT-X-MAP': ['URI'],
+  'EXT-X-DATERANGE': ['ID', 'START-DATE'],
   'EXT-X-MEDIA': ['TYPE', 'GROUP-ID', 'NAME'],
   'EXT-X-STREAM-INF': ['BANDWIDTH'],
   'EXT-X-I-FRAME-STREAM-INF': ['BANDWIDTH', 'URI'],
+  'EXT-X-SESSION-DATA': ['DATA-ID'],
+  'EXT-X-SESSION-KEY': ['METHOD', 'URI'],
+  'EXT-X-START': ['TIME-OFFSET'],
 };
 
 /** Tags whose value has a fixed form (RFC 8216 §4.3). */
@@ -170,6 +174,8 @@ function addressFindings({ lines, url }: PlaylistFile, isMaster: boolean, playli
 function versionFindings({ lines }: PlaylistFile, name: string): Finding[] {
   const tags = lines.filter(isTag);
   const stated = Number(tags.find((tag) => tag.name === 'EXT-X-VERSION')?.value ?? '1');
+  // The rule playlist.structure reports a version that is not a number.
+  if (Number.isNaN(stated)) return [];
   const findings: Finding[] = [];
   let highest = stated;
   for (const tag of tags) {

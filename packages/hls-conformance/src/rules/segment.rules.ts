@@ -68,7 +68,7 @@ export const SEGMENT_RULES: readonly Rule[] = [
     level: 'must',
     source: 'Apple 7.4; RFC 8216 §4.3.5.1',
     sentence: 'Every video segment begins with SPS, PPS and an IDR frame, which is displayed first.',
-    check: everyVideo(openingComplaints),
+    check: everyVideo(openingViolations),
   },
   {
     id: 'segments.key-frames',
@@ -212,7 +212,7 @@ function audioGap({ rendition, before, segment }: Neighbours): Finding[] {
   return [{ place: segmentPlace(rendition.name, segment), message }];
 }
 
-function openingComplaints({ openingUnits, first, earliest }: VideoContent): string[] {
+function openingViolations({ openingUnits, first, earliest }: VideoContent): string[] {
   const slice = openingUnits.find(isSlice);
   const lacking = [
     ...(openingUnits.includes(NAL.sps) ? [] : ['SPS']),

@@ -12,8 +12,8 @@ export const SERVICE_RULES: readonly Rule[] = [
     check: (presentation, { variants }) => {
       if (variants === undefined) return notApplicable('the variants of the API are unknown');
       if (presentation.master === null) return notApplicable('there is no master playlist');
-      const offered = presentation.master.variants.map(folderOf);
-      return judged(differences(new Set(offered), new Set(variants), 'the master playlist', 'the API'));
+      const listed = presentation.master.variants.map(folderOf);
+      return judged(differences(new Set(listed), new Set(variants), 'the master playlist', 'the API'));
     },
   },
   {

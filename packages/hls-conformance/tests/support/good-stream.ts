@@ -129,7 +129,7 @@ export function publish({ tracks, key }: Media): Files {
 }
 
 /** The first timestamp of the video: ffmpeg adds 1.4 s. */
-const FIRST_TIMESTAMP = 11.4 * 90_000;
+export const FIRST_TIMESTAMP = 11.4 * 90_000;
 
 /** One cue during each segment, and one that begins in the first segment and ends in the second. */
 function publishCaptions(tracks: readonly Track[], files: Files): void {

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { ServiceFacts } from '../../src/rule.ts';
-import { encrypt, type Files, type Media, type Track, vectorOf } from './good-stream.ts';
+import { encrypt, FIRST_TIMESTAMP, type Files, type Media, type Track, vectorOf } from './good-stream.ts';
 import type { Tamper } from './stream-server.ts';
 import {
   begins,
@@ -74,6 +74,17 @@ export const MUTATIONS: readonly Mutation[] = [
     breaks: 'playlist.attributes',
     files: edit('master.m3u8', '"Audio"', 'Audio'),
   },
+  {
+    what: 'EXT-X-START without its time',
+    breaks: 'playlist.attributes',
+    files: edit('master.m3u8', '#EXT-X-INDEP', '#EXT-X-START:PRECISE=YES\n#EXT-X-INDEP'),
+  },
+  {
+    what: 'an IV that is not hexadecimal',
+    breaks: 'playlist.attributes',
+    also: ['encryption.whole-segments', 'encryption.vectors'],
+    files: edit('180p/index.m3u8', '"../key"', '"../key",IV=0xyz'),
+  },
   { what: 'a missing name', breaks: 'playlist.attributes', files: edit('master.m3u8', 'NAME="Audio",', '') },
   {
     what: 'a duplicate tag',
@@ -98,6 +109,11 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'a target duration with a fraction',
     breaks: 'playlist.structure',
     files: edit('audio/index.m3u8', 'DURATION:6', 'DURATION:6.0'),
+  },
+  {
+    what: 'a version that is not a number',
+    breaks: 'playlist.structure',
+    files: edit('180p/index.m3u8', 'VERSION:6', 'VERSION:six'),
   },
   {
     what: 'a version that is too low',
@@ -483,6 +499,14 @@ export const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
+    what: 'an unencrypted I-frame',
+    breaks: 'encryption.everything',
+    files: (files, media) => {
+      edit('i-frames/index.m3u8', /(#EXTINF.*\n6.ts)/, '#EXT-X-KEY:METHOD=NONE\n$1')(files);
+      files.set('i-frames/6.ts', trackOf(media, 'i-frames').segments[6] ?? Buffer.alloc(0));
+    },
+  },
+  {
     what: 'a key that is too long',
     breaks: 'encryption.key',
     files: (files) => files.set('key', Buffer.alloc(17)),
@@ -546,6 +570,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     what: 'captions that are mapped to a time 1.4 s before the first frame',
     breaks: 'captions.start',
+    // The cue that crosses into this segment has another time in the segment before.
+    also: ['captions.cues'],
     files: edit('captions/1.vtt', /MPEGTS:\d+/, 'MPEGTS:900000'),
   },
   {
@@ -557,6 +583,23 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'a cue that only its first segment has',
     breaks: 'captions.cues',
     files: edit('captions/1.vtt', /\n00:00:05[\s\S]*$/, ''),
+  },
+  {
+    what: 'a cue that only its first segment has, in lines that end with CRLF',
+    breaks: 'captions.cues',
+    files: (files) => {
+      edit('captions/0.vtt', /\n/g, '\r\n')(files);
+      edit('captions/1.vtt', /\n00:00:05[\s\S]*$/, '')(files);
+    },
+  },
+  {
+    what: 'a segment of captions whose times count from 3 s after the first frame',
+    breaks: 'captions.start',
+    files: (files) => {
+      edit('captions/1.vtt', /MPEGTS:\d+/, `MPEGTS:${FIRST_TIMESTAMP + 3 * 90_000}`)(files);
+      edit('captions/1.vtt', '07.000 --> 00:00:08.000', '04.000 --> 00:00:05.000')(files);
+      edit('captions/1.vtt', '05.000 --> 00:00:11.000', '02.000 --> 00:00:08.000')(files);
+    },
   },
   {
     what: 'a cue in a segment before it is shown',

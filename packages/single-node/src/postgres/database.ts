@@ -25,6 +25,8 @@ export async function assertReachable(url: string): Promise<void> {
     await client.connect();
     await client.end();
   } catch (error) {
-    throw new SettingsError(`DATABASE_URL: cannot connect to this database (${(error as Error).message})`);
+    // The error for a host name with several addresses has a code, and an empty message.
+    const { message, code } = error as NodeJS.ErrnoException;
+    throw new SettingsError(`DATABASE_URL: cannot connect to this database (${message || code})`);
   }
 }

@@ -48,8 +48,7 @@ export async function startEmbeddedPostgres(options: {
   await stopOrphan(directory);
   const port = await freePort();
   const url = (database: string) => embeddedPostgresUrl({ port, password, database });
-  const server = await spawnServer(directory, port, durable ? [] : FOR_TESTS);
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  const { server, ended } = await spawnServer(directory, port, durable ? [] : FOR_TESTS);
   const stop = () => stopServer(server, ended);
   try {
     await untilReady(server, url('postgres'), `${directory}.log`);
@@ -69,7 +68,7 @@ async function spawnServer(
   directory: string,
   port: number,
   settings: readonly string[],
-): Promise<ChildProcess> {
+): Promise<{ server: ChildProcess; ended: Promise<void> }> {
   const { postgres } = await postgresPrograms();
   const account = await accountOfCluster(directory);
   const [command = '', ...prefix] = await setprivCommand(account, [postgres, join(directory, '..')]);
@@ -91,8 +90,10 @@ async function spawnServer(
         stdio: ['ignore', log.fd, log.fd],
       },
     );
+    // Before the first `await`: the server may end while this function waits.
+    const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
     await once(server, 'spawn');
-    return server;
+    return { server, ended };
   } finally {
     await log.close();
   }

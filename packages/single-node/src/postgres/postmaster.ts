@@ -13,7 +13,10 @@ const STATUS_LINE = 7;
 /** The port of the PostgreSQL that runs on a cluster; undefined unless it accepts connections. */
 export async function runningPort(cluster: string): Promise<number | undefined> {
   const lines = await readPidFile(cluster);
-  return lines[STATUS_LINE]?.trim() === 'ready' ? Number(lines[PORT_LINE]) : undefined;
+  if (lines[STATUS_LINE]?.trim() !== 'ready') return undefined;
+  // A killed server leaves its pid file behind.
+  const isRunning = (await processesIn(cluster)).includes(Number(lines[PID_LINE]));
+  return isRunning ? Number(lines[PORT_LINE]) : undefined;
 }
 
 /**
@@ -56,6 +59,17 @@ async function readPidFile(cluster: string): Promise<string[]> {
 async function processesIn(directory: string): Promise<number[]> {
   const target = await realpath(directory);
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const directories = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)));
+  const directories = await Promise.all(pids.map(directoryOf));
   return pids.filter((_, index) => directories[index] === target).map(Number);
+}
+
+/** The working directory of a process; null if it is unknown. */
+async function directoryOf(pid: string): Promise<string | null> {
+  return await readlink(`/proc/${pid}/cwd`).catch(async () => {
+    // In a container, root usually lacks CAP_SYS_PTRACE: it cannot read this link of a process of another user. It can read the
+    // command line, which names the cluster.
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    const cluster = /\0-D\0([^\0]+)/.exec(command)?.[1];
+    return cluster === undefined ? null : await realpath(cluster).catch(() => null);
+  });
 }

@@ -45,6 +45,7 @@ test.each([
   'null',
   '{}',
   '{"workspaceId":"ws_1"}',
+  '{"environment":"test"}',
   '{"workspaceId":"a\\nb","environment":"test"}',
 ])('%p is no choice', (stored) => {
   expect(readScope(stored)).toBeUndefined();

@@ -42,8 +42,10 @@ export function readScope(stored: string | null): SessionScope | undefined {
   if (stored === null) return undefined;
   try {
     const { workspaceId, environment } = JSON.parse(stored);
-    const isScope = /^\w+$/.test(workspaceId) && (environment === 'live' || environment === 'test');
-    return isScope ? { workspaceId, environment } : undefined;
+    const isWorkspace = typeof workspaceId === 'string' && /^\w+$/.test(workspaceId);
+    return isWorkspace && (environment === 'live' || environment === 'test')
+      ? { workspaceId, environment }
+      : undefined;
   } catch {
     return undefined;
   }

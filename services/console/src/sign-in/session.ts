@@ -66,7 +66,7 @@ export function setSession(queries: QueryClient, session: Session): void {
   queries.setQueryData(SESSION_KEY, session);
 }
 
-/** A link that was used before is no reason to end a session that this browser has. */
+/** Signs in with the code of a link. If the code is refused, returns the session that this browser already has. */
 async function signIn(code: string): Promise<Session> {
   try {
     await unwrap(api.POST('/console/sessions', { body: { code } }));

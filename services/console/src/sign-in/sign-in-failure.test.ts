@@ -23,16 +23,14 @@ test.each(['', '#code=abc', '#request=req_1'])('%p has no failure and stays', (h
 
 test('there are words for every reason, and for an unknown one', () => {
   const reasons = [
-    ...[
-      'unavailable',
-      'misconfigured',
-      'denied',
-      'unverified',
-      'not_added',
-      'expired',
-      'rejected',
-      'too_many',
-    ],
+    'unavailable',
+    'misconfigured',
+    'denied',
+    'unverified',
+    'not_added',
+    'expired',
+    'rejected',
+    'too_many',
     'failed',
   ];
   const titles = reasons.map((reason) => failureWords(reason, 'Acme').title);

@@ -30,6 +30,7 @@ test('ages', () => {
   expect(age('2026-11-21T10:00:30Z')).toBe('just now');
   expect(age('2026-11-21T09:58:30Z')).toBe('1 minute ago');
   expect(age('2026-11-21T07:00:00Z')).toBe('3 hours ago');
-  expect(age('2026-11-20T09:00:00Z')).toBe('yesterday');
+  // Not "yesterday": this is the day before yesterday.
+  expect(age('2026-11-19T11:00:00Z')).toBe('1 day ago');
   expect(age('2026-09-01T12:00:00Z')).toContain('2026');
 });

@@ -1,6 +1,6 @@
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** A size in bytes with two or three digits, e.g. `7.3 MB`. */
+/** A size in bytes, rounded to two or three digits, e.g. `7.3 MB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -22,7 +22,7 @@ export function formatDuration(seconds: number): string {
 /** How long ago a time was, e.g. `3 hours ago`. `now` is a Unix time in milliseconds. */
 export function formatAge(time: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
-  const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  const words = new Intl.RelativeTimeFormat('en');
   if (seconds < 60) return 'just now';
   if (seconds < 3600) return words.format(-Math.floor(seconds / 60), 'minute');
   if (seconds < 86_400) return words.format(-Math.floor(seconds / 3600), 'hour');

@@ -46,9 +46,8 @@ export function listenToShortcuts(): () => void {
 }
 
 function isForSomethingElse(event: KeyboardEvent): boolean {
-  const { target, ctrlKey, altKey, metaKey, isComposing, repeat, defaultPrevented } = event;
+  const { target, ctrlKey, altKey, metaKey, isComposing, defaultPrevented } = event;
   if (ctrlKey || altKey || metaKey || isComposing || defaultPrevented) return true;
-  if (repeat && event.key.length > 1) return true;
   if (document.querySelector('[role="dialog"]') !== null) return true;
   return (
     target instanceof HTMLElement &&

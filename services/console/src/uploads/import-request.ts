@@ -1,4 +1,5 @@
 import type { ImportRequest } from '@framelane/client';
+import { linesOf } from '../ui/lines.ts';
 
 /** The input in the form for an import. */
 export type ImportForm = { url: string; title: string; headers: string };
@@ -19,11 +20,4 @@ export function importRequest({ url, title, headers }: ImportForm): ImportReques
     ...(title.trim() !== '' && { title: title.trim() }),
     ...(entries.length > 0 && { headers: Object.fromEntries(entries) }),
   };
-}
-
-function linesOf(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 }

@@ -27,7 +27,7 @@ export class StoredUploads {
     this.#prefix = `${PREFIX}${workspaceId} ${environment} `;
   }
 
-  /** In a full or forbidden store nothing is stored: the upload works, but not after a reload. */
+  /** If the store is full, nothing is stored: the upload works, but cannot go on after a reload. */
   add(upload: StoredUpload): void {
     try {
       this.#store.setItem(this.#prefix + upload.videoId, JSON.stringify(upload));

@@ -185,8 +185,8 @@ export class UploadQueue {
     this.#dispatch({ type: 'ticket', id, videoId });
     const unlock = await lockUpload(videoId);
     if (unlock !== undefined) transfer.unlock = unlock;
-    // Without locks, two tabs could send the same upload. There are none over http, except on localhost. Over http, others on the network could
-    // also read the token.
+    // Over http, except on localhost, browsers have no locks. Then nothing is stored, because two tabs could send the same upload, and
+    // because others on the network could read the token.
     if (hasLocks() && this.#transfers.has(id)) this.#stored.add({ ...permit, name, size, modified, sent: 0 });
     return permit;
   }
@@ -236,6 +236,8 @@ export class UploadQueue {
       unlock?.();
       return this.#dispatch({ type: 'refused', id, reason: 'other-tab' });
     }
+    // Removed while the lock was requested.
+    if (!this.#items.some((item) => item.id === id)) return unlock();
     const controller = new AbortController();
     this.#transfers.set(id, { file, controller, permit: Promise.resolve(stored), unlock });
     this.#dispatch({ type: 'resumed', id });
@@ -260,7 +262,7 @@ export class UploadQueue {
     await Promise.all(items.map(({ id, videoId }) => this.#check(id, videoId)));
   }
 
-  /** Removes an unfinished upload whose video no longer accepts the file. If that is unknown, the upload stays. */
+  /** Marks an unfinished upload as sent or ended if its video no longer accepts a file. If that is unknown, the upload stays unfinished. */
   async #check(id: number, videoId: string): Promise<void> {
     const outcome = await outcomeOf(this.#api, videoId);
     const isUnfinished = this.#items.some((item) => item.id === id && item.state === 'unfinished');

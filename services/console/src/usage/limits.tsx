@@ -7,7 +7,7 @@ import { usedPercent } from './figures.ts';
 export function Limits({ limits }: { limits: Schemas['Limits'] }) {
   const { storedBytes, transcodedMinutes, videos, uploads, fileBytes } = limits;
   const { reserved } = storedBytes;
-  const files = reserved > 0 ? `, including ${formatBytes(reserved)} reserved for uploads` : '';
+  const reservedWords = reserved > 0 ? `, including ${formatBytes(reserved)} reserved for uploads` : '';
   return (
     <ul className="limits">
       <Limit
@@ -15,7 +15,7 @@ export function Limits({ limits }: { limits: Schemas['Limits'] }) {
         {...storedBytes}
         used={storedBytes.used + reserved}
         format={formatBytes}
-        more={files}
+        more={reservedWords}
       />
       <Limit name="Transcoded this month" {...transcodedMinutes} format={formatMinutes} />
       <Limit name="Videos" {...videos} format={String} />

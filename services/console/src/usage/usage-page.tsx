@@ -122,8 +122,8 @@ function Figures({ rows }: { rows: readonly Row[] }) {
     <details className="figures">
       <summary>Figures</summary>
       <Text size="sm">
-        Storage is the value at the end of the day, or of the last recorded day of the month. Versions without
-        this page did not record it.
+        Storage is the value at the end of the day, or of the last recorded day of the month. Older versions
+        of Framelane did not record it.
       </Text>
       <table>
         <thead>

@@ -41,6 +41,8 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
     setProgress(start);
     // "Back" does not stop it, so the tab may show another workspace before it ends.
     const api = apiIn({ workspaceId: workspace.id, environment });
+    // Each run has its own: two can run at the same time, because “Back” does not stop the first.
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener('beforeunload', warn);
     const result = await forEachLeft(start, taskOf(api, action, typed), {
       signal: controller.signal,
@@ -235,9 +237,4 @@ function useIsShown() {
     };
   }, []);
   return isShown;
-}
-
-/** Asks before the tab is closed. */
-function warn(event: BeforeUnloadEvent): void {
-  event.preventDefault();
 }

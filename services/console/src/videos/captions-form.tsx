@@ -41,9 +41,14 @@ export function CaptionsForm({ videoId, replaced, onDone }: CaptionsFormProps) {
       setFile(await readCaptionsFile(chosen));
       setUnreadable(null);
       setLanguage((typed) => typed || languageIn(chosen.name));
-    } catch {
+    } catch (error) {
       setFile(null);
-      setUnreadable(`${chosen.name} is not in UTF-8. Save it in UTF-8, then choose it again.`);
+      // The decoder throws a TypeError, `File` a DOMException.
+      setUnreadable(
+        error instanceof TypeError
+          ? `${chosen.name} is not in UTF-8. Save it in UTF-8, then choose it again.`
+          : `${chosen.name} could not be read. Choose it again.`,
+      );
     }
   };
   const errors = captionsErrors(upload.error);

@@ -57,6 +57,11 @@ test('an empty list of sites is not the list of the installation, and an emptied
   });
 });
 
+test('an entry of metadata whose name every object has can be removed', () => {
+  const before = editValues({ ...VIDEO, metadata: { constructor: 'x' } });
+  expect(patchOf(before, { ...before, metadata: [] })).toEqual({ metadata: { constructor: null } });
+});
+
 test('a change of the same field elsewhere is named, unless it is the same change', () => {
   const now = { ...VIDEO, title: 'Autumn', tags: ['b'], passthrough: 'y' };
   expect(changedElsewhere(VIDEO, now, { title: 'Winter', tags: ['b'], keepSource: 7 })).toEqual(['title']);

@@ -1,4 +1,5 @@
 import { FramelaneError, type Schemas, type Video } from '@framelane/client';
+import { linesOf } from '../ui/lines.ts';
 
 /** The values of the form. */
 export type EditValues = {
@@ -75,13 +76,6 @@ function toPatch(values: EditValues): WholePatch {
   };
 }
 
-function linesOf(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-}
-
 function changedFields(old: WholePatch, next: WholePatch): (keyof WholePatch)[] {
   return (Object.keys(next) as (keyof WholePatch)[]).filter((field) => !isSame(old[field], next[field]));
 }
@@ -95,7 +89,7 @@ function metadataPatch(
   old: Record<string, string>,
   next: Record<string, string>,
 ): Record<string, string | null> | undefined {
-  const removed = Object.keys(old).filter((name) => !(name in next));
+  const removed = Object.keys(old).filter((name) => !Object.hasOwn(next, name));
   const changed = Object.entries(next).filter(([name, value]) => old[name] !== value);
   if (removed.length + changed.length === 0) return undefined;
   return Object.fromEntries([...removed.map((name) => [name, null] as const), ...changed]);

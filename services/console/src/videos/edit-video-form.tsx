@@ -32,7 +32,7 @@ export function EditVideoForm({ video, onDirty, onCancel, onSaved }: EditVideoFo
   const [original] = useState(video);
   const [values, setValues] = useState(() => editValues(video));
   const [mistakes, setMistakes] = useState<Errors>({});
-  const update = useUpdateVideo(video.id, onSaved);
+  const update = useUpdateVideo(video.id);
   const patch = patchOf(editValues(original), values);
   const isDirty = Object.keys(patch).length > 0;
   useEffect(() => onDirty(isDirty), [isDirty, onDirty]);
@@ -54,7 +54,8 @@ export function EditVideoForm({ video, onDirty, onCancel, onSaved }: EditVideoFo
         event.preventDefault();
         const found = checkValues(values);
         setMistakes(found);
-        if (Object.keys(found).length === 0) update.mutate(patch);
+        // If the form was closed during the request, a form that was opened since stays open.
+        if (Object.keys(found).length === 0) update.mutate(patch, { onSuccess: onSaved });
       }}
     >
       <Stack>

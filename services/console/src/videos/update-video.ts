@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 
 /** Changes a video. A new title and new tags are shown before the response, and are reverted if the request fails. */
-export function useUpdateVideo(id: string, onSaved: () => void) {
+export function useUpdateVideo(id: string) {
   const queries = useQueryClient();
   const queryKey = ['videos', 'one', id];
   const show = (fields: Pick<Schemas['VideoPatch'], 'title' | 'tags'>) => {
@@ -39,7 +39,6 @@ export function useUpdateVideo(id: string, onSaved: () => void) {
     onSuccess: (video) => {
       queries.setQueryData(queryKey, video);
       void queries.invalidateQueries({ queryKey: ['videos'] });
-      onSaved();
     },
   });
 }

@@ -5,6 +5,7 @@ import { isGone } from '../api/problem.ts';
 import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
+import { Fact, Facts } from '../ui/facts.tsx';
 import { formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { NotFound } from '../ui/not-found.tsx';
@@ -35,7 +36,7 @@ export function WebhookPage({ id }: { id: string }) {
       {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}
       <Reason webhook={webhook} />
       {can('webhooks:write') && <WebhookActions webhook={webhook} />}
-      <Facts webhook={webhook} />
+      <WebhookFacts webhook={webhook} />
       <Deliveries webhook={webhook} />
     </Stack>
   );
@@ -51,20 +52,13 @@ function Reason({ webhook }: { webhook: Schemas['Webhook'] }) {
   );
 }
 
-function Facts({ webhook }: { webhook: Schemas['Webhook'] }) {
+function WebhookFacts({ webhook }: { webhook: Schemas['Webhook'] }) {
   const { id, description, events, createdAt } = webhook;
   return (
-    <dl className="facts">
-      <dt>Webhook</dt>
-      <dd>{id}</dd>
-      {description !== null && (
-        <>
-          <dt>Description</dt>
-          <dd>{description}</dd>
-        </>
-      )}
-      <dt>Events</dt>
-      <dd>
+    <Facts>
+      <Fact name="Webhook">{id}</Fact>
+      {description !== null && <Fact name="Description">{description}</Fact>}
+      <Fact name="Events">
         <Group gap="xs">
           {events.map((event) => (
             <Badge key={event} variant="light" color="gray">
@@ -72,11 +66,9 @@ function Facts({ webhook }: { webhook: Schemas['Webhook'] }) {
             </Badge>
           ))}
         </Group>
-      </dd>
-      <dt>Latest attempt</dt>
-      <dd>{lastResultOf(webhook)}</dd>
-      <dt>Created</dt>
-      <dd>{formatTime(createdAt)}</dd>
-    </dl>
+      </Fact>
+      <Fact name="Latest attempt">{lastResultOf(webhook)}</Fact>
+      <Fact name="Created">{formatTime(createdAt)}</Fact>
+    </Facts>
   );
 }

@@ -15,7 +15,7 @@ import { useWebhooks } from './queries.ts';
 import { WebhookForm } from './webhook-form.tsx';
 import { EVENTS, lastResultOf, WEBHOOK_COLOURS } from './webhook-words.ts';
 
-/** An endpoint that verifies the signature, to begin with. */
+/** An example of an endpoint. It verifies the signature of an event. */
 const EXAMPLE = `import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks'; // npm install standardwebhooks

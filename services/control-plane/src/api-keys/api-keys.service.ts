@@ -81,7 +81,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Creates a key in the caller's workspace. Throws 403 `permission_escalation` when the new key would have a permission that the
+   * Prepares a key in the caller's workspace. Throws 403 `permission_escalation` when the new key would have a permission that the
    * caller lacks, or expire later than the calling key; the expiry of a session is no limit. A key of either environment can create
    * keys of both. Throws 403 `environment_mismatch` when a session would create a key of an environment that it does not have.
    */
@@ -176,12 +176,12 @@ export class ApiKeysService {
   }
 }
 
-/** Creates a key with the given secret and every permission. Resolves with false when a key has this secret already. */
+/** Creates a key with the given secret and every permission, unless a key has this secret already. */
 export async function createFullKey(
   db: Database,
   { workspaceId, name, secret }: { workspaceId: string; name: string; secret: string },
-): Promise<boolean> {
-  const row = await storeKey(db, {
+): Promise<void> {
+  await storeKey(db, {
     workspaceId,
     name,
     secret,
@@ -189,7 +189,6 @@ export async function createFullKey(
     createdBy: null,
     expiresAt: null,
   });
-  return row !== undefined;
 }
 
 async function storeKey(

@@ -196,8 +196,8 @@ export class AttemptsService {
 
   /**
    * Locks and returns the video if this is its open attempt, and if the attempt has tasks exactly when `withTasks` is set. Otherwise
-   * returns undefined, and the result changes nothing. For example, the engine that planned a video may not know that its plan is
-   * stored, and then hands the attempt back.
+   * returns undefined: the result changes nothing, and orphaned objects of the video are purged. For example, the engine that planned
+   * a video may not know that its plan is stored, and then hands the attempt back.
    */
   async lockForResult(
     trx: Database,

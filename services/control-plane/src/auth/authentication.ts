@@ -99,7 +99,10 @@ function unauthorized(code: ProblemCode, detail: string): Problem {
   return new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 
-/** The credential for the workspace in the header. A session needs no header if it has one workspace, or if the URL names one (`fallback`). */
+/**
+ * The credential for the workspace in the header. A session needs no header if it has one workspace, or if the URL names one
+ * (`fallback`).
+ */
 function chooseWorkspace(
   credentials: [Credential, ...Credential[]],
   header: string | undefined,

@@ -5,7 +5,7 @@ import type { CookieOptions, Request, Response } from 'express';
 /** The header with the CSRF token. */
 const CSRF_HEADER = 'X-Framelane-CSRF';
 
-/** A session cannot live longer. */
+/** A session expires after this many days, even if it is in use. */
 export const SESSION_DAYS = 7;
 
 /** The cookie of a console session, and the check that a request with it comes from the console (ADR 43). */

@@ -25,13 +25,17 @@ function start(rows: string[], work: Partial<DueWork<string>> & Pick<DueWork<str
 test('claims no more than the free slots, and the next as soon as a slot is free', async () => {
   let inProgress = 0;
   let most = 0;
+  const thirdBegan = Promise.withResolvers<void>();
   const done = Promise.withResolvers<void>();
   const rows = ['a', 'b', 'c', 'd', 'e'];
   start(rows, {
     perform: async (row) => {
       inProgress += 1;
       most = Math.max(most, inProgress);
-      await Promise.resolve();
+      if (row === 'c') thirdBegan.resolve();
+      // One slot stays busy while the other becomes free.
+      if (row === 'b') await thirdBegan.promise;
+      else await Promise.resolve();
       inProgress -= 1;
       if (row === 'e') done.resolve();
     },

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@framelane/service-kit/logger';
 
-/** Pause after a claim that failed, as while the database is unavailable. */
+/** Pause after a claim that failed, for example because the database is unavailable. */
 const FAILED_CLAIM_MS = 1000;
 
 /** Interval in which claims on work in progress are renewed. */

@@ -60,7 +60,10 @@ export async function renewStepClaim(
     .execute();
 }
 
-/** Schedules a run of a step for now. If the step is in progress, the run begins when the claim has expired. */
+/**
+ * Schedules a run of a step for now. If the step is in progress, its claim can no longer be renewed, and the new run begins when the
+ * claim has expired.
+ */
 export async function scheduleStepNow(db: Database, name: string): Promise<void> {
   await db
     .updateTable('maintenance_steps')

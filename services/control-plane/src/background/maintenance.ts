@@ -17,7 +17,10 @@ import {
 /** What each step does, and the seconds between the end of a run and the next run. */
 export type MaintenanceSteps = Record<MaintenanceStep, { everySeconds: number; run: () => Promise<void> }>;
 
-/** Runs the periodic steps. One control plane at a time runs a step. A step that fails does not delay the others. */
+/**
+ * Runs the periodic steps. Only one run of a step is in progress at a time, except after `scheduleNow`. A step that fails does not
+ * delay the others.
+ */
 export class Maintenance implements DueWork<ClaimedStep> {
   readonly name = 'maintenance';
   readonly pollMs = 1000;
@@ -47,7 +50,7 @@ export class Maintenance implements DueWork<ClaimedStep> {
     return releaseClaims(this.#db);
   }
 
-  /** Schedules a run of a step for now, in addition to one that is in progress. */
+  /** Schedules a run of a step for now. It can begin while an earlier run is still in progress. */
   scheduleNow(step: MaintenanceStep): Promise<void> {
     return scheduleStepNow(this.#db, step);
   }

@@ -15,8 +15,8 @@ export class ConsolePeopleService {
   }
 
   /**
-   * Adds a person, or replaces the grants of a person in these workspaces. `administrator` applies in all workspaces. Ends the sessions of the
-   * person, so that the next session has the new grants.
+   * Adds a person, or replaces the grants of a person in these workspaces. `administrator` applies in all workspaces. Ends the
+   * sessions of the person, so that the next session has the new grants.
    */
   async add(
     person: { email: string; administrator: boolean },
@@ -36,14 +36,14 @@ export class ConsolePeopleService {
     return rows.map((row) => ({ email: row.email, ...toGrant(row), addedAt: row.created_at.toISOString() }));
   }
 
-  /** The grants of a person, by workspace. They cannot change until the transaction ends. */
+  /** The grants of a person, one for each of their workspaces. They cannot change until the transaction ends. */
   async grantsIn(trx: Database, email: string): Promise<PersonGrant[]> {
     return (await grantsOf(trx, email)).map(toGrant);
   }
 
   /**
-   * Removes a person from all workspaces, or from the given ones, and ends their sessions there. Resolves with the workspaces that they were removed
-   * from.
+   * Removes a person from all workspaces, or from the given ones, and ends their sessions there. Resolves with the workspaces that
+   * they were removed from.
    */
   async remove(email: string, workspaceIds?: readonly string[]): Promise<string[]> {
     return deleteGrants(this.#db, email, workspaceIds);

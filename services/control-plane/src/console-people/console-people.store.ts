@@ -26,7 +26,7 @@ export async function replaceGrants(
   });
 }
 
-/** The grants of a person, by workspace. They cannot change until the transaction ends. */
+/** The grants of a person, one for each of their workspaces. They cannot change until the transaction ends. */
 export async function grantsOf(db: Database, email: string): Promise<ConsolePersonRow[]> {
   return db.selectFrom('console_people').selectAll().where('email', '=', email).forShare().execute();
 }

@@ -176,8 +176,8 @@ export class ConsoleSessionsService {
   }
 
   /** Deletes expired codes and sessions. */
-  async prune(): Promise<void> {
-    await deleteExpired(this.#db);
+  prune(): Promise<void> {
+    return deleteExpired(this.#db);
   }
 }
 

@@ -151,15 +151,8 @@ export async function deleteCodes(db: Database, workspaceId: string): Promise<vo
   await db.deleteFrom('console_codes').where('workspace_id', '=', workspaceId).execute();
 }
 
-/** Deletes expired codes and sessions. Resolves with their number. */
-export async function deleteExpired(db: Database): Promise<number> {
-  const codes = await db
-    .deleteFrom('console_codes')
-    .where('expires_at', '<=', sql<Date>`now()`)
-    .executeTakeFirst();
-  const sessions = await db
-    .deleteFrom('console_sessions')
-    .where('idle_expires_at', '<=', sql<Date>`now()`)
-    .executeTakeFirst();
-  return Number(codes.numDeletedRows + sessions.numDeletedRows);
+/** Deletes expired codes and sessions. */
+export async function deleteExpired(db: Database): Promise<void> {
+  await db.deleteFrom('console_codes').where('expires_at', '<=', sql<Date>`now()`).execute();
+  await db.deleteFrom('console_sessions').where('idle_expires_at', '<=', sql<Date>`now()`).execute();
 }

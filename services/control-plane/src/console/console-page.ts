@@ -8,7 +8,7 @@ import type { FrontEnd } from '../front-ends/front-end.ts';
 const FRAME_ANCESTORS = "frame-ancestors 'none'";
 
 /**
- * The routes below `/console`: its files, and the page for every path without an extension, because the page itself reads its path.
+ * The routes below `/console`: its files, and the page for every path without an extension. The page chooses its view by the path.
  * The page needs no session; only the API does. `providerName` is that of the OpenID Connect provider, if there is one.
  */
 export function consolePage(
@@ -19,7 +19,7 @@ export function consolePage(
     providerName,
   }: { publicUrl: string; engineUrl: string; providerName?: string | undefined },
 ): Router {
-  const filesPath = `${new URL(`${publicUrl}/console/files/`).pathname}`;
+  const filesPath = new URL(`${publicUrl}/console/files/`).pathname;
   const provider = providerName
     ? `<meta name="sign-in-provider" content="${escapeHtml(providerName)}">\n`
     : '';

@@ -1,10 +1,12 @@
 import { types } from 'node:util';
 
-/** System errors of an unreachable server. */
+/** System errors of a server that is unreachable, or whose name cannot be resolved. */
 const UNREACHABLE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
+  // The DNS server does not respond, or reports a temporary failure.
+  'EAI_AGAIN',
   'ENETUNREACH',
   'EHOSTUNREACH',
   'ETIMEDOUT',
@@ -12,10 +14,10 @@ const UNREACHABLE_CODES = new Set([
 ]);
 
 /**
- * SQLSTATEs of a server that refuses or closes connections: class 08 (connection exception), too_many_connections,
- * idle_in_transaction_session_timeout, and 57P01 to 57P03 (the server stops or starts).
+ * SQLSTATEs of a server that refuses or closes connections, or that has become a standby: class 08 (connection exception),
+ * too_many_connections, read_only_sql_transaction, idle_in_transaction_session_timeout, and 57P01 to 57P03 (the server stops or starts).
  */
-const CONNECTION_STATES = /^(08\w{3}|53300|25P03|57P0[123])$/;
+const CONNECTION_STATES = /^(08\w{3}|53300|25006|25P03|57P0[123])$/;
 
 /** SQLSTATE query_canceled: the statement reached `statement_timeout`. */
 const QUERY_CANCELED = '57014';

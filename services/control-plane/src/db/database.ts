@@ -83,11 +83,13 @@ function common(connectionString: string): pg.PoolConfig {
 
 /** Logs lost connections. The pool replaces them, but an error event without a listener would end the process. */
 function withLoggedErrors(pool: pg.Pool, logger: Logger): pg.Pool {
-  const onLost = (error: Error) => {
-    if (!pool.ending) logger.warn('database.connection_lost', { error });
-  };
-  pool.on('error', onLost);
-  pool.on('connect', (client) => client.on('error', onLost));
+  pool.on('connect', (client) => {
+    client.on('error', (error) => {
+      if (!pool.ending) logger.warn('database.connection_lost', { error });
+    });
+  });
+  // The pool repeats the error of an idle connection, which is in the log already.
+  pool.on('error', () => {});
   return pool;
 }
 

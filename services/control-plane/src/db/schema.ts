@@ -107,7 +107,10 @@ type ConsolePeopleTable = {
 };
 export type ConsolePersonRow = Selectable<ConsolePeopleTable>;
 
-/** Console sessions, with a row for each workspace. The rows of a session have the same token and the same times. One that has ended is deleted. */
+/**
+ * Console sessions, with a row for each workspace. The rows of a session have the same token and the same times. The rows of a session
+ * that has ended are deleted.
+ */
 type ConsoleSessionsTable = {
   id: string;
   /** SHA-256 of the token in the cookie. */
@@ -261,6 +264,7 @@ type ImportsTable = {
   started_over: Generated<boolean>;
 };
 export type ImportRow = Selectable<ImportsTable>;
+
 type ResumableUploadsTable = {
   transfer_id: string;
   video_id: string;

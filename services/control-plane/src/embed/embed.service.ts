@@ -3,6 +3,7 @@ import { Problem } from '@framelane/service-kit/problem';
 import type { PlaybackService } from '../playback/playback.service.ts';
 import type { PlaybackAccessService } from '../playback/playback-access.service.ts';
 import { withToken } from '../playback/playback-token.ts';
+import { jpegSize } from '../posters/poster-image.ts';
 import type { VideoRecord } from '../videos/video-record.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 
@@ -18,7 +19,7 @@ export type EmbedContent = {
   frameOrigins: readonly string[] | undefined;
   /** The origins, besides its own, from which the page loads segments. */
   segmentOrigins: readonly string[];
-  /** The oEmbed response of a public video. */
+  /** The URL of the oEmbed response; undefined for a signed video and a refusal. */
   oEmbedUrl: string | undefined;
 };
 
@@ -26,8 +27,6 @@ export type EmbedContent = {
 type MaxSize = { width: number; height: number };
 
 const DEFAULT_WIDTH = 640;
-/** The height of a poster image is limited; see the contract. */
-const POSTER_HEIGHT = 720;
 
 /** Decides what the player page shows to a viewer. A signed video shows nothing without a token, whatever its state. */
 export class EmbedService {
@@ -95,7 +94,7 @@ export class EmbedService {
       title: video.title,
       html: frameHtml(video, size),
       ...size,
-      ...thumbnailOf(video, max),
+      ...(await this.#thumbnailOf(video, max)),
     };
   }
 
@@ -114,6 +113,18 @@ export class EmbedService {
     const storyboard = address(video.storyboard);
     const source = { hls: address(hls) ?? '', ...(await this.#attemptOf(video)) };
     return { status: 'ready', title, progress, ...source, poster, storyboard };
+  }
+
+  /** The poster, unless it exceeds the maximum: oEmbed 1.0, section 2.3.4, limits thumbnails as well. */
+  async #thumbnailOf(
+    { workspaceId, id, thumbnail, poster }: VideoRecord,
+    max: MaxSize,
+  ): Promise<Partial<components['schemas']['OEmbed']>> {
+    if (thumbnail === null) return {};
+    // Only the image itself has the size of a frame that the engine has chosen.
+    const size = poster ?? jpegSize(await this.#playback.poster(workspaceId, id));
+    if (size === undefined || size.width > max.width || size.height > max.height) return {};
+    return { thumbnail_url: thumbnail, thumbnail_width: size.width, thumbnail_height: size.height };
   }
 
   async #attemptOf({ workspaceId, id }: VideoRecord): Promise<Pick<EmbedState, 'attempt'>> {
@@ -154,22 +165,6 @@ function frameHtml({ embed, title }: VideoRecord, { width, height }: MaxSize): s
   };
   const text = Object.entries(attributes).map(([name, value]) => `${name}="${escapeHtml(value)}"`);
   return `<iframe ${text.join(' ')}></iframe>`;
-}
-
-/** The poster, unless it exceeds the maximum: oEmbed 1.0, section 2.3.4, limits thumbnails as well. */
-function thumbnailOf(video: VideoRecord, max: MaxSize): object {
-  const { thumbnail } = video;
-  const size = video.poster ?? frameSize(video);
-  if (thumbnail === null || size === undefined) return {};
-  if (size.width > max.width || size.height > max.height) return {};
-  return { thumbnail_url: thumbnail, thumbnail_width: size.width, thumbnail_height: size.height };
-}
-
-/** The size of the poster that the engine creates. */
-function frameSize(video: VideoRecord): MaxSize | undefined {
-  const { width, height } = video;
-  if (width === null || height === null) return undefined;
-  return sizeWithin(video, { width, height: Math.min(height, POSTER_HEIGHT) });
 }
 
 /** Text for HTML, also for attributes in double quotes. */

@@ -38,7 +38,7 @@ export class PlayerPage {
   }
 }
 
-/** The page loads its own files, media of the control plane, and segments. Its styles in shadow roots have hashes. */
+/** The page loads its own files, media of the control plane, and segments. The hashes allow the styles in its shadow roots. */
 function policyOf(content: EmbedContent, { styleHashes }: BuiltFrontEnd): string {
   const sources = ["'self'", ...content.segmentOrigins].join(' ');
   return [

@@ -28,9 +28,11 @@ export function loadContract({ baseUrl, engineUrl }: { baseUrl: string; engineUr
   const published = readOpenApiDocument() as Contract;
   const engine = Object.values(published.paths).find(servedByEngine);
   if (engine?.servers === undefined) throw new Error('The contract has no server for uploads');
+  // Splits first: a new address can contain the published address of the other service, which must not be replaced there.
   const text = JSON.stringify(published)
-    .replaceAll(rootOf(addressOf(published.servers)), () => rootOf(baseUrl))
-    .replaceAll(addressOf(engine.servers), () => engineUrl);
+    .split(addressOf(engine.servers))
+    .map((part) => part.replaceAll(rootOf(addressOf(published.servers)), () => rootOf(baseUrl)))
+    .join(engineUrl);
   const contract: Contract = JSON.parse(text);
   contract.servers = [{ url: baseUrl, description: 'Control plane' }];
   for (const item of Object.values(contract.paths)) {

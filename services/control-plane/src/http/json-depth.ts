@@ -1,7 +1,7 @@
 import { Problem } from '@framelane/service-kit/problem';
 import type { RequestHandler } from 'express';
 
-/** The deepest nesting of a body. The contract needs 3 levels. */
+/** The deepest nesting of a body. The contract needs 2 levels. */
 const MAX_DEPTH = 20;
 
 /** Refuses bodies whose depth could exhaust the stack of recursive code. The parser itself does not recurse. */

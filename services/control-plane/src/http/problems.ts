@@ -75,11 +75,17 @@ function translateBodyParserError(error: unknown): Problem | undefined {
   switch (error.type) {
     case 'entity.parse.failed':
       return new Problem('invalid_json', 'The body is not valid JSON. Send a JSON object.');
-    case 'entity.too.large':
-      return new Problem('body_too_large', 'The JSON body is too large. Send at most 256 kB.', {
+    case 'entity.too.large': {
+      const { limit } = error as unknown as { limit: number };
+      return new Problem('body_too_large', `The JSON body is too large. Send at most ${limit / 1024} kB.`, {
         closeConnection: true,
       });
+    }
     case 'encoding.unsupported':
+      return new Problem(
+        'unsupported_media_type',
+        'The Content-Encoding is not supported. Send the body uncompressed, or compressed with gzip.',
+      );
     case 'charset.unsupported':
       return new Problem('unsupported_media_type', 'Send the body as application/json in UTF-8.');
     case 'request.aborted':

@@ -5,7 +5,7 @@ import type { IdempotencyKeyRow } from '../db/schema.ts';
 /** The response to a request: JSON, or problem+json from status 400. */
 export type StoredResponse = { status: number; location?: string; body: Readonly<Record<string, unknown>> };
 
-/** A key in its workspace, with the hash of the request body. */
+/** A key in its workspace, with the hash of the environment and the request body. */
 export type KeyUse = { workspaceId: string; keyHash: Buffer; payloadHash: Buffer };
 
 /** A key that one request has leased. The end of the lease is its fencing token. */

@@ -41,7 +41,7 @@ export class IdempotencyService {
 
   /**
    * Leases a key for a request, or resolves with the stored response. Throws 422 `idempotency_key_reused` when the key
-   * was used with another body, and 409 `idempotency_key_in_use` while the first request is in progress.
+   * was used with another body or in another environment, and 409 `idempotency_key_in_use` while the first request is in progress.
    */
   async begin(use: KeyUse): Promise<{ claim: Claim } | { stored: StoredResponse }> {
     const claim = await claimKey(this.#db, use, { leaseSeconds: LEASE_SECONDS, keptHours: KEPT_HOURS });
@@ -86,7 +86,7 @@ function responseOf({ status, location, body }: IdempotencyKeyRow): StoredRespon
 function reused(): Problem {
   return new Problem(
     'idempotency_key_reused',
-    'This Idempotency-Key was used with a different body. Use a new key for a new request.',
+    'This Idempotency-Key was used with a different body or environment. Use a new key for a new request.',
   );
 }
 

@@ -40,10 +40,8 @@ async function begin(keys: IdempotencyService, req: Request) {
   return keys.begin({
     workspaceId: credential.workspace_id,
     keyHash: hashKey({ route: req.route.path, params: req.params as Record<string, string> }, key),
-    // A session chooses the environment of each request by a header.
-    payloadHash: hashPayload(
-      req.get('x-framelane-environment') ? [credential.environment, req.body] : req.body,
-    ),
+    // Otherwise a request in one environment could get the response that another one stored in the other environment.
+    payloadHash: hashPayload([credential.environment, req.body]),
   });
 }
 

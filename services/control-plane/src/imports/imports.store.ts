@@ -78,8 +78,8 @@ export type ImportProgress = ImportTransfer &
   Pick<ImportRow, 'bytes' | 'total_bytes' | 'tries' | 'failure'> & { nextTryInSeconds: number | null };
 
 /**
- * Stores the progress of a transfer and renews its claim. An earlier failure stays stored until the next one. Resolves with whether the transfer is
- * current.
+ * Stores the progress of a transfer and renews its claim. An earlier failure stays stored until the next one. Resolves with
+ * whether the transfer is current.
  */
 export async function storeProgress(
   db: Database,

@@ -44,7 +44,7 @@ const PROCESSING_TIMES = [5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10_800];
 const PREVIEW_TIMES = [2, 5, 10, 15, 30, 60, 120, 300, 600, 1800];
 
 /**
- * Counters of this control plane. Domain code reports what happened after the commit; only this class knows names and
+ * Counters of this control plane. Domain code reports an event when it is committed. Only this class knows names and
  * labels. Label values come from fixed lists, and every series exists from the start, with the value 0.
  */
 export class Metrics {

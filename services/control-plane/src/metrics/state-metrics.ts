@@ -60,6 +60,7 @@ export class StateMetrics {
     this.#imports = new BacklogGauges(registry, {
       name: 'framelane_imports_open',
       help: 'Imports that are due and wait for an engine, or are being fetched',
+      age: 'how long the oldest has been due',
       labelNames: ['state'],
     });
     this.#background = new BacklogGauges(registry, {
@@ -168,13 +169,16 @@ class BacklogGauges<L extends string> {
   readonly #count: Gauge<L>;
   readonly #oldestAge: Gauge<L>;
 
-  constructor(registry: Registry, queue: { name: string; help: string; labelNames: readonly L[] }) {
-    const { name, help, labelNames } = queue;
+  constructor(
+    registry: Registry,
+    queue: { name: string; help: string; age?: string; labelNames: readonly L[] },
+  ) {
+    const { name, help, age = 'how long the oldest has been in this state', labelNames } = queue;
     const registers = [registry];
     this.#count = new Gauge({ name, help, labelNames, registers });
     this.#oldestAge = new Gauge({
       name: `${name}_oldest_age_seconds`,
-      help: `${help}: how long the oldest has been in this state`,
+      help: `${help}: ${age}`,
       labelNames,
       registers,
     });

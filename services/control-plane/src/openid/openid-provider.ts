@@ -130,6 +130,10 @@ function failureOf(error: unknown): Problem {
       ? fail('misconfigured', 'The provider refused the client.')
       : fail('rejected', 'The provider refused the code.');
   }
+  // A provider may refuse the client with this header (RFC 6749 §5.2), and the access token (RFC 6750 §3).
+  if (error instanceof openid.WWWAuthenticateChallengeError) {
+    return fail('misconfigured', 'The provider refused the client or the access token.');
+  }
   if (
     error instanceof openid.ClientError &&
     error.code !== undefined &&

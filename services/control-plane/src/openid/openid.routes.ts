@@ -55,7 +55,9 @@ export function openIdRoutes(deps: {
         pendingCookie.clear(res);
         const query = new URL(req.originalUrl, consoleUrl).search;
         const pending = pendingCookie.read(req) ?? '';
-        const token = await failures.guard(clientNetwork(req), { kind: 'code', secret: query }, () =>
+        // Both, because the same query may be refused without the cookie and be valid with it.
+        const credential = { kind: 'code', secret: `${pending} ${query}` } as const;
+        const token = await failures.guard(clientNetwork(req), credential, () =>
           signIn.complete(query, pending, req.get('user-agent')),
         );
         cookie.set(res, token);

@@ -12,7 +12,10 @@ export type FailureReason =
   | 'too_many'
   | 'failed';
 
-/** A failed sign-in. It counts towards the limit of invalid credentials from the client's network, unless the provider or its configuration is the cause. */
+/**
+ * A failed sign-in. It counts towards the limit of invalid credentials from the client's network, unless the provider or its
+ * configuration is the cause.
+ */
 export function signInFailure(reason: FailureReason, detail: string, cause?: unknown): Problem {
   const isInvalid = reason !== 'unavailable' && reason !== 'misconfigured';
   return new Problem(isInvalid ? 'console_code_invalid' : 'unavailable', detail, {

@@ -46,7 +46,10 @@ const CHARACTERISTICS: Record<AudioRole, string> = {
   commentary: 'public.auxiliary-content',
 };
 
-/** The first rendition in the list is the one whose average bit rate is closest to this, bits a second (HLS authoring specification 1.32). */
+/**
+ * The first rendition in the list is the one whose average bit rate is closest to this, in bits per second (HLS authoring
+ * specification 1.32).
+ */
 const FIRST_RATE = 2_000_000;
 
 /**
@@ -119,7 +122,7 @@ function startRenditionFirst(videos: readonly RenditionFacts[]): RenditionFacts[
 function mediaTags({ id, alternatives }: AudioGroup, token: string | undefined): string[] {
   const autoselected = new Set<string>();
   return alternatives.map(({ track, rendition }, at) => {
-    // It comes from an uploaded file and can be malformed.
+    // The language comes from an uploaded file and can be malformed.
     const language = canonicalLanguage(track.language ?? '') ?? UNKNOWN_LANGUAGE;
     const characteristics = track.role === null ? undefined : quoted(CHARACTERISTICS[track.role]);
     // If the viewer has not chosen, players choose by language and characteristics among the AUTOSELECT tracks (RFC 8216 §4.3.4.1.1).

@@ -194,8 +194,8 @@ export class PlaybackService {
     const presign = this.#presign;
     const file: StoredFile = {
       bytes,
-      // A segment never changes, so these identify it.
-      etag: `"${attempt}-${address.rendition}-${address.sequence}"`,
+      // An object never changes. The tries of a task store different ones, each in its own folder.
+      etag: `"${attempt}/${folder}${address.rendition}/${address.sequence}"`,
       read: (range) => this.#reads.read(object, range),
       presign: presign && (() => presign(key, PRESIGNED_SECONDS)),
     };

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { withToken } from './playback-token.ts';
 
-/** Characters of all cached playlists together. A media playlist of one hour has about 20,000. */
+/** Characters of all cached playlists together. A media playlist of one hour has about 15,000. */
 const MAX_CHARACTERS = 16_000_000;
 
 /** Marks the places of the token. No token and no URL contains it. */

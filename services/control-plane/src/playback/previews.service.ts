@@ -86,8 +86,8 @@ export class PreviewsService {
   }
 
   /**
-   * Offers the renditions of an open attempt that viewers can play now. Call it when its tasks have progressed. Renditions that were offered
-   * stay offered.
+   * Offers the renditions of an open attempt that viewers can play now. Call it when its tasks have progressed. Renditions that
+   * were offered stay offered.
    */
   async offer(attempt: Attempt): Promise<void> {
     const state = await findOffer(this.#db, attempt);
@@ -128,8 +128,8 @@ export class PreviewsService {
   }
 
   /**
-   * A segment of a preview. Waits until it is stored. Undefined if the video has no preview, its preview ends, or the plan has no such segment.
-   * Throws 503 `unavailable` if it is not stored within the time limit, or too many requests wait.
+   * A segment of a preview. Waits until it is stored. Undefined if the video has no preview, its preview ends, or the plan has no
+   * such segment. Throws 503 `unavailable` if it is not stored within the time limit, or too many requests wait.
    */
   async segment(address: SegmentAddress): Promise<StoredSegment | undefined> {
     const { workspaceId, videoId, rendition, sequence } = address;

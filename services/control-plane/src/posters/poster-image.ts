@@ -10,9 +10,13 @@ const MAX_POSTER_PIXELS = 4096;
 /** From this EXIF orientation on, browsers show the image rotated by 90°. */
 const FIRST_TURNED_ORIENTATION = 5;
 
-/** The size of a JPEG image as browsers show it. Throws 400 `invalid_poster`. */
+/** The size of a JPEG image that a client sends as a poster. Throws 400 `invalid_poster`. */
 export function describePoster(image: Buffer): components['schemas']['Poster'] {
-  const { width, height } = sizeOf(image);
+  if (image.length === 0) throw invalidPoster('It is empty.');
+  if (!JPG.validate(image)) throw invalidPoster('It is not a JPEG image.');
+  const size = jpegSize(image);
+  if (size === undefined) throw invalidPoster('It is damaged: its size cannot be read.');
+  const { width, height } = size;
   if (width < 1 || height < 1 || width > MAX_POSTER_PIXELS || height > MAX_POSTER_PIXELS) {
     throw invalidPoster(
       `It has ${width} × ${height} pixels. Send an image of at most ${MAX_POSTER_PIXELS} × ${MAX_POSTER_PIXELS}.`,
@@ -21,14 +25,13 @@ export function describePoster(image: Buffer): components['schemas']['Poster'] {
   return { width, height, bytes: image.length };
 }
 
-function sizeOf(image: Buffer): { width: number; height: number } {
-  if (image.length === 0) throw invalidPoster('It is empty.');
-  if (!JPG.validate(image)) throw invalidPoster('It is not a JPEG image.');
+/** The size of a JPEG image as browsers show it; undefined if it cannot be read. */
+export function jpegSize(image: Buffer): { width: number; height: number } | undefined {
   try {
     const { width, height, orientation = 1 } = JPG.calculate(image);
     return orientation < FIRST_TURNED_ORIENTATION ? { width, height } : { width: height, height: width };
   } catch {
-    throw invalidPoster('It is damaged: its size cannot be read.');
+    return undefined;
   }
 }
 

@@ -67,6 +67,8 @@ function write(res: Response, piece: Buffer, isLast: boolean): Promise<boolean> 
 
 /** The requested range. Undefined for the whole file, also if several ranges are requested. */
 function requestedRange(req: Request, { bytes, etag }: StoredFile): ByteRange | undefined | 'unsatisfiable' {
+  // Only GET has ranges (RFC 9110 §14.2).
+  if (req.method !== 'GET') return undefined;
   const condition = req.get('if-range');
   // The range is for another version (RFC 9110 §13.1.5).
   if (condition !== undefined && condition !== etag) return undefined;

@@ -290,7 +290,7 @@ export class TasksService {
     if (this.#settings.workspaceMaxTasks !== undefined) await makeCommandOfWorkspaceDue(trx, workspace_id);
   }
 
-  /** What the try has stored is purged. */
+  /** Ignores a report about a try that is not current. Objects that the video does not refer to are purged. */
   async #ignore(trx: Database, taskTry: TaskTry): Promise<undefined> {
     this.#logger.info('task.result_ignored', taskTry);
     await this.#lifecycle.discard(trx, taskTry.videoId);

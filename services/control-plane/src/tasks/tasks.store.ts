@@ -135,7 +135,7 @@ export async function mayClaim(trx: Database, workspaceId: string, limit: number
     .where('workspace_id', '=', workspaceId)
     .where('lease_expires_at', 'is not', null)
     .executeTakeFirstOrThrow();
-  return Number(running) < limit;
+  return running < limit;
 }
 
 /** Makes a command due for a waiting task of the workspace, the one with the lowest number. */
@@ -237,7 +237,7 @@ export async function storeTaskResult(
     .where('attempt', '=', taskTry.attempt)
     .where('result', 'is', null)
     .executeTakeFirstOrThrow();
-  return { kind: stored.kind, left: Number(left) };
+  return { kind: stored.kind, left };
 }
 
 function startedIn({ renditions }: TaskResult): StartedRenditions {

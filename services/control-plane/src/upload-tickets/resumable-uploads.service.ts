@@ -44,7 +44,7 @@ import {
 
 /**
  * Stores the progress of resumable uploads, so that any engine can continue them. While an engine has an upload open, the
- * upload leases its ticket like any transfer. An engine that opens it begins a new epoch; reports of earlier epochs change
+ * upload holds the lease of its ticket, like any transfer. An engine that opens it begins a new epoch; reports of earlier epochs change
  * nothing.
  */
 export class ResumableUploadsService {

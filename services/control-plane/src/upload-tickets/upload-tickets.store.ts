@@ -6,7 +6,7 @@ import type { Schema, UploadTicketRow } from '../db/schema.ts';
 /** A transfer. That of a resumable upload has the epoch in which its engine opened it. */
 export type TransferIds = { videoId: string; transferId: string; epoch?: number | undefined };
 
-/** Whether a transfer with an expired lease has ended. During the lease grace, its engine may have been unable to renew it. */
+/** Whether a transfer with an expired lease has ended. During the lease grace, its engine may have been unable to renew the lease. */
 export type ExpiredTransfers = 'ended' | 'may_live';
 
 /** A ticket, judged by the clock of the database. */
@@ -268,8 +268,8 @@ export async function holdsLease(db: Database, transfer: TransferIds): Promise<b
 }
 
 /**
- * Videos whose ticket has expired unused and has no transfer. `transfers` says whether a transfer with an expired lease
- * counts.
+ * Videos whose ticket has expired unused and has no transfer. `transfers` says whether a transfer with an expired lease has
+ * ended.
  */
 export async function findExpiredTickets(
   db: Database,

@@ -9,12 +9,12 @@ type UsageQuery = { from?: string; to?: string; environment?: 'live' | 'test'; g
 export function usageRoutes(usage: UsageService): Record<'getUsage', RequestHandler> {
   return {
     getUsage: async (req, res) => {
-      const key = credentialOf(req);
+      const credential = credentialOf(req);
       const query = req.query as UsageQuery;
       const period = usagePeriod({ from: timeOf(query.from), to: timeOf(query.to) }, new Date());
-      const environment = query.environment ?? key.environment;
+      const environment = query.environment ?? credential.environment;
       const byDay = query.groupBy === 'day';
-      res.json(await usage.report(key.workspace_id, environment, period, { byDay }));
+      res.json(await usage.report(credential.workspace_id, environment, period, { byDay }));
     },
   };
 }

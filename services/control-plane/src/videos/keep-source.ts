@@ -4,8 +4,8 @@ import type { components } from '@framelane/openapi/types';
 export type KeepSource = components['schemas']['KeepSource'];
 
 /**
- * Days after a failure for which a source is kept at least, so that the video can be retried. Longer than a weekend, which an
- * outage of a transcoder may last.
+ * The source of a failed video is kept for at least this many days, so that the video can be retried. An outage of the
+ * transcoder may last a whole weekend.
  */
 export const FAILED_SOURCE_DAYS = 7;
 

@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { acceptsUploads, prefixesToPurge, prefixOfLostTransfer } from './orphaned-objects.ts';
+import {
+  acceptsUploads,
+  prefixesToPurge,
+  prefixOfLostTransfer,
+  prefixOfLostTry,
+} from './orphaned-objects.ts';
 
 const EVERYTHING = ['sources/w/v/', 'hls/w/v/'];
 const living = {
@@ -49,5 +54,16 @@ describe('prefixOfLostTransfer', () => {
     ['of no transfer', 'sources/w/v/original', 'sources/w/v/x1/original', null],
   ])('%s', (_, key, source, prefix) => {
     expect(prefixOfLostTransfer('sources/w/v/', key, source)).toBe(prefix);
+  });
+});
+
+describe('prefixOfLostTry', () => {
+  test.each([
+    ['of another try', 'hls/w/v/a2/t0.1/360p/7.ts', 'hls/w/v/a2/t0.1/'],
+    ['of a try with a longer number', 'hls/w/v/a2/t0.20/360p/7.ts', 'hls/w/v/a2/t0.20/'],
+    ['of a try that the video refers to', 'hls/w/v/a2/t0.2/360p/7.ts', null],
+    ['of no task', 'hls/w/v/a2/360p/7.ts', null],
+  ])('%s', (_, key, prefix) => {
+    expect(prefixOfLostTry('hls/w/v/a2/', key, new Set(['t0.2/', 't1.1/']))).toBe(prefix);
   });
 });

@@ -13,7 +13,7 @@ import { fromDays } from './keep-source.ts';
 export type VideoRecord = components['schemas']['Video'];
 
 /** A video with the expiry of its ticket or import, its import, its audio renditions, its captions, and the version of all of these. */
-export type VideoWithFile = VideoRow & {
+export type VideoDetails = VideoRow & {
   upload_expires_at: Date | null;
   import: VideoRecord['import'];
   audio: readonly Pick<RenditionRow, 'name' | 'label' | 'language' | 'role' | 'channels'>[] | null;
@@ -31,7 +31,7 @@ function playbackUrl(video: { workspaceId: string; id: string }, baseUrl: string
 }
 
 /** The public record of a row. `baseUrl` ends in `/v1`. */
-export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord {
+export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
   const address = { workspaceId: row.workspace_id, id: row.id };
   return {
     id: row.id,
@@ -95,7 +95,7 @@ function previewOf(
 }
 
 /** The audio tracks, the default one first. Those of earlier versions have no label. */
-function audioTracks(audio: VideoWithFile['audio']): components['schemas']['AudioTrack'][] {
+function audioTracks(audio: VideoDetails['audio']): components['schemas']['AudioTrack'][] {
   const find = (name: RenditionName | undefined) => audio?.find((rendition) => rendition.name === name);
   return AUDIO_RENDITIONS.flatMap((name, at) => {
     const track = find(name);

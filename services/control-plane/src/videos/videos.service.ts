@@ -11,7 +11,7 @@ import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
 import { deleteTombstones, findVideosToRemove, lockVideo } from './video-lifecycle.store.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
 import type { VideoPatch } from './video-patch.ts';
-import { toVideoRecord, type VideoRecord, type VideoWithFile } from './video-record.ts';
+import { toVideoRecord, type VideoDetails, type VideoRecord } from './video-record.ts';
 import {
   countTasks,
   findVideo,
@@ -108,7 +108,7 @@ export class VideosService {
     return countTasks(this.#db, videoId);
   }
 
-  /** One page of the workspace's videos, and the versions of the rows that it shows. */
+  /** One page of the workspace's videos, and the versions of its rows and of the row after it. */
   async list(
     workspaceId: string,
     filter: VideoFilter,
@@ -208,7 +208,7 @@ export class VideosService {
     return toVideoRecord(await this.#row(db, workspaceId, videoId), this.#baseUrl);
   }
 
-  async #row(db: Database, workspaceId: string, videoId: string): Promise<VideoWithFile> {
+  async #row(db: Database, workspaceId: string, videoId: string): Promise<VideoDetails> {
     const row = await findVideo(db, workspaceId, videoId);
     if (row === undefined) throw videoNotFound(videoId);
     return row;

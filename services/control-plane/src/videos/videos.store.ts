@@ -7,7 +7,7 @@ import { compileOnce } from '../db/prepared-statements.ts';
 import type { AttemptRow, Environment, PlaybackPolicy, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
 import type { TaskCounts } from './timeline.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
-import type { VideoWithFile } from './video-record.ts';
+import type { VideoDetails } from './video-record.ts';
 
 const STATUSES: readonly VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
 
@@ -70,7 +70,7 @@ export async function findVideo(
   db: Database,
   workspaceId: string,
   videoId: string,
-): Promise<VideoWithFile | undefined> {
+): Promise<VideoDetails | undefined> {
   const [video] = await videosById(db, workspaceId, videoId);
   return video;
 }
@@ -102,7 +102,7 @@ export async function listVideos(
   workspaceId: string,
   filter: VideoFilter,
   page: VideoPageRequest,
-): Promise<VideoWithFile[]> {
+): Promise<VideoDetails[]> {
   return pageOfVideos(db, workspaceId, await narrowed(db, workspaceId, filter), page)
     .selectAll()
     .select([uploadExpiry, importOf, audioOf, captionsOf, versionOf])
@@ -134,8 +134,8 @@ async function narrowed(db: Database, workspaceId: string, filter: VideoFilter):
 }
 
 /**
- * The videos of a workspace with a tag, at most one more than a rare tag has. The tag may be frequent in other workspaces. Because
- * of the order, PostgreSQL can then read the list of this workspace instead of all videos with the tag.
+ * The newest videos of a workspace with a tag: enough of them to decide whether the tag is rare. If the tag is frequent in other
+ * workspaces, PostgreSQL can read the list of this workspace in this order, instead of all videos with the tag.
  */
 export function fewWithTag(db: Database, workspaceId: string, tag: string) {
   return db
@@ -267,7 +267,7 @@ function importOf(eb: ExpressionBuilder<Schema, 'videos'>) {
     .selectFrom('imports')
     .select(
       sql<
-        VideoWithFile['import']
+        VideoDetails['import']
       >`json_build_object('url', shown_url, 'bytes', bytes, 'totalBytes', total_bytes,
         'tries', tries, 'nextTryAt', next_try_at, 'failure', failure)`.as('import'),
     )
@@ -281,7 +281,7 @@ function audioOf(eb: ExpressionBuilder<Schema, 'videos'>) {
     .selectFrom('renditions')
     .select(
       sql<
-        VideoWithFile['audio']
+        VideoDetails['audio']
       >`json_agg(json_build_object('name', name, 'label', label, 'language', language, 'role', role,
         'channels', channels))`.as('audio'),
     )
@@ -293,7 +293,7 @@ function audioOf(eb: ExpressionBuilder<Schema, 'videos'>) {
 /** The captions of the video in the outer query, by language. */
 function captionsOf(_: ExpressionBuilder<Schema, 'videos'>) {
   return sql<
-    VideoWithFile['captions']
+    VideoDetails['captions']
   >`(select coalesce(json_agg(json_build_object('language', language, 'label', label,
     'default', is_default, 'origin', origin, 'cues', cue_count, 'bytes', bytes, 'updatedAt', updated_at)
     order by language collate "C"), '[]') from captions where video_id = videos.id)`.as('captions');

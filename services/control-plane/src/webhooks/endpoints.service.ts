@@ -142,8 +142,8 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Replaces the secret. The old secret also signs for a day. A secret that was replaced before it no longer
-   * signs. Throws 404 `webhook_not_found`.
+   * Replaces the secret. The old secret also signs for a day. A secret that an earlier rotation replaced no longer signs. Throws 404
+   * `webhook_not_found`.
    */
   async rotateSecret(workspaceId: string, id: string): Promise<Commit<RotatedWebhook>> {
     const secret = newEndpointSecret();

@@ -4,7 +4,13 @@ import { describeSecret, newApiKeySecret } from '../api-keys/api-key-secret.ts';
 import { createFullKey } from '../api-keys/api-keys.service.ts';
 import type { Database } from '../db/database.ts';
 import type { WorkspaceRow } from '../db/schema.ts';
-import { ensureWorkspace, firstWorkspace, insertWorkspace, listWorkspaces } from './workspaces.store.ts';
+import {
+  ensureWorkspace,
+  firstWorkspace,
+  insertWorkspace,
+  listWorkspaces,
+  lockFirstWorkspace,
+} from './workspaces.store.ts';
 
 /** A workspace as administrators see it. */
 export type Workspace = { id: string; name: string; createdAt: string };
@@ -32,7 +38,8 @@ export class WorkspacesService {
 
   /**
    * Creates the first workspace and key. A given id or key is created unless it exists. Without a given key, one is
-   * generated if there is no workspace yet. Throws a SettingsError when the id or the key has a wrong format.
+   * generated if there is no workspace yet. Concurrent starts take turns. Throws a SettingsError when the id or the key has a
+   * wrong format.
    */
   async bootstrap(given: {
     workspaceId: string | undefined;
@@ -47,6 +54,7 @@ export class WorkspacesService {
       );
     }
     return this.#db.transaction().execute(async (trx) => {
+      await lockFirstWorkspace(trx);
       const existing = await firstWorkspace(trx);
       const workspaceId = given.workspaceId ?? existing?.id ?? newId('ws');
       await ensureWorkspace(trx, { id: workspaceId, name: 'Default' });

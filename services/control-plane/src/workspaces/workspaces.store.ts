@@ -1,5 +1,11 @@
+import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { WorkspaceRow } from '../db/schema.ts';
+
+/** Serializes the transactions that may create the first workspace, until this one ends. */
+export async function lockFirstWorkspace(trx: Database): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('first workspace', 0))`.execute(trx);
+}
 
 /** The oldest workspace; undefined when there is none. */
 export async function firstWorkspace(db: Database): Promise<{ id: string } | undefined> {

@@ -6,9 +6,7 @@
  * other programs slow both alike. Ratios are per round; medians are printed as a table and as JSON. The CPU time of a
  * request is printed as well, because other programs influence it less.
  */
-import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -21,6 +19,7 @@ import { openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { Contestant } from './support/contestant.ts';
 import { API_KEY, startFramelane, WORKSPACE } from './support/framelane.ts';
+import { startGenerator } from './support/generator.ts';
 import type { Load, Task } from './support/load-generator.ts';
 
 const VIDEOS = 1_000;
@@ -74,11 +73,7 @@ const { values: options } = parseArgs({
 
 const database = await createTestDatabase();
 const objects = await mkdtemp(join(tmpdir(), 'bench-api-'));
-const generator = fork(join(import.meta.dirname, 'support/load-generator.ts'));
-const generatorFailed = once(generator, 'exit').then(() => {
-  throw new Error('The load generator failed; see the lines above');
-});
-generatorFailed.catch(() => {});
+const generator = startGenerator<Task, Load>('load-generator.ts');
 const running: Contestant[] = [];
 try {
   const ours = await startFramelane(database.url, { OBJECTS: objects });
@@ -92,7 +87,7 @@ try {
   }
   report(results);
 } finally {
-  generator.disconnect();
+  generator.stop();
   await Promise.all(running.map((server) => server.stop()));
   await rm(objects, { recursive: true });
   await database.drop();
@@ -146,7 +141,7 @@ async function measure(server: Contestant, request: Request): Promise<Measured> 
   const credentials = { authorization: `Bearer ${API_KEY}`, 'x-svc-workspace': WORKSPACE };
   const entityTag = repeated ? (await fetch(url, { headers: credentials })).headers.get('etag') : null;
   const before = await server.cpuMicros();
-  const load = await shoot({
+  const load = await generator.shoot({
     url,
     method,
     headers: {
@@ -159,13 +154,6 @@ async function measure(server: Contestant, request: Request): Promise<Measured> 
     amount: Math.ceil(Number(options.requests) * share),
   });
   return { ...load, cpuMicros: ((await server.cpuMicros()) - before) / load.requests };
-}
-
-async function shoot(task: Task): Promise<Load> {
-  const response = once(generator, 'message');
-  generator.send(task);
-  const [load] = await Promise.race([response, generatorFailed]);
-  return load;
 }
 
 function summarise(name: string, rounds: readonly Round[]) {

@@ -6,9 +6,7 @@
  * All servers, the load generators and PostgreSQL are separate processes on loopback. The servers take turns, and ratios are
  * per round.
  */
-import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -27,6 +25,7 @@ import { openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { Contestant } from './support/contestant.ts';
 import { API_KEY, startFramelane, WORKSPACE } from './support/framelane.ts';
+import { startGenerator } from './support/generator.ts';
 import type { Load, Task } from './support/load-generator.ts';
 import type { SegmentLoad, SegmentTask } from './support/segment-load.ts';
 
@@ -56,8 +55,8 @@ if (obstacle !== null) throw new Error(`The benchmark cannot run: ${obstacle}`);
 
 const database = await createTestDatabase();
 const files = await mkdtemp(join(tmpdir(), 'bench-delivery-'));
-const segmentLoad = generator<SegmentTask, SegmentLoad>('segment-load.ts');
-const apiLoad = generator<Task, Load>('load-generator.ts');
+const segmentLoad = startGenerator<SegmentTask, SegmentLoad>('segment-load.ts');
+const apiLoad = startGenerator<Task, Load>('load-generator.ts');
 const stops: (() => Promise<unknown>)[] = [];
 try {
   const s3 = await run('s3-server.ts', {});
@@ -94,24 +93,6 @@ async function run(program: string, env: Record<string, string>): Promise<Contes
   const contestant = await Contestant.start(program, env);
   stops.push(() => contestant.stop());
   return contestant;
-}
-
-/** A load generator in its own process. */
-function generator<Work, Result>(program: string) {
-  const child = fork(join(import.meta.dirname, 'support', program));
-  const failed = once(child, 'exit').then(() => {
-    throw new Error('The load generator failed; see the lines above');
-  });
-  failed.catch(() => {});
-  return {
-    shoot: async (work: Work): Promise<Result> => {
-      const response = once(child, 'message');
-      child.send(work as object);
-      const [result] = await Promise.race([response, failed]);
-      return result;
-    },
-    stop: () => child.disconnect(),
-  };
 }
 
 /** A ready video, with its segments as files and in S3. */

@@ -2,7 +2,6 @@ import { createLogger } from '@framelane/service-kit/logger';
 import { median } from '@framelane/test-kit/benchmark-table';
 import { sql } from 'kysely';
 import { type Database, openDatabase, openMigrationPool } from '../../src/db/database.ts';
-import { migrateToLatest } from '../../src/db/migrations.ts';
 import { listVideos, type VideoFilter } from '../../src/videos/videos.store.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -80,7 +79,6 @@ const db = openDatabase(
   openMigrationPool(database.url, createLogger({ service: 'benchmark', level: 'silent' })),
 );
 try {
-  await migrateToLatest(db);
   await fill(db, SMALL);
   await fill(db, LARGE);
   await sql`vacuum analyze videos`.execute(db);

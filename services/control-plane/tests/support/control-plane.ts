@@ -40,7 +40,7 @@ export type TestControlPlane = {
   /** Runs maintenance steps at once. */
   maintain(...steps: MaintenanceStep[]): Promise<void>;
   /** Stops the first control plane, but not its database, object store and bus. */
-  stopAlone(): Promise<void>;
+  stopFirst(): Promise<void>;
   /** Requests a ticket and resolves with the response. */
   ticket(body?: Record<string, unknown>): Promise<{ videoId: string; uploadToken: string }>;
   /** A video that is ready in the database; its segments are not stored. */
@@ -130,7 +130,7 @@ export async function startControlPlane(
       };
     },
     maintain,
-    stopAlone: async () => {
+    stopFirst: async () => {
       running.splice(running.indexOf(controlPlane), 1);
       await controlPlane.stop();
     },

@@ -1,6 +1,6 @@
-import { newId } from '@framelane/contracts/ids';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { jpegOf } from '@framelane/test-kit/jpeg';
+import { withUnknownIds } from './documented-responses.ts';
 
 /** One operation of the contract that requires an API key or a console session, with a valid input. */
 export type KeyedOperation = {
@@ -49,10 +49,6 @@ export function keyedOperations(): KeyedOperation[] {
       ];
     }),
   );
-}
-
-function withUnknownIds(path: string): string {
-  return path.replace('{language}', 'en').replace(/\{\w+\}/g, () => newId('vid'));
 }
 
 /** The examples of these types in the contract are names of files. */

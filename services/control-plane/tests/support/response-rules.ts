@@ -1,7 +1,7 @@
 import type { ReceivedResponse, ResponseCheck } from '@framelane/openapi-tools/response-check';
 import type { RequestPlan } from './property/request-plans.ts';
 
-/** Texts that a response must never contain: stack traces, paths of the code, messages of the database. */
+/** Texts that an error response must never contain: stack traces, paths of the code, messages of the database. */
 const INTERNALS =
   /\n\s+at |node:internal|node_modules|\.[jt]s:\d+|\b(insert into|update|delete from|select) "|syntax error at or near|violates \S+ constraint|invalid input syntax|invalid byte sequence|ECONN|kysely|pg_/;
 

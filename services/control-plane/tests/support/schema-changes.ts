@@ -28,7 +28,8 @@ export async function readSchema(db: Database): Promise<Schema> {
 
 /**
  * The changes between two schemas that can break code for the first one, sorted. A new constraint on an old table can
- * refuse rows of the old code. New tables cannot, because the old code does not use them.
+ * refuse rows of the old code. New tables cannot, because the old code does not use them. An `on conflict` of the old code
+ * needs its unique index.
  */
 export function breakingChanges(before: Schema, after: Schema): string[] {
   const oldTables = new Set([...before.columns.keys()].map(tableOf));
@@ -42,7 +43,10 @@ export function breakingChanges(before: Schema, after: Schema): string[] {
     .filter(isOld)
     .filter(([name, rule]) => before.rules.get(name) !== rule)
     .map(([name, rule]) => [name, `is a new rule: ${rule}`]);
-  const changes = [...old, ...added, ...rules].filter(([, change]) => change !== null);
+  const gone = [...before.rules]
+    .filter(([name, rule]) => rule.startsWith('CREATE UNIQUE INDEX') && !after.rules.has(name))
+    .map(([name]) => [name, 'is gone']);
+  const changes = [...old, ...added, ...rules, ...gone].filter(([, change]) => change !== null);
   return changes.map((change) => change.join(' ')).sort();
 }
 

@@ -49,9 +49,11 @@ export function pieceEncoderOptions(
   rung: Rung,
   { plan, piece, settings }: { plan: EncodePlan; piece: PieceTask; settings: EncoderSettings },
 ): string[] {
-  const rate = toNumber(plan.frameRate);
-  // ffmpeg rounds the times to the nearest frames.
-  const keyFrames = piece.keyFrames.map((frame) => (frame / rate).toFixed(6)).join(',');
+  const { numerator, denominator } = plan.frameRate;
+  // Rounded down to microseconds: from version 6 on, ffmpeg forces the first frame that is not before a time. Earlier versions force
+  // the nearest frame.
+  const microseconds = (frame: number) => Math.floor((1_000_000 * frame * denominator) / numerator);
+  const keyFrames = piece.keyFrames.map((frame) => (microseconds(frame) / 1_000_000).toFixed(6)).join(',');
   return x264Options(rung, 0, { plan, settings, keyFrames });
 }
 

@@ -14,8 +14,8 @@ const fileFault = (code: TranscodeFailureCode, message: string): Verdict => ({
 
 const AUDIO_FORMAT_CHANGE = /Changing audio frame properties on the fly/;
 
-/** ffmpeg's name for an input of a filter graph contains the index of the track. */
-const INDEX_OF_INPUT = /\[graph_\d+_in_0_(\d+) @[^\n]*Changing audio frame properties/;
+/** ffmpeg's name for an input of a filter graph contains the index of the track, since version 7 after a colon. */
+const INDEX_OF_INPUT = /\[graph_\d+_in_0[_:](\d+) @[^\n]*Changing audio frame properties/;
 
 /**
  * The track whose decoded audio changed its channel layout, sample rate or format, so that ffmpeg failed. Null if ffmpeg did not

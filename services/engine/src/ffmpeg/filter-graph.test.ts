@@ -20,7 +20,7 @@ describe('the filter graph', () => {
     expect(chains()).toEqual([
       `[0:1]scale=854:480:interl=-1,${START},scale=854:480:out_color_matrix=bt709:out_range=tv,format=yuv420p,setsar=1,` +
         'setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709,split=3[480p][to-360p][to-poster]',
-      '[to-360p]zscale=640:360:filter=bicubic,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
+      '[to-360p]zscale=640:360:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
       '[to-poster]split=2[opening][later]',
       '[opening]trim=end_frame=1[first]',
       '[later]trim=start=0.200,split=2[tenth][candidates]',
@@ -39,8 +39,8 @@ describe('the filter graph', () => {
   test('drops every second frame once for the renditions of half the frame rate', () => {
     const rungs = planLadder({ width: 1280, height: 720 }, 50);
     expect(chains({ rungs }).slice(1, 3)).toEqual([
-      '[to-480p]framestep=2,zscale=854:480:filter=bicubic,format=yuv420p,setsar=1,split=2[480p][to-360p]',
-      '[to-360p]zscale=640:360:filter=bicubic,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
+      '[to-480p]framestep=2,zscale=854:480:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[480p][to-360p]',
+      '[to-360p]zscale=640:360:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
     ]);
     expect(chains({ rungs, videoPassthrough: true })[0]).toMatch(/trim=end_frame=50,framestep=2,scale=854:/);
   });
@@ -72,7 +72,7 @@ describe('the filter graph', () => {
     'scales compatible frames of %j',
     (coded) => {
       expect(chains({ coded, pixelsCompatible: true })[0]).toMatch(
-        /end_frame=50,zscale=854:480:filter=bicubic,/,
+        /end_frame=50,zscale=854:480:filter=bicubic:range=tv,/,
       );
     },
   );

@@ -47,6 +47,17 @@ describe('the arguments of a piece', () => {
     }
   });
 
+  test.each([
+    [{ numerator: 24_000, denominator: 1001 }, 1007, '42.000291'],
+    [{ numerator: 60_000, denominator: 1001 }, 4076, '68.001266'],
+    [{ numerator: 25, denominator: 1 }, 1501, '60.040000'],
+  ])('force key frames at times that are not after the frames: %j, frame %d', (frameRate, frame, time) => {
+    const { outputs } = pieceLine({ frameRate }, { keyFrames: [frame] });
+    expect(optionValue(outputs[0]?.options ?? [], '-force_key_frames:v:0')).toBe(time);
+    const { numerator, denominator } = frameRate;
+    expect(Number(time) * numerator).toBeLessThanOrEqual(frame * denominator);
+  });
+
   test('cut segments by frame numbers, and number the segments as in the video', () => {
     const rungs = planLadder({ width: 1280, height: 720 }, 50);
     const { outputs } = pieceLine({ rungs, frameRate: { numerator: 50, denominator: 1 } });

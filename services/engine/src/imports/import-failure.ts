@@ -42,7 +42,7 @@ export function toImportFailure(error: unknown): ImportFailure {
     return new ImportFailure('import_host_not_found', { retryable: true, cause: error });
   }
   const code = types.isNativeError(error) && 'code' in error ? String(error.code) : '';
-  if (/CERT|SSL|TLS|SELF_SIGNED|LEAF_SIGNATURE|EPROTO/.test(code)) {
+  if (/CERT|SSL|TLS|SELF_SIGNED|LEAF_SIGNATURE|INVALID_(CA|PURPOSE)|PATH_LENGTH|EPROTO/.test(code)) {
     return new ImportFailure('import_tls_failed', { cause: error });
   }
   // The parser of Node refused the response.

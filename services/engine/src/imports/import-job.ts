@@ -151,6 +151,7 @@ export class ImportJob {
   /** The failure of the try; null if the import did not fail: the engine stops, or the transfer is not current. */
   #failureOf(error: unknown): ImportFailure | null {
     if (error instanceof ImportFailure) return error;
+    if (error instanceof TransferEndedError) return null;
     if (this.#signal.aborted) {
       const { reason } = this.#signal;
       return reason instanceof ImportFailure ? reason : null;

@@ -13,6 +13,8 @@ const MAX_REDIRECTS = 5;
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
+const OWN_HEADERS = { 'user-agent': 'Framelane-Import/1.0' };
+
 /** Where the file is, and the headers for the origin of the URL. */
 export type RemoteSource = { url: string; headers: Readonly<Record<string, string>> };
 
@@ -37,8 +39,7 @@ export async function openRemote(
 ): Promise<IncomingMessage> {
   let url = readUrl(source.url, ['https:', 'http:']);
   const { origin } = url;
-  const own = { 'user-agent': 'Framelane-Import/1.0', ...lowerCaseNames(source.headers) };
-  let headers = own;
+  let headers: Record<string, string> = { ...OWN_HEADERS, ...lowerCaseNames(source.headers) };
   for (let redirects = 0; ; redirects += 1) {
     const response = await get(url, { ...headers, ...rangeHeaders, 'accept-encoding': 'identity' }, deps);
     if (!REDIRECTS.includes(response.statusCode ?? 0)) return response;
@@ -46,7 +47,7 @@ export async function openRemote(
     if (redirects === MAX_REDIRECTS) throw new ImportFailure('import_redirected');
     url = redirectTarget(url, response.headers.location);
     // The headers are not sent again, even if a redirect leads back to the first origin: another server chose that URL.
-    if (url.origin !== origin) headers = { 'user-agent': own['user-agent'] };
+    if (url.origin !== origin) headers = OWN_HEADERS;
   }
 }
 
@@ -98,7 +99,11 @@ async function get(
     resolve(response);
   });
   request.on('error', reject);
-  request.once('close', () => clearTimeout(timer));
+  request.once('close', () => {
+    clearTimeout(timer);
+    // Node closes the connection without an error when the server switches protocols (101). Has no effect after a response.
+    reject(new Error('The connection closed without a response'));
+  });
   request.end();
   return promise;
 }

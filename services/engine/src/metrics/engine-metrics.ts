@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import {
   ENGINE_STOPPED,
   TRANSCODE_FAILURE_CODES,
@@ -7,6 +6,7 @@ import {
 } from '@framelane/contracts/failures';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EngineRole } from '../config.ts';
+import { freeDiskBytes } from '../disk-space.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 
 /** The stages of a transcode: fetching the source, probing it, and the rest. */
@@ -55,7 +55,7 @@ export class EngineMetrics {
   });
   readonly #imports = new Counter({
     name: 'framelane_engine_imports_total',
-    help: 'Transfers of imports that were received, failed, or were abandoned because the engine stopped or the video was deleted',
+    help: 'Transfers of imports that were received, failed, or were abandoned because the engine stopped, the video was deleted or the registration was not confirmed',
     labelNames: ['outcome', 'code'],
     registers: this.#registers,
   });
@@ -253,9 +253,7 @@ export class EngineMetrics {
       help: 'Free disk space in the work directory',
       registers,
       async collect() {
-        const space = await statfs(workDir).catch(() => undefined);
-        if (space === undefined) this.set(Number.NaN);
-        else this.set(space.bavail * space.bsize);
+        this.set(await freeDiskBytes(workDir).catch(() => Number.NaN));
       },
     });
     new Counter({

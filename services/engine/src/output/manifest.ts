@@ -77,7 +77,7 @@ export function describeStored(
   for (const { name, frameStep, segments } of rungs) {
     const isPassthrough = passthrough.has(name);
     const tolerance = (MAX_GAP_FRAMES * frameStep) / frameRate;
-    assertContiguous(name, segments, { end, tolerance, isPassthrough });
+    assertContiguous(name, segments, { first: firstSegment, end, tolerance, isPassthrough });
     if (isPassthrough) assertAllFrames(name, segments, range.frames);
     renditions.push(describe(name, segments, firstSegment));
   }
@@ -87,6 +87,7 @@ export function describeStored(
   for (const { name, ...audio } of plan.audio) {
     const segments = segmentsOf(name, stored, firstSegment);
     assertContiguous(name, segments, {
+      first: firstSegment,
       end: zero + audio.end,
       tolerance: MAX_AUDIO_GAP_SECONDS,
       isPassthrough: passthrough.has(name),
@@ -120,12 +121,13 @@ const MAX_AUDIO_GAP_SECONDS = 0.064;
 function assertContiguous(
   name: RenditionName,
   stored: readonly StoredSegment[],
-  { end, tolerance, isPassthrough }: { end: number; tolerance: number; isPassthrough: boolean },
+  limits: { first: number; end: number; tolerance: number; isPassthrough: boolean },
 ): void {
+  const { first, end, tolerance, isPassthrough } = limits;
   for (const [at, { last }] of stored.entries()) {
     const missing = (stored[at + 1]?.start ?? end) - last;
     if (missing <= tolerance) continue;
-    const what = `Segment ${at} of ${name} ends ${missing.toFixed(3)} s early`;
+    const what = `Segment ${first + at} of ${name} ends ${missing.toFixed(3)} s early`;
     throw isPassthrough ? new InvalidSegmentError(what) : incompleteOutput(what);
   }
 }

@@ -30,11 +30,9 @@ test.each(['ENOSPC', 'EDQUOT'])('does not retry on a full disk (%s)', async (cod
     return Promise.reject(Object.assign(new Error(code), { code }));
   };
   await expect(withStorageRetries(store, new AbortController().signal)).rejects.toMatchObject({
-    ...{
-      code: 'internal_error',
-      retryable: true,
-      message: 'The engine ran out of disk space. Retry the video later.',
-    },
+    code: 'internal_error',
+    retryable: true,
+    message: 'The engine ran out of disk space. Retry the video later.',
   });
   expect(attempts).toBe(1);
 });

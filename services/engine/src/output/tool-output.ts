@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { freeDiskBytes } from '../disk-space.ts';
 import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
 
-/** The output of a tool is not what the tool was run to write. The message is for the log only, as the tool chose the file names. */
+/** A tool wrote something that the engine did not ask for. The message is for the log only, as the tool chose the file names. */
 export class ToolOutputError extends Error {
   override name = 'ToolOutputError';
 }

@@ -156,7 +156,7 @@ const TABLE_PIDS: readonly number[] = [0, 0x1000];
 /** An access unit, and the tables that decoders need before it: a transport stream of its own. */
 export type AccessUnit = { start: number; stream: Buffer };
 
-/** Reads a segment of video in chunks and collects its access units of key frames. */
+/** Reads a segment of video in chunks and collects the access units of its key frames. */
 export class KeyFrames {
   readonly #packets = new PacketReader();
   readonly #minSeconds: number;

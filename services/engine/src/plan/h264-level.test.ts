@@ -43,7 +43,8 @@ test.each([
   [3840, 2160, 30, 25_000, 51, 5],
   [3840, 2160, 60, 25_000, 52, 5],
   [8192, 4320, 30, 25_000, 60, 5],
-  [8192, 4320, 60, 25_000, 62, 5],
+  [8192, 4320, 60, 25_000, 61, 5],
+  [8192, 4320, 120, 25_000, 62, 5],
 ])(
   'the lowest level for %sx%s at %s frames and %s kbit per second is %s, with %s stored frames',
   (width, height, framesPerSecond, kilobits, level, maxFrames) => {

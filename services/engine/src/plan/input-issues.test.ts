@@ -74,6 +74,14 @@ describe('the issues of a source', () => {
     expect(codes({ video: { pixelFormat } })).toEqual(expected);
   });
 
+  test.each([
+    [6, true, []],
+    [8, true, ['8 audio channels were downmixed to 5.1 and to stereo.']],
+    [8, false, ['8 audio channels were downmixed to stereo.']],
+  ])('of %d channels, with a rendition in 5.1: %s', (channels, surround, messages) => {
+    expect(issues({ channels }, { surround }).map(({ message }) => message)).toEqual(messages);
+  });
+
   test('include each track that is left out', () => {
     const leftOut = [{ index: 2, kind: 'audio' as const, codec: 'aac', language: 'de' }];
     expect(issues({ leftOut })).toEqual([

@@ -30,7 +30,7 @@ export type Obstacle =
 /** How to pass a track through, or why it must be encoded. */
 export type Verdict<T> = { passthrough: T; obstacle: null } | { passthrough: null; obstacle: Obstacle };
 
-/** H.264 profiles that the decoders of all phones support. The plain Baseline profile has tools that they do not support. */
+/** H.264 profiles that the decoders of all phones support. The plain Baseline profile has coding tools that they do not support. */
 const PROFILES = ['Constrained Baseline', 'Main', 'High'];
 /** Level 4.2, in tenths. */
 const MAX_LEVEL = 42;

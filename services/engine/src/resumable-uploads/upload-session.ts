@@ -134,9 +134,9 @@ export class UploadSession {
   }
 
   /**
-   * Receives a part of the file. When the connection breaks, keeps what has arrived and resolves. Throws the Problem to respond
-   * with. A part that does not belong at the offset changes nothing; after any other failure the session ends, and the next
-   * request continues at the last checkpoint.
+   * Receives a part of the file. When the connection breaks, keeps what has arrived and resolves. An incomplete part with a checksum
+   * does not match it, so it fails. Throws the Problem to respond with. A part that does not belong at the offset changes nothing;
+   * after any other failure the session ends, and the next request continues at the last checkpoint.
    */
   async receive(req: Request, start: number, checksum: Checksum | null): Promise<void> {
     const running = this.#run(async () => {

@@ -7,7 +7,10 @@ import { seccompFilter } from './seccomp-filter.ts';
 /** The path of a job's folder inside bubblewrap. */
 const JOB = '/job';
 
-/** Maximum threads of a sandboxed program. The limit applies only where no other program runs as the same user. */
+/**
+ * Maximum number of threads. The kernel counts all threads of a user in a user namespace, so the limit is set only where that user
+ * runs nothing but sandboxed programs.
+ */
 const MAX_THREADS = 4096;
 
 /** Programs that the launch script runs. */
@@ -96,7 +99,7 @@ async function confinementCommand(
   return [...setpriv, ...onlyFor(enginePid), ...(account ? threads : [])];
 }
 
-/** Checks the parent: if the engine ended before setpriv requested the signal, the kernel sends none, and the parent is another one. */
+/** Checks the parent. If the engine ended before setpriv requested the signal, the kernel sends none; the parent is then another process. */
 function onlyFor(enginePid: number): string[] {
   const refuse = 'echo "Only the engine that wrote this script can run it." >&2; exit 1';
   return ['sh', '-c', quoted(`[ "$PPID" = ${enginePid} ] || { ${refuse}; }; exec "$@"`), 'sh'];

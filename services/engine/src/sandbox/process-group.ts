@@ -15,7 +15,10 @@ const FATAL_SIGNALS = [
   'SIGXCPU',
   'SIGSYS',
 ] as const;
-/** bubblewrap's exit codes when a signal ended its program. ffmpeg itself uses other codes, up to 255. */
+/**
+ * bubblewrap's exit codes when a signal ended its program. From version 7 on, ffmpeg exits with the negative error number: few errors
+ * have the same code, such as a full disk quota, and their messages are recognised first.
+ */
 const FATAL_CODES: readonly number[] = FATAL_SIGNALS.map((signal) => 128 + constants.signals[signal]);
 
 /** Whether a signal ended a confined process. `exitCode` is null if the signal ended the process that Node started. */
@@ -34,9 +37,9 @@ const MAX_LINE_LENGTH = 1024 ** 2;
 /**
  * Ends the process group of a confined process when the process itself ends. Call it right after the start.
  *
- * The kernel may reuse the id of a group whose processes have all ended. So the group gets its last signal at the moment its leader
- * exits, before another process can start. Only a sandbox prevents a process from leaving the group. A process that has
- * left may hold the pipes open, so they are closed after a while, and `close` is always emitted.
+ * The kernel may reuse the id of a group whose processes have all ended. So the group gets its last signal as soon as its leader
+ * exits: Linux assigns process ids in turn, and does not reuse one that soon. Only a sandbox prevents a process from leaving the
+ * group. A process that has left may hold the pipes open, so they are closed after a while, and `close` is always emitted.
  */
 export function endGroupWithLeader(child: ChildProcess): void {
   child.once('exit', () => {

@@ -36,7 +36,7 @@ export type VideoPacket = {
 
 /** The resolution of timestamps in transport streams. */
 export const TICK_SECONDS = 1 / CLOCK_HZ;
-/** The longest segment whose duration rounds to six seconds. */
+/** Segments must be shorter than this: otherwise their duration rounds to more than six seconds. */
 export const MAX_GOP_SECONDS = 6.5;
 /** The shortest average distance of key frames. The first few groups do not count. */
 const MIN_AVERAGE_GOP_SECONDS = 0.4;

@@ -243,3 +243,9 @@ describe('a source', () => {
     expect(audioTracks).toMatchObject([{ channels: 2, language: tag }]);
   });
 });
+
+test('a file with more than 32 tracks is refused', () => {
+  const tracks = (count: number) => probed(Array.from({ length: count }, () => ({ codec_type: 'audio' })));
+  expect(readSource(tracks(32)).tracks).toHaveLength(32);
+  expect(() => readSource(tracks(33))).toThrow('The file has too many tracks.');
+});

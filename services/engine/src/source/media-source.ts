@@ -2,9 +2,11 @@ import { canonicalLanguage } from '@framelane/contracts/languages';
 import type { AudioRole } from '@framelane/contracts/renditions';
 import type { DynamicRange, Turn } from '@framelane/contracts/transcode-plan';
 import { z } from 'zod';
+import { refusal } from '../transcode-failure.ts';
 import { containerTraits } from './containers.ts';
 import { type FrameRate, toNumber } from './frame-rate.ts';
 import { swapsSides, turnOf } from './orientation.ts';
+import { MAX_TRACKS } from './whitelist.ts';
 
 /** Width and height in pixels. */
 export type Size = { width: number; height: number };
@@ -157,9 +159,10 @@ const ASPECT_TOLERANCE = 0.005;
 /** Codecs that can be interlaced. */
 const INTERLACED_CODECS = ['h264', 'mpeg2video', 'mpeg4', 'mjpeg', 'prores', 'dnxhd', 'dvvideo', 'vc1'];
 
-/** Reads ffprobe's JSON output. Throws if it does not have the expected form. */
+/** Reads ffprobe's JSON output. Throws if it does not have the expected form, and a refusal if the file has too many tracks. */
 export function readSource(json: string): MediaSource {
   const { streams, format } = probedFile.parse(JSON.parse(json));
+  if (streams.length > MAX_TRACKS) throw refusal('malformed_media', 'The file has too many tracks.');
   const container = containerName(format.format_name, format.tags.major_brand);
   const startTime = Number(format.start_time ?? 0);
   const moving = streams.filter((stream) => stream.disposition.attached_pic === 0);

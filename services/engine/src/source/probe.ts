@@ -29,7 +29,7 @@ import {
   MAX_FRAME_RATE,
   VideoBudget,
 } from './source-checks.ts';
-import { PROBE_OPTIONS } from './whitelist.ts';
+import { isAudioCodecAccepted, PROBE_OPTIONS } from './whitelist.ts';
 
 /** A source that can be transcoded, with the tracks chosen from it. */
 export type ProbedSource = {
@@ -105,7 +105,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
     entryPoints,
     audio: allAudio,
   } = await readPackets(source, tracks, options);
-  const audio = await withoutUndecodable(allAudio, options);
+  const audio = await withoutUndecodable(allAudio, source, options);
   checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
   const video = tracks.video.scanTypeUnknown ? await withScanType(tracks.video, options) : tracks.video;
@@ -139,23 +139,26 @@ const DECODED_SECONDS = 5;
  */
 async function withoutUndecodable(
   audio: readonly ProbedAudio[],
+  { audioTracks }: MediaSource,
   { program, cwd, signal, limits }: ProbeOptions,
 ): Promise<readonly ProbedAudio[]> {
   if (audio.length < 2) return audio;
   const decoded = new Set<number>();
-  const part = ['-select_streams', 'a', '-read_intervals', `%+${DECODED_SECONDS}`];
+  // ffprobe selects all audio tracks or a single one. It must not decode a track whose codec is not accepted (see whitelist.ts).
+  const allAccepted = audioTracks.every(({ codec }) => isAudioCodecAccepted(codec));
+  const selections = allAccepted ? ['a'] : audio.map(({ index }) => String(index));
   try {
-    await runTool(
-      program,
-      ['-v', 'error', ...ffprobeArguments(...part, '-show_entries', 'frame=stream_index', '-of', 'csv=p=0')],
-      {
+    for (const selection of selections) {
+      const part = ['-select_streams', selection, '-read_intervals', `%+${DECODED_SECONDS}`];
+      const entries = ['-show_entries', 'frame=stream_index', '-of', 'csv=p=0'];
+      await runTool(program, ['-v', 'error', ...ffprobeArguments(...part, ...entries)], {
         cwd,
         signal,
         limitSeconds: limits.probeSeconds,
         limitOutput: MAX_FRAME_CHARS,
         onLine: (line) => decoded.add(Number.parseInt(line, 10)),
-      },
-    );
+      });
+    }
   } catch (error) {
     // Later, the encode finds the tracks that cannot be decoded.
     if (error instanceof ToolError) return audio;

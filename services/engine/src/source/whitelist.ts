@@ -70,7 +70,7 @@ const AUDIO_DECODERS: Record<string, readonly string[]> = {
   pcm_alaw: ['pcm_alaw'],
 };
 
-/** The decoders of text tracks, by the name of the codec. Subtitles in other codecs are images or signals of television. */
+/** The decoders of text tracks, by the name of the codec. Subtitles in other codecs are images, teletext or closed captions. */
 const TEXT_DECODERS: Record<string, readonly string[]> = {
   mov_text: ['mov_text'],
   subrip: ['subrip', 'srt'],
@@ -122,7 +122,8 @@ const UNUSED_TRACK_DECODERS = {
   ],
 };
 
-const MAX_TRACKS = 32;
+/** Maximum number of tracks of a file. */
+export const MAX_TRACKS = 32;
 /** Maximum pixels of one frame. */
 export const MAX_PIXELS = 40_000_000;
 
@@ -153,6 +154,8 @@ export const TEXT_OPTIONS: readonly string[] = [
 /** Input options of ffprobe. If several lists apply to a track, ffprobe uses the last one for the decoder that it opens itself. */
 export const PROBE_OPTIONS: readonly string[] = [
   ...DECODE_OPTIONS,
+  // From version 7 on, ffprobe reads the allowed number of tracks of a Matroska file that has more.
+  ...['-max_streams', String(MAX_TRACKS + 1)],
   ...['-codec_whitelist:v', [...names(VIDEO_DECODERS), ...UNUSED_TRACK_DECODERS.video].join(',')],
   ...['-codec_whitelist:a', [...names(AUDIO_DECODERS), ...UNUSED_TRACK_DECODERS.audio].join(',')],
   ...['-codec_whitelist:s', [...names(TEXT_DECODERS), ...UNUSED_TRACK_DECODERS.subtitle].join(',')],

@@ -128,14 +128,12 @@ async function storePlan(
   try {
     const isPlanned = await claimWhenAvailable(() => controlPlane.planAttempt({ ...facts, plan, ...hash }), {
       ...{ videoId: facts.videoId, logger, signal },
-    });
+    }).finally(() => lease.stop());
     if (!isPlanned) throw new WorkObsoleteError('The attempt ended before its plan was stored');
     logger.info('transcode.split_into_tasks', { ...facts, tasks: plan.tasks.length });
   } catch (error) {
     // No objects are removed: the plan may be stored, and other engines may be running its tasks.
     await reportFailed(facts, error, worker);
-  } finally {
-    lease.stop();
   }
 }
 

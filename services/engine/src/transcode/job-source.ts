@@ -42,7 +42,7 @@ export type TranscodeJobContext = {
   logger: Logger;
   metrics: Pick<EngineMetrics, 'inStage'>;
   signal: AbortSignal;
-  /** Called with the progress, 0 to 1. Never decreases. */
+  /** Called with the progress, 0 to 1. It begins again with the next plan of the job (see next-plan.ts). */
   onProgress: (fraction: number) => void;
 };
 

@@ -91,12 +91,12 @@ describe('an audio track that turns out to be unusable', () => {
   const tracks = [probedAudio(), probedAudio({ index: 2, codec: 'flac', language: 'de' })] as const;
   const several = { ...source, audio: tracks };
   const plan = planEncoding(several, { allowPassthrough: false });
-  const changed = new ToolError(
-    ...(['exit', '', '[graph_1_in_0_2 @ 0x1] Changing audio frame properties on the fly'] as const),
-  );
+  const changed = (input: string) =>
+    new ToolError('exit', '', `[graph_1_in_${input} @ 0x1] Changing audio frame properties on the fly`);
 
   test.each([
-    ['changes its format', changed],
+    ['changes its format, by ffmpeg 5 and 6', changed('0_2')],
+    ['changes its format, by ffmpeg 7', changed('0:2')],
     ['has no frame', refusal('malformed_media', 'No frame', new EmptyRenditionError('audio2'))],
   ])('is left out if it %s', (_, error) => {
     const next = nextPlan({ plan, source: several }, error, settings);

@@ -1,5 +1,5 @@
 import type { ClaimTaskResponse } from '@framelane/contracts/internal-api';
-import { createMessage, type MessageData } from '@framelane/contracts/messages';
+import { createMessage, type MessageData, type MessageOf } from '@framelane/contracts/messages';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { PLAN_VERSION, type StartedRenditions, type TaskResult } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
@@ -71,14 +71,15 @@ async function runTry(
   const lease = new WorkLease({ leaseSeconds: claim.leaseSeconds, facts, report, isCurrent }, logger);
   const output = { ...command, attempt, folder: taskFolder(task, tryNumber) };
   logger.info('task.started', facts);
-  let result: TaskResult;
+  let completed: MessageOf<'task.completed'>;
   try {
     const prefix = outputPrefix(output);
     const onRenditionStarted = (rendition: RenditionName, codecs: string) => {
       startedRenditions[rendition] = codecs;
       lease.reportSoon();
     };
-    result = await run(claim, command.videoId, { prefix, onRenditionStarted }, lease, disk, worker);
+    const result = await run(claim, command.videoId, { prefix, onRenditionStarted }, lease, disk, worker);
+    completed = createMessage('task.completed', { ...taskTry, result });
   } catch (error) {
     lease.stop();
     await removeStored(outputPrefix(output), facts, worker);
@@ -86,7 +87,7 @@ async function runTry(
     return;
   }
   lease.stop();
-  await publishResult(createMessage('task.completed', { ...taskTry, result }), worker);
+  await publishResult(completed, worker);
   worker.metrics.taskCompleted(mediaSeconds(claim));
   logger.info('task.result_published', { ...facts, seconds: (Date.now() - startedAt) / 1000 });
 }

@@ -97,7 +97,7 @@ export class TranscodeWorker {
     return this.#parts?.tools.version ?? null;
   }
 
-  /** Stops all running jobs; their attempts and tasks are handed back. Takes a few seconds at most. */
+  /** Stops all running jobs; their attempts and tasks are handed back. Takes a few seconds, or longer if the broker is unavailable. */
   async stop(): Promise<void> {
     this.#stopping.abort(new EngineStoppedError('The engine is stopping'));
     await Promise.all(this.#intakes.map((intake) => intake.stop()));

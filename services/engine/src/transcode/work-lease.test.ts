@@ -81,6 +81,17 @@ describe('a lease', () => {
     lease.stop();
   });
 
+  test('is renewed at the next interval if a requested report fails', async () => {
+    const { lease, report, reported } = leaseOf(120);
+    report.mockRejectedValueOnce(new Error('The broker is unavailable'));
+    lease.reportSoon();
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(reported()).toEqual([0, 0]);
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(reported()).toEqual([0, 0]);
+    lease.stop();
+  });
+
   test('has one report at a time', async () => {
     const { lease, report } = leaseOf(4);
     const { promise: confirmed, resolve: confirm } = Promise.withResolvers<void>();

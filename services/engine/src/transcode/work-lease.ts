@@ -90,7 +90,12 @@ export class WorkLease {
     if (!hasProgressed && !mustRenew && !this.#isDue) return;
     this.#isDue = false;
     const now = { fraction: this.#fraction, at: Date.now() };
-    await this.#work.report(now.fraction);
+    try {
+      await this.#work.report(now.fraction);
+    } catch (error) {
+      this.#isDue = true;
+      throw error;
+    }
     this.#reported = now;
     if (this.#isDue) await this.#report();
   }

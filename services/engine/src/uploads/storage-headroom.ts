@@ -14,8 +14,8 @@ export type HeadroomClaim = {
 };
 
 /**
- * Shares the headroom of the objects' disk among the uploads of this engine: the free bytes without the reserve. An object store
- * without a disk of its own has infinite headroom.
+ * Shares the headroom of the objects' disk among the uploads of this engine. The headroom is the free space minus the reserve. An
+ * object store without a disk of its own has infinite headroom.
  */
 export class StorageHeadroom {
   readonly #objects: ObjectStore;

@@ -19,7 +19,10 @@ export class Uploads {
     this.#deps = deps;
   }
 
-  /** Receives the file of a request. Throws the Problem to respond with; the token stays valid then. */
+  /**
+   * Receives the file of a request. Throws the Problem to respond with. A failed upload uses up its token only if the control plane
+   * registers the file after all (see Registration).
+   */
   async receive(req: Request, res: Response): Promise<Receipt> {
     const receiving = this.#receive(req, res);
     this.#inProgress.add(receiving);

@@ -129,7 +129,7 @@ async function nextMessage<T>(child: ChildProcess): Promise<T> {
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   child.disconnect();
   await once(child, 'exit');
 }

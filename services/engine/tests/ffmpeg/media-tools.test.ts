@@ -88,13 +88,13 @@ test('the engine starts without a sandbox only if ENGINE_SANDBOX is none', async
   expect(await warningsOfStart('none')).toEqual(['sandbox.none']);
 });
 
-test.each(SANDBOXES.filter((sandbox) => sandbox !== 'none'))(
-  'a start with %s works and logs no warning',
-  async (sandbox) => {
+// Not with `test.each`, which fails if no sandbox works on this machine.
+for (const sandbox of SANDBOXES.filter((name) => name !== 'none')) {
+  test(`a start with ${sandbox} works and logs no warning about the sandbox`, async () => {
     process.env.PATH = PATH;
     expect((await warningsOfStart(sandbox)).filter((event) => event.startsWith('sandbox.'))).toEqual([]);
-  },
-);
+  });
+}
 
 test.each(['ffprobe', 'prlimit'])('the engine does not start without %s', async (name) => {
   await rm(join(programs, name));

@@ -43,7 +43,12 @@ const cases = sandboxes.flatMap((sandbox) => engines.map((engine) => ({ sandbox,
 const confined = cases.filter(({ sandbox }) => sandbox !== 'none');
 const inBubblewrap = cases.filter(({ sandbox }) => sandbox === 'bubblewrap');
 
-/** Starts a program as the engine's user, if that is not the user of the tests. */
+/** `describe.each`, except that it does nothing without cases, as on a machine where no sandbox works. `describe.each` fails then. */
+function describeEach(some: Case[]): (name: string, tests: (where: Case) => void) => void {
+  return some.length === 0 ? () => {} : describe.each(some);
+}
+
+/** The command that starts a program as the engine's user; empty if that is the user of the tests. */
 function asEngine(engine: Engine): string[] {
   if (!IS_ROOT || engine === 'root') return [];
   return ['setpriv', `--reuid=${ENGINE_USER}`, `--regid=${ENGINE_USER}`, '--clear-groups'];
@@ -335,7 +340,7 @@ test.each([
   expect((await readFile(script, 'utf8')).includes(' /opt /opt ')).toBe(isThere);
 });
 
-describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) => {
+describeEach(confined)('the sandbox $sandbox of an engine of $engine', (where) => {
   const { sandbox, engine } = where;
 
   test('denies access to other files', async () => {
@@ -506,7 +511,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
   });
 });
 
-describe.each(inBubblewrap)('bubblewrap of an engine of $engine', (where) => {
+describeEach(inBubblewrap)('bubblewrap of an engine of $engine', (where) => {
   test('hides all other files', async () => {
     const list = 'sub list { opendir(my $d, shift) or return "none"; sort grep { !/^..?$/ } readdir $d }';
     const listed = async (folder: string) =>
@@ -538,7 +543,8 @@ describe.each(inBubblewrap)('bubblewrap of an engine of $engine', (where) => {
     expect(seen.filter((name) => name !== 'perl' && name !== 'bwrap')).toEqual([]);
   });
 
-  test('has no network', async () => {
-    expect(await perl(where, `${READ} print read_file("/proc/net/dev")`)).not.toMatch(/^\s*(?!lo)\w+:/m);
+  test('has no network but its own loopback interface', async () => {
+    const devices = await perl(where, `${READ} print read_file("/proc/net/dev")`);
+    expect([...devices.matchAll(/^\s*(\S+):/gm)].map(([, name]) => name)).toEqual(['lo']);
   });
 });

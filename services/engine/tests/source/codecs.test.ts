@@ -9,7 +9,7 @@ import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { X264_PRESETS } from '../../src/config.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/source/whitelist.ts';
-import { firstFrameAndSamples } from '../support/media.ts';
+import { ffmpegReport, firstFrameAndSamples } from '../support/media.ts';
 import { coloursOf, nameOf, QUARTERS, quartered } from '../support/quarters.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { StereoMeter } from '../support/stereo-meter.ts';
@@ -169,6 +169,14 @@ test.each(['amr_nb', 'amr_wb'] as const)('%s of a phone', async (audio) => {
   expect(Math.min(...ears.loudness())).toBeGreaterThan(0.05);
 });
 
+/** For the rungs of a 1080p video at 60 frames a second: the level, in hexadecimal, and the frames that it lets a decoder store. */
+const LEVELS = [
+  { level: '1e', maxFrames: 8 },
+  { level: '1f', maxFrames: 11 },
+  { level: '20', maxFrames: 5 },
+  { level: '2a', maxFrames: 4 },
+];
+
 test.each(X264_PRESETS)('the preset %s stays within the H.264 level of the rung', async (preset) => {
   const presetBench = await WorkerBench.start({ preset });
   try {
@@ -176,9 +184,17 @@ test.each(X264_PRESETS)('the preset %s stays within the H.264 level of the rung'
       video: 'testsrc2=s=1920x1080:r=60:d=0.1',
       options: ['-c:v', 'mpeg4'],
     });
-    const { manifest } = await transcodeByTheRules(presetBench, clip);
-    const levels = manifest.renditions.map(({ codecs }) => codecs.slice(-2));
-    expect(levels).toEqual(['1e', '1f', '20', '2a']);
+    const { videoId, manifest } = await transcodeByTheRules(presetBench, clip);
+    expect(manifest.renditions.map(({ codecs }) => codecs.slice(-2))).toEqual(
+      LEVELS.map(({ level }) => level),
+    );
+    // x264 declares the level that it is given, even if the stream exceeds it.
+    for (const [at, rendition] of manifest.renditions.entries()) {
+      const file = await renditionFile(presetBench, videoId, rendition);
+      const headers = await ffmpegReport('-i', file, '-c', 'copy', '-bsf:v', 'trace_headers');
+      const stored = Number(/max_dec_frame_buffering .* = (\d+)/.exec(headers)?.[1]);
+      expect(stored).toBeLessThanOrEqual(LEVELS[at]?.maxFrames ?? 0);
+    }
   } finally {
     await presetBench.stop();
   }

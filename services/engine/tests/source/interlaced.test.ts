@@ -4,7 +4,7 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { fieldCodedVideo } from '../support/field-coded-video.ts';
-import { greyFrames } from '../support/media.ts';
+import { ffprobe, greyFrames } from '../support/media.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
@@ -100,8 +100,14 @@ test.each([
 ] as const)('separately coded fields of H.264 in %s are paired into frames', async (_, file, first) => {
   const stream = inBench(`${file}.264`);
   await writeFile(stream, fieldCodedVideo({ ...SIZE, frames: 25, first, luma }));
-  await ffmpeg('-f', 'h264', '-framerate', '25', '-i', stream, '-c', 'copy', inBench(`${file}.ts`));
-  await ffmpeg('-i', inBench(`${file}.ts`), '-c', 'copy', inBench(file));
+  const inStream = inBench(`${file}.ts`);
+  const makeAt = (rate: string) =>
+    ffmpeg('-f', 'h264', '-framerate', rate, '-i', stream, '-c', 'copy', inStream);
+  await makeAt('25');
+  const { format } = await ffprobe<{ format: { duration: string } }>('-show_format', inStream);
+  // From version 7 on, ffmpeg takes the rate as that of fields.
+  if (Number(format.duration) > 1.5) await makeAt('50');
+  await ffmpeg('-i', inStream, '-c', 'copy', inBench(file));
   await expectProgressive(inBench(file));
 });
 

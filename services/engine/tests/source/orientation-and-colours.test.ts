@@ -1,11 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
-import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Size } from '../../src/source/media-source.ts';
 import { ffprobe } from '../support/media.ts';
-import { withBox } from '../support/mp4-boxes.ts';
+import { type DisplayMatrix, withDisplayMatrix } from '../support/mp4-boxes.ts';
 import {
   type Colour,
   maxDifference,
@@ -30,41 +29,23 @@ const transcode = (path: string) => transcodeByTheRules(bench, path);
 
 const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];
 
-test.each([
-  ['is not rotated', '0', '320x180', ['red', 'green', 'blue', 'grey']],
-  ['is rotated left', '90', '180x320', ['green', 'grey', 'red', 'blue']],
-  ['is rotated by 180°', '180', '320x180', ['grey', 'blue', 'green', 'red']],
-  ['is rotated right', '270', '180x320', ['blue', 'red', 'grey', 'green']],
-])('video that %s is displayed upright', async (_, degrees, size, colours) => {
-  const lying = await makeClip(inBench(`lying-${degrees}.mp4`), { video: quartered(1) });
-  const turned = inBench(`turned-${degrees}.mp4`);
-  await ffmpeg('-i', lying, '-c', 'copy', '-metadata:s:v:0', `rotate=${degrees}`, turned);
-  const { videoId, manifest, outcome } = await transcode(turned);
+test.each<[string, DisplayMatrix, string, string[]]>([
+  ['that is not rotated', [1, 0, 0, 1], '320x180', ['red', 'green', 'blue', 'grey']],
+  ['rotated to the left', [0, -1, 1, 0], '180x320', ['green', 'grey', 'red', 'blue']],
+  ['rotated by 180°', [-1, 0, 0, -1], '320x180', ['grey', 'blue', 'green', 'red']],
+  ['rotated to the right', [0, 1, -1, 0], '180x320', ['blue', 'red', 'grey', 'green']],
+  ['mirrored horizontally', [-1, 0, 0, 1], '320x180', ['green', 'red', 'grey', 'blue']],
+  ['mirrored vertically', [1, 0, 0, -1], '320x180', ['blue', 'grey', 'red', 'green']],
+  ['mirrored at its diagonal', [0, 1, 1, 0], '180x320', ['red', 'blue', 'green', 'grey']],
+  ['mirrored at its other diagonal', [0, -1, -1, 0], '180x320', ['grey', 'green', 'blue', 'red']],
+])('video %s is displayed as its display matrix says', async (_, matrix, size, colours) => {
+  const plain = await makeClip(inBench('plain.mp4'), { video: quartered(1) });
+  await writeFile(inBench('turned.mp4'), withDisplayMatrix(await readFile(plain), matrix));
+  const { videoId, manifest, outcome } = await transcode(inBench('turned.mp4'));
   expect(outcome).toMatchObject({ renditions: [`360p ${size}`], frames: 25, issues: [] });
+  // The quarters row by row.
   expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
 });
-
-/** The values a, b, c and d of the display matrix (ISO/IEC 14496-12 §6.2.2), and the expected quarters row by row. */
-test.each([
-  ['horizontally', [-1, 0, 0, 1], '320x180', ['green', 'red', 'grey', 'blue']],
-  ['vertically', [1, 0, 0, -1], '320x180', ['blue', 'grey', 'red', 'green']],
-  ['at its diagonal', [0, 1, 1, 0], '180x320', ['red', 'blue', 'green', 'grey']],
-  ['at its other diagonal', [0, -1, -1, 0], '180x320', ['grey', 'green', 'blue', 'red']],
-])(
-  'video that is mirrored %s is displayed mirrored',
-  async (_, [a = 0, b = 0, c = 0, d = 0], size, colours) => {
-    const plain = await makeClip(inBench('plain.mp4'), { video: quartered(1) });
-    const mirrored = withBox(await readFile(plain), ['moov', 'trak', 'tkhd'], (header) => {
-      for (const [place, value] of [a, b, 0, c, d].entries())
-        header.writeInt32BE(value * 65_536, 40 + 4 * place);
-      return header;
-    });
-    await writeFile(inBench('mirrored.mp4'), mirrored);
-    const { videoId, manifest, outcome } = await transcode(inBench('mirrored.mp4'));
-    expect(outcome).toMatchObject({ renditions: [`360p ${size}`], frames: 25, issues: [] });
-    expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
-  },
-);
 
 test('4K stays within the memory limit of ffmpeg on a machine with many cores', async () => {
   const clip = await makeClip(inBench('4k.mp4'), {

@@ -8,7 +8,7 @@ use POSIX ();
 my @RIGHTS = qw(execute write-file read-file read-dir remove-dir remove-file make-char make-dir make-reg make-sock
   make-fifo make-block make-sym refer truncate);
 my ($CREATE_RULESET, $ADD_RULE, $RESTRICT_SELF) = (444, 445, 446);
-# prctl is numbered by the architecture.
+# The number of prctl depends on the architecture.
 my $PRCTL = (POSIX::uname())[4] eq 'x86_64' ? 157 : 167;
 my ($PR_SET_SECCOMP, $SECCOMP_MODE_FILTER) = (22, 2);
 my ($PATH_BENEATH, $O_PATH) = (1, 010000000);

@@ -34,3 +34,15 @@ export function box(name: string, content: Buffer): Buffer {
   head.write(name, 4, 'latin1');
   return Buffer.concat([head, content]);
 }
+
+/** The values a, b, c and d of a display matrix (ISO/IEC 14496-12 §6.2.2). */
+export type DisplayMatrix = readonly [number, number, number, number];
+
+/** A copy of an MP4 whose first track has this display matrix. */
+export function withDisplayMatrix(file: Buffer, [a, b, c, d]: DisplayMatrix): Buffer {
+  return withBox(file, ['moov', 'trak', 'tkhd'], (header) => {
+    for (const [place, value] of [a, b, 0, c, d].entries())
+      header.writeInt32BE(value * 65_536, 40 + 4 * place);
+    return header;
+  });
+}

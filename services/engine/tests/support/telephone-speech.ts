@@ -7,7 +7,7 @@ const KINDS = {
 };
 const FRAMES_PER_SECOND = 50;
 
-/** An AMR file with random frames, which decode to noise. ffmpeg has no free encoder for AMR. */
+/** An AMR file with random frames, which decode to noise. ffmpeg itself has no encoder for AMR. */
 export function telephoneSpeech(kind: keyof typeof KINDS, seconds: number): Buffer {
   const { magic, head, bytes } = KINDS[kind];
   const random = new Random(1);

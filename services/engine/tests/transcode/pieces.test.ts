@@ -13,6 +13,7 @@ import {
   type PieceInput,
 } from '../support/encoder-frames.ts';
 import { decrypted, hlsViolations } from '../support/hls-rules.ts';
+import { type DisplayMatrix, withDisplayMatrix } from '../support/mp4-boxes.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { TaskBench, type TaskVideo } from '../support/task-bench.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
@@ -55,6 +56,7 @@ type Source = {
   inParts?: boolean;
   /** Options of a stream copy that changes the file. */
   copied?: { before?: string[]; options?: string[] };
+  matrix?: DisplayMatrix;
 };
 
 /** Seconds of clips whose pieces of six seconds need only a part of the file. */
@@ -112,7 +114,7 @@ const SOURCES: Record<string, Source> = {
     inParts: true,
     video: motion('25', undefined, LONGER),
     options: H264,
-    copied: { options: ['-metadata:s:v:0', 'rotate=90'] },
+    matrix: [0, 1, -1, 0],
   },
   'MP4 with interlaced H.264': {
     file: 'interlaced.mp4',
@@ -216,12 +218,13 @@ const SOURCES: Record<string, Source> = {
 };
 
 /** Makes the file of a source. */
-async function makeSource({ file, copied, ...clip }: Source): Promise<string> {
+async function makeSource({ file, copied, matrix, ...clip }: Source): Promise<string> {
   const path = await makeClip(join(bench.directory, file), clip);
-  if (!copied) return path;
   const changed = join(bench.directory, `changed-${file}`);
-  await ffmpeg(...(copied.before ?? []), '-i', path, '-c', 'copy', ...(copied.options ?? []), changed);
-  return changed;
+  if (matrix) await writeFile(changed, withDisplayMatrix(await readFile(path), matrix));
+  else if (copied)
+    await ffmpeg(...(copied.before ?? []), '-i', path, '-c', 'copy', ...(copied.options ?? []), changed);
+  return matrix || copied ? changed : path;
 }
 
 /** Runs work with a directory for each piece: that of the whole source, or one with only the parts that the piece needs. */

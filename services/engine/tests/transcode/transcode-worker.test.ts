@@ -287,7 +287,7 @@ test('no job starts while the disk of the work directory has less than its reser
     const waiting = await bench.submit(clip);
     await until(async () => warn.mock.calls.some(([event]) => (event as unknown) === 'commands.paused'));
     warn.mockRestore();
-    expect(bench.results(waiting)).toEqual([]);
+    expect([bench.results(waiting), bench.fetches]).toEqual([[], 0]);
   } finally {
     await bench.stop();
   }
@@ -305,11 +305,12 @@ test('no job starts while the disk of the objects has less than its reserve free
     await bench.transcode(clip);
 
     disk.freeBytes = 49;
+    const { fetches } = bench;
     const warn = jest.spyOn(bench.logger, 'warn');
     const waiting = await bench.submit(clip);
     await until(async () => warn.mock.calls.some(([event]) => (event as unknown) === 'commands.paused'));
     warn.mockRestore();
-    expect(bench.results(waiting)).toEqual([]);
+    expect([bench.results(waiting), bench.fetches]).toEqual([[], fetches]);
     disk.freeBytes = 51;
     await bench.manifest(waiting);
   } finally {

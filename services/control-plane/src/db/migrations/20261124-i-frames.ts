@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** A rendition with the I-frames of a video. Later than the migration of the audio tracks, which defines the other names. */
+/** A rendition with the I-frames of a video. It runs after the migration of the audio tracks, which defines the other names. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table renditions
     drop constraint renditions_name_check,

@@ -42,6 +42,8 @@ export class Contestant {
   }
 
   async stop(): Promise<void> {
+    // It has ended already.
+    if (!this.#process.connected) return;
     const ended = once(this.#process, 'exit');
     this.#process.disconnect();
     await ended;

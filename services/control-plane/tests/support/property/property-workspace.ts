@@ -80,7 +80,10 @@ export class PropertyWorkspace {
     this.#learnFrom(response);
   }
 
-  /** Uploads a file with one of the tickets, and completes or fails the transcode. With an expired ticket, nothing happens. */
+  /**
+   * Uploads a file with one of the tickets, and completes or fails the transcode. With a ticket that is no longer valid,
+   * nothing happens.
+   */
   async act({ outcome, nth }: EngineStep): Promise<void> {
     const upload = this.#uploads.splice(nth % Math.max(1, this.#uploads.length), 1)[0];
     const workspaceId = this.#known.ws[0] ?? '';
@@ -90,7 +93,8 @@ export class PropertyWorkspace {
     let source: string;
     try {
       source = (await engine.upload(upload.uploadToken)).sourceKey;
-    } catch {
+    } catch (error) {
+      if (!/responded with 4/.test(String(error))) throw error;
       return;
     }
     await objects.put(source, Buffer.alloc(SOURCE_BYTES), 'application/octet-stream');

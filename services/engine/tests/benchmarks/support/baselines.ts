@@ -10,7 +10,7 @@ import type { TranscodeSettings } from '../../../src/transcode-settings.ts';
 
 type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 
-/** A job's directory with the source. As root, ffprobe runs as another user, who can read it. */
+/** Makes a job's directory with the source. If the benchmark runs as root, ffprobe runs as another user, who gets access. */
 export async function jobDirectory(parent: string, source: string): Promise<string> {
   const directory = await mkdtemp(join(parent, 'baseline-'));
   await mkdir(join(directory, SOURCE_FOLDER));
