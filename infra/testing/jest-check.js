@@ -8,7 +8,7 @@ import { runStep } from '../bootstrap/run.js';
  * In MiB. With V8's default of a few MiB, the many buffers of the tests make it collect all garbage every second, which took a seventh of
  * their processor time. jest passes the option to its workers.
  */
-const INITIAL_HEAP = '--initial-old-space-size=256';
+export const INITIAL_HEAP = '--initial-old-space-size=256';
 
 /**
  * Runs a project of jest.config.js and counts its tests. An error outside a test counts as a failed test: a file that

@@ -146,13 +146,16 @@ describe('the API', () => {
   test('changes the label and the default without a new upload of the file', async () => {
     const videoId = await videoWithTracks([{ language: 'de', label: 'Deutsch', webvtt: VTT }]);
     await put(videoId, 'en?default=true');
+    const before = await record(videoId);
     const path = `/videos/${videoId}/captions/DE`;
     const { status, body } = await api('patch', path).send({ label: 'Für alle', default: true });
     expect([status, body]).toMatchObject([
       200,
       { language: 'de', label: 'Für alle', default: true, origin: 'file', cues: 2 },
     ]);
-    expect((await record(videoId)).captions).toMatchObject([{ default: true }, { default: false }]);
+    const after = await record(videoId);
+    expect(after.captions).toMatchObject([{ default: true }, { default: false }]);
+    expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
     expect((await hls(videoId, 'master.m3u8')).text).toMatch(/NAME="Für alle",.*DEFAULT=YES/);
     expect((await api('patch', path).send({ default: false })).body).toMatchObject({ default: false });
     expect((await api('get', path)).text).toBe(NORMALIZED);

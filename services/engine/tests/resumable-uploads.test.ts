@@ -152,6 +152,7 @@ describe('a resumable upload', () => {
     expect((await patch(path, 100_000, 100_000)).status).toBe(204);
     const last = await patch(path, 100_000, FILE.byteLength);
     expect([last.status, last.headers.get('upload-offset')]).toEqual([204, '300000']);
+    expect(last.headers.has('upload-expires')).toBe(false);
     await expectComplete();
     expect(completion()).toMatchObject({ sha256: SHA256, epoch: 1 });
   });
@@ -160,6 +161,7 @@ describe('a resumable upload', () => {
     const headers = { 'Upload-Length': String(FILE.byteLength), ...part(0) };
     const response = await send('POST', '/files', headers, FILE);
     expect([response.status, response.headers.get('upload-offset')]).toEqual([201, '300000']);
+    expect(response.headers.has('upload-expires')).toBe(false);
     await expectComplete();
   });
 

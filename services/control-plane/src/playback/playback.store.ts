@@ -135,7 +135,7 @@ const playbacks = compileOnce((db, workspaceId: string, videoId: string) =>
 export async function incrementPlaybackVersion(trx: Database, videoId: string): Promise<number> {
   const { playback_version } = await trx
     .updateTable('videos')
-    .set({ playback_version: sql`playback_version + 1` })
+    .set({ playback_version: sql`playback_version + 1`, updated_at: sql`now()` })
     .where('id', '=', videoId)
     .returning('playback_version')
     .executeTakeFirstOrThrow();

@@ -82,7 +82,8 @@ export class ResumableUploads {
     const { length, metadata, session } = found;
     if (session === null) return { offset: length, length, metadata, expiresAt: null };
     await work(session).catch((error: unknown) => this.#endIfLost(req, transferId, error));
-    return { offset: session.offset, length, metadata, expiresAt: session.expiresAt };
+    const { offset } = session;
+    return { offset, length, metadata, expiresAt: offset === length ? null : session.expiresAt };
   }
 
   /** Opens the upload, or confirms that this engine still has it open. A complete upload has no session. */

@@ -118,7 +118,8 @@ async function receiveWithCreation(
 
 function setState(res: Response, { offset, expiresAt }: UploadState): void {
   res.set('Upload-Offset', String(offset));
-  if (expiresAt !== null) res.set('Upload-Expires', httpDate(expiresAt));
+  if (expiresAt === null) res.removeHeader('Upload-Expires');
+  else res.set('Upload-Expires', httpDate(expiresAt));
 }
 
 /** IMF-fixdate (RFC 9110 §5.6.7). */
