@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -80,11 +80,11 @@ test('make-env.js generates different secrets each time, and keeps an existing f
   expect(runs[1].stderr).toContain('already exists');
 });
 
-test('make-env.js adds missing variables to an older .env, and keeps its values', () => {
+test('make-env.js adds missing variables and empty secrets to an older .env, and keeps its values', () => {
   const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
   try {
     const path = join(folder, '.env');
-    writeFileSync(path, 'PUBLIC_URL=https://video.example.com\nPOSTGRES_PASSWORD=kept');
+    writeFileSync(path, 'PUBLIC_URL=https://video.example.com\nSERVICE_SECRET=\nPOSTGRES_PASSWORD=kept');
     const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'infra/compose/make-env.js'), path], {
       encoding: 'utf8',
     });
@@ -106,14 +106,6 @@ test('compose passes on every variable of .env.example', () => {
   const files = [file, 'COMPOSE_FILE:', ...Object.keys(OWN).map(read)].join('\n');
   const passedOn = [...files.matchAll(/\$\{(\w+)|^\s*([A-Z][A-Z0-9_]+):$/gm)].map(([, a, b]) => a ?? b);
   expect(new Set(offered())).toEqual(new Set(passedOn));
-});
-
-test('empty variables of the gateway have the defaults of its image', () => {
-  const names = ['TRUSTED_PROXIES', 'GATEWAY_CACHE_GIB'];
-  const empty = Object.fromEntries(names.map((name) => [name, '']));
-  const given = environmentOf('gateway', { ...makeEnv().env, ...empty });
-  const { env } = imageOf('gateway');
-  expect(names.map((name) => given[name])).toEqual(names.map((name) => env[name]));
 });
 
 /** The variables of .env.example, including those that are commented out. */
@@ -170,6 +162,22 @@ test('control planes and engines have separate users without administrator right
   }
 });
 
+/** The action that a policy must allow for a request, by the command of the SDK without "Command". */
+const ACTIONS = {
+  AbortMultipartUpload: 's3:AbortMultipartUpload',
+  CompleteMultipartUpload: 's3:PutObject',
+  CreateMultipartUpload: 's3:PutObject',
+  DeleteObject: 's3:DeleteObject',
+  DeleteObjects: 's3:DeleteObject',
+  GetObject: 's3:GetObject',
+  HeadBucket: 's3:ListBucket',
+  HeadObject: 's3:GetObject',
+  ListMultipartUploads: 's3:ListBucketMultipartUploads',
+  ListParts: 's3:ListMultipartUploadParts',
+  PutObject: 's3:PutObject',
+  UploadPart: 's3:PutObject',
+};
+
 describe('set-up.sh configures the storage', () => {
   /**
    * Runs the script with a fake `mc` that records its arguments and the policies, and without pauses. The options are the scripts
@@ -217,6 +225,24 @@ describe('set-up.sh configures the storage', () => {
     expect(new Set(resources)).toEqual(new Set(['arn:aws:s3:::framelane', 'arn:aws:s3:::framelane/*']));
   });
 
+  test('with the permissions for all requests of the object store, which the deployment guide lists, too', () => {
+    const folder = join(ROOT, 'packages/object-store/src');
+    const sources = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+    const commands = sources
+      .flatMap((name) => [...readFileSync(join(folder, name), 'utf8').matchAll(/new (\w+)Command\(/g)])
+      .map(([, name]) => name);
+    const needed = new Set(commands.map((name) => ACTIONS[name] ?? `the action of ${name}`));
+    const actions = setUp().policies.map(
+      ({ Statement }) => new Set(Statement.flatMap(({ Action }) => Action)),
+    );
+    // Only control planes look for unfinished uploads.
+    needed.delete('s3:ListBucketMultipartUploads');
+    expect(actions[1]).toEqual(needed);
+    expect(actions[0]).toContain('s3:ListBucketMultipartUploads');
+    const guide = read('docs/deployment.md');
+    expect([...actions[0], ...actions[1]].filter((action) => !guide.includes(`\`${action}\``))).toEqual([]);
+  });
+
   test('idempotently, and fails when a policy is refused', () => {
     const again = 'echo "mc: The specified policy change is already in effect." >&2; exit 1';
     expect(setUp({ attach: again }).status).toBe(0);
@@ -257,7 +283,7 @@ test('every image has an exact version', () => {
     ...[...read('infra/docker/Dockerfile').matchAll(/^ARG \w+_IMAGE=(.+)$/gm)].map(([, image]) => image),
   );
   expect(images.filter((image) => !/:(v?\d+\.\d+|RELEASE\.\d{4}-)\S*$/.test(image))).toEqual([]);
-  const [{ version }] = [JSON.parse(read('package.json'))];
+  const { version } = JSON.parse(read('package.json'));
   for (const service of ['uploader', 'transcoder']) {
     expect(services[service].image).toBe(`framelane/engine:\${FRAMELANE_TAG:-${version}}`);
   }
@@ -331,6 +357,8 @@ test('no container has unnecessary privileges', () => {
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
     });
+    expect(service).not.toHaveProperty('privileged');
+    expect(service.cap_add ?? []).toEqual(name === 'minio' ? ['SETGID', 'SETUID'] : []);
   }
 });
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
  * `node infra/compose/make-env.js [file]`
  *
  * Writes the .env file for docker-compose.yml: .env.example with a random value for every secret. To an existing file it
- * adds the missing variables. It needs Node 20 or later and no dependencies.
+ * adds the variables that are missing and the secrets that are empty. It needs Node 20 or later and no dependencies.
  */
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -40,12 +40,16 @@ try {
   complete(file);
 }
 
-/** Adds the variables that a file of an older version lacks. Existing values may be in use and do not change. */
+/**
+ * Adds the variables that a file lacks: one of an older version, or a copy of .env.example, whose secrets are empty. Existing values may
+ * be in use and do not change. For a variable that occurs twice, compose uses the last value.
+ */
 function complete(file) {
   const present = readFileSync(file, 'utf8');
-  const missing = text
-    .match(/^\w+=.*$/gm)
-    .filter((line) => !new RegExp(`^${line.split('=')[0]}=`, 'm').test(present));
+  const missing = text.match(/^\w+=.*$/gm).filter((line) => {
+    const [name] = line.split('=');
+    return !new RegExp(`^${name}=${name in GENERATORS ? '.' : ''}`, 'm').test(present);
+  });
   if (missing.length === 0) {
     console.error(
       `${file} already exists and is complete. Nothing was changed, because its secrets may be in use.`,

@@ -3,6 +3,10 @@
 # as well.
 set -eu
 
+# An empty variable counts as unset.
+export TRUSTED_PROXIES="${TRUSTED_PROXIES:-127.0.0.1/32}"
+GATEWAY_CACHE_GIB=${GATEWAY_CACHE_GIB:-10}
+
 if [ "$GATEWAY_CACHE_GIB" = 0 ]; then
   cache='s/proxy_cache segments;/proxy_cache off;/'
 else

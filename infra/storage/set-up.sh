@@ -56,7 +56,13 @@ user framelane-engine "$ENGINE_ACCESS_KEY_ID" "$ENGINE_SECRET_ACCESS_KEY" <<JSON
     },
     {
       "Effect": "Allow",
-      "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"],
+      "Action": [
+        "s3:GetObject",
+        "s3:PutObject",
+        "s3:DeleteObject",
+        "s3:AbortMultipartUpload",
+        "s3:ListMultipartUploadParts"
+      ],
       "Resource": ["arn:aws:s3:::$S3_BUCKET/*"]
     }
   ]

@@ -14,7 +14,7 @@ const PROVIDER_NAME = 'Acme <b>&amp;</b>';
 
 /**
  * Runs the black-box suite against a single node that it starts and stops. The clean stop counts as one more test.
- * Prints the node's log after a failure. `args` are arguments of jest; `output` is an option of `runStep`.
+ * Prints the node's log after a failure. `args` are arguments of jest; `output` has options of `runStep` for the output.
  */
 export async function runAcceptance({ args = [], output = {} } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'framelane-acceptance-'));

@@ -13,7 +13,7 @@ export const INITIAL_HEAP = '--initial-old-space-size=256';
 /**
  * Runs a project of jest.config.js and counts its tests. An error outside a test counts as a failed test: a file that
  * cannot run, a project without tests, a crash of jest. `failures` has the error messages of each failed test or file.
- * `output` is an option of `runStep`.
+ * `output` has options of `runStep` for the output.
  */
 export async function runJest(project, { env = {}, args = [], output = {} } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-jest-'));

@@ -13,7 +13,7 @@ import { createTemplate } from '../../services/control-plane/tests/support/datab
  * current schema.
  */
 export default async function startPostgres() {
-  // Once for all tests, which share it.
+  // Once for all tests, which share the builds.
   for (const page of FRONT_ENDS) await buildFrontEnd(folderOf(page));
   if (!process.env.TEST_DATABASE_URL) await startServer();
   process.env.TEST_DATABASE_TEMPLATE = await createTemplate();

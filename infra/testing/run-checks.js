@@ -21,7 +21,8 @@ The last line is the number of passed and failed tests. Environment variables:
   AMQP_URL            RabbitMQ for the tests of the message bus, in a virtual host of
                       their own: they delete its queues.
   S3_TEST_ENDPOINT, S3_TEST_REGION, S3_TEST_ACCESS_KEY_ID, S3_TEST_SECRET_ACCESS_KEY
-                      S3 server for the tests of the object store
+                      S3 server for the tests of the object store, and for some files
+                      of the fault suite
   COMPOSE_COMMAND     for example "docker compose": also tests docker-compose.yml
   CI=true             fails, instead of skips, tests that need something this machine
                       does not have, such as Chromium

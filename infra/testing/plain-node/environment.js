@@ -5,7 +5,7 @@ import { ModuleMocker } from 'jest-mock';
 const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
 
 /**
- * A test environment of jest without a global object of its own: see ADR 55. After each test file it takes back what the file or jest may
+ * A test environment of jest without a global object of its own: see ADR 55. After each test file it restores what the file or jest may
  * have replaced: mocks, timers, the time limit, environment variables, the console, `process.exit`.
  */
 export default class PlainNodeEnvironment {

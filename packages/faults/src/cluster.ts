@@ -230,8 +230,8 @@ export class Cluster {
   async stop(): Promise<void> {
     await Promise.all(this.services.map((service) => service.end('SIGKILL')));
     await Promise.all(this.#allProxies().map((proxy) => proxy.stop()));
-    await this.bucket.remove();
     await Promise.all([
+      this.bucket.remove(),
       this.postgres.remove(),
       this.rabbitmq.remove(),
       this.storage.stop(),

@@ -14,8 +14,6 @@ type VideoState = {
   /** By `keepSource` or on request. */
   sourceDeleted: boolean;
   attempt: number;
-  duration: number | null;
-  bytes: number;
   hasKey: boolean;
   /** Of the upload ticket. */
   ticketExpired: boolean;
@@ -109,9 +107,7 @@ export async function readDatabase({
 
 const VIDEOS = `
   select v.id, v.workspace_id as "workspaceId", v.status, v.deleted_at is not null as deleted,
-    v.uploaded_at is not null as uploaded, v.source_deleted_at is not null as "sourceDeleted", v.attempt, v.duration::float8 as duration,
-    -- Captions are rows, not objects.
-    (v.storage_bytes - (select coalesce(sum(bytes), 0) from captions c where c.video_id = v.id))::float8 as bytes, v.content_key is not null as "hasKey",
+    v.uploaded_at is not null as uploaded, v.source_deleted_at is not null as "sourceDeleted", v.attempt, v.content_key is not null as "hasKey",
     coalesce(t.expires_at < now(), true) as "ticketExpired", coalesce(t.lease_expires_at > now(), false) as "isLeased",
     (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",
     array(select r.name || '/' || n || '.ts' from renditions r,
@@ -123,6 +119,7 @@ const VIDEOS = `
 const USAGE = `
   select coalesce(sum(transcoded_ms), 0)::float8 / 60000 as minutes,
     coalesce(sum(bandwidth_bytes), 0)::float8 as "bandwidthBytes",
+    -- Captions are rows, not objects.
     ((select coalesce(sum(storage_bytes), 0) from videos where deleted_at is null)
       - (select coalesce(sum(bytes), 0) from captions))::float8 as "storageBytes"
   from usage_daily`;

@@ -63,8 +63,10 @@ test('duplicate, late and reordered messages change nothing', async () => {
   const video = await cluster.api.client.videos.waitUntilReady(videoId);
   const stale = [
     createMessage('transcode', {
-      ...{ videoId, workspaceId: video.workspaceId },
-      ...{ sourceBytes: 1, waitingSince: new Date().toISOString() },
+      videoId,
+      workspaceId: video.workspaceId,
+      sourceBytes: 1,
+      waitingSince: new Date().toISOString(),
     }),
     createMessage('transcode.progress', { videoId, attempt: 1, fraction: 0.5 }),
     createMessage('transcode.failed', {
@@ -107,7 +109,10 @@ async function completionOf(videoId: string): Promise<Message> {
   );
   if (row === undefined) throw new Error(`Video ${videoId} has no upload`);
   return createMessage('upload.completed', {
-    ...{ videoId, transferId: row.transfer_id, bytes: row.size, sha256: row.sha256 },
+    videoId,
+    transferId: row.transfer_id,
+    bytes: row.size,
+    sha256: row.sha256,
   });
 }
 
@@ -291,7 +296,7 @@ test('an engine keeps transcoding while the control planes are down', async () =
 
 test('the state of the installation names a lost engine and unavailable systems in time', async () => {
   const read = await signInForSystem(cluster);
-  /** Waits for a state. Each response comes in time, with this status. */
+  /** Waits for a state. Each response until then must come within 5 seconds, with status 200. */
   const untilState = async (seconds: number, isReached: (system: SystemState['system']) => boolean) => {
     await until(
       async () => {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
 import type { Fault, Operation } from '@framelane/test-kit/fake-s3';
@@ -144,7 +145,7 @@ describe('an upload', () => {
     cluster.proxies.storage.silence();
     const rest = held.sendUntil(1);
     // Longer than the lease on the ticket.
-    const early = await Promise.race([outcomeOf(held.client), timeout(8_000)]);
+    const early = await Promise.race([outcomeOf(held.client), pause(8_000, 'nothing')]);
     expect(early).toBe('nothing');
     cluster.proxies.storage.heal();
     await rest;
@@ -221,9 +222,4 @@ async function statusOf(url: string): Promise<number> {
   const response = await fetch(url);
   await response.arrayBuffer();
   return response.status;
-}
-
-async function timeout(ms: number): Promise<'nothing'> {
-  await new Promise((resolve) => setTimeout(resolve, ms));
-  return 'nothing';
 }

@@ -62,8 +62,9 @@ export class Gateway {
       env: {
         PATH: process.env.PATH,
         CONTROL_PLANE: `127.0.0.1:${controlPlane}`,
-        TRUSTED_PROXIES: '127.0.0.1/32',
-        GATEWAY_CACHE_GIB: '10',
+        // Empty, as from an .env file: the gateway has its defaults then.
+        TRUSTED_PROXIES: '',
+        GATEWAY_CACHE_GIB: '',
         HARD_STOP_SECONDS: '2',
       },
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,5 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import {
   findBacklog,
   findExpiredAttempts,
@@ -240,7 +241,7 @@ describe('commands', () => {
     const others: Difference[] = [{ waiting: 5 }, { failed: true }, { deleted: true }, { lease: 1 }];
     for (const other of others) await video({ waiting: -1, ...other });
     await makeAllDue(db);
-    const due = db.selectFrom('videos').select('id').where('command_due_at', '<=', new Date());
+    const due = db.selectFrom('videos').select('id').where('command_due_at', '<=', sql<Date>`now()`);
     const rows = await due.where('command_claimed_until', 'is', null).execute();
     expect(rows.map(({ id }) => id).toSorted()).toEqual(waiting.toSorted());
   });
