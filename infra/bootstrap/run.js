@@ -30,13 +30,16 @@ export function run(command, args, { env = process.env, stdout = process.stdout,
       if (running.size === 0) for (const signal of STOP_SIGNALS) process.off(signal, forward);
       resolve(code);
     };
-    child.on('error', () => finish(127));
+    child.on('error', ({ code, message }) => {
+      console.error(code === 'ENOENT' ? `${command} is not installed.` : message);
+      finish(127);
+    });
     child.on('close', (code, signal) => finish(code ?? 128 + constants.signals[signal]));
   });
 }
 
 /**
- * Runs a program as one step of this process: of the bootstrap or of `npm test`. After a stop signal no step starts any more, and
+ * Runs a program as one step of this process, such as the bootstrap or `npm test`. After a stop signal no step starts any more, and
  * this process exits when the running ones have ended.
  */
 export async function runStep(command, args, options) {

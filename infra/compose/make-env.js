@@ -41,8 +41,8 @@ try {
 }
 
 /**
- * Adds the variables that a file lacks: one of an older version, or a copy of .env.example, whose secrets are empty. Existing values may
- * be in use and do not change. For a variable that occurs twice, compose uses the last value.
+ * Adds the variables that a file lacks. The file may be of an older version, or a copy of .env.example, whose secrets are empty. Existing
+ * values may be in use and do not change. For a variable that occurs twice, compose uses the last value.
  */
 function complete(file) {
   const present = readFileSync(file, 'utf8');
@@ -52,7 +52,7 @@ function complete(file) {
   });
   if (missing.length === 0) {
     console.error(
-      `${file} already exists and is complete. Nothing was changed, because its secrets may be in use.`,
+      `${file} already exists and is complete. Its secrets are not replaced, because they may be in use.`,
     );
     process.exitCode = 1;
     return;

@@ -5,7 +5,8 @@ const ERROR = /(Error|Failure|Fault|Output|Problem|refusal)$/;
 const ignorer = {
   shouldIgnore(path) {
     if (isLog(path.node)) return 'Only changes the log';
-    if (path.isClassProperty() && path.node.key.name === 'name') return 'The name of an error';
+    if (path.isClassProperty() && path.node.key.name === 'name')
+      return 'The name of an error or of a background loop';
     if (isText(path) && path.findParent(isError)) return 'The text of an error';
     return undefined;
   },
@@ -41,7 +42,7 @@ function isText(path) {
   return path.isTemplateLiteral() || (path.isStringLiteral() && path.node.value.includes(' '));
 }
 
-/** An error, a function that creates one, or the message of an object that becomes one. */
+/** Whether a node creates an error, or is the `message` from which an error is created later. */
 function isError(path) {
   if (path.isNewExpression() || path.isCallExpression()) return ERROR.test(path.node.callee.name);
   return path.isObjectProperty() && path.node.key.name === 'message';

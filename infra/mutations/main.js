@@ -67,7 +67,7 @@ async function testGroup({ name, mutate, tests, database = false }) {
     mutate,
     // An empty column name or operator is an error of SQL, which any test notices: it would only raise the score.
     mutator: { excludedMutations: database ? ['StringLiteral'] : [] },
-    // Code that only runs before the tests, such as constants of a module, needs all tests of a group.
+    // Leaves out changes of code that only runs before the tests, such as constants of a module: each would need all tests of the group.
     ignoreStatic: database,
     ignorers: ['messages'],
     plugins: ['@stryker-mutator/jest-runner', ...['test-runner.js', 'ignore-messages.js'].map(here)],

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Clauses of kysely's queries that a query also compiles without. */
+/** Methods of kysely that add a clause. A query is still valid without the call. */
 const CLAUSES = new Set([
   '$if',
   'forKeyShare',
@@ -15,7 +15,7 @@ const CLAUSES = new Set([
   'whereRef',
 ]);
 
-/** Leaves out one clause of a query, such as a `where`. No mutation by Stryker's own mutators leaves a query valid. */
+/** Leaves out one clause of a query, such as a `where`. Stryker's own mutators cannot leave out a clause. */
 const queryClause = {
   name: 'QueryClause',
   *mutate(path) {

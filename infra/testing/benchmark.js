@@ -3,7 +3,10 @@ import { pathToFileURL } from 'node:url';
 import startPostgres from './postgres-setup.js';
 import stopPostgres from './postgres-teardown.js';
 
-/** Runs a benchmark, `node infra/testing/benchmark.js <file> [options]`, with the PostgreSQL that tests have in TEST_DATABASE_URL. */
+/**
+ * `node infra/testing/benchmark.js <file> [options]` runs a benchmark. As for the integration tests, TEST_DATABASE_URL names its PostgreSQL. If
+ * it is not set, this program starts a PostgreSQL and sets it.
+ */
 const [, , file] = process.argv;
 if (file === undefined) throw new Error('Name the file of the benchmark');
 // The benchmark reads its options from argv.

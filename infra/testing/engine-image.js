@@ -3,8 +3,8 @@ import { runStep } from '../bootstrap/run.js';
 import { INITIAL_HEAP } from './jest-check.js';
 
 /**
- * `pnpm test:engine-image [pattern …]` runs the integration tests of the engine in a container of its image, with the ffmpeg that
- * production uses (ADR 56). Build the image first, with `docker compose build`. ENGINE_IMAGE names another image, CONTAINER_COMMAND
+ * `pnpm test:engine-image [pattern …]` runs the integration tests of the engine, or those whose path matches a pattern, in a container
+ * of the engine's image, with its ffmpeg (ADR 56). Build the image first, with `docker compose build`. ENGINE_IMAGE names another image, CONTAINER_COMMAND
  * another program than `docker`.
  */
 const { CONTAINER_COMMAND, ENGINE_IMAGE, FRAMELANE_TAG } = process.env;
@@ -14,7 +14,7 @@ const patterns = process.argv.slice(2);
 
 process.exitCode = await runStep(containers, [
   ...[...prefix, 'run', '--rm', '--init'],
-  // For bubblewrap, and for the accounts of PostgreSQL and ffmpeg. Tests of what the machine lacks are skipped.
+  // bubblewrap needs the privileges. Only root can run PostgreSQL and ffmpeg under accounts of their own.
   ...['--privileged', '--user', '0'],
   ...['--volume', `${ROOT}:${ROOT}`, '--workdir', ROOT],
   ...['--entrypoint', 'node_modules/node/bin/node', image],

@@ -15,13 +15,13 @@ async function start(source: string): Promise<StartedProgram> {
   return new StartedProgram(directory, 'program.mjs', { GREETING: 'hello' });
 }
 
-test('a program is stopped after its output has matched', async () => {
+test('the wait for output ends when it matches, and the program can be stopped', async () => {
   const program = await start('console.log(process.env.GREETING); setInterval(() => {}, 60_000);');
   expect((await program.waitForOutput(/h(.*)o/))[1]).toBe('ell');
   await program.stop();
 });
 
-test('a program that has exited can be stopped, and does not let a test wait for output', async () => {
+test('the wait for output fails when the program exits, and the program can still be stopped', async () => {
   const program = await start('console.error("no such setting");');
   await expect(program.waitForOutput(/ready/)).rejects.toThrow(
     'The program exited without /ready/. no such setting',

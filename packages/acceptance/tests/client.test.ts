@@ -187,12 +187,17 @@ describeInBrowser('a web page', () => {
     }
   });
 
-  test('a page that may not store the ticket uploads as well', async () => {
+  test('a page that may not store the ticket uploads a file as well, also after a pause', async () => {
     await page.evaluate(`Object.defineProperty(window, 'localStorage', {
       get() { throw new DOMException('Access is denied', 'SecurityError'); },
     })`);
-    await choose(clip, -1);
-    expect(await output()).toMatch(/ has arrived$/);
+    await choose(largeClip, 20_000_000);
+    await until(async () => Number(await page.evaluate(`document.querySelector('progress').value`)) > 0.2);
+    await page.click('button');
+    expect(await output()).toBe('Paused');
+    await page.click('button');
+    await until(async () => / has arrived$/.test(await output()));
+    expect(tickets).toHaveLength(1);
   });
 
   async function watchProgress(): Promise<void> {

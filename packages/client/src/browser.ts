@@ -28,12 +28,11 @@ declare class XMLHttpRequest {
   send(body: FormData | Blob | null): void;
   abort(): void;
 }
-type TicketStorage = {
+declare const localStorage: {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
   removeItem(key: string): void;
 };
-declare const localStorage: TicketStorage;
 
 /**
  * Sends a file from a web page to the engine. Resolves when the engine has stored the file, whether it is a video or not.
@@ -68,17 +67,17 @@ export async function uploadVideo(
   options: UploadOptions = {},
 ): Promise<UploadReceipt> {
   const key = `framelane ${file.name} ${file.size} ${file.lastModified}`;
-  const kept = inStorage((storage) => storage.getItem(key)) ?? null;
+  const kept = keptTicket(key);
   const ticket: UploadTicket = kept === null ? await requestTicket() : JSON.parse(kept);
-  inStorage((storage) => storage.setItem(key, JSON.stringify(ticket)));
+  keepTicket(key, JSON.stringify(ticket));
   try {
     const receipt = await upload(file, ticket, options);
-    inStorage((storage) => storage.removeItem(key));
+    forgetTicket(key);
     return receipt;
   } catch (error) {
     const code = error instanceof FramelaneError ? error.code : '';
     if (!code.startsWith('upload_token_')) throw error;
-    inStorage((storage) => storage.removeItem(key));
+    forgetTicket(key);
     if (kept === null) throw error;
     // The page was closed before it got the last response.
     if (code === 'upload_token_used') return receiptOf(ticket.videoId, file.size);
@@ -86,12 +85,31 @@ export async function uploadVideo(
   }
 }
 
-/** The browser throws if the page may not use its storage, or if the storage is full. */
-function inStorage<Result>(use: (storage: TicketStorage) => Result): Result | undefined {
+/** Tickets that the browser refused to store, because the page may not use its storage or the storage is full. */
+const unstored = new Map<string, string>();
+
+function keptTicket(key: string): string | null {
   try {
-    return use(localStorage);
+    return localStorage.getItem(key) ?? unstored.get(key) ?? null;
   } catch {
-    return undefined;
+    return unstored.get(key) ?? null;
+  }
+}
+
+function keepTicket(key: string, ticket: string): void {
+  try {
+    localStorage.setItem(key, ticket);
+  } catch {
+    unstored.set(key, ticket);
+  }
+}
+
+function forgetTicket(key: string): void {
+  unstored.delete(key);
+  try {
+    localStorage.removeItem(key);
+  } catch {
+    // Nothing was stored.
   }
 }
 

@@ -21,8 +21,8 @@ export type UploadOptions = {
   /** Aborts the upload. Its reason is thrown. The ticket stays valid: a later call continues a resumable upload. */
   signal?: AbortSignal | undefined;
   /**
-   * How many attempts in a row a resumable upload may fail without progress before the error is thrown. Default 12, which takes
-   * three to six minutes.
+   * How often a resumable upload is retried in a row without progress before the error is thrown. Default 12, which takes three to six
+   * minutes.
    */
   retries?: number | undefined;
   /** Files with more bytes are sent as resumable uploads. Default 64 MiB. With 0 every file is, so any upload can be paused. */

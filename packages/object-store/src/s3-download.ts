@@ -5,8 +5,8 @@ import { DOWNLOAD_RETRIES } from './s3-retries.ts';
 
 /**
  * Reads a range of an object. `first` is the object, opened at the start of the range. When its connection breaks, `reopen` opens the object
- * again at the first missing byte; it must reject if the object has changed. DOWNLOAD_RETRIES limits how often. The stream fails if its length
- * is wrong at the end.
+ * again at the first missing byte; it must reject if the object has changed. DOWNLOAD_RETRIES limits how often. A body that ends too early
+ * counts as a broken connection. The stream fails if it gets more bytes than the range has.
  */
 export function readContinuously(
   first: StoredObject,

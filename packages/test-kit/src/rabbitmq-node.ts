@@ -132,7 +132,8 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
 async function untilAccepts(port: number, server: ChildProcess): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await accepts(port))) {
-    if (Date.now() > deadline || server.exitCode !== null) throw new Error(`Nothing listens on ${port}`);
+    const hasEnded = server.exitCode !== null || server.signalCode !== null;
+    if (Date.now() > deadline || hasEnded) throw new Error(`Nothing listens on ${port}`);
     await delay(200);
   }
 }

@@ -104,7 +104,7 @@ export class SingleNodeProcess {
   }
 
   async #untilReady(): Promise<void> {
-    const ended = () => this.#process.exitCode !== null;
+    const ended = () => this.#process.exitCode !== null || this.#process.signalCode !== null;
     await until(() => this.#output.includes('Stop with Ctrl-C') || ended(), {
       what: 'the single node is ready',
       // A busy machine needs many times the usual five seconds.

@@ -64,7 +64,7 @@ describe('the images of a public video', () => {
     expect(again.status).toBe(304);
   });
 
-  test('are referenced by the storyboard, which is compressed', async () => {
+  test('include the one that storyboard.vtt, which is compressed, refers to', async () => {
     const response = await get(videoId, 'storyboard.vtt').set('Accept-Encoding', 'gzip');
     expect(response.headers['content-type']).toMatch(/^text\/vtt/);
     expect(response.headers['content-encoding']).toBe('gzip');
@@ -126,7 +126,7 @@ describe('a poster that a client has set', () => {
     expect((await get(videoId, 'poster.jpg')).body).toEqual(image);
   });
 
-  test('of a signed video needs a token', async () => {
+  test('of a signed video needs a token or a key', async () => {
     const videoId = await readyVideo('signed');
     await set(videoId, jpegOf(640, 360));
     expect((await get(videoId, 'poster.jpg')).status).toBe(401);
@@ -148,7 +148,7 @@ describe('a poster that a client has set', () => {
     expect(await of({ maxheight: 499 })).not.toHaveProperty('thumbnail_url');
   });
 
-  test('must fit into the quota', async () => {
+  test('needs room in the quota only for the bytes by which it is larger than the replaced one', async () => {
     const videoId = await readyVideo('public');
     await set(videoId, jpegOf(640, 360, 1000));
     const quota = { workspace_id: plane.workspaceId, stored_bytes: 1 } as never;
@@ -199,7 +199,7 @@ describe('the images of a signed video', () => {
     }
   });
 
-  test('are referenced by the storyboard with the token of its request', async () => {
+  test('include the one that storyboard.vtt refers to, with the token of the request for it', async () => {
     const { body } = await get(videoId, `storyboard.vtt?token=${token}`);
     const [address = ''] = /storyboard\.jpg\S*/.exec(body.toString()) ?? [];
     expect(address).toBe(`storyboard.jpg?token=${token}#xywh=0,0,160,90`);

@@ -44,7 +44,7 @@ async function createSession(): Promise<Credential> {
   return { headers: { cookie: `framelane=${token}` }, path: `console/sessions/${id}` };
 }
 
-/** Sends requests with the credential to one control plane until it is stopped. */
+/** Starts a client that sends requests with the credential to one control plane until `stop` aborts. */
 function startClient(url: string, { headers }: Credential, stop: AbortSignal): Client {
   const calls: Call[] = [];
   const work = async () => {
@@ -62,7 +62,7 @@ test.each([
   ['a key', createKey],
   ['a console session', createSession],
 ])(
-  '%s: under load on two processes with one database, no request sent after the response to the revocation succeeds',
+  'after the response to the revocation of %s, two processes under load refuse every request with it',
   async (_, create) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const credential = await create();

@@ -781,7 +781,8 @@ describe('old events', () => {
       [young, 29],
       [old, 30],
     ] as const) {
-      await sql`update webhook_events set created_at = now() - make_interval(days => ${days})
+      // A minute more, because the clock of a virtual machine may step back.
+      await sql`update webhook_events set created_at = now() - make_interval(days => ${days}, mins => 1)
         where id = ${each?.eventId}`.execute(plane.db);
     }
     await plane.maintain('prune-webhook-events');

@@ -57,7 +57,7 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
     level: 'should',
     source: 'Apple 8.22',
     sentence:
-      'Audio segments are cut at the times of the video segments, to two audio frames: audio begins with a delay.',
+      'Audio segments are cut at the times of the video segments. Two audio frames of difference are allowed, because audio begins with a delay.',
     check: withTimes(({ video: [first], audio }) => {
       const apart = audio.filter(({ rendition }) => rendition !== first?.rendition);
       if (!first || apart.length === 0)

@@ -121,7 +121,7 @@ export const MEDIA_RULES: readonly Rule[] = [
     level: 'must',
     source: 'Apple 8.1',
     sentence:
-      'The EXTINF of any run of segments add up to the duration by their timestamps, to one video frame.',
+      'For consecutive segments, the sum of EXTINF differs from the duration by their timestamps by at most one video frame.',
     check: durations,
   },
 ];

@@ -23,7 +23,7 @@ export async function runningPort(cluster: string): Promise<number | undefined> 
  * Stops a PostgreSQL that an earlier, killed process has left running on a cluster, and removes its pid file.
  *
  * The pid alone is no proof: after a restart of the machine or container it may belong to another process. A process
- * whose working directory is the cluster is one of its server. The caller holds the lock of the data directory.
+ * whose working directory is the cluster belongs to its server. The caller holds the lock of the data directory.
  */
 export async function stopOrphan(cluster: string): Promise<void> {
   const pid = Number((await readPidFile(cluster))[PID_LINE]);
@@ -55,7 +55,7 @@ async function readPidFile(cluster: string): Promise<string[]> {
   return text.split('\n');
 }
 
-/** The processes whose working directory this is. All processes of PostgreSQL work in the cluster. */
+/** The processes whose working directory this is. For all processes of PostgreSQL it is their cluster. */
 async function processesIn(directory: string): Promise<number[]> {
   const target = await realpath(directory);
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
@@ -67,7 +67,7 @@ async function processesIn(directory: string): Promise<number[]> {
 async function directoryOf(pid: string): Promise<string | null> {
   return await readlink(`/proc/${pid}/cwd`).catch(async () => {
     // In a container, root usually lacks CAP_SYS_PTRACE: it cannot read this link of a process of another user. It can read the
-    // command line, which names the cluster.
+    // command lines, of which that of the main process names the cluster. The other processes end with it.
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     const cluster = /\0-D\0([^\0]+)/.exec(command)?.[1];
     return cluster === undefined ? null : await realpath(cluster).catch(() => null);

@@ -5,7 +5,7 @@ import { canPause, summaryOf } from './upload-items.ts';
 import { UploadRow } from './upload-row.tsx';
 import { useUploadItems, useUploadQueue } from './uploads-provider.tsx';
 
-/** The files that are being uploaded. Nothing is shown without any. */
+/** The files of the upload queue, also those that were sent or have failed. Shows nothing while the queue is empty. */
 export function UploadsPanel() {
   const queue = useUploadQueue();
   const items = useUploadItems(queue);

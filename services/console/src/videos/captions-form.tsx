@@ -12,7 +12,7 @@ import { useRefreshVideo } from './queries.ts';
 
 type CaptionsFormProps = {
   videoId: string;
-  /** The captions that the file replaces; null for another language. */
+  /** The captions that the file replaces; null when the user adds captions and chooses the language. */
   replaced: Schemas['Captions'] | null;
   onDone: () => void;
 };
@@ -58,7 +58,7 @@ export function CaptionsForm({ videoId, replaced, onDone }: CaptionsFormProps) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        // If another form was opened during the request, it stays open.
+        // Passed here, `onDone` is not called after this form was closed: it would close a form that was opened since.
         if (file !== null) upload.mutate(file, { onSuccess: onDone });
       }}
     >

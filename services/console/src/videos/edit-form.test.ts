@@ -90,9 +90,9 @@ test('errors of a response are at their fields', () => {
     };
     return new ApiError('', { code: 'x', status: 400, requestId: 'r', problem });
   };
-  const sent = { allowedOrigins: ['https://a.example', 'b'], metadata: { 'a b': 'x' } };
-  expect(fieldErrors(refused('body/title', 'body/allowedOrigins/1', 'body/metadata/a b'), sent)).toEqual({
-    errors: { title: 'This is wrong.', origins: '“b” is wrong.', metadata: '“a b” is wrong.' },
+  const sent = { allowedOrigins: ['https://a.example', 'b'], metadata: { 'a/b': 'x' } };
+  expect(fieldErrors(refused('body/title', 'body/allowedOrigins/1', 'body/metadata/a~1b'), sent)).toEqual({
+    errors: { title: 'This is wrong.', origins: '“b” is wrong.', metadata: '“a/b” is wrong.' },
     isComplete: true,
   });
   expect(fieldErrors(refused('body/title', 'header/x'), sent).isComplete).toBe(false);

@@ -138,7 +138,9 @@ export function fieldErrors(
   };
 }
 
-/** The entry of a list that an error is about, or its name in metadata. */
+/** The entry of a list that an error is about, or its name in metadata, which is escaped as in a JSON pointer (RFC 6901 §3). */
 function entryOf(value: unknown, entry: string): string {
-  return Array.isArray(value) ? String(value[Number(entry)]) : entry;
+  return Array.isArray(value)
+    ? String(value[Number(entry)])
+    : entry.replaceAll('~1', '/').replaceAll('~0', '~');
 }

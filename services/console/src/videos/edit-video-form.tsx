@@ -54,7 +54,7 @@ export function EditVideoForm({ video, onDirty, onCancel, onSaved }: EditVideoFo
         event.preventDefault();
         const found = checkValues(values);
         setMistakes(found);
-        // If the form was closed during the request, a form that was opened since stays open.
+        // Passed here, `onSaved` is not called after this form was closed: it would close a form that was opened since.
         if (Object.keys(found).length === 0) update.mutate(patch, { onSuccess: onSaved });
       }}
     >

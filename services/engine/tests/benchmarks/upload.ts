@@ -8,7 +8,7 @@
  * - through `@tus/server` with its S3 store.
  *
  * Each round runs all contenders, so that other load affects them equally. Each upload has new processes, including the
- * store. The store is that at S3_TEST_ENDPOINT (see CONTRIBUTING.md), else the one of the tests, which writes to disk. Prints
+ * store. The store is that at S3_TEST_ENDPOINT (see `npm test -- --help`), else the one of the tests, which writes to disk. Prints
  * medians, as a table and as JSON; ratios are computed per round.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -103,14 +103,19 @@ function startStore(): ChildProcess | null {
 }
 
 function realStore(): S3Options {
-  const { S3_TEST_ENDPOINT, S3_TEST_REGION, S3_TEST_ACCESS_KEY, S3_TEST_SECRET_KEY, S3_TEST_BUCKET } =
-    process.env;
+  const {
+    S3_TEST_ENDPOINT,
+    S3_TEST_REGION,
+    S3_TEST_ACCESS_KEY_ID,
+    S3_TEST_SECRET_ACCESS_KEY,
+    S3_TEST_BUCKET,
+  } = process.env;
   return {
     endpoint: S3_TEST_ENDPOINT ?? '',
     region: S3_TEST_REGION ?? 'us-east-1',
     bucket: S3_TEST_BUCKET ?? 'framelane-benchmark',
-    accessKeyId: S3_TEST_ACCESS_KEY ?? '',
-    secretAccessKey: S3_TEST_SECRET_KEY ?? '',
+    accessKeyId: S3_TEST_ACCESS_KEY_ID ?? '',
+    secretAccessKey: S3_TEST_SECRET_ACCESS_KEY ?? '',
     forcePathStyle: true,
   };
 }
