@@ -2116,7 +2116,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the record last changed. The progress of an import does not count.
+             * @description When the record last changed. The progress of an import or an upload does not count, nor the `expiresAt` that it extends.
              */
             updatedAt: string;
             /**
@@ -4512,6 +4512,12 @@ export interface components {
          */
         UploadMetadata: string;
         /**
+         * @description The algorithm (`sha1`, `sha256` or `md5`) and the digest of the body in base64. If the digest differs, the engine discards
+         *     the body and responds with 460. If the connection breaks, it discards the body, too.
+         * @example sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=
+         */
+        UploadChecksum: string;
+        /**
          * @description The upload, as in the `Location` of its creation.
          * @example xfr_01m7y5g5zrfqetgq2v4ghv3p5k
          */
@@ -4521,12 +4527,6 @@ export interface components {
          * @example 0
          */
         UploadOffset: number;
-        /**
-         * @description The algorithm (`sha1`, `sha256` or `md5`) and the digest of the body in base64. If the digest differs, the engine discards
-         *     the body and responds with 460. If the connection breaks, it discards the body, too.
-         * @example sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=
-         */
-        UploadChecksum: string;
         /**
          * @description The workspace of the video.
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
@@ -5886,6 +5886,12 @@ export interface operations {
                  * @example filename c3VtbWVyLWNhbXBhaWduLm1wNA==
                  */
                 "Upload-Metadata"?: components["parameters"]["UploadMetadata"];
+                /**
+                 * @description The algorithm (`sha1`, `sha256` or `md5`) and the digest of the body in base64. If the digest differs, the engine discards
+                 *     the body and responds with 460. If the connection breaks, it discards the body, too.
+                 * @example sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=
+                 */
+                "Upload-Checksum"?: components["parameters"]["UploadChecksum"];
             };
             path?: never;
             cookie?: never;

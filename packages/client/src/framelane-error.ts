@@ -17,7 +17,7 @@ export class FramelaneError extends Error {
    * `upload_incomplete` if the engine received no more of it, and `webhook_not_verified` if the signature of an event is not valid.
    */
   readonly code: string;
-  /** HTTP status; null without a response. */
+  /** HTTP status; null without a response, and if a successful response is not JSON. */
   readonly status: number | null;
   /** Quote it when you report the problem. */
   readonly requestId: string | null;

@@ -120,13 +120,8 @@ class PresentationLoader {
     const unread = file === null ? null : whyCaptionsUnread(playlist);
     if (unread !== null) {
       this.#notes.push(`the captions of ${name} are not read: ${unread}`);
-      return {
-        name,
-        url,
-        file,
-        playlist,
-        segments: playlist.segments.map((each) => ({ ...each, text: null })),
-      };
+      const segments = playlist.segments.map((each) => ({ ...each, text: null }));
+      return { name, url, file, playlist, segments, unread };
     }
     const segments: CaptionsSegment[] = [];
     for (const listed of playlist.segments) {
@@ -134,7 +129,7 @@ class PresentationLoader {
       this.#responses.push(response);
       segments.push({ ...listed, text: body && new TextDecoder().decode(body) });
     }
-    return { name, url, file, playlist, segments };
+    return { name, url, file, playlist, segments, unread: null };
   }
 
   async #fetchRendition(url: string): Promise<Rendition> {

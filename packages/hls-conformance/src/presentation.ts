@@ -85,6 +85,8 @@ export type Captions = {
   file: PlaylistFile | null;
   playlist: MediaPlaylist;
   segments: CaptionsSegment[];
+  /** Why no segment is read; null if they are read. */
+  unread: string | null;
 };
 
 /** A segment of captions. The text is null if it was not fetched or cannot be read. */

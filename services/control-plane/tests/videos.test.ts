@@ -8,7 +8,7 @@ import { sampleManifest } from './support/manifest.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
-  plane = await startControlPlane((config) => ({ ...config, purgeRepeatSeconds: 3600 }));
+  plane = await startControlPlane((config) => ({ ...config, purgeRepeatSeconds: 1 }));
 });
 afterAll(() => plane.stop());
 
@@ -284,20 +284,13 @@ describe('DELETE /videos/:id', () => {
       expect(row).toEqual({ content_key: null, deleted_at: expect.any(Date) });
       expect(await rowsNaming(videoId)).toEqual({ videos: 1, object_purges: 1 });
 
-      const purge = plane.db.selectFrom('object_purges').select('pass').where('video_id', '=', videoId);
-      await until(async () => (await purge.executeTakeFirst())?.pass === 2);
-      expect(await storedKeys(videoId)).toEqual([]);
+      await until(async () => (await storedKeys(videoId)).length === 0);
       // A disconnected engine stores an object late. The second pass of the purge finds it.
       await plane.objects.put(
         `hls/${plane.workspaceId}/${videoId}/a1/360p/1.ts`,
         Buffer.from('x'),
         'video/mp2t',
       );
-      await plane.db
-        .updateTable('object_purges')
-        .set({ due_at: new Date(0) })
-        .where('video_id', '=', videoId)
-        .execute();
       await until(async () => (await storedKeys(videoId)).length === 0);
     },
   );

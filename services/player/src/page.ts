@@ -34,6 +34,8 @@ let isInterrupted = false;
 let isUnsupported = false;
 /** Whether the page is recovering from an interruption. */
 let recovering = false;
+/** Whether playback was interrupted again meanwhile. */
+let interruptedAgain = false;
 /** Ends the wait for another state. */
 let waiting = new AbortController();
 
@@ -116,15 +118,18 @@ function close(): void {
 function play(source: Source): void {
   if (loaded !== undefined && loaded.attempt !== source.attempt) close();
   const isNew = JSON.stringify(source) !== JSON.stringify(loaded);
-  if (isNew) isUnsupported = false;
-  if (isNew || isInterrupted) player?.load(source);
+  if (isNew || isInterrupted) {
+    isUnsupported = false;
+    player?.load(source);
+  }
   loaded = source;
   isInterrupted = false;
   if (player !== undefined || !place) return;
   player = showPlayer(place, source, options, onFailure);
   player.media.addEventListener('playing', () => {
     interruptions = 0;
-    if (message?.textContent === wordsFor(OFFLINE)) say('');
+    isUnsupported = false;
+    if ([wordsFor(OFFLINE), UNSUPPORTED].includes(message?.textContent ?? '')) say('');
   });
   player.media.addEventListener('waiting', noticeOffline);
   if (playerJs === undefined) {
@@ -145,8 +150,12 @@ function onFailure(failure: Failure): void {
 
 /** The state says why playback was interrupted. If the video can still be played, the page tries again, each time after a longer wait. */
 async function recover(): Promise<void> {
-  if (recovering) return;
+  if (recovering) {
+    interruptedAgain = true;
+    return;
+  }
   recovering = true;
+  interruptedAgain = false;
   // Otherwise the next check of the state would load the source at once.
   waiting.abort();
   waiting = new AbortController();
@@ -161,7 +170,7 @@ async function recover(): Promise<void> {
   recovering = false;
   if (!signal.aborted) await follow(state);
   // Another state has arrived meanwhile, for example with a new token, and its source has failed as well.
-  else if (isInterrupted) await recover();
+  else if (interruptedAgain) await recover();
 }
 
 addEventListener('message', ({ source, data, origin }) => {

@@ -7,7 +7,7 @@ import {
   type Presentation,
   type Rendition,
 } from '../presentation.ts';
-import { type Finding, judged, notApplicable, type Rule, segmentPlace, type Verdict } from '../rule.ts';
+import { type Finding, judgeEach, notApplicable, type Rule, segmentPlace } from '../rule.ts';
 import { timelineOf } from '../timeline.ts';
 
 /** A cue, with times in seconds from the first frame. */
@@ -24,7 +24,7 @@ export const CAPTIONS_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §3.5',
     sentence: 'Segments of captions are WebVTT, and have a header X-TIMESTAMP-MAP.',
-    check: everySegment((segment) => {
+    check: everyReadSegment((segment) => {
       const { text } = segment;
       if (text === null) return [];
       if (!/^\ufeff?WEBVTT(?:[ \t\r\n]|$)/.test(text)) return ['does not begin with WEBVTT'];
@@ -40,7 +40,7 @@ export const CAPTIONS_RULES: readonly Rule[] = [
     level: 'own',
     source: 'RFC 8216 §3.5',
     sentence: 'X-TIMESTAMP-MAP maps the time zero of captions to the first frame, to a millisecond.',
-    check: withVideo((captions, presentation) => {
+    check: eachRead((captions, presentation) => {
       const first = firstFrameOf(presentation);
       return captions.segments.flatMap((segment) => {
         const zero = zeroOf(segment, first);
@@ -76,14 +76,16 @@ export const CAPTIONS_RULES: readonly Rule[] = [
     source: 'RFC 8216 §3.5',
     sentence:
       'A segment of captions has only cues that are shown during it. A cue that is shown longer is also in the next segment.',
-    check: eachCaptions(cueFindings),
+    check: eachRead(cueFindings),
   },
   {
     id: 'captions.clear',
     level: 'own',
     source: 'hls.js issues 1365 and 4293',
     sentence: 'Captions are not encrypted, because hls.js does not decrypt them.',
-    check: everySegment(({ key }) => (key === null || key.method === 'NONE' ? [] : ['is encrypted'])),
+    check: eachCaptions(
+      everySegment(({ key }) => (key === null || key.method === 'NONE' ? [] : ['is encrypted'])),
+    ),
   },
 ];
 
@@ -159,21 +161,30 @@ function mapOf({ text }: CaptionsSegment): { timestamp: number; local: number } 
   return { timestamp: Number(timestamp), local: secondsOf(local.slice(1, 4)) };
 }
 
-function eachCaptions(
-  findings: (captions: Captions, presentation: Presentation) => readonly Finding[],
-): Rule['check'] {
-  return (presentation): Verdict => {
-    if (presentation.captions.length === 0) return notApplicable('there are no captions');
-    return judged(presentation.captions.flatMap((captions) => findings(captions, presentation)));
+type FindInCaptions = (captions: Captions, presentation: Presentation) => readonly Finding[];
+
+function eachCaptions(find: FindInCaptions): Rule['check'] {
+  return (presentation) =>
+    judgeEach(presentation.captions, 'there are no captions', (each) => find(each, presentation));
+}
+
+/** For rules that need the text of captions. */
+function eachRead(find: FindInCaptions): Rule['check'] {
+  return (presentation) => {
+    const read = presentation.captions.filter(({ unread }) => unread === null);
+    return judgeEach(read, 'no captions could be read', (each) => find(each, presentation));
   };
 }
 
-function everySegment(violations: (segment: CaptionsSegment) => string[]): Rule['check'] {
-  return eachCaptions((captions) =>
-    captions.segments.flatMap((segment) =>
-      violations(segment).map((message) => ({ place: segmentPlace(captions.name, segment), message })),
-    ),
-  );
+function everySegment(violations: (segment: CaptionsSegment) => string[]): FindInCaptions {
+  return ({ name, segments }) =>
+    segments.flatMap((segment) =>
+      violations(segment).map((message) => ({ place: segmentPlace(name, segment), message })),
+    );
+}
+
+function everyReadSegment(violations: (segment: CaptionsSegment) => string[]): Rule['check'] {
+  return eachRead(everySegment(violations));
 }
 
 function withVideo(

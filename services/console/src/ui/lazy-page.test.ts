@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { createElement } from 'react';
 import { prerenderToNodeStream } from 'react-dom/static';
 import { lazyPage } from './lazy-page.ts';
@@ -16,6 +16,9 @@ test('a page is shown when its files are loaded', async () => {
 });
 
 test('an error is shown if the files of a page cannot be loaded, for instance after an upgrade', async () => {
-  const load = () => Promise.reject(new TypeError('404'));
+  const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const error = new TypeError('404');
+  const load = () => Promise.reject(error);
   expect(await textOf(lazyPage(load, Failure))).toContain('TypeError: 404');
+  expect(logged.mock.calls).toEqual([[error]]);
 });

@@ -9,6 +9,8 @@ export function lazyPage<Props extends object>(
     try {
       return { default: await load() };
     } catch (error) {
+      // biome-ignore lint/suspicious/noConsole: the page shows only that it could not be loaded.
+      console.error(error);
       return { default: () => createElement(Failure, { error }) };
     }
   });

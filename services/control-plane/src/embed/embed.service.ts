@@ -122,7 +122,7 @@ export class EmbedService {
   ): Promise<Partial<components['schemas']['OEmbed']>> {
     if (thumbnail === null) return {};
     // Only the image itself has the size of a frame that the engine has chosen.
-    const size = poster ?? jpegSize(await this.#playback.poster(workspaceId, id));
+    const size = poster ?? (await this.#playback.poster(workspaceId, id).then(jpegSize).catch(ifUnavailable));
     if (size === undefined || size.width > max.width || size.height > max.height) return {};
     return { thumbnail_url: thumbnail, thumbnail_width: size.width, thumbnail_height: size.height };
   }
@@ -165,6 +165,11 @@ function frameHtml({ embed, title }: VideoRecord, { width, height }: MaxSize): s
   };
   const text = Object.entries(attributes).map(([name, value]) => `${name}="${escapeHtml(value)}"`);
   return `<iframe ${text.join(' ')}></iframe>`;
+}
+
+/** A thumbnail is optional, so its image may be unavailable or deleted meanwhile. Throws any other error. */
+function ifUnavailable(error: unknown): undefined {
+  if (!(error instanceof Problem)) throw error;
 }
 
 /** Text for HTML, also for attributes in double quotes. */

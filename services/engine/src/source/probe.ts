@@ -134,39 +134,52 @@ async function layoutOf(
 const DECODED_SECONDS = 5;
 
 /**
- * If there are several audio tracks, decodes the first seconds of the file. Leaves out the tracks that start in the first half of
- * these seconds but have no decodable frame: a viewer who chose such a track would hear silence.
+ * If there are several audio tracks, decodes the first seconds of each. Leaves out the tracks that start in the first half of these
+ * seconds but have no decodable frame: a viewer who chose such a track would hear silence.
  */
 async function withoutUndecodable(
   audio: readonly ProbedAudio[],
   { audioTracks }: MediaSource,
-  { program, cwd, signal, limits }: ProbeOptions,
+  options: ProbeOptions,
 ): Promise<readonly ProbedAudio[]> {
-  if (audio.length < 2) return audio;
-  const decoded = new Set<number>();
+  // The start is NaN if the first packet has no timestamp.
+  const early = audio.filter(({ start }) => start < DECODED_SECONDS / 2);
+  if (audio.length < 2 || early.length === 0) return audio;
   // ffprobe selects all audio tracks or a single one. It must not decode a track whose codec is not accepted (see whitelist.ts).
   const allAccepted = audioTracks.every(({ codec }) => isAudioCodecAccepted(codec));
-  const selections = allAccepted ? ['a'] : audio.map(({ index }) => String(index));
+  const groups = allAccepted
+    ? [{ selection: 'a', tracks: early }]
+    : early.map((track) => ({ selection: String(track.index), tracks: [track] }));
+  const leftOut: ProbedAudio[] = [];
+  for (const { selection, tracks } of groups) {
+    leftOut.push(...(await undecodable(tracks, selection, options)));
+  }
+  return audio.filter((track) => !leftOut.includes(track));
+}
+
+/** The tracks of a selection of which ffprobe decodes no frame in the first seconds of the file. */
+async function undecodable(
+  tracks: readonly ProbedAudio[],
+  selection: string,
+  { program, cwd, signal, limits }: ProbeOptions,
+): Promise<readonly ProbedAudio[]> {
+  const decoded = new Set<number>();
+  const part = ['-select_streams', selection, '-read_intervals', `%+${DECODED_SECONDS}`];
+  const entries = ['-show_entries', 'frame=stream_index', '-of', 'csv=p=0'];
   try {
-    for (const selection of selections) {
-      const part = ['-select_streams', selection, '-read_intervals', `%+${DECODED_SECONDS}`];
-      const entries = ['-show_entries', 'frame=stream_index', '-of', 'csv=p=0'];
-      await runTool(program, ['-v', 'error', ...ffprobeArguments(...part, ...entries)], {
-        cwd,
-        signal,
-        limitSeconds: limits.probeSeconds,
-        limitOutput: MAX_FRAME_CHARS,
-        onLine: (line) => decoded.add(Number.parseInt(line, 10)),
-      });
-    }
+    await runTool(program, ['-v', 'error', ...ffprobeArguments(...part, ...entries)], {
+      cwd,
+      signal,
+      limitSeconds: limits.probeSeconds,
+      limitOutput: MAX_FRAME_CHARS,
+      onLine: (line) => decoded.add(Number.parseInt(line, 10)),
+    });
   } catch (error) {
     // Later, the encode finds the tracks that cannot be decoded.
-    if (error instanceof ToolError) return audio;
+    if (error instanceof ToolError) return [];
     throw error;
   }
-  // The start is NaN if the first packet has no timestamp.
-  const mayStartLater = (start: number) => Number.isNaN(start) || start >= DECODED_SECONDS / 2;
-  return audio.filter(({ index, start }) => decoded.has(index) || mayStartLater(start));
+  return tracks.filter(({ index }) => !decoded.has(index));
 }
 
 async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise<string> {
