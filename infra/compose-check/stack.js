@@ -12,6 +12,8 @@ const OF_PROJECT = ['--filter', `label=com.docker.compose.project=${PROJECT}`];
 /** A template for the volumes of a container, including anonymous ones. */
 const VOLUMES = '{{range .Mounts}}{{if eq .Type "volume"}}{{.Name}} {{end}}{{end}}';
 
+/** Enough to build all images on a slow machine. Without it, a service that never becomes healthy would be waited for without end. */
+const COMMAND_LIMIT_MINUTES = 20;
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 const LINES_SHOWN = 40;
 
@@ -139,12 +141,14 @@ export class ComposeStack {
         cwd: ROOT,
         env: this.#env,
         maxBuffer: MAX_OUTPUT_BYTES,
+        timeout: COMMAND_LIMIT_MINUTES * 60_000,
         ...(this.#signal && { signal: this.#signal }),
       });
     } catch (error) {
       if (this.#signal?.aborted) throw this.#signal.reason;
       const output = lastLines(`${error.stdout ?? ''}${error.stderr ?? ''}`);
-      throw new Error(`${[program, ...first, ...args].join(' ')} failed: ${output || error.message}`);
+      const what = error.killed ? `took longer than ${COMMAND_LIMIT_MINUTES} minutes` : 'failed';
+      throw new Error(`${[program, ...first, ...args].join(' ')} ${what}: ${output || error.message}`);
     }
   }
 }
