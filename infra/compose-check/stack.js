@@ -12,8 +12,10 @@ const OF_PROJECT = ['--filter', `label=com.docker.compose.project=${PROJECT}`];
 /** A template for the volumes of a container, including anonymous ones. */
 const VOLUMES = '{{range .Mounts}}{{if eq .Type "volume"}}{{.Name}} {{end}}{{end}}';
 
-/** Enough to build all images on a slow machine. Without it, a service that never becomes healthy would be waited for without end. */
-const COMMAND_LIMIT_MINUTES = 20;
+/** Without a limit, the check would wait without end for a service that never becomes healthy. */
+const COMMAND_LIMIT_MINUTES = 5;
+/** Enough to build all images on a slow machine. */
+const BUILD_LIMIT_MINUTES = 25;
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 const LINES_SHOWN = 40;
 
@@ -43,9 +45,22 @@ export class ComposeStack {
     await this.#run('up', '--detach', '--build', '--wait', ...this.#scale);
   }
 
-  /** Restarts all containers and waits until they are healthy. */
+  /**
+   * Restarts all containers and waits until they are healthy. Tries twice, because the DNS server of podman's networks sometimes ends
+   * during a restart; the next restart starts it.
+   */
   async restart() {
     await this.#recordVolumes();
+    try {
+      await this.#restartOnce();
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      console.log(`  The first restart failed: ${error.message}`);
+      await this.#restartOnce();
+    }
+  }
+
+  async #restartOnce() {
     await this.#run('restart');
     await this.#run('up', '--detach', '--wait', ...this.#scale);
   }
@@ -136,18 +151,19 @@ export class ComposeStack {
   }
 
   async #execute([program, ...first], args) {
+    const minutes = args.includes('--build') ? BUILD_LIMIT_MINUTES : COMMAND_LIMIT_MINUTES;
     try {
       return await execute(program, [...first, ...args], {
         cwd: ROOT,
         env: this.#env,
         maxBuffer: MAX_OUTPUT_BYTES,
-        timeout: COMMAND_LIMIT_MINUTES * 60_000,
+        timeout: minutes * 60_000,
         ...(this.#signal && { signal: this.#signal }),
       });
     } catch (error) {
       if (this.#signal?.aborted) throw this.#signal.reason;
       const output = lastLines(`${error.stdout ?? ''}${error.stderr ?? ''}`);
-      const what = error.killed ? `took longer than ${COMMAND_LIMIT_MINUTES} minutes` : 'failed';
+      const what = error.killed ? `took longer than ${minutes} minutes` : 'failed';
       throw new Error(`${[program, ...first, ...args].join(' ')} ${what}: ${output || error.message}`);
     }
   }
