@@ -46,18 +46,25 @@ export class ComposeStack {
   }
 
   /**
-   * Restarts all containers and waits until they are healthy. Tries twice, because the DNS server of podman's networks sometimes ends
-   * during a restart; the next restart starts it.
+   * Restarts all containers and waits until they are healthy. The DNS server of podman's networks sometimes ends during a restart, and
+   * starts with the next one. Only after that, restarts a second time.
    */
   async restart() {
     await this.#recordVolumes();
     try {
       await this.#restartOnce();
     } catch (error) {
-      this.#signal?.throwIfAborted();
-      console.log(`  The first restart failed: ${error.message}`);
+      if (await this.#hasNames()) throw error;
+      console.log('  The network resolves no names after the restart. Restarting again …');
       await this.#restartOnce();
     }
+  }
+
+  /** Whether a running control plane can resolve the name of another service. True as well if it does not run. */
+  async #hasNames() {
+    const lookup = `require('node:dns').lookup('postgres', (error) => console.log(error?.code ?? 'found'))`;
+    const result = await this.#run('exec', '-T', 'control-plane', 'node', '-e', lookup).catch(() => '');
+    return result.trim() !== 'ENOTFOUND';
   }
 
   async #restartOnce() {

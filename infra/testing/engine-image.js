@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildFrontEnd } from '../../packages/web-build/src/build.ts';
 import { FRONT_ENDS, folderOf } from '../../packages/web-build/src/front-ends.ts';
@@ -17,13 +17,16 @@ const [containers, ...prefix] = (CONTAINER_COMMAND || 'docker').split(/\s+/);
 const image = ENGINE_IMAGE || `framelane/engine:${FRAMELANE_TAG || version}`;
 const patterns = process.argv.slice(2);
 
-// The container runs as root, and its files in the checkout would belong to root.
+const cache = join(ROOT, 'node_modules/.cache');
+
+// The container runs as root, and what it creates in the checkout would belong to root.
+mkdirSync(cache, { recursive: true });
 for (const page of FRONT_ENDS) await buildFrontEnd(folderOf(page));
 process.exitCode = await runStep(containers, [
   ...[...prefix, 'run', '--rm', '--init'],
   // bubblewrap needs the privileges. Only root can run PostgreSQL and ffmpeg under accounts of their own.
   ...['--privileged', '--user', '0'],
-  ...['--volume', `${ROOT}:${ROOT}`, '--workdir', ROOT, '--tmpfs', join(ROOT, 'node_modules/.cache')],
+  ...['--volume', `${ROOT}:${ROOT}`, '--workdir', ROOT, '--tmpfs', cache],
   ...['--entrypoint', 'node_modules/node/bin/node', image],
   ...[INITIAL_HEAP, 'node_modules/jest/bin/jest.js', '--selectProjects', 'integration', '--maxWorkers=3'],
   ...['--testPathPatterns', ...(patterns.length > 0 ? patterns : ['services/engine/tests'])],

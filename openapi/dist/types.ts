@@ -2382,8 +2382,8 @@ export interface components {
             height: number;
             /**
              * Format: uri
-             * @description The poster image. Absent, together with the next two, while `thumbnail` of the video is `null`, and if it exceeds `maxwidth` or
-             *     `maxheight`.
+             * @description The poster image. Absent, together with the next two, while `thumbnail` of the video is `null`, if the image exceeds `maxwidth` or
+             *     `maxheight`, and while it cannot be read from the storage.
              */
             thumbnail_url?: string;
             /** @description Width of the poster image in pixels. */

@@ -206,7 +206,11 @@ describe('a good stream', () => {
     expect(presentation.notes).toEqual([
       expect.stringMatching(new RegExp(`^the captions of captions/index.m3u8 .* ${reason}$`)),
     ]);
-    expect(violations(judge(presentation, 'standard'))).toEqual([]);
+    const report = judge(presentation, 'standard');
+    expect(violations(report)).toEqual([]);
+    for (const id of ['captions.webvtt', 'captions.cues']) {
+      expect(report.results.find((result) => result.id === id)).toMatchObject({ outcome: 'not applicable' });
+    }
   });
 
   test('whose clock wraps after 33 bits follows every rule', async () => {

@@ -1,7 +1,7 @@
 import { newId } from '@framelane/contracts/ids';
 import { imageKey } from '@framelane/object-store/object-keys';
 import { jpegOf } from '@framelane/test-kit/jpeg';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
 import type { ControlPlaneConfig } from '../src/config.ts';
 import { playbackTokenKey, signPlaybackToken } from '../src/playback/playback-token.ts';
@@ -287,6 +287,15 @@ describe('oEmbed', () => {
     const low = await oEmbed({ url: embedUrlOf(videoId), maxheight: '959' });
     expect(low.body).not.toHaveProperty('thumbnail_url');
     expect((await oEmbed({ url: embedUrlOf(videoId), maxheight: '960' })).body.thumbnail_height).toBe(960);
+  });
+
+  test('has no thumbnail while the storage is unavailable', async () => {
+    const videoId = await videoWithPoster();
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    jest.spyOn(plane.objects, 'get').mockRejectedValueOnce(refused);
+    const { status, body } = await oEmbed({ url: embedUrlOf(videoId) });
+    expect([status, body.thumbnail_url]).toEqual([200, undefined]);
+    expect((await oEmbed({ url: embedUrlOf(videoId) })).body.thumbnail_width).toBe(640);
   });
 
   test('returns the default size and no thumbnail for a video that is being prepared', async () => {

@@ -331,6 +331,19 @@ describe('a key', () => {
     }
   });
 
+  test('belongs to one environment: the key of the other one gets no replay', async () => {
+    const workspace = await Workspace.create();
+    expect((await workspace.post('/videos/upload-ticket', ticket, 'k')).status).toBe(201);
+    const secret = newApiKeySecret('test');
+    await createFullKey(plane.db, { workspaceId: workspace.id, name: 'Test', secret });
+    const response = await request(plane.url)
+      .post('/v1/videos/upload-ticket')
+      .set({ authorization: `Bearer ${secret}`, 'x-svc-workspace': workspace.id, 'idempotency-key': 'k' })
+      .send(ticket);
+    expect(code(response)).toEqual([422, 'idempotency_key_reused']);
+    expect(await workspace.count('videos')).toBe(1);
+  });
+
   test('matches whatever the order of members, white space and escapes in the path', async () => {
     const workspace = await Workspace.create();
     await workspace.post('/videos/upload-ticket', { filename: 'a.mp4', metadata: { a: '1', b: '2' } }, 'k');

@@ -1,19 +1,18 @@
 import { expect, test } from '@jest/globals';
 import { isDatabaseUnavailable } from './database-unavailable.ts';
 
-/** An error as Node throws it for a failed system call or DNS lookup. */
-const systemError = (code: string) => Object.assign(new Error(`getaddrinfo ${code} postgres`), { code });
+const systemError = (code: string) => Object.assign(new Error('The call failed'), { code });
 
 test.each([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENETUNREACH',
-  'EHOSTUNREACH',
-  'ETIMEDOUT',
-  'EPIPE',
-])('the database is unavailable after the system error %s', (code) => {
+  ['nothing listens on its port', 'ECONNREFUSED'],
+  ['it closes the connection', 'ECONNRESET'],
+  ['it closes the connection during a request', 'EPIPE'],
+  ['it does not respond', 'ETIMEDOUT'],
+  ['its name does not exist', 'ENOTFOUND'],
+  ['the DNS server does not respond', 'EAI_AGAIN'],
+  ['there is no route to its network', 'ENETUNREACH'],
+  ['its machine is away', 'EHOSTUNREACH'],
+])('the database is unavailable if %s', (_, code) => {
   expect(isDatabaseUnavailable(systemError(code))).toBe(true);
 });
 
