@@ -63,7 +63,8 @@ export class ComposeStack {
   /** Whether a running control plane can resolve the name of another service. True as well if it does not run. */
   async #hasNames() {
     const lookup = `require('node:dns').lookup('postgres', (error) => console.log(error?.code ?? 'found'))`;
-    const result = await this.#run('exec', '-T', 'control-plane', 'node', '-e', lookup).catch(() => '');
+    const [controlPlane] = await this.containers('control-plane');
+    const result = await this.exec(controlPlane, 'node', '-e', lookup).catch(() => '');
     return result.trim() !== 'ENOTFOUND';
   }
 
