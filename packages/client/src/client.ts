@@ -34,7 +34,10 @@ export type SessionScope = { workspaceId: string; environment: Schemas['Environm
  */
 export type FramelaneClient = Client<Paths> & Resources;
 
-/** Creates a client for one workspace. It retries requests without a complete response or with a temporary error. */
+/**
+ * Creates a client. With an API key it is for one workspace; with a session, `scope` names the workspace of each request. The client
+ * retries requests without a complete response or with a temporary error.
+ */
 export function createClient(options: ClientOptions | SessionClientOptions): FramelaneClient {
   const { baseUrl, fetch = (request) => globalThis.fetch(request), retries, timeoutMs } = options;
   const api = createFetchClient<Paths>({

@@ -31,7 +31,7 @@ export type EngineRequest = {
 
 export type EngineResponse = { status: number; header: (name: string) => string | null; body: string };
 
-/** Sends a request. Rejects with a ConnectionError without a complete response. */
+/** Sends a request. Rejects with a ConnectionError if no complete response arrives. */
 export type Send = (request: EngineRequest) => Promise<EngineResponse>;
 
 /** The permit of a resumable upload, or undefined if the file must be sent as a form. `size` is null for a stream. */
@@ -79,7 +79,7 @@ export async function uploadResumably(
   }
 }
 
-/** The receipt that the engine sends for a form. tus has none, so `receivedAt` is the time of this machine. */
+/** A receipt like the one that the engine sends for a form. tus has none, so `receivedAt` is the time of this machine. */
 export function receiptOf(videoId: string, size: number): UploadReceipt {
   return { videoId, status: 'processing', size, receivedAt: new Date().toISOString() };
 }
@@ -117,7 +117,8 @@ class TusUpload {
     const response = await this.#request({ method: 'HEAD', url: this.#url });
     const { status } = response;
     if (status === 200) return offsetIn(response);
-    // A response to HEAD has no body that says what is wrong. The next creation says it, or begins a new upload.
+    // A response to HEAD has no body that says what is wrong. So the next try creates the upload again: the
+    // response to that POST says what is wrong, or a new upload begins.
     if (!isTemporary(status)) this.#url = undefined;
     const requestId = response.header('x-request-id');
     const message = `The response to the request for the offset of the upload has the status ${status}.`;
@@ -134,7 +135,7 @@ class TusUpload {
       onSent: (bytes) => report(start + bytes),
     });
     if (response.status === 204) return offsetIn(response);
-    // After 404 and 410 the next HEAD finds no upload.
+    // 404 and 410 are retried: the next HEAD fails as well, and then the upload is created again.
     throw refusal(response, [404, 410]);
   }
 

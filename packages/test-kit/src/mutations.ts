@@ -6,7 +6,7 @@ const MAX_CHANGES = 30;
 
 /** Random values of one change. */
 type Values = {
-  /** A position in a file of this length, for some changes only near the beginning. */
+  /** A random position in a file of this length. For a random half of the changes it is near the beginning. */
   position: (length: number) => number;
   /** An integer in [0, limit). */
   below: (limit: number) => number;

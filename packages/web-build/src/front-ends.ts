@@ -51,7 +51,10 @@ export function directoryOf(folder: string, key: string): string {
   return join(folder, 'dist', key);
 }
 
-/** A hash of all files that decide what is built, with their names. A container image must contain these files too, or the key differs. */
+/**
+ * A hash of all files that decide what is built, with their names. A control plane computes it to find the build, so its container image
+ * contains these files as well.
+ */
 export function keyOf(folder: string): string {
   const hash = createHash('sha256');
   for (const path of [folder, ...SHARED].flatMap(filesBelow)) {

@@ -297,7 +297,7 @@ describe('commands', () => {
     await plane.engine.claim(claimed);
     const waiting = await processingVideo();
     await commandsFor(waiting, 1);
-    await plane.startAnotherAlone();
+    await plane.startAnotherAsSingleNode();
     await commandsFor(claimed, 2);
     await commandsFor(waiting, 2);
     expect((await plane.engine.claim(claimed)).attempt).toBe(2);

@@ -133,7 +133,7 @@ describe('purges', () => {
   test('claimed by a process that died are retried at once by a control plane that starts alone', async () => {
     const [died, later] = [await orphanedObject(), await orphanedObject()];
     await setPurge(died.videoId, { due_at: secondsAgo(1), claimed_until: secondsAgo(-600) });
-    await plane.startAnotherAlone();
+    await plane.startAnotherAsSingleNode();
     await until(died.isPurged);
     expect(await later.isPurged()).toBe(false);
   });
@@ -248,7 +248,7 @@ describe('transcode commands', () => {
       select 'vid_' || n, workspace_id, environment, status, title, filename, size, sha256, source_key,
         uploaded_at, command_published_at, waiting_since
       from videos, generate_series(1, 249) as n where id = ${videoId}`.execute(plane.db);
-    await plane.startAnotherAlone();
+    await plane.startAnotherAsSingleNode();
     await until(async () => (await waiting()) === 251);
   });
 });

@@ -86,7 +86,7 @@ describe('a maintenance step', () => {
     ]);
   });
 
-  test('that takes long keeps its claim', async () => {
+  test('that takes long renews its claim, and an outdated claim renews nothing', async () => {
     const step = claimed(await claim());
     await renewStepClaim(db, step, 3600);
     await renewStepClaim(db, { ...step, dueAt: minutes(-3) }, 0);
@@ -136,7 +136,7 @@ describe('a purge', () => {
     await set({ due_at: minutes(-2) });
   });
 
-  test('is claimed until its claim expires, those due for longest first', async () => {
+  test('is claimed until its claim expires, after those that have been due for longer', async () => {
     const [first = '', second = ''] = videoIds;
     await set({ due_at: minutes(-3) }, [second]);
     const claim = async () => (await claimDuePurges(db, 1, 600)).map(({ videoId }) => videoId);

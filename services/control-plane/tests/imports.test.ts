@@ -286,7 +286,7 @@ describe('an import', () => {
   test('is claimed again at once after a restart of a single node', async () => {
     await create();
     const first = await claimDue();
-    await plane.startAnotherAlone();
+    await plane.startAnotherAsSingleNode();
     const second = await claimDue();
     expect(second.transferId).not.toBe(first.transferId);
     expect(await progress(first)).toBe(false);

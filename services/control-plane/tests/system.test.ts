@@ -135,7 +135,7 @@ describe('engines', () => {
 
   test('of an earlier run are forgotten when a single node starts', async () => {
     await announce();
-    await plane.startAnotherAlone();
+    await plane.startAnotherAsSingleNode();
     expect(await enginesOf()).toEqual([]);
   });
 

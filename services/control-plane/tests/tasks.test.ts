@@ -475,7 +475,7 @@ describe('commands', () => {
     const [audio, images] = [await claim(videoId), await claim(videoId)];
     await complete(videoId, audio);
     const published = commandsFor(videoId).length;
-    await plane.startAnotherAlone();
+    await plane.startAnotherAsSingleNode();
     await untilCommands(videoId, published + 2);
     expect(await isCurrent(videoId, images)).toBe(false);
     expect(await claim(videoId)).toMatchObject({ attempt: 1, task: IMAGES, try: 2 });

@@ -47,7 +47,7 @@ function record(trx: Database): Promise<void> {
 }
 
 describe('events', () => {
-  test('video.ready contains the record at that time, signed', async () => {
+  test('video.ready is signed and contains the video as the API returns it at that time', async () => {
     const { endpoint, id, secret } = await register();
     const { videoId } = await plane.readyVideo();
     const [message] = await until(async () => endpoint.received.length === 1 && endpoint.received);
@@ -526,7 +526,7 @@ describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds
   test.each([
     [119.5, true],
     [120.5, false],
-  ])('after %d hours of failure, a webhook is enabled: %s', async (hours, enabled) => {
+  ])('after %d hours of failure, a webhook is still enabled: %s', async (hours, enabled) => {
     const { id } = await register((res) => res.writeHead(500).end());
     await plane.db
       .updateTable('webhook_endpoints')
@@ -652,20 +652,20 @@ describe('crashes', () => {
 
   test('if the disabling of an endpoint is interrupted, its open deliveries are given up when they are due', async () => {
     const later: Respond = (res) => res.writeHead(429, { 'Retry-After': '3600' }).end();
-    const [broken, whole] = [await register(later), await register(later)];
-    for (const { id } of [broken, whole]) {
+    const [interrupted, enabled] = [await register(later), await register(later)];
+    for (const { id } of [interrupted, enabled]) {
       await webhooks.test(id);
       await webhooks.settled(id);
     }
     await plane.db
       .updateTable('webhook_endpoints')
       .set({ enabled: false, disabled_reason: 'manual' })
-      .where('id', '=', broken.id)
+      .where('id', '=', interrupted.id)
       .execute();
     await plane.db.transaction().execute(async (trx) => {
       for (const [id, seconds] of [
-        [broken.id, 0],
-        [whole.id, 3600],
+        [interrupted.id, 0],
+        [enabled.id, 3600],
       ] as const) {
         await trx
           .updateTable('webhook_deliveries')
@@ -675,12 +675,12 @@ describe('crashes', () => {
       }
     });
 
-    expect(await webhooks.settled(broken.id)).toMatchObject({
+    expect(await webhooks.settled(interrupted.id)).toMatchObject({
       attempts: 1,
       error: { code: 'webhook_disabled' },
     });
-    expect((await webhooks.deliveries(whole.id))[0]?.nextAttemptAt).not.toBeNull();
-    expect(broken.endpoint.received).toHaveLength(1);
+    expect((await webhooks.deliveries(enabled.id))[0]?.nextAttemptAt).not.toBeNull();
+    expect(interrupted.endpoint.received).toHaveLength(1);
   });
 
   test('an attempt that was made twice counts once', async () => {
@@ -749,7 +749,7 @@ describe('crashes', () => {
     await other.stopFirst();
     expect(Date.now() - asked).toBeLessThan(10_000);
     endpoint.respond = (res) => res.writeHead(200).end();
-    await other.startAnotherAlone();
+    await other.startAnotherAsSingleNode();
     const delivery = await until(() =>
       other.db
         .selectFrom('webhook_deliveries')

@@ -56,7 +56,7 @@ const TICKET_PROBLEMS: readonly ProblemCode[] = [
   'rate_limited',
 ];
 
-/** Problems of a stored file that are passed on to the client. */
+/** Problems of the completion of an upload that are passed on to the client. */
 const COMPLETION_PROBLEMS: readonly ProblemCode[] = ['upload_token_expired', 'upload_cancelled'];
 
 /** Problems of a resumable upload that are passed on to the client. */

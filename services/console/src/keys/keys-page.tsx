@@ -67,7 +67,7 @@ function NoKeys() {
         permissions it needs.
       </Text>
       <Copy
-        label="Check a key, with the key in KEY"
+        label="Check the key in the shell variable KEY"
         value={`curl ${API_URL}/auth/whoami \\\n  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspace.id}'`}
       />
     </div>

@@ -68,7 +68,7 @@ const UNITS: Readonly<Record<string, number>> = {
   PiB: 2 ** 50,
 };
 
-/** The argument that removes a limit. Commander stores no null. */
+/** The argument that removes a limit. It stays a text because Commander discards a null. */
 export type None = 'none';
 
 /** Reads the maximum of a quota: a whole number or `none`. */

@@ -16,8 +16,8 @@ import {
   hasKeyWith,
   insertKey,
   listKeys,
-  lockKeysOf,
   revokeKey,
+  serializeRevocations,
   touchKey,
   type UsedKey,
 } from './api-keys.store.ts';
@@ -146,7 +146,7 @@ export class ApiKeysService {
     const workspaceId = caller.workspace_id;
     await this.#db.transaction().execute(async (trx) => {
       // Without the lock, two keys that revoke each other concurrently would each count the other as the remaining one.
-      await lockKeysOf(trx, workspaceId);
+      await serializeRevocations(trx, workspaceId);
       const key = await revokeKey(trx, keyId, workspaceId);
       if (key === undefined) throw keyNotFound(`There is no unrevoked key ${keyId} in this workspace.`);
       const excess = key.permissions.filter((permission) => !caller.permissions.includes(permission));

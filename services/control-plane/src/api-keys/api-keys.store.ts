@@ -74,10 +74,10 @@ export async function listKeys(db: Database, workspaceId: string, page: PageRequ
 }
 
 /**
- * Locks the row of a workspace until the transaction ends. Transactions that call this for the same workspace run one after the
- * other. The lock does not block new rows that refer to the workspace, such as videos.
+ * Serializes the transactions that revoke keys of a workspace: locks the row of the workspace until the transaction ends. The lock does
+ * not block new rows that refer to the workspace, such as videos.
  */
-export async function lockKeysOf(db: Database, workspaceId: string): Promise<void> {
+export async function serializeRevocations(db: Database, workspaceId: string): Promise<void> {
   await db
     .selectFrom('workspaces')
     .select('id')
@@ -86,7 +86,10 @@ export async function lockKeysOf(db: Database, workspaceId: string): Promise<voi
     .executeTakeFirst();
 }
 
-/** Revokes a key of the workspace, or of any. Resolves with undefined when there is no such key or it is revoked already. */
+/**
+ * Revokes a key of the workspace, or of any workspace if `workspaceId` is undefined. Resolves with undefined when there is no such key
+ * or it is revoked already.
+ */
 export async function revokeKey(
   db: Database,
   keyId: string,

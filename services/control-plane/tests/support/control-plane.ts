@@ -32,7 +32,7 @@ export type TestControlPlane = {
   /** An engine that uses another control plane of this database. */
   engineAt(internalUrl: string): SimulatedEngine;
   /** Starts another control plane as a single node does, with the option `alone`. */
-  startAnotherAlone(): Promise<void>;
+  startAnotherAsSingleNode(): Promise<void>;
   /** Starts another control plane on the same database. */
   startAnother(
     changes?: Partial<ControlPlaneConfig>,
@@ -112,7 +112,7 @@ export async function startControlPlane(
     objects,
     engine,
     engineAt,
-    startAnotherAlone: async () => {
+    startAnotherAsSingleNode: async () => {
       const { controlPlane: another } = create();
       running.push(another);
       await another.start({ alone: true });

@@ -16,8 +16,8 @@ const FATAL_SIGNALS = [
   'SIGSYS',
 ] as const;
 /**
- * bubblewrap's exit codes when a signal ended its program. From version 7 on, ffmpeg exits with the negative error number: few errors
- * have the same code, such as a full disk quota, and their messages are recognised first.
+ * bubblewrap's exit codes when a signal ended its program. From version 7 on, ffmpeg exits with its negative error number modulo 256,
+ * which can equal one of these codes: for a full disk quota it is 134, as after SIGABRT. So check the error message before the code.
  */
 const FATAL_CODES: readonly number[] = FATAL_SIGNALS.map((signal) => 128 + constants.signals[signal]);
 

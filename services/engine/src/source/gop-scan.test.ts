@@ -48,7 +48,7 @@ describe('groups of pictures', () => {
     ['a start later than that of the file', '1K 2 3', 'irregular'],
     ['key frames too far apart', every(163, 200), 'sparse_key_frames'],
     ['a missing frame at the end of the file', '0K 1 2K 3 5', 'irregular'],
-    ['a key frame later than its group', '0K 1 3K 2 4', 'open_gop'],
+    ['a frame with a time of the previous group', '0K 1 2 3K 2', 'open_gop'],
     ['nothing but key frames', every(1, 40), 'dense_key_frames'],
     ['many key frames 0.36 s apart', every(9, 1200), 'dense_key_frames'],
   ])('with %s have a flaw', (_, stored, flaw) => {

@@ -28,15 +28,18 @@ test('a new directory is accessible to the engine only', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o700);
 });
 
-test.each([0o720, 0o702])('a folder with mode %o is refused, a work directory is not', async (mode) => {
-  const path = join(root, 'work');
-  await mkdir(path);
-  await chmod(path, mode);
-  await prepareWorkDirectory(path);
-  await expect(preparePrivateFolder(path)).rejects.toThrow('other users can write');
-});
+test.each([0o720, 0o702])(
+  'mode %o is accepted for the work directory, not for a folder in it',
+  async (mode) => {
+    const path = join(root, 'work');
+    await mkdir(path);
+    await chmod(path, mode);
+    await prepareWorkDirectory(path);
+    await expect(preparePrivateFolder(path)).rejects.toThrow('other users can write');
+  },
+);
 
-test('a folder that others can read is accepted', async () => {
+test('a folder in the work directory that others can read is accepted', async () => {
   await preparePrivateFolder(join(root, 'work'));
   await chmod(join(root, 'work'), 0o755);
   await preparePrivateFolder(join(root, 'work'));
