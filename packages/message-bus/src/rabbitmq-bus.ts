@@ -11,6 +11,7 @@ import {
   type MessageHandler,
   UnconfirmedMessageError,
 } from './message-bus.ts';
+import { closeChannel, openChannel } from './rabbitmq-channel.ts';
 import { RabbitMqConnection } from './rabbitmq-connection.ts';
 import { RabbitMqPublisher } from './rabbitmq-publisher.ts';
 import { RabbitMqSubscription } from './rabbitmq-subscription.ts';
@@ -172,7 +173,7 @@ export class RabbitMqBus implements MessageBus {
     if (connection === undefined) throw new Error('There is no connection to the message broker');
     const channel = await openChannel(connection);
     const { messageCount } = await channel.checkQueue(queue);
-    await channel.close();
+    await closeChannel(channel);
     return messageCount;
   }
 
@@ -201,14 +202,5 @@ async function setUpTopology(
 ): Promise<void> {
   const channel = await openChannel(connection);
   await work(channel);
-  await channel.close();
-}
-
-/**
- * A channel for a few requests. A refused request closes the channel and rejects, so the error event needs no handling.
- */
-async function openChannel(connection: ChannelModel): Promise<Channel> {
-  const channel = await connection.createChannel();
-  channel.on('error', () => {});
-  return channel;
+  await closeChannel(channel);
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '@framelane/service-kit/logger';
 import { type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib';
+import pTimeout from 'p-timeout';
 
 /** Time limit for the TCP connection and the AMQP handshake. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -39,7 +40,12 @@ export class RabbitMqConnection {
         setup: async (connection: ChannelModel) => {
           // Without a listener an error event would crash the process.
           connection.on('error', () => {});
-          await options.setUp(connection);
+          try {
+            await unlessLost(connection, () => options.setUp(connection));
+          } catch (error) {
+            await unlessLost(connection, () => connection.close()).catch(() => {});
+            throw error;
+          }
         },
       },
     });
@@ -66,8 +72,11 @@ export class RabbitMqConnection {
   }
 
   async close(): Promise<void> {
+    const current = this.#current;
     this.#current = undefined;
-    await (await this.#recovering).close();
+    const recovering = await this.#recovering;
+    if (current === undefined) await recovering.close();
+    else await unlessLost(current, () => recovering.close()).catch(() => {});
   }
 
   #listen(recovering: RecoveringChannelModel, { url, purpose, logger, onConnected, onLost }: Options): void {
@@ -101,6 +110,16 @@ export class RabbitMqConnection {
     // A "disconnect" event follows.
     recovering.on('error', (error: Error) => logger.debug('broker.error', { ...facts, error }));
   }
+}
+
+/**
+ * Rejects when the connection closes before `work` has settled. amqplib's `close()` of a connection never settles if the connection is
+ * lost before the broker has responded.
+ */
+function unlessLost<T>(connection: ChannelModel, work: () => Promise<T>): Promise<T> {
+  const lost = new AbortController();
+  connection.once('close', (cause) => lost.abort(new Error('The connection was closed', { cause })));
+  return pTimeout(work(), { milliseconds: Number.POSITIVE_INFINITY, signal: lost.signal });
 }
 
 /** amqplib reads the heartbeat from the URL only. */

@@ -4,6 +4,7 @@ import { DELIVERY_LIMIT, deadLetterQueue, type QueueName } from '@framelane/cont
 import type { Logger } from '@framelane/service-kit/logger';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { type MessageHandler, UnprocessableMessageError } from './message-bus.ts';
+import { closeChannel, openChannel } from './rabbitmq-channel.ts';
 
 type Options = {
   queue: QueueName;
@@ -31,13 +32,12 @@ export class RabbitMqSubscription {
   async open(connection: ChannelModel): Promise<void> {
     const { signal } = this.#stopping;
     if (signal.aborted) return;
-    const channel = await connection.createChannel();
-    channel.on('error', () => {});
+    const channel = await openChannel(connection);
     if (!signal.aborted) await this.#consume(channel);
     if (!signal.aborted) return;
     // Stopped meanwhile: closing the channel requeues what was delivered to it.
     await Promise.all(this.#inProgress);
-    await channel.close().catch(() => {});
+    await closeChannel(channel).catch(() => {});
   }
 
   /** Takes no more messages, and resolves when the handlers in progress have settled. */
@@ -48,7 +48,7 @@ export class RabbitMqSubscription {
     // If the connection breaks now, that ends the consumer, too.
     await open?.channel.cancel(open.consumerTag).catch(() => {});
     await Promise.all(this.#inProgress);
-    await open?.channel.close().catch(() => {});
+    if (open !== undefined) await closeChannel(open.channel).catch(() => {});
   }
 
   async #consume(channel: Channel): Promise<void> {

@@ -15,8 +15,10 @@ import { command, event, messageBusContract } from './message-bus.contract.ts';
 const COMMANDS = 'engine.commands';
 const EVENTS = 'control-plane.events';
 
-/** Class and method id of AMQP's confirm.select. */
+/** Class and method ids of AMQP 0-9-1. */
 const CONFIRM_SELECT = Buffer.from([0, 85, 0, 10]);
+const CHANNEL_CLOSE = Buffer.from([0, 20, 0, 40]);
+const CONNECTION_CLOSE = Buffer.from([0, 10, 0, 50]);
 
 const logger = createLogger({ service: 'test' });
 logger.silent = true;
@@ -126,6 +128,44 @@ async function withBus(work: (bus: RabbitMqBus) => Promise<void>, options = {}):
   }
 }
 
+type LossyProxy = {
+  /** The URL of the broker through the proxy. */
+  url: string;
+  /** Resets the next connection on which a client sends this method. */
+  loseAt: (method: Buffer) => void;
+  losses: number;
+};
+
+/** Runs a test with a proxy to the broker. */
+async function withLossyProxy(work: (proxy: LossyProxy) => Promise<void>): Promise<void> {
+  let awaited: Buffer | undefined;
+  const server = createServer((client) => {
+    const { hostname, port } = new URL(url);
+    const broker = connectTcp(Number(port), hostname);
+    for (const socket of [client, broker]) socket.on('error', () => {});
+    client.on('data', (bytes) => {
+      if (awaited === undefined || !bytes.includes(awaited)) return;
+      awaited = undefined;
+      proxy.losses += 1;
+      client.destroy();
+    });
+    client.pipe(broker).pipe(client);
+    client.on('close', () => broker.destroy());
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const through = new URL(url);
+  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const proxy: LossyProxy = {
+    url: through.href,
+    loseAt: (method) => {
+      awaited = method;
+    },
+    losses: 0,
+  };
+  await work(proxy);
+  server.close();
+}
+
 describe('RabbitMqBus', () => {
   test('declares and consumes its queue again after it was deleted', () =>
     withBus(async (bus) => {
@@ -151,33 +191,42 @@ describe('RabbitMqBus', () => {
       await channel.close();
     }));
 
-  test('sends waiting messages on the next connection when the first one is lost during set-up', async () => {
-    // Closes the connection at the first confirm.select.
-    const proxy = createServer((client) => {
-      const { hostname, port } = new URL(url);
-      const broker = connectTcp(Number(port), hostname);
-      for (const socket of [client, broker]) socket.on('error', () => {});
-      client.on('data', (bytes) => {
-        if (lost || !bytes.includes(CONFIRM_SELECT)) return;
-        lost = true;
-        client.destroy();
-      });
-      client.pipe(broker).pipe(client);
-      client.on('close', () => broker.destroy());
-    });
-    let lost = false;
-    await once(proxy.listen(0, '127.0.0.1'), 'listening');
-    const throughProxy = new URL(url);
-    throughProxy.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  test('sends waiting messages on the next connection when the first one is lost during set-up', () =>
+    withLossyProxy(async (proxy) => {
+      proxy.loseAt(CONFIRM_SELECT);
+      await withBus((bus) => bus.publish(event('waiting')), { url: proxy.url });
+      expect(proxy.losses).toBe(1);
+    }));
 
-    const bus = new RabbitMqBus({ url: throughProxy.href, logger, publishLimitMs: 10_000 });
-    await bus.publish(event('waiting'));
+  test('connects again when the connection is lost while the channel of its set-up closes', () =>
+    withLossyProxy(async (proxy) => {
+      proxy.loseAt(CHANNEL_CLOSE);
+      await withBus((bus) => bus.publish(event('waiting')), { url: proxy.url });
+      expect(proxy.losses).toBe(1);
+    }));
 
-    expect(lost).toBe(true);
-    await bus.close();
-    proxy.close();
-    await deleteQueues();
-  });
+  test('connects again when the connection is lost while it closes after a failed set-up', () =>
+    withLossyProxy(async (proxy) => {
+      proxy.loseAt(CONNECTION_CLOSE);
+      const engine = new RabbitMqBus({ url: proxy.url, logger, declares: false });
+      await until(() => proxy.losses === 1);
+      await withBus(async () => void (await until(() => isUsable(engine))));
+      await engine.close();
+    }));
+
+  test.each([
+    ['its channel', CHANNEL_CLOSE],
+    ['its connection', CONNECTION_CLOSE],
+  ])('stops when the connection is lost while %s closes', (_, method) =>
+    withLossyProxy(async (proxy) => {
+      const bus = await connected({ url: proxy.url });
+      await bus.consume(COMMANDS, { prefetch: 1 }, async () => {});
+      proxy.loseAt(method);
+      await bus.close();
+      expect(proxy.losses).toBe(1);
+      await deleteQueues();
+    }),
+  );
 
   test.each(['createChannel', 'consume'] as const)('a consumer stopped during %s takes no messages', (step) =>
     withBus(async (bus) => {
