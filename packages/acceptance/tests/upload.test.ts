@@ -115,7 +115,7 @@ describe('an interrupted upload', () => {
   });
 });
 
-describe('an upload that contains no video', () => {
+describe('an upload that is not a video in a form', () => {
   test('is accepted, and fails with the reason', async () => {
     const response = await client.upload(ticket, new Blob([randomBytes(200_000)]));
     expect(response.status).toBe(202);

@@ -44,7 +44,7 @@ and long`);
   ]);
 });
 
-test('SubRip with carriage returns, a byte order mark, positions, and times of any number of digits', () => {
+test('SubRip with CRLF line breaks, a byte order mark, positions, and times of any number of digits', () => {
   const text =
     '\ufeff\r\n1\r\n00:00:01,000 --> 00:00:02,5\r\n{\\an8}<font color="red">Hello</font>\r\n \r\n\r\n2\r\n1:00:03.000 --> 1:00:04,000 X1:0\r\n- Who?\r\n\r\n- Me.\r\n\r\n';
   expect(subrip(text)).toEqual([
@@ -53,7 +53,7 @@ test('SubRip with carriage returns, a byte order mark, positions, and times of a
   ]);
 });
 
-test('old line breaks, overlaps in any order, cues without duration or text', () => {
+test('CR line breaks, overlaps in any order, cues without duration or text', () => {
   const text =
     'WEBVTT\r\r00:05.000 --> 00:09.000\rB\r\r00:01.000 --> 00:07.000\rA\r\r00:02.000 --> 00:02.000\rgone\r\r00:03.000 --> 00:04.000\r<b> </b>\r';
   expect(read(text).map((cue) => cue.text)).toEqual(['A', 'B']);
@@ -96,14 +96,14 @@ test.each<[string, CaptionsFormat, string | Uint8Array, number | null, RegExp]>(
   ],
   ['Latin-1', 'subrip', Buffer.from('1\n00:00:01,000 --> 00:00:02,000\n\xe9\n', 'latin1'), 3, /UTF-8/],
   [
-    'Latin-1 with old line breaks',
+    'Latin-1 with CR line breaks',
     'subrip',
     Buffer.from('1\r00:00:01,000 --> 00:00:02,000\r\xe9\r', 'latin1'),
     3,
     /UTF-8/,
   ],
   [
-    'Latin-1 with line breaks of two bytes',
+    'Latin-1 with CRLF line breaks',
     'subrip',
     Buffer.from('1\r\n00:00:01,000 --> 00:00:02,000\r\n\xe9\r\n', 'latin1'),
     3,
@@ -120,7 +120,7 @@ test.each<[string, CaptionsFormat, string | Uint8Array, number | null, RegExp]>(
   ],
   ['nothing', 'subrip', '', null, /it is empty/],
   ['another kind of text', 'subrip', '{"cues":[]}', 1, /00:01:02,500/],
-])('%s is an error with its line', (_, format, bytes, line, message) => {
+])('%s is an error, with the line if there is one', (_, format, bytes, line, message) => {
   expect(errorOf(bytes, format)).toEqual([line, expect.stringMatching(message)]);
 });
 
@@ -176,7 +176,7 @@ test('any text is read, or refused with a CaptionsError', () => {
   );
 });
 
-test('written cues are read back unchanged, whatever their text', () => {
+test('cues that were read do not change when they are written and read again', () => {
   const times = fc.tuple(fc.nat({ max: 400_000_000 }), fc.integer({ min: 1, max: 10_000 }));
   const raw = fc.record({ times, text: cueText });
   fc.assert(
@@ -225,7 +225,7 @@ test('an empty file, and one that lost its line breaks, say how to send it', () 
   expect(errorOf('100:00:01,000 --> 00:00:02,000Hello', 'subrip')).toEqual(expected);
 });
 
-test('a cue that begins after the end of the video is an error in its line', () => {
+test('a cue that begins at or after the end of the video is an error in its line', () => {
   const file = Buffer.from('WEBVTT\n\n00:01.000 --> 00:09.000\nA\n\nid\n00:02.040 --> 00:03.000\nB');
   expect(readCaptions(file, 'webvtt', 2.0401)).toHaveLength(2);
   expect(() => readCaptions(file, 'webvtt', 2.04)).toThrow(

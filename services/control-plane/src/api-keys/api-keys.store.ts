@@ -106,7 +106,10 @@ export async function revokeKey(
     .executeTakeFirst();
 }
 
-/** Whether the workspace has a valid key with these permissions that does not expire before `until`; null means never. */
+/**
+ * Whether the workspace has a valid key with these permissions that does not expire before `until`. If `until` is null, only a key that
+ * never expires counts.
+ */
 export async function hasKeyWith(
   db: Database,
   workspaceId: string,

@@ -45,8 +45,7 @@ export class OpenIdProvider {
   }
 
   /**
-   * Exchanges the query of the provider's redirect for the identity in the ID token. Throws a sign-in failure with the
-   * reason.
+   * Exchanges the query of the provider's redirect for the identity of the person. Throws a sign-in failure with the reason.
    */
   async complete(query: string, pending: PendingSignIn): Promise<Identity> {
     const url = new URL(this.#redirectUri);
@@ -96,7 +95,7 @@ export class OpenIdProvider {
   }
 }
 
-/** Who the claims are about. Microsoft Entra has `xms_edov` in place of `email_verified`: the owner of the domain is verified. */
+/** Who the claims are about. Microsoft Entra sends `xms_edov`, "email domain owner verified", instead of `email_verified`. */
 function identityOf(claims: Readonly<Record<string, unknown>>): Identity {
   const { email, email_verified, xms_edov, name } = claims;
   return {
@@ -130,10 +129,11 @@ function failureOf(error: unknown): Problem {
       ? fail('misconfigured', 'The provider refused the client.')
       : fail('rejected', 'The provider refused the code.');
   }
-  // A provider may refuse the client with this header (RFC 6749 §5.2), and the access token (RFC 6750 §3).
+  // `WWW-Authenticate` refuses the client (RFC 6749 §5.2) or the access token (RFC 6750 §3).
   if (error instanceof openid.WWWAuthenticateChallengeError) {
     return fail('misconfigured', 'The provider refused the client or the access token.');
   }
+  // With these codes the provider sent no proper response. All others are failed checks, for example of the signature or the nonce.
   if (
     error instanceof openid.ClientError &&
     error.code !== undefined &&
