@@ -3,7 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** Evaluates each line of its input on another Erlang node and prints the value as JSON, or the error, on one line. */
+/**
+ * Evaluates each line of its input on another Erlang node and prints the value, a text without line breaks such as JSON, or the error, on
+ * one line.
+ */
 const EVALUATE_LINES = `
   Node = list_to_atom(os:getenv("RABBITMQ_NODENAME")),
   Loop = fun(Next) ->

@@ -32,7 +32,10 @@ const OWN = {
 const pairs = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'v']));
 
-/** Fields that a ticket and a patch refuse, and the field that the error names. */
+/**
+ * Fields that a ticket and a patch refuse, and the field that the error names. A ticket may have 50 pairs of metadata; a patch may have
+ * 100, because it can remove pairs as well.
+ */
 const BAD_FIELDS: [string, Record<string, unknown>, string][] = [
   ['101 pairs of metadata', { metadata: pairs(101) }, 'body/metadata'],
   ['a number in metadata', { metadata: { a: 5 } }, 'body/metadata/a'],
@@ -109,7 +112,7 @@ describe('requesting a ticket', () => {
     expect(namedFields(response)).toContain(field);
   });
 
-  test('400 for 51 pairs of metadata, and for null', async () => {
+  test('400 for 51 pairs of metadata, and for null, which a patch may have', async () => {
     expect(namedFields(await post({ metadata: pairs(51) }))).toEqual(['body/metadata']);
     expect(namedFields(await post({ passthrough: null }))).toEqual(['body/passthrough']);
   });
@@ -184,7 +187,7 @@ describe('PATCH /videos/:id', () => {
     expect((await get(videoId)).metadata).toEqual(pairs(10));
   });
 
-  test('does not undo a concurrent move of the video', async () => {
+  test('does not undo a concurrent change of the status', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     await Promise.all([plane.engine.upload(uploadToken), patch(videoId, { title: 'Meanwhile' })]);
     expect(await get(videoId)).toMatchObject({ status: 'processing', title: 'Meanwhile', size: 1_000_000 });

@@ -86,7 +86,7 @@ async function readTrack(directory: string, name: string): Promise<Track> {
   return { name, durations, segments };
 }
 
-/** The IDR frames of a track, which has one every two seconds: each after the tables, as a segment. */
+/** Makes a segment of each IDR frame of a track, which has one every two seconds: the tables of its segment (three packets), then the frame. */
 function iFramesOf({ segments }: Track): Track {
   const frames = segments.flatMap((segment) => {
     const packets = packetsOf(segment);
@@ -103,7 +103,7 @@ function iFramesOf({ segments }: Track): Track {
   return { name: 'i-frames', durations: frames.map(() => KEY_FRAME_SECONDS), segments: frames };
 }
 
-/** A deep copy, without the audio that is cut at other times. */
+/** A copy whose tracks can be changed, without the audio that is cut at other times. */
 export function copyOf({ tracks, key }: Media): Media {
   const copies = tracks
     .filter(({ name }) => name !== 'audio-4s')
@@ -128,7 +128,7 @@ export function publish({ tracks, key }: Media): Files {
   return files;
 }
 
-/** The first timestamp of the video: ffmpeg adds 1.4 s. */
+/** The first timestamp of the video: ffmpeg adds 1.4 s to the offset of 10 s. */
 export const FIRST_TIMESTAMP = 11.4 * 90_000;
 
 /** One cue during each segment, and one that begins in the first segment and ends in the second. */
@@ -188,7 +188,7 @@ function masterPlaylist(tracks: readonly Track[], files: Files): string {
   ].join('\n');
 }
 
-/** The definition of RFC 8216 §4.1, for every run of segments. */
+/** Peak and average bit rate as RFC 8216 §4.1 defines them: the peak is that of any run of segments of 0.5 to 1.5 target durations. */
 function ratesOf({ name, durations }: Track, files: Files): { peak: number; average: number } {
   const weights = durations.map((seconds, at) => ({
     seconds,

@@ -33,7 +33,7 @@ export class LongVideos {
   async previewed(playbackPolicy?: 'public' | 'signed') {
     const made = await this.planned(playbackPolicy);
     await this.progress(made.videoId, made.audio, 0.1, STARTED.audio);
-    // The piece reports this progress right after its claim, so encoding is much faster than playback.
+    // The control plane divides this progress by the time since the claim, which is short. So encoding seems much faster than playback.
     await this.progress(made.videoId, made.piece, 0.9, STARTED.piece);
     return made;
   }

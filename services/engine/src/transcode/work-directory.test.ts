@@ -28,16 +28,16 @@ test('a new directory is accessible to the engine only', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o700);
 });
 
-test.each([0o720, 0o702])(
-  'mode %o is accepted for the work directory, not for a folder in it',
-  async (mode) => {
-    const path = join(root, 'work');
-    await mkdir(path);
-    await chmod(path, mode);
-    await prepareWorkDirectory(path);
-    await expect(preparePrivateFolder(path)).rejects.toThrow('other users can write');
-  },
-);
+test.each([
+  ['720', 0o720],
+  ['702', 0o702],
+])('mode %s is accepted for the work directory, not for a folder in it', async (_, mode) => {
+  const path = join(root, 'work');
+  await mkdir(path);
+  await chmod(path, mode);
+  await prepareWorkDirectory(path);
+  await expect(preparePrivateFolder(path)).rejects.toThrow('other users can write');
+});
 
 test('a folder in the work directory that others can read is accepted', async () => {
   await preparePrivateFolder(join(root, 'work'));

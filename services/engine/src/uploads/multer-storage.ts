@@ -16,8 +16,8 @@ type IncomingFile = Parameters<StorageEngine['_handleFile']>[1];
 
 /**
  * The multer storage engine of one upload: streams the file into the object store and computes its size and SHA-256. When the
- * part is incomplete, the store fails or `signal` aborts, the store holds nothing of the file. The caller deletes a
- * file that is stored before the rest of the form turns out to be invalid.
+ * part is incomplete, the store fails or `signal` aborts, the store holds nothing of the file. If the form turns out to be invalid after
+ * the file was stored, the caller deletes the file.
  */
 export class MulterStorage implements StorageEngine {
   readonly #objects: ObjectStore;
@@ -54,14 +54,14 @@ export class MulterStorage implements StorageEngine {
     this.#storing.then(() => callback(null), callback);
   }
 
-  /** Does nothing: multer does not call it when the client disconnects, so the caller deletes the file itself. */
+  /** Does nothing: the caller deletes the file, for whatever reason the upload fails. */
   _removeFile(_req: unknown, _file: unknown, callback: (error: null) => void): void {
     callback(null);
   }
 
   async #store({ stream }: IncomingFile): Promise<StoredSource> {
     const meter = this.#meter;
-    // Multer reports both cases itself, before the object store notices them.
+    // Multer reports a file that is too large or incomplete. These errors only stop the object store.
     stream.once('limit', () => meter.destroy(new Error('The file is too large')));
     finished(stream, { writable: false }, (error) => error && meter.destroy(error));
     stream.pipe(meter);
