@@ -1,8 +1,6 @@
 import type { Channel, ChannelModel } from 'amqplib';
 
-/**
- * A channel for a few requests. A refused request closes the channel and rejects, so the error event needs no handling.
- */
+/** Opens a channel. When the broker closes it with an error, its requests reject and `close` is emitted, so `error` needs no handling. */
 export async function openChannel(connection: ChannelModel): Promise<Channel> {
   const channel = await connection.createChannel();
   channel.on('error', () => {});

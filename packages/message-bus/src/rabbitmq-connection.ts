@@ -5,6 +5,9 @@ import pTimeout from 'p-timeout';
 /** Time limit for the TCP connection and the AMQP handshake. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** Time limit to close a connection: a broker that is short of memory responds only when that ends. */
+const CLOSE_TIMEOUT_MS = 5_000;
+
 /** A connection without traffic for two heartbeats is lost. */
 const HEARTBEAT_SECONDS = 10;
 
@@ -43,7 +46,8 @@ export class RabbitMqConnection {
           try {
             await unlessLost(connection, () => options.setUp(connection));
           } catch (error) {
-            await unlessLost(connection, () => connection.close()).catch(() => {});
+            // Otherwise amqplib closes it, and never connects again if the connection is lost meanwhile.
+            await untilClosed(connection, connection.close());
             throw error;
           }
         },
@@ -72,11 +76,11 @@ export class RabbitMqConnection {
   }
 
   async close(): Promise<void> {
+    const recovering = await this.#recovering;
     const current = this.#current;
     this.#current = undefined;
-    const recovering = await this.#recovering;
-    if (current === undefined) await recovering.close();
-    else await unlessLost(current, () => recovering.close()).catch(() => {});
+    const closing = recovering.close();
+    await (current === undefined ? closing : untilClosed(current, closing));
   }
 
   #listen(recovering: RecoveringChannelModel, { url, purpose, logger, onConnected, onLost }: Options): void {
@@ -113,9 +117,17 @@ export class RabbitMqConnection {
 }
 
 /**
- * Rejects when the connection closes before `work` has settled. amqplib's `close()` of a connection never settles if the connection is
- * lost before the broker has responded.
+ * Resolves when the connection is closed or lost, or after a time limit. Never rejects. amqplib's own promise, `closing`, does not settle
+ * if the connection is lost before the broker has responded.
  */
+async function untilClosed(connection: ChannelModel, closing: Promise<void>): Promise<void> {
+  const closed = Promise.withResolvers<void>();
+  connection.once('close', () => closed.resolve());
+  const either = Promise.race([closing, closed.promise]);
+  await pTimeout(either, { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {});
+}
+
+/** Rejects when the connection is closed or lost before `work` has settled. */
 function unlessLost<T>(connection: ChannelModel, work: () => Promise<T>): Promise<T> {
   const lost = new AbortController();
   connection.once('close', (cause) => lost.abort(new Error('The connection was closed', { cause })));

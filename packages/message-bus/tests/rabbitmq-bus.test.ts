@@ -162,8 +162,11 @@ async function withLossyProxy(work: (proxy: LossyProxy) => Promise<void>): Promi
     },
     losses: 0,
   };
-  await work(proxy);
-  server.close();
+  try {
+    await work(proxy);
+  } finally {
+    server.close();
+  }
 }
 
 describe('RabbitMqBus', () => {

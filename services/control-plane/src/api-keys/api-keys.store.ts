@@ -74,8 +74,8 @@ export async function listKeys(db: Database, workspaceId: string, page: PageRequ
 }
 
 /**
- * Serializes the transactions that revoke keys of a workspace: locks the row of the workspace until the transaction ends. The lock does
- * not block new rows that refer to the workspace, such as videos.
+ * Locks the row of a workspace until the transaction ends, so that transactions that call this for the same workspace run one after the
+ * other. The lock does not block new rows that refer to the workspace, such as videos.
  */
 export async function serializeRevocations(db: Database, workspaceId: string): Promise<void> {
   await db

@@ -133,7 +133,7 @@ function failureOf(error: unknown): Problem {
   if (error instanceof openid.WWWAuthenticateChallengeError) {
     return fail('misconfigured', 'The provider refused the client or the access token.');
   }
-  // With these codes the provider sent no proper response. All others are failed checks, for example of the signature or the nonce.
+  // The other codes are failed checks, for example of the signature or the nonce.
   if (
     error instanceof openid.ClientError &&
     error.code !== undefined &&
