@@ -63,9 +63,12 @@ export class ComposeStack {
   /** Whether a running control plane can resolve the name of another service. True as well if it does not run. */
   async #hasNames() {
     const lookup = `require('node:dns').lookup('postgres', (error) => console.log(error?.code ?? 'found'))`;
-    const [controlPlane] = await this.containers('control-plane');
-    const result = await this.exec(controlPlane, 'node', '-e', lookup).catch(() => '');
-    return result.trim() !== 'ENOTFOUND';
+    try {
+      const [controlPlane] = await this.containers('control-plane');
+      return (await this.exec(controlPlane, 'node', '-e', lookup)).trim() !== 'ENOTFOUND';
+    } catch {
+      return true;
+    }
   }
 
   async #restartOnce() {

@@ -44,7 +44,7 @@ export class RabbitMqConnection {
           // Without a listener an error event would crash the process.
           connection.on('error', () => {});
           try {
-            await unlessLost(connection, () => options.setUp(connection));
+            await unlessLost(connection, options.setUp(connection));
           } catch (error) {
             // Otherwise amqplib closes it, and never connects again if the connection is lost meanwhile.
             await untilClosed(connection, connection.close());
@@ -128,10 +128,10 @@ async function untilClosed(connection: ChannelModel, closing: Promise<void>): Pr
 }
 
 /** Rejects when the connection is closed or lost before `work` has settled. */
-function unlessLost<T>(connection: ChannelModel, work: () => Promise<T>): Promise<T> {
+function unlessLost<T>(connection: ChannelModel, work: Promise<T>): Promise<T> {
   const lost = new AbortController();
   connection.once('close', (cause) => lost.abort(new Error('The connection was closed', { cause })));
-  return pTimeout(work(), { milliseconds: Number.POSITIVE_INFINITY, signal: lost.signal });
+  return pTimeout(work, { milliseconds: Number.POSITIVE_INFINITY, signal: lost.signal });
 }
 
 /** amqplib reads the heartbeat from the URL only. */

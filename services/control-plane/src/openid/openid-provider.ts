@@ -133,7 +133,7 @@ function failureOf(error: unknown): Problem {
   if (error instanceof openid.WWWAuthenticateChallengeError) {
     return fail('misconfigured', 'The provider refused the client or the access token.');
   }
-  // The other codes are failed checks, for example of the signature or the nonce.
+  // An error with another code than these is a failed check, for example of the signature or the nonce.
   if (
     error instanceof openid.ClientError &&
     error.code !== undefined &&
