@@ -11,7 +11,7 @@ const shared = {
 };
 
 export default {
-  // One more than two processors, because tests often wait for a program, a timeout or the database.
+  // For a machine with two processors: one more, because tests often wait for a program, a timeout or the database.
   maxWorkers: 3,
   // On a busy machine a worker needs longer than the default of 500 ms to end, and jest then takes it for one that hangs.
   workerGracefulExitTimeout: 10_000,
@@ -39,7 +39,7 @@ export default {
       globalTeardown: '<rootDir>/infra/testing/faults-teardown.js',
     },
     {
-      // Tests the node that infra/testing/acceptance-check.js starts; its addresses are in FRAMELANE_*.
+      // Tests the single node that infra/testing/acceptance-check.js starts; see packages/acceptance/src/target.ts.
       ...shared,
       displayName: 'acceptance',
       testMatch: ['<rootDir>/packages/acceptance/tests/**/*.test.ts'],

@@ -30,8 +30,8 @@ export const CONFINED = [
   'sh',
 ];
 
-/** The resources that any other program of the engine's user can reach in the container. */
-export const REACHED_BY_OTHERS = 'work /etc/passwd /app/package.json network signals';
+/** The resources that the script reaches without a sandbox, as any program of the engine's user. */
+export const REACHED_UNCONFINED = 'work /etc/passwd /app/package.json network signals';
 
 /** The resources that the script reaches when `command` runs it. An empty `command` runs it without a sandbox. */
 export async function reached(stack, engine, command) {

@@ -7,7 +7,7 @@ import { runProgram } from '../../packages/test-kit/src/run-program.ts';
 import { until } from '../../packages/test-kit/src/until.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { Customer } from './customer.js';
-import { CONFINED, REACHED_BY_OTHERS, reached } from './hostile-program.js';
+import { CONFINED, REACHED_UNCONFINED, reached } from './hostile-program.js';
 import { ComposeStack, commandsFrom } from './stack.js';
 
 /**
@@ -138,9 +138,9 @@ async function runChecks(stack, target, folder, signal) {
         const [{ sandbox } = {}] = await stack.logged(transcoder, 'sandbox.chosen');
         const confined = await reached(stack, transcoder, CONFINED);
         if (!sandbox || confined !== '') throw new Error(`Sandbox ${sandbox}, reached: ${confined}`);
-        // For comparison: without the sandbox the files exist, and the transcoder's environment is still unreadable.
-        const others = await reached(stack, transcoder, []);
-        if (others !== REACHED_BY_OTHERS) throw new Error(`Reached without the sandbox: ${others}`);
+        // For comparison: the same program without the sandbox.
+        const unconfined = await reached(stack, transcoder, []);
+        if (unconfined !== REACHED_UNCONFINED) throw new Error(`Reached without the sandbox: ${unconfined}`);
       }
     },
   );

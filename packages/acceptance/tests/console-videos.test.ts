@@ -67,7 +67,7 @@ async function untilStatus(page: Page, title: string, status: string): Promise<v
   );
 }
 
-/** Waits until the list shows the image of a video, whose URL has no token. */
+/** Waits until the list shows a poster. Its URL has no token. */
 async function untilPoster(page: Page): Promise<void> {
   await page.waitForFunction(
     `[...document.querySelectorAll('img.poster')].some(({ naturalWidth, src }) => naturalWidth > 0 && /\\/poster\\.jpg\\?at=\\d+$/.test(src))`,
@@ -102,7 +102,7 @@ testInBrowser('from the sign-in link to a playing video, and the deletion of a f
   expect(await textOf(page, 'Video id')).toBe(videoId);
   expect(await textOf(page, 'Playlist (HLS)')).toBe((await client.video(videoId)).hls);
 
-  // The session gets the poster of a signed video, too.
+  // A person who is signed in sees the poster of a signed video without a playback token.
   await client.call('PATCH', `/videos/${videoId}`, { playbackPolicy: 'signed' });
   await page.goto(`${publicUrl}/console/videos?q=console-clip`);
   await untilText(page, 'signed');
@@ -157,7 +157,7 @@ testInBrowser('keyboard, tags, and several videos at once', async () => {
 
   for (const key of ['j', 'j', 'j', 'k', 'x', 'j', 'x'] as const) await page.keyboard.press(key);
   await untilText(page, '2 selected');
-  expect(await textOfSelected(page)).toEqual([1, 2]);
+  expect(await selectedRows(page)).toEqual([1, 2]);
   await inspect(opened, 'list');
   await click(page, 'Add tags');
   await fill(page, 'Tags of 2 videos', `new, ${tag}, <b>bold</b>`);
@@ -195,7 +195,7 @@ testInBrowser('keyboard, tags, and several videos at once', async () => {
   await page.keyboard.type('gk?');
   expect([await page.title(), await page.$('[role="dialog"]')]).toEqual(['Videos – Framelane', null]);
 
-  // The first deletion is to wait a second, and the second one is refused.
+  // One deletion gets 429 and succeeds when the console repeats it; another gets 403 and fails.
   await page.goto(`${publicUrl}/console/videos?tag=${tag}`);
   await untilRows(page, 5);
   await refuseDeletions(page, [429, 403]);
@@ -216,7 +216,8 @@ testInBrowser('keyboard, tags, and several videos at once', async () => {
   expect(problemsOf(opened, /403|429/)).toEqual([]);
 });
 
-const textOfSelected = (page: Page) =>
+/** The indexes of the selected rows. */
+const selectedRows = (page: Page) =>
   page.evaluate(
     `[...document.querySelectorAll('.rows > li')].flatMap((row, at) => row.dataset.selected === 'true' ? [at] : [])`,
   );

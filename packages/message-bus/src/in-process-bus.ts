@@ -193,7 +193,8 @@ export class InProcessBus implements MessageBus {
     queue.dead.latest.push({ message, deliveries, error, at: new Date() });
     if (queue.dead.latest.length > DEAD_LETTERS_KEPT) queue.dead.latest.shift();
     this.#logger.error('message.dead_lettered', {
-      queue: deadLetterQueue(queue.name),
+      queue: queue.name,
+      deadLetterQueue: deadLetterQueue(queue.name),
       messageId: id,
       type,
       deliveries,

@@ -96,7 +96,12 @@ export class RabbitMqSubscription {
     } catch (error) {
       const { queue, logger } = this.#options;
       const messageId = delivery.properties.messageId;
-      logger.error('message.unreadable', { queue: deadLetterQueue(queue), messageId, error });
+      logger.error('message.unreadable', {
+        queue,
+        deadLetterQueue: deadLetterQueue(queue),
+        messageId,
+        error,
+      });
       return undefined;
     }
   }
@@ -115,7 +120,7 @@ export class RabbitMqSubscription {
     const facts = { messageId: message.id, type: message.type, deliveries, error };
     const final = error instanceof UnprocessableMessageError || deliveries >= DELIVERY_LIMIT;
     if (final) {
-      logger.error('message.dead_lettered', { queue: deadLetterQueue(queue), ...facts });
+      logger.error('message.dead_lettered', { queue, deadLetterQueue: deadLetterQueue(queue), ...facts });
     } else {
       logger.warn('message.rejected', { queue, ...facts });
       const delayMs = redeliveryDelayMs * 2 ** (deliveries - 1);

@@ -157,6 +157,11 @@ test('logs dead letters and keeps the latest hundred', async () => {
   expect(errors).toHaveBeenCalledTimes(103);
   expect(errors.mock.calls[0]).toEqual([
     'message.dead_lettered',
-    expect.objectContaining({ queue: 'engine.commands.dead', messageId: sent[0]?.id, type: 'transcode' }),
+    expect.objectContaining({
+      queue: 'engine.commands',
+      deadLetterQueue: 'engine.commands.dead',
+      messageId: sent[0]?.id,
+      type: 'transcode',
+    }),
   ]);
 });

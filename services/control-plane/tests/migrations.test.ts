@@ -60,13 +60,15 @@ test('the database of an unreleased version is refused with a sentence that says
   await database.drop();
 });
 
-test('the database of a later version is refused', async () => {
+test('the database of a newer version is refused with a sentence that says what to do', async () => {
   const database = await createEmptyDatabase();
-  const later = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
-  await migrateToLatest(later);
-  await sql`insert into kysely_migration values ('29990101-later', '')`.execute(later);
-  await expect(migrateToLatest(later)).rejects.toThrow('The database could not be migrated');
-  await later.destroy();
+  const newer = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
+  await migrateToLatest(newer);
+  await sql`insert into kysely_migration values ('29990101-later', '')`.execute(newer);
+  await expect(migrateToLatest(newer)).rejects.toThrow(
+    'newer version of Framelane: it has the unknown migrations 29990101-later. Start that version or a later one.',
+  );
+  await newer.destroy();
   await database.drop();
 });
 

@@ -41,14 +41,14 @@ export type SegmentContent = {
 /** Null packets. Their counters have no meaning (ISO/IEC 13818-1 §2.4.3.3). */
 const NULL_PID = 0x1fff;
 
-/** Whether all of a segment could be read, from its first frame on. */
+/** Whether the segment could be read to its end and no frame precedes its tables, so that no frame is missing. */
 export function isWhole({ damage, hasPat, hasPmt }: SegmentContent): boolean {
   return damage === null && hasPat && hasPmt;
 }
 
 type Track = { pes: PesReader; add(packet: PesPacket): void };
 
-/** Parses a transport stream segment in chunks. Keeps at most one frame of each stream in memory. */
+/** Parses a transport stream segment in chunks. Keeps at most one PES packet of each stream in memory. */
 export class SegmentReader {
   readonly #packets = new PacketReader();
   readonly #counters = new Map<number, Counters & { repeated: boolean }>();
@@ -73,7 +73,7 @@ export class SegmentReader {
     });
   }
 
-  /** The measurements of the whole segment. */
+  /** Ends the segment and returns its measurements. */
   end(): SegmentContent {
     this.#unlessDamaged(() => {
       this.#packets.end();

@@ -39,7 +39,7 @@ const NO_MASTER = 'there is no master playlist';
 const CELLULAR_PEAK = 192_000;
 const MILLISECOND_TICKS = TICKS / 1000;
 
-/** Rules for the variants and alternatives of a master playlist, except for their bit rates. */
+/** Rules for the variants and alternatives of a master playlist. bandwidth.rules.ts compares their bit rates with measured ones. */
 export const MASTER_RULES: readonly Rule[] = [
   {
     id: 'master.codecs',
@@ -164,7 +164,7 @@ export const MASTER_RULES: readonly Rule[] = [
     id: 'master.several-variants',
     level: 'must',
     source: 'Apple 9.9',
-    sentence: 'The video has variants with several bit rates.',
+    sentence: 'The video has several variants.',
     check: ({ master, url }) => {
       if (master === null) return notApplicable(NO_MASTER);
       const place = shortAddress(url, url);

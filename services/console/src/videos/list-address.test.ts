@@ -28,7 +28,7 @@ test('the order and the page are no filters', () => {
 });
 
 test('the last day is a whole day in the time zone of the browser', () => {
-  // On a machine in UTC, the test could not fail without this. Jest's own runtime, which runs mutation tests, ignores it.
+  // In UTC, the test would pass even if the code ignored the time zone. This has no effect in mutation tests, which use jest's own runtime.
   process.env.TZ = 'America/New_York';
   const { createdAfter, createdBefore } = toQuery({ ...EMPTY, from: '2026-12-31', to: '2026-12-31' });
   expect(createdAfter).toBe(new Date(2026, 11, 31).toISOString());

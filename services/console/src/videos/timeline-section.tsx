@@ -12,11 +12,11 @@ import { timelineWords } from './timeline-words.ts';
 export function TimelineSection({ video }: { video: Video }) {
   const { data, error, refetch } = useTimeline(video);
   const now = useNow();
-  // Without a connection, the page says so.
-  const isShown = error !== null && !isConnectionError(error);
+  // The video page itself reports a lost connection.
+  const showsError = error !== null && !isConnectionError(error);
   return (
     <Section title="Timeline">
-      {isShown && <ErrorAlert error={error} retry={() => void refetch()} />}
+      {showsError && <ErrorAlert error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Loading rows={2} />}
       <ol className="timeline">
         {data?.map((entry) => (

@@ -37,33 +37,34 @@ test('an import, a failure and a delay have words of their own', () => {
   expect(timelineWords(step('uploaded'), video({ import: IMPORT }), NOW)).toBe('Import finished');
   const error = { code: 'no_video_track', message: 'The file has no video.' } as const;
   expect(timelineWords(step('failed'), video({ error }), NOW)).toBe('Failed: The file has no video.');
-  expect(timelineWords(step('waiting'), video(), NOW - 120_000)).toBe('The next attempt is due');
+  expect(timelineWords(step('waiting'), video(), NOW - 120_000)).toBe('Next attempt planned');
 });
 
 test('the stage says what happens, how far it is, and what comes next', () => {
-  expect(stageOf(video(), [attempt('running')])).toMatchObject({
+  expect(stageOf(video(), [attempt('running')], NOW)).toMatchObject({
     percent: 40,
     now: 'The video is being transcoded: 40 %.',
   });
   const preview = { hls: '', variants: ['720p', '1080p'] } as const;
-  expect(stageOf(video({ preview } as never), [attempt('running')]).next).toMatch(
+  expect(stageOf(video({ preview } as never), [attempt('running')], NOW).next).toMatch(
     /^It can be played already, in 720p, 1080p\./,
   );
   const inPieces = attempt('running');
   Object.assign(inPieces.attempt ?? {}, { tasks: { total: 20, completed: 7, running: 2 } });
-  expect(stageOf(video(), [inPieces]).now).toBe(
+  expect(stageOf(video(), [inPieces], NOW).now).toBe(
     'The video is being transcoded: 40 %. 7 of 20 pieces are done, 2 in progress.',
   );
-  expect(stageOf(video(), [attempt('running', 3)]).now).toMatch(/This is attempt 3\.$/);
-  expect(stageOf(video(), [step('waiting')])).toMatchObject({
+  expect(stageOf(video(), [attempt('running', 3)], NOW).now).toMatch(/This is attempt 3\.$/);
+  expect(stageOf(video(), [step('waiting')], NOW)).toMatchObject({
     percent: null,
     now: 'The file waits for an engine.',
   });
-  expect(stageOf(video({ status: 'uploading', expiresAt: AT }), undefined).now).toMatch(
+  expect(stageOf(video(), [step('waiting')], NOW - 120_000).now).toMatch(/^The next attempt begins at /);
+  expect(stageOf(video({ status: 'uploading', expiresAt: AT }), undefined, NOW).now).toMatch(
     /^Framelane waits .* before/,
   );
   const importing = { ...IMPORT, tries: 1, nextTryAt: AT };
-  expect(stageOf(video({ status: 'uploading', import: importing }), undefined)).toMatchObject({
+  expect(stageOf(video({ status: 'uploading', import: importing }), undefined, NOW)).toMatchObject({
     percent: 25,
     now: expect.stringMatching(/^Framelane fetches the file: 25 %\. Try 1 failed; the next one begins at /),
   });

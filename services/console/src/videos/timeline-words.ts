@@ -16,7 +16,7 @@ export function timelineWords({ type, at, attempt }: Entry, video: Video, now: n
     case 'retried':
       return 'Retried';
     case 'waiting':
-      return Date.parse(at) > now ? 'The next attempt is due' : 'Waiting for an engine';
+      return Date.parse(at) > now ? 'Next attempt planned' : 'Waiting for an engine';
     case 'ready':
       return 'Ready to play';
     case 'failed':
@@ -52,15 +52,24 @@ export type Stage = {
   percent: number | null;
 };
 
-/** The stage of a video that is uploaded, imported or processed. `timeline` is undefined until it is loaded. */
-export function stageOf(video: Video, timeline: readonly Entry[] | undefined): Stage {
+/**
+ * The stage of a video that is being uploaded, imported or processed. `timeline` is undefined until it is loaded; `time` is a
+ * Unix time in milliseconds.
+ */
+export function stageOf(video: Video, timeline: readonly Entry[] | undefined, time: number): Stage {
   if (video.status === 'uploading')
     return video.import === null ? uploadStage(video) : importStage(video.import);
   const latest = timeline?.at(-1);
   const next = video.preview
     ? `It can be played already, in ${video.preview.variants.join(', ')}. A part that is not transcoded yet takes a moment.`
     : 'The player appears when the video can be played.';
-  if (latest?.type === 'waiting') return { now: 'The file waits for an engine.', next, percent: null };
+  if (latest?.type === 'waiting') {
+    const isPlanned = Date.parse(latest.at) > time;
+    const words = isPlanned
+      ? `The next attempt begins at ${formatTime(latest.at)}.`
+      : 'The file waits for an engine.';
+    return { now: words, next, percent: null };
+  }
   const again = (latest?.attempt?.number ?? 1) > 1 ? ` This is attempt ${latest?.attempt?.number}.` : '';
   const tasks = tasksWords(latest?.attempt?.tasks ?? null);
   return {

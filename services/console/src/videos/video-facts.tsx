@@ -29,7 +29,7 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
               {source.videoCodec}, {source.audioCodec ?? 'no audio'}
             </Fact>
             <Fact name="SHA-256">
-              <span className="request-id">{source.sha256}</span>
+              <span className="small-code">{source.sha256}</span>
             </Fact>
           </>
         )}

@@ -20,7 +20,7 @@ export function VideoFailure({ video: { id, error, retryable } }: { video: Video
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{error.message}</Text>
         <Text size="sm">{adviceFor(error.code)}</Text>
-        <div className="request-id">{error.code}</div>
+        <div className="small-code">{error.code}</div>
         {retryable && can('videos:write') && (
           <Button size="xs" loading={retry.isPending} onClick={() => retry.mutate()}>
             Retry

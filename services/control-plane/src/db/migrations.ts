@@ -85,7 +85,8 @@ export function migrator(db: Database): Migrator {
 
 /**
  * Migrates the database to the latest schema. Each migration of a database in use has its own transaction, so that none locks a table
- * longer than it needs to. Concurrent processes take turns. Throws when an unreleased version created the database.
+ * longer than it needs to. Concurrent processes take turns. Throws when an unreleased version created the database, or a newer one
+ * migrated it.
  */
 export function migrateToLatest(db: Database): Promise<void> {
   return withSchemaLock(db, async () => {
@@ -93,6 +94,12 @@ export function migrateToLatest(db: Database): Promise<void> {
     if (applied.includes(UNRELEASED_MIGRATION)) {
       throw new Error(
         'The database belongs to an unreleased version of Framelane and cannot be migrated. Use an empty database; on a single node, move DATA_DIR away.',
+      );
+    }
+    const unknown = applied.filter((name) => !(name in MIGRATIONS));
+    if (unknown.length > 0) {
+      throw new Error(
+        `The database belongs to a newer version of Framelane: it has the unknown migrations ${unknown.join(', ')}. Start that version or a later one.`,
       );
     }
     // Before each step Kysely reads the whole system catalogue, which takes longer than most migrations.

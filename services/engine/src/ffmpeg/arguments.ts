@@ -23,8 +23,8 @@ export const MAX_THREADS = 16;
 const MAX_DECODER_PIXELS = MAX_THREADS * 3840 * 2160;
 
 /**
- * When the video changes its size, ffmpeg by default builds new filters, which count frames and time from zero again. These options
- * keep the filters. The first filter scales all frames to one size.
+ * When the video changes its size, ffmpeg by default builds new filters, which count frames and time from zero again.
+ * `-reinit_filter 0` keeps the filters; the first one scales all frames to one size. `-noautorotate`: the filters rotate the video.
  */
 const PERMANENT_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
 
@@ -95,7 +95,7 @@ export function streamOptions(
   ];
 }
 
-/** The filters emit one frame per second, so `-r 1` repeats none. */
+/** The filters emit the versions of an image as frames at 0 s, 1 s and so on. `-r 1` writes each of them once. */
 export function imageOptions(name: string): string[] {
   return [
     ...['-map', `[${name}]`, ...WITHOUT_METADATA, '-r', '1', '-c:v', 'mjpeg', '-q:v', '4'],

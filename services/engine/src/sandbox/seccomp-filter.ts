@@ -2,14 +2,14 @@
 type Numbers = readonly [x64: number, arm64: number | null];
 
 /**
- * System calls that a sandboxed program may not make, with their numbers on x86-64 and arm64 (Linux `unistd.h`). Landlock
- * controls only how files are opened. So this list also covers other ways to affect files and processes of the same user.
+ * System calls that a sandboxed program may not make, with their numbers on x86-64 and arm64 (Linux `unistd.h`). Landlock version 3
+ * does not control the attributes of files, other processes and the network. This list does.
  */
 const DENIED: Record<string, Numbers> = {
   // Processes. Threads are allowed, see `clone`.
   fork: [57, null],
   vfork: [58, null],
-  // The network. The inherited standard output may also be a socket.
+  // The network. Standard output is inherited and can be a socket, so calls that use an existing socket are denied, too.
   socket: [41, 198],
   socketpair: [53, 199],
   bind: [49, 200],
@@ -43,7 +43,7 @@ const DENIED: Record<string, Numbers> = {
   sched_setscheduler: [144, 119],
   sched_setaffinity: [203, 122],
   sched_setattr: [314, 274],
-  // Files other than regular ones, and changes to files without opening them.
+  // Files other than regular ones, attributes of files, and file events.
   link: [86, null],
   linkat: [265, 37],
   symlink: [88, null],
