@@ -11,8 +11,6 @@ const optionOf = (options: readonly string[], name: string) =>
 const valuesOf = (options: readonly string[], name: string) =>
   [0, 1, 2].map((at) => optionOf(options, `${name}:v:${at}`));
 
-const VERYFAST_SMALL = 'b-adapt=2:bframes=4:trellis=1:ref=2:mixed-refs=1';
-
 const FAST = {
   rungs: planLadder({ width: 1280, height: 720 }, 50),
   frameRate: { numerator: 50, denominator: 1 },
@@ -43,13 +41,17 @@ describe('the encoder options', () => {
   });
 
   test.each([
-    ['ultrafast', [undefined, undefined, undefined]],
-    ['veryfast', [VERYFAST_SMALL, VERYFAST_SMALL, undefined]],
-    ['medium', ['b-adapt=2:bframes=4', 'b-adapt=2:bframes=4', undefined]],
-    ['slower', [undefined, undefined, undefined]],
-  ])('with preset %s have -x264-params %j for 360p, 480p and 720p', (preset, options) => {
+    ['ultrafast', undefined],
+    ['superfast', 'b-adapt=2:bframes=4:trellis=1'],
+    ['veryfast', 'b-adapt=2:bframes=4:trellis=1:ref=2:mixed-refs=1'],
+    ['faster', 'b-adapt=2:bframes=4:mixed-refs=1'],
+    ['fast', 'b-adapt=2:bframes=4'],
+    ['medium', 'b-adapt=2:bframes=4'],
+    ['slow', 'b-adapt=2:bframes=4'],
+    ['slower', undefined],
+  ])('with preset %s have -x264-params %j for 360p and 480p, and none for 720p', (preset, options) => {
     const rungs = planLadder({ width: 1280, height: 720 }, 25);
-    expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params')).toEqual(options);
+    expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params')).toEqual([options, options, undefined]);
   });
 
   test.each([

@@ -6,7 +6,7 @@ describe('a tool error', () => {
   test.each([
     ['probe', 'file:source/file: Invalid data found when processing input', 'not_a_video', false],
     ['probe', "[hls @ 0x55] Format not on whitelist 'mov,matroska'", 'not_a_video', false],
-    ['probe', "[concat @ 0x55] Protocol 'https' not on whitelist 'file'!", 'not_a_video', false],
+    ['encode', "[concat @ 0x55] Protocol 'https' not on whitelist 'file'!", 'not_a_video', false],
     ['probe', 'Could not open codec for input stream 1', 'malformed_media', false],
     ['encode', "[dca @ 0x55] Codec (dca) not on whitelist 'h264'\nError", 'transcode_failed', false],
     ['encode', 'Decoder (codec av1) not found for input stream #0:0', 'unsupported_codec', false],
@@ -100,8 +100,10 @@ describe('a tool error', () => {
     expect(audioFormatChange(error)).toEqual({ index: Number.NaN });
     expect(audioFormatChange(new ToolError('exit', '', 'Conversion failed!'))).toBeNull();
     expect(audioFormatChange(new Error(stderr))).toBeNull();
-    const named = new ToolError('exit', '', `[graph_1_in_0_2 @ 0x5581] ${stderr.slice(5)}`);
-    expect(audioFormatChange(named)).toEqual({ index: 2 });
+    for (const input of ['graph_1_in_0_12', 'graph_10_in_0:12']) {
+      const named = new ToolError('exit', '', `[${input} @ 0x5581] ${stderr.slice(5)}`);
+      expect(audioFormatChange(named)).toEqual({ index: 12 });
+    }
   });
 
   test('does not show the output of the tool to the client', () => {

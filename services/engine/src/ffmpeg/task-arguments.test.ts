@@ -73,11 +73,21 @@ describe('the arguments of a piece', () => {
     }
   });
 
+  test('write transport stream segments without metadata', () => {
+    const [, second] = pieceLine().outputs;
+    const options = second?.options.join(' ');
+    expect(options).toMatch(/^-map \[480p\] -map_metadata -1 -map_chapters -1 -c:v:0 libx264 /);
+    expect(options).toContain(
+      ' -f segment -segment_format mpegts -segment_format_options pat_period=1000000:sdt_period=1000000 ',
+    );
+  });
+
   test.each([
     [{ numerator: 30_000, denominator: 1001 }, 1000, 'start_time=0,', 'start_frame=1000:end_frame=1301'],
     [{ numerator: 30_000, denominator: 1001 }, 31_000, 'start_time=1001,', 'start_frame=1000:end_frame=1301'],
     [{ numerator: 30, denominator: 1 }, 45, 'start_time=0,', 'start_frame=45:end_frame=346'],
     [{ numerator: 25, denominator: 2 }, 500, 'start_time=38,', 'start_frame=25:end_frame=326'],
+    [{ numerator: 50, denominator: 4 }, 500, 'start_time=38,', 'start_frame=25:end_frame=326'],
   ])('start at a whole second that has a frame: %j, frame %d', (frameRate, firstFrame, start, trim) => {
     const { outputs } = pieceLine({ frameRate }, { firstFrame });
     const graph = optionValue(outputs[0]?.options ?? [], '-filter_complex');
@@ -98,6 +108,15 @@ test('the passthrough and the audio are runs of their own', () => {
     / -map \[audio\] .*-c:a aac .*-var_stream_map a:0,agroup:audio,name:audio /,
   );
   expect(audio?.options).not.toContain('0:1');
+  expect(optionValue(audio?.options ?? [], '-filter_complex')).toMatch(/^\[0:\d\].*\[audio\]$/);
+  for (const { inputOptions, outputs } of [
+    passthroughArguments(plan, { ...SETTINGS, threads: 64 }),
+    audioArguments(plan, { ...SETTINGS, threads: 64 }),
+  ]) {
+    expect(outputs.map(({ path }) => path)).toEqual(['output/%v.m3u8']);
+    expect(optionValue(inputOptions, '-threads')).toBe('16');
+    expect(optionValue(outputs[0]?.options ?? [], '-filter_complex_threads')).toBe('16');
+  }
 });
 
 test('images are made from key frames or from all frames', () => {
@@ -110,4 +129,18 @@ test('images are made from key frames or from all frames', () => {
   expect(imagesArguments(encodePlan(), { keyFramesOnly: false }, SETTINGS).inputOptions).not.toContain(
     '-skip_frame',
   );
+  expect(outputs[0]?.options.slice(4)).toEqual(['-map', '[frames]', '-f', 'null']);
+});
+
+test('images are made from the highest rendition below 1080p', () => {
+  const graphOf = (width: number, height: number) => {
+    const plan = encodePlan({ rungs: planLadder({ width, height }, 25), audio: [] });
+    const { outputs } = imagesArguments(plan, { keyFramesOnly: true }, { threads: 64 });
+    expect(optionValue(outputs[0]?.options ?? [], '-filter_complex_threads')).toBe('16');
+    return optionValue(outputs[0]?.options ?? [], '-filter_complex');
+  };
+  const split = ',split=3[frames][to-poster][to-storyboard];';
+  expect(graphOf(1920, 1080)).toContain('scale=1280:720');
+  expect(graphOf(1920, 1080)).toContain(split);
+  expect(graphOf(640, 360)).toContain('scale=640:360');
 });

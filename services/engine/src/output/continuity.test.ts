@@ -40,6 +40,17 @@ function countersOf(segment: Buffer, pid: number): number[] {
   return counters;
 }
 
+/** The sizes of the payloads of a PID, in order. */
+function payloadSizesOf(segment: Buffer, pid: number): number[] {
+  const sizes: number[] = [];
+  for (let at = 0; at < segment.length; at += PACKET_BYTES) {
+    const own = segment.subarray(at, at + PACKET_BYTES);
+    const adaptation = (own.readUInt8(3) & 0x20) === 0 ? 0 : 1 + own.readUInt8(4);
+    if (pidOf(own) === pid) sizes.push(184 - adaptation);
+  }
+  return sizes;
+}
+
 const upTo15 = (first: number) => Array.from({ length: 16 - first }, (_, at) => first + at);
 
 describe('the completed counters', () => {
@@ -56,9 +67,22 @@ describe('the completed counters', () => {
     expect(completed.length % PACKET_BYTES).toBe(0);
     const counters = countersOf(completed, STREAM);
     expect(counters).toEqual(first === 15 ? [15, ...upTo15(0)] : upTo15(first));
+    expect(payloadSizesOf(completed, STREAM)).not.toContain(0);
     expect(countersOf(completed, TABLE)).toEqual(upTo15(countersOf(segment, TABLE)[0] ?? 0));
     expect(elementaryStream(completed)).toEqual(elementaryStream(segment));
     expect(firstTimestamp(completed)).toBe(firstTimestamp(segment));
+  });
+
+  test('do not count packets without payload', () => {
+    const clock = packet({ pid: STREAM, counter: 4, payload: [], flags: 0x10 });
+    clock.writeUInt8(0x20 | 4, 3);
+    const unused = Buffer.from(clock);
+    unused.writeUInt16BE(0x101, 1);
+    const completed = completeCounters(Buffer.concat([table(0), frame(3, 160), rest(4), clock, unused]));
+    expect(countersOf(completed, STREAM)).toEqual([...upTo15(3), 4]);
+    expect(countersOf(completed, 0x101)).toEqual([4]);
+    const shares = payloadSizesOf(completed, STREAM).slice(1, -1);
+    expect([...shares].sort((a, b) => b - a)[0]).toBe(shares[0]);
   });
 
   test('leave the flags at the beginning of a frame', () => {

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { elementaryStream, firstTimestamp, isTransportStream, StreamEnd } from './transport-stream.ts';
+import {
+  elementaryStream,
+  firstTimestamp,
+  isTransportStream,
+  KeyFrames,
+  StreamEnd,
+} from './transport-stream.ts';
 
 /** A packet with the start of a PES packet: its timestamp in hex, and its payload behind stuffing. */
 function packet(pid: number, time: string, payload: string): Buffer {
@@ -122,8 +128,8 @@ describe('the end of video', () => {
 });
 
 /** A complete ADTS frame in hex. */
-function adtsFrame({ rateIndex = 3, blocks = 1, bytes = 9 } = {}): string {
-  const header = Buffer.from([0xff, 0xf1, 0x40 | (rateIndex << 2), 0, 0, 0, blocks - 1]);
+function adtsFrame({ rateIndex = 3, blocks = 1, bytes = 9, flags = 0xf1 } = {}): string {
+  const header = Buffer.from([0xff, flags, 0x40 | (rateIndex << 2), 0, 0, 0, blocks - 1]);
   header.writeUIntBE(bytes << 5, 3, 3);
   return Buffer.concat([header, Buffer.alloc(bytes - 7)]).toString('hex');
 }
@@ -138,6 +144,7 @@ describe('the end of audio', () => {
     ['96 kHz', adtsFrame({ rateIndex: 0 }), 1024 / 96_000],
     ['several blocks in a frame', adtsFrame({ blocks: 3 }), 3072 / 48_000],
     ['a frame without data', adtsFrame({ bytes: 7 }), 1024 / 48_000],
+    ['a frame with a checksum', adtsFrame({ flags: 0xf0 }), 1024 / 48_000],
   ])('is the end of its last frame: %s', (_, frames, seconds) => {
     expect(endOf('audio', [start(frames)])).toBeCloseTo(10 + seconds, 9);
   });
@@ -167,6 +174,75 @@ describe('the end of audio', () => {
   test('allows no PES packet of more than 64 KiB', () => {
     const packets = (count: number) => Array.from({ length: count }, () => continuation('ff'.repeat(180)));
     expect(() => endOf('audio', [start(''), ...packets(364), start(adtsFrame(), 11)])).not.toThrow();
-    expect(() => endOf('audio', [start(''), ...packets(365)])).toThrow('PES packet is too long');
+    const longest = [start(''), ...packets(364), continuation('ff'.repeat(16))];
+    expect(() => endOf('audio', [...longest, start(adtsFrame(), 11)])).not.toThrow();
+    expect(() => endOf('audio', [...longest, continuation('ff')])).toThrow('PES packet is too long');
+  });
+});
+
+test('the PES packets of a stream are counted', () => {
+  const end = new StreamEnd('video');
+  end.push(
+    Buffer.concat([TABLE, packet(0x100, timeOf(10), '01'), continuation('02'), packet(0x100, '', '03')]),
+  );
+  expect(end.pesPackets).toBe(2);
+});
+
+describe('the key frames of a segment', () => {
+  const PROGRAMS = packet(0, '', '0a');
+  const RANDOM_ACCESS = 0x40;
+
+  /** The start of an access unit. `flags` are those of its adaptation field. */
+  function frame(seconds: number | null, flags: number): Buffer {
+    const start = packet(0x100, seconds === null ? '' : timeOf(seconds), '01');
+    start.writeUInt8(flags, 5);
+    return start;
+  }
+
+  function keyFramesOf(packets: Buffer[], { minSeconds = 0, chunkBytes = 100 } = {}) {
+    const reader = new KeyFrames(minSeconds);
+    const bytes = Buffer.concat(packets);
+    for (let at = 0; at < bytes.length; at += chunkBytes) reader.push(bytes.subarray(at, at + chunkBytes));
+    return reader.end();
+  }
+
+  test.each([1, 100, 188, 10_000])(
+    'are transport streams with the first tables of the segment, in chunks of %s bytes',
+    (chunkBytes) => {
+      const otherTable = packet(0x1000, '', '0b');
+      const otherStream = packet(0x101, timeOf(10), '0c');
+      const first = frame(10, RANDOM_ACCESS);
+      const second = frame(12, RANDOM_ACCESS | 0x10);
+      const packets = [
+        ...[PROGRAMS, TABLE, first, otherTable, otherStream, continuation('02'), CLOCK_ONLY],
+        ...[frame(11, 0), continuation('03'), second],
+      ];
+      expect(keyFramesOf(packets, { chunkBytes })).toEqual([
+        { start: 10, stream: Buffer.concat([PROGRAMS, TABLE, first, continuation('02'), CLOCK_ONLY]) },
+        { start: 12, stream: Buffer.concat([PROGRAMS, TABLE, second]) },
+      ]);
+    },
+  );
+
+  test('are the access units with the random access indicator and a timestamp', () => {
+    const withoutAdaptation = frame(13, RANDOM_ACCESS);
+    withoutAdaptation.writeUInt8(0x10, 3);
+    const emptyAdaptation = frame(14, RANDOM_ACCESS);
+    emptyAdaptation.writeUInt8(0, 4);
+    const others = [frame(11, 0xff & ~RANDOM_ACCESS), frame(null, RANDOM_ACCESS), withoutAdaptation];
+    const found = keyFramesOf([frame(10, RANDOM_ACCESS), ...others, emptyAdaptation]);
+    expect(found.map(({ start }) => start)).toEqual([10]);
+    expect(keyFramesOf([PROGRAMS, TABLE, continuation('02')])).toEqual([]);
+  });
+
+  test('have a minimum distance, with room for rounding', () => {
+    const times = [0, 0.4, 0.4995, 0.6, 0.98, 1];
+    const found = keyFramesOf(
+      times.map((time) => frame(time, RANDOM_ACCESS)),
+      { minSeconds: 0.5 },
+    );
+    expect(found.map(({ start }) => start)).toEqual([0, expect.closeTo(0.4995, 4), 1]);
+    const ticks = [0, 0.5].map((time) => frame(time + 10, RANDOM_ACCESS));
+    expect(keyFramesOf(ticks, { minSeconds: 0.502 })).toHaveLength(1);
   });
 });
