@@ -49,12 +49,12 @@ export class FramelaneClient {
 
   async requestTicket(request: UploadTicketRequest): Promise<UploadTicket> {
     const ticket = await unwrap(this.api.POST('/videos/upload-ticket', { body: request }));
-    this.adopt(ticket.videoId);
+    this.deleteAtEnd(ticket.videoId);
     return ticket;
   }
 
-  /** Records a video that was created in another way. */
-  adopt(videoId: string): void {
+  /** Deletes this video, too, in `deleteAll`. For videos that this client has not created. */
+  deleteAtEnd(videoId: string): void {
     this.#made.add(videoId);
   }
 
@@ -101,7 +101,7 @@ export class FramelaneClient {
     return this.call('DELETE', `/videos/${id}`);
   }
 
-  /** Deletes the videos that this client created. */
+  /** Deletes the videos that this client created, and those of `deleteAtEnd`. */
   async deleteAll(): Promise<void> {
     for (const id of this.#made) {
       await unwrap(this.api.DELETE('/videos/{id}', { params: { path: { id } } })).catch((error: unknown) => {

@@ -63,7 +63,7 @@ describe('the README', () => {
     await writeFile(join(directory, 'upload.mjs'), examples[0] ?? '');
     const lines = await run('upload.mjs', clip);
     const hls = lines.at(-1) ?? '';
-    client.adopt(/vid_\w+/.exec(hls)?.[0] ?? '');
+    client.deleteAtEnd(/vid_\w+/.exec(hls)?.[0] ?? '');
     expect(lines).toContain('sent: 100 %');
     expect(lines).toContain('ready: 100 %');
     expect((await fetch(hls)).status).toBe(200);
@@ -157,7 +157,7 @@ describeInBrowser('a web page', () => {
     page.on('response', async (response) => {
       if (response.url() !== `${url}/tickets`) return;
       const ticket: UploadTicket = await response.json();
-      client.adopt(ticket.videoId);
+      client.deleteAtEnd(ticket.videoId);
       tickets.push(ticket);
     });
     await page.goto(url);

@@ -88,7 +88,7 @@ function stored(page: Page): Promise<string[]> {
 async function videosWith(title: string): Promise<{ id: string; status: string }[]> {
   const response = await client.call('GET', `/videos?q=${encodeURIComponent(title)}`);
   const { data } = (await response.json()) as { data: { id: string; status: string }[] };
-  for (const { id } of data) client.adopt(id);
+  for (const { id } of data) client.deleteAtEnd(id);
   return data;
 }
 
@@ -196,7 +196,7 @@ testInBrowser('an upload can be cancelled or retried, and a sign-out forgets it'
 
   await limitLine(page, 4 * MIB);
   await choose(page, 'Choose files', big);
-  client.adopt(await pauseAt(5));
+  client.deleteAtEnd(await pauseAt(5));
   await click(page, 'Sign out');
   await heading(page, 'Sign in');
   expect(await stored(page)).toEqual([]);

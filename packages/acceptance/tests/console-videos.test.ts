@@ -95,7 +95,7 @@ testInBrowser('from the sign-in link to a playing video, and the deletion of a f
   await follow(page, 'console-clip');
   await heading(page, 'console-clip');
   const videoId = idIn(page);
-  client.adopt(videoId);
+  client.deleteAtEnd(videoId);
   const frame = await (await page.waitForSelector('iframe'))?.contentFrame();
   await play(frame as Frame);
   await inspect(opened, 'video');
@@ -111,7 +111,7 @@ testInBrowser('from the sign-in link to a playing video, and the deletion of a f
   await follow(page, 'console-notes');
   await heading(page, 'console-notes');
   const notesId = idIn(page);
-  client.adopt(notesId);
+  client.deleteAtEnd(notesId);
   await untilText(page, 'Check that you chose the right file.');
   await inspect(opened, 'failed');
   await click(page, 'Delete video');

@@ -28,7 +28,7 @@ export class RabbitMqSubscription {
     this.#options = options;
   }
 
-  /** Starts to consume from this connection, unless it is stopped. */
+  /** Starts to consume from this connection, unless the subscription was stopped. */
   async open(connection: ChannelModel): Promise<void> {
     const { signal } = this.#stopping;
     if (signal.aborted) return;
@@ -132,8 +132,8 @@ export class RabbitMqSubscription {
 
 /** The number of deliveries of this message, including this one. The broker counts the earlier ones. */
 function deliveriesOf({ properties, fields }: ConsumeMessage): number {
-  const returns = properties.headers?.['x-delivery-count'];
-  return typeof returns === 'number' ? returns + 1 : fields.redelivered ? 2 : 1;
+  const earlier = properties.headers?.['x-delivery-count'];
+  return typeof earlier === 'number' ? earlier + 1 : fields.redelivered ? 2 : 1;
 }
 
 /** Acks or nacks. On a closed channel that has no effect, and its messages are redelivered. */

@@ -67,7 +67,8 @@ export const MASTER_RULES: readonly Rule[] = [
     id: 'master.frame-rate',
     level: 'must',
     source: 'RFC 8216 §4.3.4.2; Apple 9.15',
-    sentence: 'FRAME-RATE is the highest frame rate of the video, with three decimals.',
+    sentence:
+      'FRAME-RATE has three decimals and is the frame rate of the video. If that varies, any value from the average to the highest rate is accepted.',
     check: everyReadVariant(frameRateFindings),
   },
   {
@@ -93,7 +94,7 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.4.1, §4.3.4.2',
     sentence:
-      'Groups that variants name exist, and groups of a type have the same members. In a group, names differ, renditions with AUTOSELECT differ in language or characteristics, and at most one is the default, with AUTOSELECT.',
+      'Groups that variants name exist, and groups of a type have the same members. In a group, names differ, renditions with AUTOSELECT differ in language or characteristics, and at most one is the default, without AUTOSELECT=NO.',
     check: groupFindings,
   },
   {
@@ -267,7 +268,7 @@ function frameRateFindings({ variant, rendition, place }: ReadVariant): Finding[
     : [{ place, message: `FRAME-RATE is ${stated}, without three decimals` }];
 }
 
-/** The acceptable frames a second: from the average to the highest, if times between frames differ. */
+/** The values of FRAME-RATE that are accepted: from the average to the highest rate. They are equal if the frame rate is constant. */
 function frameRates(segments: readonly LoadedSegment[], frame: number) {
   const videos = wholeVideos(segments);
   const shortest = Math.min(...videos.map(({ shortestStep }) => shortestStep ?? frame));
