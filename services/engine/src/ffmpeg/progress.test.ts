@@ -5,11 +5,11 @@ test('parses progress across chunks and reports increases only', () => {
   const seen: number[] = [];
   const reader = new ProgressReader('frame', (frames) => seen.push(frames));
   const chunks = [
-    'frame=0\nout_time_us=N/A\ndup_frame=9\nprogr',
+    'frame=3\nout_time_us=N/A\ndup_frame=9\nprogr',
     'ess=continue\nframe=1',
     '50\n',
     'frame=  140\nfr',
   ];
   for (const chunk of [...chunks, 'ame=300\nout_time_us=9000000\n']) reader.push(chunk);
-  expect(seen).toEqual([150, 300]);
+  expect(seen).toEqual([3, 150, 300]);
 });
