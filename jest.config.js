@@ -1,4 +1,4 @@
-/** Unit tests are beside the file that they test. Tests that need PostgreSQL, a server or ffmpeg are in the tests/ of their workspace. */
+/** Unit tests are beside the file that they test. Tests that need PostgreSQL, RabbitMQ, ffmpeg or a running service are in the tests/ of their workspace. */
 const shared = {
   // Node loads the tests, without jest's runtime: see ADR 55.
   runtime: '<rootDir>/infra/testing/plain-node/runtime.js',
@@ -6,7 +6,7 @@ const shared = {
   transform: {},
   // Node's own streams and sockets use `process.nextTick`.
   fakeTimers: { doNotFake: ['nextTick'] },
-  // The folder of a built package contains a package.json with the same name.
+  // The dist/ folder of a built package has a second package.json with the same `name`, which jest would report as a duplicate.
   modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
 };
 

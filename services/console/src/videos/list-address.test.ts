@@ -28,7 +28,8 @@ test('the order and the page are no filters', () => {
 });
 
 test('the last day is a whole day in the time zone of the browser', () => {
-  // In UTC, the test would pass even if the code ignored the time zone. This has no effect in mutation tests, which use jest's own runtime.
+  // Not UTC: there, the test would pass even if the code ignored the time zone. In jest's own runtime, which mutation tests use, setting
+  // TZ has no effect.
   process.env.TZ = 'America/New_York';
   const { createdAfter, createdBefore } = toQuery({ ...EMPTY, from: '2026-12-31', to: '2026-12-31' });
   expect(createdAfter).toBe(new Date(2026, 11, 31).toISOString());

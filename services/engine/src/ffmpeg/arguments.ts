@@ -95,7 +95,10 @@ export function streamOptions(
   ];
 }
 
-/** The filters emit the versions of an image as frames at 0 s, 1 s and so on. `-r 1` writes each of them once. */
+/**
+ * Each image is written several times, and each version replaces the one before. The filters emit the versions as frames at 0 s, 1 s
+ * and so on, so `-r 1` repeats none.
+ */
 export function imageOptions(name: string): string[] {
   return [
     ...['-map', `[${name}]`, ...WITHOUT_METADATA, '-r', '1', '-c:v', 'mjpeg', '-q:v', '4'],
