@@ -21,7 +21,7 @@ echo "reached:$reached"
  * Runs a changed copy of the script with which the engine launches ffmpeg. The copy launches bash instead, and its parent must be this
  * shell instead of the engine. The copy runs as a child process, because setsid forks in a session leader.
  */
-export const CONFINED = [
+export const CONFINED_COMMAND = [
   'sh',
   '-c',
   `cd /var/lib/framelane &&

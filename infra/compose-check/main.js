@@ -7,7 +7,7 @@ import { runProgram } from '../../packages/test-kit/src/run-program.ts';
 import { until } from '../../packages/test-kit/src/until.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { Customer } from './customer.js';
-import { CONFINED, REACHED_UNCONFINED, reached } from './hostile-program.js';
+import { CONFINED_COMMAND, REACHED_UNCONFINED, reached } from './hostile-program.js';
 import { ComposeStack, commandsFrom } from './stack.js';
 
 /**
@@ -17,7 +17,7 @@ import { ComposeStack, commandsFrom } from './stack.js';
 
 /** Engines of each role. */
 const REPLICAS = { uploader: 2, transcoder: 2 };
-const CLIPS = 6;
+const UPLOADS = 6;
 const SMALL = { width: 640, height: 360, rate: '30', seconds: 6, audio: { sampleRate: 48_000, channels: 2 } };
 /** Long enough to kill the transcoder during the transcode. */
 const LONG = { ...SMALL, width: 1280, height: 720, seconds: 12 };
@@ -111,8 +111,8 @@ async function runChecks(stack, target, folder, signal) {
     makeMp4(folder, { name: 'long', ...LONG }),
   ]);
 
-  const videos = await step(`${CLIPS} videos uploaded at the same time become ready`, async () => {
-    const ids = await Promise.all(Array.from({ length: CLIPS }, () => customer.upload(small)));
+  const videos = await step(`${UPLOADS} videos uploaded at the same time become ready`, async () => {
+    const ids = await Promise.all(Array.from({ length: UPLOADS }, () => customer.upload(small)));
     return Promise.all(ids.map((id) => customer.ready(id)));
   });
   await step('Every uploader has received videos, and every transcoder has transcoded some', async () => {
@@ -136,7 +136,7 @@ async function runChecks(stack, target, folder, signal) {
     async () => {
       for (const transcoder of await stack.containers('transcoder')) {
         const [{ sandbox } = {}] = await stack.logged(transcoder, 'sandbox.chosen');
-        const confined = await reached(stack, transcoder, CONFINED);
+        const confined = await reached(stack, transcoder, CONFINED_COMMAND);
         if (!sandbox || confined !== '') throw new Error(`Sandbox ${sandbox}, reached: ${confined}`);
         // For comparison: the same program without the sandbox.
         const unconfined = await reached(stack, transcoder, []);
