@@ -3,15 +3,13 @@ import { isConnectionError } from '../api/problem.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
-import { useNow } from '../ui/now.ts';
 import { Section } from '../ui/section.tsx';
 import { useTimeline } from './queries.ts';
 import { timelineWords } from './timeline-words.ts';
 
 /** The timeline of a video, oldest entry first. */
 export function TimelineSection({ video }: { video: Video }) {
-  const { data, error, refetch } = useTimeline(video);
-  const now = useNow();
+  const { data, dataUpdatedAt, error, refetch } = useTimeline(video);
   // The video page itself reports a lost connection.
   const showsError = error !== null && !isConnectionError(error);
   return (
@@ -24,7 +22,7 @@ export function TimelineSection({ video }: { video: Video }) {
             key={`${entry.type} ${entry.attempt?.number} ${entry.at}`}
             data-type={entry.attempt?.outcome ?? entry.type}
           >
-            <span>{timelineWords(entry, video, now)}</span>
+            <span>{timelineWords(entry, video, dataUpdatedAt)}</span>
             <time className="hint" dateTime={entry.at}>
               {formatTime(entry.at)}
             </time>

@@ -59,7 +59,9 @@ test('the stage says what happens, how far it is, and what comes next', () => {
     percent: null,
     now: 'The file waits for an engine.',
   });
-  expect(stageOf(video(), [step('waiting')], NOW - 120_000).now).toMatch(/^The next attempt begins at /);
+  expect(stageOf(video(), [step('waiting')], NOW - 120_000).now).toMatch(
+    /^The next attempt is planned for \d\d:\d\d:\d\d\.$/,
+  );
   expect(stageOf(video({ status: 'uploading', expiresAt: AT }), undefined, NOW).now).toMatch(
     /^Framelane waits .* before/,
   );

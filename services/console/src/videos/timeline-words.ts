@@ -1,11 +1,11 @@
 import type { Schemas, Video } from '@framelane/client';
-import { formatTime } from '../ui/format.ts';
+import { formatClock, formatTime } from '../ui/format.ts';
 import { importPercent } from './video-words.ts';
 
 type Entry = Schemas['TimelineEntry'];
 
-/** An entry of the timeline in words. `now` is a Unix time in milliseconds. */
-export function timelineWords({ type, at, attempt }: Entry, video: Video, now: number): string {
+/** An entry of the timeline in words. The timeline was loaded at the Unix time `loadedAt`, in milliseconds. */
+export function timelineWords({ type, at, attempt }: Entry, video: Video, loadedAt: number): string {
   switch (type) {
     case 'created':
       return video.import === null ? 'Upload ticket created' : 'Import created';
@@ -16,7 +16,7 @@ export function timelineWords({ type, at, attempt }: Entry, video: Video, now: n
     case 'retried':
       return 'Retried';
     case 'waiting':
-      return Date.parse(at) > now ? 'Next attempt planned' : 'Waiting for an engine';
+      return Date.parse(at) > loadedAt ? 'Next attempt planned' : 'Waiting for an engine';
     case 'ready':
       return 'Ready to play';
     case 'failed':
@@ -53,10 +53,10 @@ export type Stage = {
 };
 
 /**
- * The stage of a video that is being uploaded, imported or processed. `timeline` is undefined until it is loaded; `time` is a
- * Unix time in milliseconds.
+ * The stage of a video that is being uploaded, imported or processed. `timeline` is undefined until it is loaded, at the Unix time
+ * `loadedAt` in milliseconds.
  */
-export function stageOf(video: Video, timeline: readonly Entry[] | undefined, time: number): Stage {
+export function stageOf(video: Video, timeline: readonly Entry[] | undefined, loadedAt: number): Stage {
   if (video.status === 'uploading')
     return video.import === null ? uploadStage(video) : importStage(video.import);
   const latest = timeline?.at(-1);
@@ -64,9 +64,9 @@ export function stageOf(video: Video, timeline: readonly Entry[] | undefined, ti
     ? `It can be played already, in ${video.preview.variants.join(', ')}. A part that is not transcoded yet takes a moment.`
     : 'The player appears when the video can be played.';
   if (latest?.type === 'waiting') {
-    const isPlanned = Date.parse(latest.at) > time;
+    const isPlanned = Date.parse(latest.at) > loadedAt;
     const words = isPlanned
-      ? `The next attempt begins at ${formatTime(latest.at)}.`
+      ? `The next attempt is planned for ${formatClock(latest.at)}.`
       : 'The file waits for an engine.';
     return { now: words, next, percent: null };
   }

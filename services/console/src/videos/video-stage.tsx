@@ -1,13 +1,12 @@
 import type { Video } from '@framelane/client';
 import { Progress, Text } from '@mantine/core';
-import { useNow } from '../ui/now.ts';
 import { useTimeline } from './queries.ts';
 import { stageOf } from './timeline-words.ts';
 
 /** The current stage of a video that is not ready, and the next one. */
 export function VideoStage({ video }: { video: Video }) {
-  const { data: timeline } = useTimeline(video);
-  const { now, next, percent } = stageOf(video, timeline, useNow());
+  const { data: timeline, dataUpdatedAt } = useTimeline(video);
+  const { now, next, percent } = stageOf(video, timeline, dataUpdatedAt);
   return (
     <div className="stage">
       <Text fw={600}>{now}</Text>

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { SettingsError } from '@framelane/service-kit/settings';
 import { sql } from 'kysely';
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
@@ -85,20 +86,20 @@ export function migrator(db: Database): Migrator {
 
 /**
  * Migrates the database to the latest schema. Each migration of a database in use has its own transaction, so that none locks a table
- * longer than it needs to. Concurrent processes take turns. Throws when an unreleased version created the database, or a newer one
- * migrated it.
+ * longer than it needs to. Concurrent processes take turns. Throws a SettingsError when an unreleased version created the database, or a
+ * newer one migrated it.
  */
 export function migrateToLatest(db: Database): Promise<void> {
   return withSchemaLock(db, async () => {
     const applied = await appliedMigrations(db);
     if (applied.includes(UNRELEASED_MIGRATION)) {
-      throw new Error(
+      throw new SettingsError(
         'The database belongs to an unreleased version of Framelane and cannot be migrated. Use an empty database; on a single node, move DATA_DIR away.',
       );
     }
-    const unknown = applied.filter((name) => !(name in MIGRATIONS));
+    const unknown = applied.filter((name) => !Object.hasOwn(MIGRATIONS, name));
     if (unknown.length > 0) {
-      throw new Error(
+      throw new SettingsError(
         `The database belongs to a newer version of Framelane: it has the unknown migrations ${unknown.join(', ')}. Start that version or a later one.`,
       );
     }

@@ -51,11 +51,12 @@ describe('the encoder options', () => {
     ['slower', undefined],
   ])('with preset %s have -x264-params %j for 360p and 480p, and none for 720p', (preset, options) => {
     const rungs = planLadder({ width: 1280, height: 720 }, 25);
-    const all = optionsOf({ rungs }, preset);
-    expect(valuesOf(all, '-x264-params')).toEqual([options, options, undefined]);
-    expect(all.slice(all.indexOf('-level:v:2') + 2)[0]).toBe(
-      preset === 'slow' || preset === 'slower' ? '-refs:v:2' : '-crf:v:2',
-    );
+    expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params')).toEqual([options, options, undefined]);
+  });
+
+  test('of 720p have no reference frames and no -x264-params with the default preset', () => {
+    const options = optionsOf({ rungs: planLadder({ width: 1280, height: 720 }, 25) }).join(' ');
+    expect(options).toContain(' -level:v:2 3.1 -crf:v:2 23 ');
   });
 
   test.each([

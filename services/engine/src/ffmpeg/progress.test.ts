@@ -7,7 +7,7 @@ test('parses progress across chunks and reports increases only', () => {
   const chunks = [
     'frame=3\nout_time_us=N/A\ndup_frame=9\nprogr',
     'ess=continue\nframe=1',
-    '50\n',
+    '50\nframe=150\n',
     'frame=  140\nfr',
   ];
   for (const chunk of [...chunks, 'ame=300\nout_time_us=9000000\n']) reader.push(chunk);

@@ -134,13 +134,17 @@ test('images are made from key frames or from all frames', () => {
 
 test('images are made from the highest rendition below 1080p', () => {
   const graphOf = (width: number, height: number) => {
-    const plan = encodePlan({ rungs: planLadder({ width, height }, 25), audio: [] });
+    const plan = encodePlan({
+      rungs: planLadder({ width, height }, 25),
+      coded: { width, height },
+      audio: [],
+    });
     const { outputs } = imagesArguments(plan, { keyFramesOnly: true }, { threads: 64 });
     expect(optionValue(outputs[0]?.options ?? [], '-filter_complex_threads')).toBe('16');
     return optionValue(outputs[0]?.options ?? [], '-filter_complex');
   };
   expect(graphOf(1920, 1080)).toMatch(
-    /^\[0:1\]scale=854:480:interl=-1,scale=1280:720:[^;]*:color_trc=bt709,split=3\[frames\]\[to-poster\]\[to-storyboard\];\[/,
+    /^\[0:1\]scale=1920:1080:interl=-1,scale=1280:720:[^;]*:color_trc=bt709,split=3\[frames\]\[to-poster\]\[to-storyboard\];\[/,
   );
-  expect(graphOf(640, 360)).toContain('scale=640:360');
+  expect(graphOf(640, 360)).toMatch(/^\[0:1\]scale=640:360:interl=-1,scale=640:360:/);
 });

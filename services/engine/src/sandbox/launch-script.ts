@@ -28,7 +28,7 @@ export type Confinement = {
 /**
  * Writes a launch script to `path`: it runs `program` with the script's arguments, confined as follows.
  *
- * - Its environment has only `PATH` and `LC_ALL`, and its standard input is empty.
+ * - Its environment has nothing of the engine's (only `PATH`, `LC_ALL` and `PWD`), and its standard input is empty.
  * - It leads its own process group, so that everything it starts can be ended together.
  * - The kernel kills it when the engine's main thread ends for any reason. A sandbox that bubblewrap is still setting up may
  *   survive; the next start of the engine kills it (see orphans.ts).

@@ -9,7 +9,7 @@ const DENIED: Record<string, Numbers> = {
   // Processes. Threads are allowed, see `clone`.
   fork: [57, null],
   vfork: [58, null],
-  // The network. Standard output is inherited and can be a socket: it cannot be bound or connected, or take open files.
+  // The network. Standard output is inherited and can be a socket: it cannot be bound or connected, and no open file can be sent through it.
   socket: [41, 198],
   socketpair: [53, 199],
   bind: [49, 200],
