@@ -26,13 +26,13 @@ export type SegmentContent = {
   /** Packet identifiers of tables whose checksum is wrong. */
   damagedTables: number[];
   /**
-   * Whether one of these tables is in the first packet of the segment. Decryption with a wrong initialization vector (IV) damages only that
+   * Whether a table with a wrong checksum is in the first packet of the segment. Decryption with a wrong initialization vector (IV) damages only that
    * packet.
    */
   beginsDamaged: boolean;
   counters: Counters[];
   video: VideoContent | null;
-  /** Null also if the segment is damaged. */
+  /** Null also if `damage` is not null. */
   audio: AudioContent | null;
   /** Types of the streams that are not read. */
   otherStreamTypes: number[];
@@ -41,7 +41,7 @@ export type SegmentContent = {
 /** Null packets. Their counters have no meaning (ISO/IEC 13818-1 §2.4.3.3). */
 const NULL_PID = 0x1fff;
 
-/** Whether the segment could be read to its end and no frame precedes its tables, so that no frame is missing. */
+/** Whether the measurements include all frames: the segment could be read to its end, and no frame precedes its tables. */
 export function isWhole({ damage, hasPat, hasPmt }: SegmentContent): boolean {
   return damage === null && hasPat && hasPmt;
 }

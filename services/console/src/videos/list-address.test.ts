@@ -29,7 +29,7 @@ test('the order and the page are no filters', () => {
 
 test('the last day is a whole day in the time zone of the browser', () => {
   // Not UTC: there, the test would pass even if the code ignored the time zone. In jest's own runtime, which mutation tests use, setting
-  // TZ has no effect.
+  // TZ has no effect: the test then uses the zone of the machine.
   process.env.TZ = 'America/New_York';
   const { createdAfter, createdBefore } = toQuery({ ...EMPTY, from: '2026-12-31', to: '2026-12-31' });
   expect(createdAfter).toBe(new Date(2026, 11, 31).toISOString());

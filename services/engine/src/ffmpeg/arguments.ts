@@ -96,8 +96,8 @@ export function streamOptions(
 }
 
 /**
- * Each image is written several times, and each version replaces the one before. The filters emit the versions as frames at 0 s, 1 s
- * and so on, so `-r 1` repeats none.
+ * Each image is written several times, and each version replaces the one before. The filters emit the versions as frames one
+ * second apart. `-r 1` is the same rate, so ffmpeg neither repeats nor drops a version.
  */
 export function imageOptions(name: string): string[] {
   return [

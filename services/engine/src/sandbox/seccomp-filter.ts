@@ -9,7 +9,8 @@ const DENIED: Record<string, Numbers> = {
   // Processes. Threads are allowed, see `clone`.
   fork: [57, null],
   vfork: [58, null],
-  // The network. Standard output is inherited and can be a socket: it cannot be bound or connected, and no open file can be sent through it.
+  // The network. To deny `socket` is not enough: standard output is inherited and can be a socket. So the calls that bind or connect
+  // it, or send open files through it, are denied, too.
   socket: [41, 198],
   socketpair: [53, 199],
   bind: [49, 200],
@@ -43,7 +44,7 @@ const DENIED: Record<string, Numbers> = {
   sched_setscheduler: [144, 119],
   sched_setaffinity: [203, 122],
   sched_setattr: [314, 274],
-  // Files other than regular ones, attributes of files, and file events.
+  // Links, files other than regular ones, handles and attributes of files, and file events.
   link: [86, null],
   linkat: [265, 37],
   symlink: [88, null],
@@ -89,7 +90,7 @@ const DENIED: Record<string, Numbers> = {
   inotify_init: [253, null],
   inotify_init1: [294, 26],
   fanotify_init: [300, 262],
-  // Memory that outlives the program, escapes its limits or belongs to other programs of the user.
+  // Memory, semaphores and messages: what outlives the program, escapes its limits or belongs to other programs of the user.
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
   shmget: [29, 194],
@@ -160,7 +161,7 @@ type Architecture = {
   audit: number;
   clone: number;
   prlimit64: number;
-  /** Numbers from here on belong to another calling convention (x32). */
+  /** Calls from this number on are denied. On x86-64 they belong to another calling convention (x32). */
   end: number;
 };
 
@@ -225,7 +226,7 @@ function returnUnless(operation: number, value: number, verdict: number): Instru
   ];
 }
 
-/** Allows a call depending on its first argument. Other calls continue with the next instruction. */
+/** Allows or denies one system call, depending on its first argument. Other system calls skip these instructions. */
 function allowCallIf(call: number, operation: number, value: number): Instruction[] {
   const decision: Instruction[] = [
     [OPERATION.load, 0, 0, FIELD.firstArgument],
