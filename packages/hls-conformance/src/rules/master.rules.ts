@@ -94,7 +94,7 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.4.1, §4.3.4.2',
     sentence:
-      'Groups that variants name exist, and groups of a type have the same members. In a group, names differ, renditions with AUTOSELECT differ in language or characteristics, and at most one is the default, without AUTOSELECT=NO.',
+      'Groups that variants name exist, and groups of a type have the same members. In a group, names differ, renditions with AUTOSELECT differ in language or characteristics, and at most one is the default, which does not have AUTOSELECT=NO.',
     check: groupFindings,
   },
   {
@@ -255,11 +255,11 @@ function acceptableAac(config: Parameters<typeof aacCodec>[0]): string[] {
 }
 
 function frameRateFindings({ variant, rendition, place }: ReadVariant): Finding[] {
-  const frame = isVideo(rendition) ? videoFrame(rendition.segments) : null;
+  const averageStep = isVideo(rendition) ? videoFrame(rendition.segments) : null;
   const stated = variant.attributes.get('FRAME-RATE')?.text;
   if (isVideo(rendition) && stated === undefined) return [{ place, message: 'has no FRAME-RATE' }];
-  if (frame === null || stated === undefined) return [];
-  const { lowest, highest, measured } = frameRates(rendition.segments, frame);
+  if (averageStep === null || stated === undefined) return [];
+  const { lowest, highest, measured } = frameRates(rendition.segments, averageStep);
   if (Number(stated) < lowest || Number(stated) > highest) {
     return [{ place, message: `FRAME-RATE is ${stated}, measured ${measured}` }];
   }
@@ -269,15 +269,15 @@ function frameRateFindings({ variant, rendition, place }: ReadVariant): Finding[
 }
 
 /** The values of FRAME-RATE that are accepted: from the average to the highest rate. They are equal if the frame rate is constant. */
-function frameRates(segments: readonly LoadedSegment[], frame: number) {
+function frameRates(segments: readonly LoadedSegment[], averageStep: number) {
   const videos = wholeVideos(segments);
-  const shortest = Math.min(...videos.map(({ shortestStep }) => shortestStep ?? frame));
+  const shortest = Math.min(...videos.map(({ shortestStep }) => shortestStep ?? averageStep));
   const steps = videos.reduce((sum, { frames }) => sum + frames - 1, 0);
-  const average = TICKS / frame;
+  const average = TICKS / averageStep;
   // Containers with times in milliseconds round to 90 ticks. That does not make the rate higher.
-  const highest = frame - shortest <= MILLISECOND_TICKS ? average : TICKS / shortest;
+  const highest = averageStep - shortest <= MILLISECOND_TICKS ? average : TICKS / shortest;
   // FRAME-RATE has three decimals, and times are whole ticks.
-  const uncertainty = 0.0005 + average * ((2 * videos.length) / (frame * steps));
+  const uncertainty = 0.0005 + average * ((2 * videos.length) / (averageStep * steps));
   return {
     lowest: average - uncertainty,
     highest: highest + uncertainty,
