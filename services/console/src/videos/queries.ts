@@ -5,6 +5,7 @@ import { videoPollInterval } from '../api/live.ts';
 import { isGone } from '../api/problem.ts';
 import { useSession } from '../sign-in/session.ts';
 import { type ListAddress, toQuery } from './list-address.ts';
+import type { Timeline } from './timeline-words.ts';
 import { renewAfter } from './token-renewal.ts';
 
 /** One page of videos, which is polled. While the next page loads, the one before stays. */
@@ -40,7 +41,10 @@ export function useTimeline(video: Video) {
   const isFinal = video.status === 'ready' || video.status === 'failed';
   return useQuery({
     queryKey: ['videos', 'timeline', video.id, video.updatedAt],
-    queryFn: ({ signal }) => api.videos.timeline(video.id, { signal }),
+    queryFn: async ({ signal }): Promise<Timeline> => ({
+      entries: await api.videos.timeline(video.id, { signal }),
+      loadedAt: Date.now(),
+    }),
     placeholderData: (previous) => previous,
     refetchInterval: isFinal ? false : videoPollInterval([video]),
   });

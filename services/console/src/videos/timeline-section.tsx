@@ -9,7 +9,7 @@ import { timelineWords } from './timeline-words.ts';
 
 /** The timeline of a video, oldest entry first. */
 export function TimelineSection({ video }: { video: Video }) {
-  const { data, dataUpdatedAt, error, refetch } = useTimeline(video);
+  const { data, error, refetch } = useTimeline(video);
   // The video page itself reports a lost connection.
   const showsError = error !== null && !isConnectionError(error);
   return (
@@ -17,12 +17,12 @@ export function TimelineSection({ video }: { video: Video }) {
       {showsError && <ErrorAlert error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Loading rows={2} />}
       <ol className="timeline">
-        {data?.map((entry) => (
+        {data?.entries.map((entry) => (
           <li
             key={`${entry.type} ${entry.attempt?.number} ${entry.at}`}
             data-type={entry.attempt?.outcome ?? entry.type}
           >
-            <span>{timelineWords(entry, video, dataUpdatedAt)}</span>
+            <span>{timelineWords(entry, video, data.loadedAt)}</span>
             <time className="hint" dateTime={entry.at}>
               {formatTime(entry.at)}
             </time>

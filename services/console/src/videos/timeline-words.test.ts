@@ -17,6 +17,7 @@ const attempt = (outcome: Schemas['TimelineAttempt']['outcome'], number = 1): Sc
   },
 });
 const step = (type: Schemas['TimelineEntry']['type']) => ({ type, at: AT, attempt: null });
+const timeline = (entries: Schemas['TimelineEntry'][], loadedAt = NOW) => ({ entries, loadedAt });
 const IMPORT = { url: '', bytes: 50, totalBytes: 200, tries: 0, nextTryAt: null, failure: null };
 
 test.each([
@@ -41,32 +42,32 @@ test('an import, a failure and a delay have words of their own', () => {
 });
 
 test('the stage says what happens, how far it is, and what comes next', () => {
-  expect(stageOf(video(), [attempt('running')], NOW)).toMatchObject({
+  expect(stageOf(video(), timeline([attempt('running')]))).toMatchObject({
     percent: 40,
     now: 'The video is being transcoded: 40 %.',
   });
   const preview = { hls: '', variants: ['720p', '1080p'] } as const;
-  expect(stageOf(video({ preview } as never), [attempt('running')], NOW).next).toMatch(
+  expect(stageOf(video({ preview } as never), timeline([attempt('running')])).next).toMatch(
     /^It can be played already, in 720p, 1080p\./,
   );
   const inPieces = attempt('running');
   Object.assign(inPieces.attempt ?? {}, { tasks: { total: 20, completed: 7, running: 2 } });
-  expect(stageOf(video(), [inPieces], NOW).now).toBe(
+  expect(stageOf(video(), timeline([inPieces])).now).toBe(
     'The video is being transcoded: 40 %. 7 of 20 pieces are done, 2 in progress.',
   );
-  expect(stageOf(video(), [attempt('running', 3)], NOW).now).toMatch(/This is attempt 3\.$/);
-  expect(stageOf(video(), [step('waiting')], NOW)).toMatchObject({
+  expect(stageOf(video(), timeline([attempt('running', 3)])).now).toMatch(/This is attempt 3\.$/);
+  expect(stageOf(video(), timeline([step('waiting')]))).toMatchObject({
     percent: null,
     now: 'The file waits for an engine.',
   });
-  expect(stageOf(video(), [step('waiting')], NOW - 120_000).now).toMatch(
+  expect(stageOf(video(), timeline([step('waiting')], NOW - 120_000)).now).toMatch(
     /^The next attempt is planned for \d\d:\d\d:\d\d\.$/,
   );
-  expect(stageOf(video({ status: 'uploading', expiresAt: AT }), undefined, NOW).now).toMatch(
+  expect(stageOf(video({ status: 'uploading', expiresAt: AT }), undefined).now).toMatch(
     /^Framelane waits .* before/,
   );
   const importing = { ...IMPORT, tries: 1, nextTryAt: AT };
-  expect(stageOf(video({ status: 'uploading', import: importing }), undefined, NOW)).toMatchObject({
+  expect(stageOf(video({ status: 'uploading', import: importing }), undefined)).toMatchObject({
     percent: 25,
     now: expect.stringMatching(/^Framelane fetches the file: 25 %\. Try 1 failed; the next one begins at /),
   });

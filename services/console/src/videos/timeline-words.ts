@@ -4,7 +4,10 @@ import { importPercent } from './video-words.ts';
 
 type Entry = Schemas['TimelineEntry'];
 
-/** An entry of the timeline in words. The timeline was loaded at the Unix time `loadedAt`, in milliseconds. */
+/** The entries of a timeline, and the Unix time in milliseconds at which they were loaded. */
+export type Timeline = { entries: readonly Entry[]; loadedAt: number };
+
+/** An entry of a timeline in words. The timeline was loaded at the Unix time `loadedAt`, in milliseconds. */
 export function timelineWords({ type, at, attempt }: Entry, video: Video, loadedAt: number): string {
   switch (type) {
     case 'created':
@@ -52,19 +55,16 @@ export type Stage = {
   percent: number | null;
 };
 
-/**
- * The stage of a video that is being uploaded, imported or processed. `timeline` is undefined until it is loaded, at the Unix time
- * `loadedAt` in milliseconds.
- */
-export function stageOf(video: Video, timeline: readonly Entry[] | undefined, loadedAt: number): Stage {
+/** The stage of a video that is being uploaded, imported or processed. `timeline` is undefined until it is loaded. */
+export function stageOf(video: Video, timeline: Timeline | undefined): Stage {
   if (video.status === 'uploading')
     return video.import === null ? uploadStage(video) : importStage(video.import);
-  const latest = timeline?.at(-1);
+  const latest = timeline?.entries.at(-1);
   const next = video.preview
     ? `It can be played already, in ${video.preview.variants.join(', ')}. A part that is not transcoded yet takes a moment.`
     : 'The player appears when the video can be played.';
-  if (latest?.type === 'waiting') {
-    const isPlanned = Date.parse(latest.at) > loadedAt;
+  if (timeline !== undefined && latest?.type === 'waiting') {
+    const isPlanned = Date.parse(latest.at) > timeline.loadedAt;
     const words = isPlanned
       ? `The next attempt is planned for ${formatClock(latest.at)}.`
       : 'The file waits for an engine.';

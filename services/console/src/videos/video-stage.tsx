@@ -5,8 +5,8 @@ import { stageOf } from './timeline-words.ts';
 
 /** The current stage of a video that is not ready, and the next one. */
 export function VideoStage({ video }: { video: Video }) {
-  const { data: timeline, dataUpdatedAt } = useTimeline(video);
-  const { now, next, percent } = stageOf(video, timeline, dataUpdatedAt);
+  const { data: timeline } = useTimeline(video);
+  const { now, next, percent } = stageOf(video, timeline);
   return (
     <div className="stage">
       <Text fw={600}>{now}</Text>
