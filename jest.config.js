@@ -1,4 +1,7 @@
-/** Unit tests are beside the file that they test. Tests that need PostgreSQL, RabbitMQ, ffmpeg or a running service are in the tests/ of their workspace. */
+/**
+ * Unit tests are beside the file that they test. Tests that need PostgreSQL, RabbitMQ, ffmpeg or a running service are in the tests/ of
+ * their workspace.
+ */
 const shared = {
   // Node loads the tests, without jest's runtime: see ADR 55.
   runtime: '<rootDir>/infra/testing/plain-node/runtime.js',

@@ -7,7 +7,7 @@ import { type RabbitMqNode, startRabbitMq } from '@framelane/test-kit/rabbitmq-n
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
-import { UnconfirmedMessageError } from '../src/message-bus.ts';
+import { UnconfirmedMessageError, UnprocessableMessageError } from '../src/message-bus.ts';
 import { RabbitMqBus } from '../src/rabbitmq-bus.ts';
 import { RabbitMqSubscription } from '../src/rabbitmq-subscription.ts';
 import { command, event, messageBusContract } from './message-bus.contract.ts';
@@ -182,16 +182,27 @@ describe('RabbitMqBus', () => {
       expect(handled).toEqual(['after']);
     }));
 
-  test('dead-letters unreadable messages', () =>
+  test('dead-letters and logs messages that are unreadable or cannot be processed', () =>
     withBus(async (bus) => {
-      await bus.consume(EVENTS, { prefetch: 1 }, async () => {});
+      const errors = jest.spyOn(logger, 'error').mockClear();
+      await bus.consume(EVENTS, { prefetch: 1 }, async () => {
+        throw new UnprocessableMessageError('invalid');
+      });
       const channel = await admin.createChannel();
       channel.sendToQueue(EVENTS, Buffer.from('{"id":'));
       channel.sendToQueue(EVENTS, Buffer.from(JSON.stringify({ ...event('a'), version: 99 })));
-      const unread = async () => (await channel.checkQueue(deadLetterQueue(EVENTS))).messageCount;
+      await bus.publish(event('b'));
+      const dead = async () => (await channel.checkQueue(deadLetterQueue(EVENTS))).messageCount;
 
-      await until(async () => (await unread()) === 2);
+      await until(async () => (await dead()) === 3);
       await channel.close();
+      const queues = { queue: EVENTS, deadLetterQueue: deadLetterQueue(EVENTS) };
+      // Two channels publish, so the order differs.
+      expect(errors.mock.calls.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
+        ['message.dead_lettered', expect.objectContaining(queues)],
+        ['message.unreadable', expect.objectContaining(queues)],
+        ['message.unreadable', expect.objectContaining(queues)],
+      ]);
     }));
 
   test('sends waiting messages on the next connection when the first one is lost during set-up', () =>

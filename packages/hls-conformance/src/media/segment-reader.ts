@@ -26,8 +26,8 @@ export type SegmentContent = {
   /** Packet identifiers of tables whose checksum is wrong. */
   damagedTables: number[];
   /**
-   * Whether a table with a wrong checksum is in the first packet of the segment. Decryption with a wrong initialization vector (IV) damages only that
-   * packet.
+   * Whether a table with a wrong checksum is in the first packet of the segment. Decryption with a wrong initialization vector (IV)
+   * damages only that packet.
    */
   beginsDamaged: boolean;
   counters: Counters[];
