@@ -228,8 +228,8 @@ describe('the key frames of a segment', () => {
     withoutAdaptation.writeUInt8(0x10, 3);
     const emptyAdaptation = frame(14, RANDOM_ACCESS);
     emptyAdaptation.writeUInt8(0, 4);
-    const others = [frame(11, 0xff & ~RANDOM_ACCESS), frame(null, RANDOM_ACCESS), withoutAdaptation];
-    const found = keyFramesOf([frame(10, RANDOM_ACCESS), ...others, emptyAdaptation]);
+    const others = [frame(11, 0xff & ~RANDOM_ACCESS), withoutAdaptation, emptyAdaptation];
+    const found = keyFramesOf([frame(null, RANDOM_ACCESS), frame(10, RANDOM_ACCESS), ...others]);
     expect(found.map(({ start }) => start)).toEqual([10]);
     expect(keyFramesOf([PROGRAMS, TABLE, continuation('02')])).toEqual([]);
   });
