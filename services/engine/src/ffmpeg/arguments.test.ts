@@ -86,7 +86,7 @@ describe('the ffmpeg arguments', () => {
       '[audio]',
     ]);
     expect(outputOptions.join(' ')).toContain(
-      ' -map [audio] -sn -dn -map_metadata -1 -map_chapters -1 -c:v:0 libx264 ',
+      ' -map [360p] -map [480p] -map [audio] -sn -dn -map_metadata -1 -map_chapters -1 -c:v:0 libx264 ',
     );
     expect(outputOptions).toContain('-t');
   });
