@@ -113,6 +113,11 @@ describe('the response to a request for the rest of the file', () => {
     expect(rest(206, headers, facts)).toEqual({ result: 10 });
   });
 
+  test('can start at a number of several digits', () => {
+    const headers = { 'content-range': 'bytes 15-99/100', etag: '"a"' };
+    expect(readRest({ statusCode: 206, headers }, 15, { totalBytes: 100, validator: ETAG })).toBe(100);
+  });
+
   test.each<[object, Partial<RemoteFacts>]>([
     [{ ...REST, etag: '"b"' }, {}],
     [REST, {}],
@@ -133,6 +138,10 @@ describe('the response to a request for the rest of the file', () => {
     { ...REST, 'content-length': '4' },
   ])('does not have the rest: %j', (headers) => {
     expect(rest(206, { etag: '"a"', ...headers })).toEqual({ code: 'import_server_failed', ...RETRYABLE });
+  });
+
+  test('without a version, like the first response, is of a server that supports no ranges', () => {
+    expect(rest(200, {}, { validator: null })).toEqual({ code: 'import_incomplete', ...STARTS_OVER });
   });
 
   test.each<[number, object, string, object]>([
