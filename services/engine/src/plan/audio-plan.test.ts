@@ -1,5 +1,43 @@
 import { expect, test } from '@jest/globals';
-import { audioLabels } from './audio-plan.ts';
+import { audioTrack } from '../../tests/support/tracks.ts';
+import { audioLabels, audioPlans } from './audio-plan.ts';
+
+/** The renditions of tracks in a video of ten seconds, without those of 5.1 unless `surround` is set. */
+const renditions = (tracks: readonly { channels: number; start?: number }[], surround = false) =>
+  audioPlans(
+    tracks.map(({ channels, start = 0 }, index) => ({
+      ...audioTrack({ index, channels }),
+      ...{ start, frames: null },
+    })),
+    tracks.map(() => null),
+    { surround, duration: 10 },
+  );
+
+test('tracks of 5.1 and more have a second rendition in 5.1, if that is on', () => {
+  const tracks = [{ channels: 8 }, { channels: 2 }, { channels: 6, start: 2 }, { channels: 4 }];
+  const stereo = renditions(tracks);
+  expect(stereo.map(({ name, downmix }) => [name, downmix])).toEqual([
+    ...[
+      ['audio', true],
+      ['audio2', false],
+      ['audio3', true],
+      ['audio4', true],
+    ],
+  ]);
+  const encoded = { method: { samples: 479_232 }, end: 479_232 / 48_000, decodeToStereo: false };
+  expect(renditions(tracks, true)).toEqual([
+    ...stereo,
+    { ...encoded, name: 'surround', index: 0, channels: 6, late: false, downmix: true },
+    { ...encoded, name: 'surround3', index: 2, channels: 6, late: true, downmix: false },
+  ]);
+});
+
+test.each([
+  [1, false],
+  [1.1, true],
+])('audio that begins after %s s is late: %s', (start, late) => {
+  expect(renditions([{ channels: 6, start }], true).map((rendition) => rendition.late)).toEqual([late, late]);
+});
 
 const track = (title: string | null, language: string | null = null) => ({ title, language });
 
@@ -22,6 +60,9 @@ test('audio is named after its title, else its language, and no two names are eq
 
 test.each([
   ['quotation marks', 'The "cut"', "The 'cut'"],
+  ['spaces', '  one  two ', 'one two'],
+  ['a space as character 80', `${'x'.repeat(79)} y`, 'x'.repeat(79)],
+  ['80 characters after a space', ` ${'x'.repeat(80)}`, 'x'.repeat(80)],
   ['line breaks and bidirectional formatting', 'one\r\n\u202etwo', 'one two'],
   ['more than 80 characters', '🎬'.repeat(90), '🎬'.repeat(80)],
   ['only unprintable characters', '\u0000\u2028', 'Deutsch'],

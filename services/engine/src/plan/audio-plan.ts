@@ -65,7 +65,7 @@ function audioSamples(duration: number): number {
 
 const MAX_TITLE_LENGTH = 80;
 /** Control, bidirectional formatting and private-use characters, halves of surrogate pairs, and line separators. */
-const NOT_SHOWN = /[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+const NOT_SHOWN = /[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** The names of the audio tracks for players: the title of each, else the name of its language in that language. All differ. */
 export function audioLabels(tracks: readonly Pick<AudioTrack, 'title' | 'language'>[]): string[] {
@@ -80,6 +80,6 @@ export function audioLabels(tracks: readonly Pick<AudioTrack, 'title' | 'languag
 
 /** A quotation mark would end the name in a playlist (RFC 8216 §4.2). */
 function shownTitle(title: string): string {
-  const text = title.replaceAll('"', "'").replaceAll(NOT_SHOWN, ' ').replaceAll(/\s+/g, ' ').trim();
-  return [...text].slice(0, MAX_TITLE_LENGTH).join('').trim();
+  const text = title.replaceAll('"', "'").replaceAll(NOT_SHOWN, ' ').replaceAll(/\s+/g, ' ').trimStart();
+  return [...text].slice(0, MAX_TITLE_LENGTH).join('').trimEnd();
 }

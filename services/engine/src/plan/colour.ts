@@ -33,14 +33,10 @@ export function usualMatrix({ coded }: Pick<Tags, 'coded'>): 'bt601' | 'bt709' {
   return Math.min(coded.width, coded.height) >= 720 ? 'bt709' : 'bt601';
 }
 
-/** The colour of a track. Missing tags follow the standard of its matrix. */
+/** The colour of a track that passes through. Missing tags follow the standard of its matrix, whose primaries have the same name. */
 export function ownColour(tags: Tags): Colour {
   const { colorMatrix, colorPrimaries, colorTransfer } = tags;
   const matrix = colorMatrix ?? (usualMatrix(tags) === 'bt709' ? BT709 : BT601).matrix;
-  const standard = matrix === 'bt709' ? BT709 : BT601;
-  return {
-    matrix,
-    primaries: colorPrimaries ?? (matrix === 'bt470bg' ? matrix : standard.primaries),
-    transfer: colorTransfer ?? standard.transfer,
-  };
+  const { transfer } = matrix === 'bt709' ? BT709 : BT601;
+  return { matrix, primaries: colorPrimaries ?? matrix, transfer: colorTransfer ?? transfer };
 }

@@ -13,6 +13,7 @@ type Packets = {
   declared?: number;
   container?: string;
   grid?: FrameRate;
+  rate?: number;
 };
 
 const plan = (
@@ -27,6 +28,7 @@ const plan = (
     declared,
     container = 'mp4',
     grid,
+    rate = 25,
   }: Packets = {},
   allowPassthrough = true,
 ) => {
@@ -37,7 +39,7 @@ const plan = (
       video: videoTrack(video),
       leftOut: [],
       audio: channels === 0 ? [] : [{ ...audioTrack({ channels }), start: 0, frames: audioFrames }],
-      timeline: { frames: duration * 25, start, duration, averageRate: 25, grid: grid ?? null },
+      timeline: { frames: duration * rate, start, duration, averageRate: rate, grid: grid ?? null },
       end,
       declaredDuration: declared ?? null,
       gops,
@@ -85,6 +87,27 @@ describe('an encode plan', () => {
     expect(encoded).toMatchObject({ videoPassthrough: false, audio: [{ method: { samples: 239_616 } }] });
     expect(encoded.obstacles).toEqual({ video: 'failed', audio: ['failed'] });
     expect([passed, encoded].map(passthroughRenditions)).toEqual([new Set(['360p', 'audio']), new Set()]);
+  });
+
+  test('passes video through as the top rendition', () => {
+    const hd = { coded: { width: 1280, height: 720 }, display: { width: 1280, height: 720 } };
+    const passed = plan(5, hd, 0, { gops: [{ start: 0, duration: 5, bytes: 300_000 }] });
+    expect(passed.obstacles.video).toBeNull();
+    expect(passthroughRenditions(passed)).toEqual(new Set(['720p']));
+  });
+
+  test('passes video through only if lower renditions have the first frames of its segments', () => {
+    const hd = { coded: { width: 1280, height: 720 }, display: { width: 1280, height: 720 } };
+    const fast = { ...hd, level: 32, declaredRate: { numerator: 50, denominator: 1 } };
+    const obstacle = (first: number) => {
+      const gops = [0, first].map((start, at) => ({
+        start,
+        duration: at === 0 ? first : 10 - first,
+        bytes: 1,
+      }));
+      return plan(10, fast, 0, { gops, rate: 50 }).obstacles.video;
+    };
+    expect([6.04, 6.02].map(obstacle)).toEqual([null, 'segments']);
   });
 
   test('cuts segments where the passthrough video allows it', () => {

@@ -140,7 +140,7 @@ function leadOf(start: number, framesPerSecond: number): number {
 
 /** The index of the last frame that a rendition with this frame step has. */
 function lastFrame(frames: number, frameStep: number): number {
-  return frames - 1 - ((frames - 1) % frameStep);
+  return frameStep * Math.floor((frames - 1) / frameStep);
 }
 
 function pixelsCompatible(video: VideoTrack): boolean {

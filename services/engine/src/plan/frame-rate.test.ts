@@ -13,6 +13,8 @@ describe('the output frame rate', () => {
     ['the declared rate, if a few frames are missing', 24.04, whole(25), '25/1'],
     ['the nearest common rate, if the declared rate is absurd', 29.97, whole(90000), '30000/1001'],
     ['the frame rate, if interlaced video declares its field rate', 25, whole(50), '25/1'],
+    ['60, if the declared rate is a little more', 60.1, { numerator: 601, denominator: 10 }, '60/1'],
+    ['the next higher step, if the declared rate is below the average', 26.4, whole(25), '30/1'],
     ['23.976 and not 24', 23.976, null, '24000/1001'],
     ['24 and not 23.976', 24, null, '24/1'],
     [
@@ -57,6 +59,13 @@ describe('the output frame rate', () => {
       '24000/1001',
     ],
     ['the declared rate, if the grid has the same rate', 29.97, NTSC, NTSC, '30000/1001'],
+    [
+      'the declared rate, even if it is a rounded common rate',
+      29.97,
+      { numerator: 2997, denominator: 100 },
+      NTSC,
+      '2997/100',
+    ],
   ])('for frames on a grid is %s', (_, average, declared, grid, expected) => {
     expect(toFraction(outputFrameRate({ average, declared, grid }))).toBe(expected);
   });

@@ -68,18 +68,33 @@ describe('the issues of a source', () => {
     ['yuv444p14le', ['high_bit_depth', 'chroma_subsampling']],
     ['gbrp', ['chroma_subsampling']],
     ['gbrap10le', ['high_bit_depth', 'chroma_subsampling']],
+    ['gbrpf16le', ['chroma_subsampling']],
+    ['ya16be', ['high_bit_depth']],
     ['rgb24', ['chroma_subsampling']],
+    ['rgb48be', ['high_bit_depth', 'chroma_subsampling']],
+    ['bgra64le', ['high_bit_depth', 'chroma_subsampling']],
     ['bgr0', ['chroma_subsampling']],
   ])('of the pixel format %s are %j', (pixelFormat, expected) => {
     expect(codes({ video: { pixelFormat } })).toEqual(expected);
   });
 
   test.each([
+    [4, true, ['4 audio channels were downmixed to stereo.']],
     [6, true, []],
     [8, true, ['8 audio channels were downmixed to 5.1 and to stereo.']],
     [8, false, ['8 audio channels were downmixed to stereo.']],
   ])('of %d channels, with a rendition in 5.1: %s', (channels, surround, messages) => {
     expect(issues({ channels }, { surround }).map(({ message }) => message)).toEqual(messages);
+  });
+
+  test('name the track, if there are several', () => {
+    const audio = [2, 6].map((channels, index) => ({
+      ...audioTrack({ index, channels }),
+      ...{ start: 0, frames: null },
+    }));
+    expect(issues({ audio }).map(({ message }) => message)).toEqual([
+      '6 audio channels of track 2 were downmixed to stereo.',
+    ]);
   });
 
   test('include each track that is left out', () => {

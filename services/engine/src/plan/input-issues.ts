@@ -33,7 +33,7 @@ export function inputIssues(
       { code: 'hdr', message: 'High dynamic range was mapped to standard dynamic range.' },
     ],
     [
-      /(p|gray|gbr\w*)(9|1[0246])(le|be)?$|^p01\d/.test(video.pixelFormat),
+      /(p0?|gray|ya)(9|1[0246])|(rgb|bgr)a?(48|64)/.test(video.pixelFormat),
       { code: 'high_bit_depth', message: 'The video was reduced to 8 bits per sample.' },
     ],
     [

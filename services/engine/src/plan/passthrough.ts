@@ -182,7 +182,7 @@ function staysUnder(bitsPerSecond: number, gops: readonly Gop[]): boolean {
 export function segmentStarts(gops: readonly Gop[], seconds: number): number[] {
   const starts = [0];
   for (const { start } of gops) {
-    if (start > (starts.at(-1) ?? 0) && start >= starts.length * seconds) starts.push(start);
+    if (start >= starts.length * seconds) starts.push(start);
   }
   return starts;
 }

@@ -53,6 +53,11 @@ describe('the bytes of a piece', () => {
     expect(first / RATE).toBeCloseTo(second);
   });
 
+  test('end 64 packets after the last one of the piece', () => {
+    const [, media] = bytesOfPiece(layoutOf({ keyEvery: 1 }), { seek: 50, end: 64 }) ?? [];
+    expect(framesOf(media ?? [0, 0])[1]).toBe(64 * RATE + 64);
+  });
+
   test('are undefined if they are most of the file, many ranges, or outside of the file', () => {
     const layout = layoutOf({ seconds: 20 });
     expect(bytesOfPiece(layout, { seek: null, end: 12 })).toBeDefined();
@@ -62,6 +67,7 @@ describe('the bytes of a piece', () => {
     // The beginning and the piece are one range.
     expect(bytesOfPiece({ ...layout, index: scattered(63) }, { seek: null, end: 1 })).toHaveLength(64);
     expect(bytesOfPiece({ ...layout, index: scattered(64) }, { seek: null, end: 1 })).toBeUndefined();
+    expect(bytesOfPiece({ ...layout, index: [[-1, HEADER_BYTES]] }, { seek: 18, end: 20 })).toBeUndefined();
     expect(bytesOfPiece({ ...layout, bytes: layout.bytes - 1 }, { seek: 18, end: 20 })).toBeUndefined();
   });
 });

@@ -2,6 +2,7 @@ import type { EncodePlan, PieceTask } from '@framelane/contracts/transcode-plan'
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan, videoTrack } from '../../tests/support/tracks.ts';
 import { planLadder } from './ladder.ts';
+import { bytesOfPiece } from './piece-bytes.ts';
 import { planTasks } from './tasks.ts';
 
 const PIECE_SECONDS = 60;
@@ -64,6 +65,13 @@ describe('the tasks of a video', () => {
     expect(kinds(planOf(600, { videoPassthrough, rungs }))).toEqual(['passthrough', 'images']);
   });
 
+  test.each([null, []])('take images from all frames if the entry points are %j', (entryPoints) => {
+    const rungs = planLadder({ width: 640, height: 360 }, 25);
+    const plan = planOf(600, { videoPassthrough: true, rungs });
+    const { tasks } = planTasks({ ...sourceOf(600, 2), gops: [], entryPoints }, plan, PIECE_SECONDS) ?? {};
+    expect(tasks).toEqual([{ kind: 'passthrough' }, { kind: 'images', keyFramesOnly: false }]);
+  });
+
   test.each([
     [2, true],
     [12, true],
@@ -112,6 +120,7 @@ describe('the pieces of a video', () => {
     [180, 60, [1, 1, 2, 2, 4, 4, 8, 8]],
     [900, 60, [1, 1, 2, 2, 4, 4, 10, 9, 10, 10, 10, 9, 10, 10, 9, 10, 10, 10, 9, 10]],
     [66, 30, [1, 1, 2, 2, 5]],
+    [120, 30, [1, 1, 2, 2, 5, 4, 5]],
     [60, 12, [2, 2, 2, 2, 2]],
     [30, 6, [1, 1, 1, 1, 1]],
   ])(
@@ -136,14 +145,42 @@ describe('the pieces of a video', () => {
     expect(pieces.flatMap((piece) => piece.segmentStarts)).toEqual(keyFrames.filter((_, at) => at % 3 === 0));
   });
 
+  /** Groups of pictures of two durations in turn, for ten minutes. */
+  const alternating = (first: number, second: number) => {
+    const count = (2 * 600) / (first + second);
+    return Array.from({ length: count }, (_, at) => ({
+      start: Math.floor(at / 2) * (first + second) + (at % 2) * first,
+      ...{ duration: at % 2 === 0 ? first : second, bytes: 1000 },
+    }));
+  };
+
+  test.each([
+    ['a second after the previous one', 1, 1],
+    ['at the start of a segment', 5.5, 0.5],
+  ])('have I-frames %s', (_, first, second) => {
+    const source = { ...sourceOf(600, 3), gops: alternating(first, second) };
+    const pieces = piecesOf(source, planOf(600, { videoPassthrough: true }));
+    expect(pieces.map(({ iFrames }) => iFrames)).toEqual(pieces.map(({ keyFrames }) => keyFrames.length));
+  });
+
+  test('have the bytes that their runs read, if the layout of the source is known', () => {
+    const runs = Array.from({ length: 300 }, (_, at) => ({
+      ...{ start: 100 * at, end: 100 * (at + 1), packets: 50 },
+      ...{ keyTime: 2 * at, earliest: 2 * at },
+    }));
+    const layout = { bytes: 30_000, index: [], runs };
+    const lead = 0.04;
+    const pieces = piecesOf({ ...sourceOf(600, 2), layout }, planOf(600, { lead }));
+    expect(pieces.length).toBeGreaterThan(2);
+    for (const { firstFrame, frames, seek, bytes } of pieces) {
+      const end = (firstFrame + frames) / 25 + lead;
+      expect(bytes).toEqual(bytesOfPiece(layout, { seek, end }));
+    }
+    expect(piecesOf(sourceOf(600, 2), planOf(600)).some((piece) => 'bytes' in piece)).toBe(false);
+  });
+
   test('have the key frames of a passthrough, without I-frames close to the previous one', () => {
-    const durations = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 0.6 : 2.4));
-    let start = 0;
-    const gops = durations.map((duration) => {
-      start += duration;
-      return { start: start - duration, duration, bytes: 1000 };
-    });
-    const source = { ...sourceOf(600, 3), gops };
+    const source = { ...sourceOf(600, 3), gops: alternating(0.6, 2.4) };
     const pieces = piecesOf(source, planOf(600, { videoPassthrough: true }));
     const segments = pieces.map((piece) => piece.segmentStarts.length);
     expect(pieces.map((piece) => piece.keyFrames.length)).toEqual(segments.map((count) => 4 * count));

@@ -13,6 +13,13 @@ test('frames without gaps are counted', () => {
   expect(scan(5 - FRAME, 5, 5 + FRAME)).toEqual({ start: expect.closeTo(-FRAME), frames: 3, bytes: 900 });
 });
 
+test('packets are counted', () => {
+  const audio = new AudioScan(0, 48_000);
+  audio.add(0, 300);
+  audio.add(9, 300);
+  expect(audio.packets).toBe(2);
+});
+
 test('times may differ by a tick of the clock', () => {
   expect(scan(5, 5 + FRAME + 1 / 100_000)).toEqual({ start: 0, frames: 2, bytes: 600 });
 });

@@ -72,5 +72,12 @@ test.each<[ByteRanges, ByteRanges, ByteRanges]>([
   ],
 ])('%j without %j is %j', (ranges, others, expected) => {
   expect(without(ranges, others)).toEqual(expected);
-  expect(lengthOf(without(ranges, others))).toBe(lengthOf(expected));
+});
+
+test('the length of ranges is the number of their bytes', () => {
+  const ranges = [
+    [2, 4],
+    [6, 11],
+  ] as const;
+  expect(lengthOf(ranges)).toBe(7);
 });

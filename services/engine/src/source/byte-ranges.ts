@@ -20,7 +20,7 @@ export function without(ranges: ByteRanges, others: ByteRanges): ByteRanges {
       rest.flatMap(([start, end]): ByteRanges => {
         const before = [start, Math.min(end, from)] as const;
         const after = [Math.max(start, to), end] as const;
-        return from >= end || to <= start ? [[start, end]] : [before, after].filter(([a, b]) => a < b);
+        return [before, after].filter(([a, b]) => a < b);
       }),
     ranges,
   );

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { containerTraits, DEMUXERS } from './containers.ts';
 
 const ACCEPTED = ['mp4', 'mov', 'matroska', 'mpegts', 'mpeg', 'avi', 'flv', 'ogg', 'asf', 'mxf'];
-const having = (trait: 'clockMayRestart' | 'scanTypeMayChange' | 'allowsPassthrough') =>
+const having = (trait: 'clockMayRestart' | 'scanTypeMayChange' | 'allowsPassthrough' | 'allowsParts') =>
   ACCEPTED.filter((container) => containerTraits(container)[trait]);
 
 test('ffmpeg may use the demuxers of the accepted containers only', () => {
@@ -26,8 +26,20 @@ test('MPEG streams may restart their clock; they and Matroska may change to inte
   expect(having('scanTypeMayChange')).toEqual(['matroska', 'mpegts', 'mpeg']);
 });
 
+test('engines fetch parts of MP4 and QuickTime files only', () => {
+  expect(having('allowsParts')).toEqual(['mp4', 'mov']);
+});
+
 test('passthrough needs a container that describes a track once', () => {
   expect(having('allowsPassthrough')).toEqual(['mp4', 'mov', 'matroska']);
+});
+
+test('ffmpeg seeks to an indexed key frame, or searches in a transport stream; others are read from their beginning', () => {
+  const seeks = ACCEPTED.map((container) => [container, containerTraits(container).seek]);
+  expect(Object.fromEntries(seeks)).toEqual({
+    ...{ mp4: 'index', mov: 'index', matroska: 'index', mpegts: 'search' },
+    ...{ mpeg: null, avi: null, flv: null, ogg: null, asf: null, mxf: null },
+  });
 });
 
 test('the declared duration of a track comes from where the container has it', () => {

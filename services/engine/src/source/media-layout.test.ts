@@ -24,12 +24,12 @@ function box(type: string, contentBytes: number, size = 8 + contentBytes): Buffe
   return bytes;
 }
 
-/** A box whose size has 64 bits. */
-function largeBox(type: string, contentBytes: number): Buffer {
+/** A box whose size has 64 bits. `size` replaces the size that it declares. */
+function largeBox(type: string, contentBytes: number, size = 16 + contentBytes): Buffer {
   const bytes = Buffer.alloc(16 + contentBytes);
   bytes.writeUInt32BE(1);
   bytes.write(type, 4);
-  bytes.writeBigUInt64BE(BigInt(bytes.length), 8);
+  bytes.writeBigUInt64BE(BigInt(size), 8);
   return bytes;
 }
 
@@ -47,6 +47,7 @@ test.each([
     ],
   ],
   ['the index first', [FTYP, MOOV, box('free', 12), box('mdat', 1000)], 1160, [[0, 160]]],
+  ['an empty box', [FTYP, MOOV, box('free', 0), box('mdat', 1000)], 1148, [[0, 148]]],
   [
     'a size of 64 bits',
     [FTYP, largeBox('mdat', 1000), MOOV],
@@ -77,6 +78,7 @@ test.each([
   ['is truncated', [FTYP, MOOV, box('mdat', 100).subarray(0, 50)]],
   ['ends in the header of a box', [FTYP, MOOV, box('mdat', 100), Buffer.alloc(4)]],
   ['has a box smaller than its header', [FTYP, MOOV, box('mdat', 100, 7)]],
+  ['has a large box smaller than its header', [FTYP, MOOV, largeBox('mdat', 100, 8)]],
   ['has a huge box', [FTYP, MOOV, largeBox('mdat', 100).fill(0xff, 8, 16)]],
   ['has many boxes', [FTYP, MOOV, ...Array.from({ length: 62 }, () => box('mdat', 10)), box('free', 0)]],
   ['is empty', []],

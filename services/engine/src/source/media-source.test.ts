@@ -179,7 +179,9 @@ describe('a source', () => {
     ['h264', 'tt', false],
     ['h264', 'unknown', true],
     ['h264', undefined, true],
-    ['dvvideo', 'unknown', true],
+    ...['mpeg2video', 'mpeg4', 'mjpeg', 'prores', 'dnxhd', 'dvvideo', 'vc1'].map(
+      (codec) => [codec, 'unknown', true] as const,
+    ),
     ['vp9', 'unknown', false],
   ])('of %s with field order %s has an unknown scan type: %s', (codec_name, field_order, unknown) => {
     expect(firstVideo({ codec_name, field_order })?.scanTypeUnknown).toBe(unknown);
@@ -217,6 +219,19 @@ describe('a source', () => {
     expect(videoTracks[0]?.declaredDuration).toBe(duration);
   });
 
+  test('with fragments and without a duration declares none', () => {
+    const { videoTracks } = readSource(probed([{}], { format_name: 'mov,mp4,m4a,3gp,3g2,mj2' }));
+    expect(videoTracks[0]?.declaredDuration).toBeNull();
+  });
+
+  test.each([
+    ['1:1', true],
+    ['1281:1280', false],
+    ['16:11', false],
+  ])('with the pixel aspect ratio %s has square pixels: %s', (sample_aspect_ratio, square) => {
+    expect(firstVideo({ sample_aspect_ratio })?.squarePixels).toBe(square);
+  });
+
   test('does not count a cover image as video', () => {
     const { videoTracks } = readSource(probed([{ disposition: { default: 0, attached_pic: 1 } }, {}]));
     expect(videoTracks.map(({ index }) => index)).toEqual([1]);
@@ -247,5 +262,7 @@ describe('a source', () => {
 test('a file with more than 32 tracks is refused', () => {
   const tracks = (count: number) => probed(Array.from({ length: count }, () => ({ codec_type: 'audio' })));
   expect(readSource(tracks(32)).tracks).toHaveLength(32);
-  expect(() => readSource(tracks(33))).toThrow('The file has too many tracks.');
+  expect(() => readSource(tracks(33))).toThrow(
+    expect.objectContaining({ code: 'malformed_media', message: 'The file has too many tracks.' }),
+  );
 });

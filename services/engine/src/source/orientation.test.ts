@@ -4,8 +4,14 @@ import { swapsSides, turnOf } from './orientation.ts';
 const ONE = 65_536;
 
 /** As ffprobe writes it. */
-const matrix = (a: number, b: number, c: number, d: number) =>
-  `\n00000000: ${a} ${b} 0\n00000001: ${c} ${d}    0\n00000002:  0  0  1073741824\n`;
+const matrix = (...[a, b, c, d]: [number, number, number, number]) => {
+  const lines = [
+    [a, b, 0],
+    [c, d, 0],
+    [0, 0, 1_073_741_824],
+  ].map((numbers, at) => `0000000${at}:${numbers.map((number) => String(number).padStart(12)).join('')}`);
+  return `\n${lines.join('\n')}\n`;
+};
 
 test.each([
   ['as coded', matrix(ONE, 0, 0, ONE), [], false],

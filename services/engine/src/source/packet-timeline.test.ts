@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { COMMON_RATES } from './frame-rate.ts';
 import { PacketTimeline } from './packet-timeline.ts';
 
 type Packet = [pts: number, dts: number, duration: number];
@@ -43,6 +44,15 @@ describe('a timeline', () => {
     ['irregular times', at(1, [0, 0.021, 0.057, 0.1, 0.143, 0.16, 3.217]), null],
   ])('finds the grid of %s', (_, packets, rate) => {
     expect(measure(packets)?.grid).toEqual(rate && { numerator: rate, denominator: 1 });
+  });
+
+  test.each(COMMON_RATES)('finds the grid of $numerator/$denominator frames a second', (rate) => {
+    const packets = at(rate.numerator / rate.denominator, [0, 1, 2, 3, 5, 7, 600]);
+    expect(measure(packets)?.grid).toEqual(rate);
+  });
+
+  test('finds a grid that begins with the first frame', () => {
+    expect(measure(steady(25, 10.013))?.grid).toEqual({ numerator: 25, denominator: 1 });
   });
 
   test('counts from the earliest timestamp of the file', () => {
@@ -99,6 +109,27 @@ describe('a timeline', () => {
       frames: 75,
       duration: expect.closeTo(3),
     });
+  });
+
+  test('continues where a clock restarts after a frame without a timestamp', () => {
+    const packets: Packet[] = [...steady(50), [Number.NaN, Number.NaN, 0.04], ...steady(25, 1000)];
+    expect(measure(packets, { clockMayRestart: true })).toMatchObject({
+      frames: 76,
+      duration: expect.closeTo(3),
+    });
+  });
+
+  test('continues where a clock restarts before frames without presentation timestamps', () => {
+    const restarted = steady(25, 1000).map(([, dts, length]): Packet => [Number.NaN, dts, length]);
+    expect(measure([...steady(50), ...restarted], { clockMayRestart: true })?.duration).toBeCloseTo(3);
+  });
+
+  test('knows whether the clock has restarted', () => {
+    const timeline = new PacketTimeline(0, true);
+    timeline.add(0, 0, 0.04);
+    expect(timeline.clockHasRestarted).toBe(false);
+    timeline.add(1000, 1000, 0.04);
+    expect(timeline.clockHasRestarted).toBe(true);
   });
 
   test('keeps a pause if the clock may not restart', () => {

@@ -88,7 +88,7 @@ export class PacketTimeline {
 
   /** Null if no packet has a timestamp. */
   result(): Timeline | null {
-    if (this.#frames === 0 || this.#end === Number.NEGATIVE_INFINITY) return null;
+    if (this.#end === Number.NEGATIVE_INFINITY) return null;
     const frameSeconds = (this.#last - this.#first) / Math.max(1, this.#frames - 1);
     // Without packet durations, the last frame gets the average duration.
     const end = this.#longestFrame > 0 ? this.#end : this.#end + frameSeconds;

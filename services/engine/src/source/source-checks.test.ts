@@ -78,6 +78,12 @@ describe('the chosen tracks', () => {
     ).toThrow('Track 2 (video, h264) is encrypted.');
   });
 
+  test('that cannot be decoded are named in the refusal', () => {
+    expect(() => choose([video({ index: 1, codec: 'cinepak' })])).toThrow(
+      'Track 2 (video, cinepak) has a codec that is not supported.',
+    );
+  });
+
   test('may lack audio', () => {
     expect(choose([video()]).audio).toEqual([]);
   });
