@@ -125,9 +125,14 @@ export const GROUPS = [
     'disk-reservations',
     'failure-report',
     'next-plan',
-    'text-tracks',
     'work-directory',
   ]),
+  {
+    name: 'engine-text-tracks',
+    threshold: 65,
+    mutate: [`${ENGINE}/src/transcode/text-tracks.ts`],
+    tests: [`${ENGINE}/src/transcode/text-tracks.test.ts`, `${ENGINE}/tests/source/text-tracks.test.ts`],
+  },
   pure('engine-uploads', `${ENGINE}/src/uploads`, ['storage-headroom', 'throughput-limit']),
   services('engine-segments', ENGINE, ['output/{image,segment}-uploads'], ['output/segment-uploads']),
   services(

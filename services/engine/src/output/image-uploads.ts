@@ -45,12 +45,11 @@ async function readImage(output: ToolOutput, name: ImageName): Promise<Buffer | 
   if (!file) return null;
   try {
     if (file.bytes === 0) return null;
-    const { buffer, bytesRead } = await file.handle.read(Buffer.alloc(file.bytes), 0, file.bytes, 0);
+    const { buffer } = await file.handle.read(Buffer.alloc(file.bytes), 0, file.bytes, 0);
     if (!buffer.subarray(0, START.length).equals(START)) {
       throw new ToolOutputError(`${name} is not a JPEG image`);
     }
-    const isComplete = bytesRead === file.bytes && buffer.subarray(-END.length).equals(END);
-    if (!isComplete) throw incompleteOutput(`${name} is truncated`);
+    if (!buffer.subarray(-END.length).equals(END)) throw incompleteOutput(`${name} is truncated`);
     return buffer;
   } finally {
     await file.handle.close();

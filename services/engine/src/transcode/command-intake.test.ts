@@ -225,6 +225,44 @@ test('a halt while an intake checks the disk is not lost', async () => {
   await intake.stop();
 });
 
+test('a halt during a stop does not delay the stop', async () => {
+  const checks: (() => void)[] = [];
+  const stopConsumer = jest.fn(async () => {});
+  const consume = jest.spyOn(bus, 'consume').mockResolvedValue({ stop: stopConsumer });
+  const intake = new CommandIntake({
+    ...{ ...COMMANDS, bus, slots: 1, logger, waitCheckMs: 1, handle: async () => {} },
+    hasDiskSpace: () => new Promise<boolean>((resolve) => checks.push(() => resolve(true))),
+  });
+  await intake.start();
+  intake.halt();
+  await until(() => checks[0]);
+  const stopped = intake.stop();
+  // As of a job in another slot that finds too little disk space.
+  intake.halt();
+  checks[0]?.();
+  await stopped;
+  expect([consume, stopConsumer].map(({ mock }) => mock.calls.length)).toEqual([2, 2]);
+  consume.mockRestore();
+});
+
+test('an engine goes on after a job that failed for another reason than disk space', async () => {
+  const attempts: string[] = [];
+  const consume = jest.spyOn(bus, 'consume');
+  const intake = new CommandIntake({
+    ...{ ...COMMANDS, bus, slots: 1, logger, hasDiskSpace: async () => true, waitCheckMs: 1 },
+    handle: async ({ data }) => {
+      attempts.push(data.videoId);
+      if (attempts.length === 1) throw new Error('The broker is unavailable');
+    },
+  });
+  await intake.start();
+  await send('vid_1');
+  await until(() => attempts.length === 2);
+  await intake.stop();
+  expect(consume).toHaveBeenCalledTimes(1);
+  consume.mockRestore();
+});
+
 test('an engine that leaves a command to others pauses, so that another engine takes it', async () => {
   const intakeOf = (handle: MessageHandler, waitCheckMs: number) =>
     new CommandIntake({

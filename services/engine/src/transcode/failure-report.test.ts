@@ -45,3 +45,8 @@ test.each([
   expect(report).toMatchObject({ outcome: { code, retryable: true }, level, facts: { error } });
   expect(report.outcome.message).not.toMatch(/ECONNRESET|undefined/);
 });
+
+test('for a bug, the owner is told to retry', () => {
+  const { message } = reportFailure(new TypeError('x is undefined')).outcome;
+  expect(message).toBe('An internal error occurred in the engine. Retry the video later.');
+});

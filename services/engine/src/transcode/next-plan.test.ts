@@ -7,7 +7,7 @@ import { ToolError } from '../sandbox/run-tool.ts';
 import type { AudioTrack } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { refusal, storageFailure } from '../transcode-failure.ts';
-import { nextPlan } from './next-plan.ts';
+import { nextPlan, withoutAudio } from './next-plan.ts';
 
 const probedAudio = (changes: Partial<AudioTrack> = {}) => ({
   ...audioTrack(changes),
@@ -77,6 +77,36 @@ describe('after audio has changed its channels', () => {
     expect(next).toEqual({ plan: stereo, source: surround, log: 'transcode.audio_format_changed' });
   });
 
+  test('the rendition in 5.1 is left out', () => {
+    const plan51 = planEncoding(surround, { allowPassthrough: false, surround: true });
+    expect(plan51.audio.map(({ name }) => name)).toEqual(['audio', 'surround']);
+    const next = nextPlan({ plan: plan51, source: surround }, changed, { ...settings, surround: true });
+    expect(next?.plan.audio).toMatchObject([{ name: 'audio', decodeToStereo: true }]);
+  });
+
+  test('only the decoder of that track mixes to stereo', () => {
+    const dolby = probedAudio({ index: 2, codec: 'ac3', channels: 6 });
+    const several = { ...source, audio: [probedAudio(), dolby] };
+    const both = planEncoding(several, { allowPassthrough: false, surround: true });
+    const ofTrack = (index: number) =>
+      nextPlan(
+        { plan: both, source: several },
+        new ToolError(
+          'exit',
+          '',
+          `[graph_1_in_0_${index} @ 0x1] Changing audio frame properties on the fly is not supported`,
+        ),
+        { ...settings, surround: true },
+      );
+    expect(ofTrack(2)?.plan.audio).toMatchObject([
+      { name: 'audio', decodeToStereo: false },
+      { name: 'audio2', decodeToStereo: true },
+    ]);
+    // AAC is not mixed by its decoder.
+    expect(ofTrack(1)).toMatchObject({ log: 'transcode.audio_left_out', source: { audio: [{ index: 2 }] } });
+    expect(ofTrack(1)?.plan.audio.map(({ name }) => name)).toEqual(['audio', 'surround']);
+  });
+
   test.each([
     ['the decoder has mixed already', stereo, surround, changed],
     ['the decoder cannot mix', encoded, source, changed],
@@ -119,6 +149,23 @@ describe('an audio track that turns out to be unusable', () => {
     const next = nextPlan({ plan: late, source: several }, error, settings);
     expect(next?.source.audio).toMatchObject([{ index: 1 }]);
     expect(nextPlan({ plan, source: several }, error, settings)).toBeNull();
+    expect(nextPlan({ plan: late, source: several }, invalidSegment, settings)).toBeNull();
+    const otherError = new ToolError('exit', '', 'Conversion failed!');
+    expect(nextPlan({ plan: late, source: several }, otherError, settings)).toBeNull();
+  });
+
+  test('does not prevent passthrough of the others', () => {
+    const gops = [0, 5].map((start) => ({ start, duration: 5, bytes: 100_000 }));
+    const compatible = { ...several, gops };
+    const passed = planEncoding(compatible, { allowPassthrough: true });
+    const next = nextPlan({ plan: passed, source: compatible }, changed('0_2'), settings);
+    expect([passed.videoPassthrough, next?.plan.videoPassthrough]).toEqual([true, true]);
+  });
+
+  test('is listed among the other tracks that are left out', () => {
+    const leftOut = [0, 3].map((index) => ({ index, kind: 'video' as const, codec: 'h264', language: null }));
+    expect(withoutAudio({ ...several, leftOut }, 2).leftOut.map(({ index }) => index)).toEqual([0, 2, 3]);
+    expect(withoutAudio(several, 9)).toBe(several);
   });
 
   test('is left out if it is the only one and has no frame', () => {

@@ -1,4 +1,3 @@
-import { isAudioRendition } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
 import { EmptyRenditionError, InvalidSegmentError } from '../output/segment-info.ts';
@@ -73,7 +72,7 @@ function changedTrack(plan: EncodePlan, cause: unknown) {
 }
 
 function emptyTrack(plan: EncodePlan, cause: unknown) {
-  if (!(cause instanceof EmptyRenditionError) || !isAudioRendition(cause.rendition)) return undefined;
+  if (!(cause instanceof EmptyRenditionError)) return undefined;
   return plan.audio.find(({ name }) => name === cause.rendition);
 }
 

@@ -33,10 +33,12 @@ const writeRange: FetchRange = async (_key, { start, end }, path, { onWritten })
 
 /** A cache, and the downloads of its store, which `fetch` replaces. */
 function cacheOf({ fetchesAsLinks = false, fetch = writeRange } = {}) {
+  const fetched: number[] = [];
   const fetchRange = jest.fn<FetchRange>(fetch);
   const fetchToFile = jest.fn((_key: string, path: string) => writeFile(path, CONTENT));
   const objects = { fetchRange, fetchToFile } as Partial<ObjectStore> as ObjectStore;
-  const cache = new SourceCache({ folder: join(directory, 'kept'), objects, fetchesAsLinks });
+  const onFetched = (bytes: number) => void fetched.push(bytes);
+  const cache = new SourceCache({ folder: join(directory, 'kept'), objects, fetchesAsLinks, onFetched });
   const link = (name: string, parts?: ByteRanges, signal = new AbortController().signal) =>
     cache.link(SOURCE, join(directory, name), signal, parts);
   const ranges = () => fetchRange.mock.calls.map(([, { start, end }]) => [start, end]);
@@ -45,7 +47,7 @@ function cacheOf({ fetchesAsLinks = false, fetch = writeRange } = {}) {
     await writeFile(path, CONTENT);
     await cache.keep({ ...SOURCE, videoId }, path);
   };
-  return { cache, fetchToFile, fetchRange, link, ranges, keep };
+  return { cache, fetchToFile, fetchRange, fetched, link, ranges, keep };
 }
 
 const contentOf = (name: string) => readFile(join(directory, name), 'latin1');
@@ -83,6 +85,18 @@ test('fetches each part once, and nothing else', async () => {
     [7, 9],
   ]);
   expect(cache.missingBytes(SOURCE)).toBe(0);
+});
+
+test('counts the bytes that are copied from the store', async () => {
+  const inSteps: FetchRange = async (key, _range, path, options) => {
+    await writeRange(key, { start: 0, end: 3 }, path, options);
+    await writeRange(key, { start: 4, end: 9 }, path, options);
+  };
+  const { cache, fetched, link, fetchToFile } = cacheOf({ fetch: inSteps });
+  await link('a');
+  await cache.fetch(SOURCE, join(directory, 'b'), new AbortController().signal);
+  expect(fetchToFile).toHaveBeenCalledTimes(1);
+  expect(fetched).toEqual([4, 6, 10]);
 });
 
 test('a failed download fails its job only; the next job continues it', async () => {
@@ -136,6 +150,25 @@ test('the source that was used least recently is removed, unless a job holds it'
   expect(await contentOf('a')).toBe(WHOLE);
 });
 
+test('a source that a job has used again is removed after the others', async () => {
+  const { cache, keep } = cacheOf();
+  for (const videoId of ['vid_1', 'vid_2']) await keep(videoId);
+  cache.hold('vid_1')();
+  await cache.removeLeastRecentlyUsed();
+  expect(['vid_1', 'vid_2'].filter((videoId) => cache.has(videoId))).toEqual(['vid_1']);
+});
+
+test('nothing happens if a source that is not kept is released or removed', async () => {
+  const { cache, link } = cacheOf();
+  cache.hold(SOURCE.videoId)();
+  await cache.remove(SOURCE.videoId);
+  // A later use keeps the source again.
+  const release = cache.hold(SOURCE.videoId);
+  await link('a');
+  release();
+  expect(cache.has(SOURCE.videoId)).toBe(true);
+});
+
 test('the source of a video that was deleted is removed once no job holds it', async () => {
   const { cache, link } = cacheOf();
   const release = cache.hold(SOURCE.videoId);
@@ -167,18 +200,28 @@ test('an idle source is removed', async () => {
     expect(cache.has(SOURCE.videoId)).toBe(true);
     jest.advanceTimersByTime(60_000);
     expect(cache.has(SOURCE.videoId)).toBe(false);
+    // Only the last use counts, not an earlier one, and not one before a removal.
+    (await use('c'))();
+    jest.advanceTimersByTime(4 * 60_000);
+    (await use('d'))();
+    jest.advanceTimersByTime(4 * 60_000);
+    await cache.removeLeastRecentlyUsed();
+    (await use('e'))();
+    jest.advanceTimersByTime(7 * 60_000);
+    expect(cache.has(SOURCE.videoId)).toBe(true);
   } finally {
     jest.useRealTimers();
   }
 });
 
 test('keeps nothing if downloads are links to stored objects', async () => {
-  const { cache, fetchToFile, fetchRange, link, keep } = cacheOf({ fetchesAsLinks: true });
+  const { cache, fetchToFile, fetchRange, fetched, link, keep } = cacheOf({ fetchesAsLinks: true });
   expect(cache.missingBytes(SOURCE)).toBe(0);
   await link('a', [[0, 2]]);
   await keep(SOURCE.videoId);
   await link('b');
   expect(fetchToFile).toHaveBeenCalledTimes(2);
+  expect(fetched).toEqual([]);
   expect(fetchRange).not.toHaveBeenCalled();
   expect(await readdir(join(directory, 'kept'))).toEqual([]);
 });

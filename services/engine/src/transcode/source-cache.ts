@@ -172,7 +172,7 @@ export class SourceCache {
     clearTimeout(kept.idle);
     this.#kept.delete(videoId);
     // The next start of the engine removes what cannot be removed now.
-    await rm(kept.path, { force: true }).catch(() => {});
+    await rm(kept.path).catch(() => {});
   }
 
   #markUsed(videoId: string): void {

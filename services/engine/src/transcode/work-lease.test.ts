@@ -11,9 +11,11 @@ function leaseOf(leaseSeconds: number) {
   const isCurrent = jest.fn<() => Promise<boolean>>(async () => true);
   const facts = { videoId: 'vid_1', attempt: 2 };
   const logger = createLogger({ service: 'test', level: 'silent' });
+  const warn = jest.spyOn(logger, 'warn');
   const lease = new WorkLease({ leaseSeconds, facts, report, isCurrent }, logger);
+  const warnings = () => warn.mock.calls.map((call: unknown[]) => call);
   const reported = () => report.mock.calls.map(([fraction]) => fraction);
-  return { lease, report, isCurrent, reported };
+  return { lease, report, isCurrent, reported, warnings };
 }
 
 describe('a lease', () => {
@@ -89,6 +91,35 @@ describe('a lease', () => {
     expect(reported()).toEqual([0, 0]);
     await jest.advanceTimersByTimeAsync(2000);
     expect(reported()).toEqual([0, 0]);
+    lease.stop();
+  });
+
+  test('logs which heartbeat failed, of which work', async () => {
+    const { lease, report, isCurrent, warnings } = leaseOf(120);
+    const error = new Error('unavailable');
+    report.mockRejectedValueOnce(error);
+    isCurrent.mockRejectedValueOnce(error);
+    lease.progress(0.5);
+    await jest.advanceTimersByTimeAsync(5000);
+    const facts = { videoId: 'vid_1', attempt: 2, error };
+    expect(warnings()).toEqual([
+      ['work.heartbeat_failed', { ...facts, heartbeat: 'report' }],
+      ['work.heartbeat_failed', { ...facts, heartbeat: 'check' }],
+    ]);
+    lease.stop();
+  });
+
+  test('has one report at a time, also if one is requested', async () => {
+    const { lease, report } = leaseOf(120);
+    const { promise: confirmed, resolve: confirm } = Promise.withResolvers<void>();
+    report.mockReturnValueOnce(confirmed);
+    lease.progress(0.5);
+    await jest.advanceTimersByTimeAsync(2000);
+    lease.reportSoon();
+    expect(report).toHaveBeenCalledTimes(1);
+    confirm();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(report).toHaveBeenCalledTimes(2);
     lease.stop();
   });
 

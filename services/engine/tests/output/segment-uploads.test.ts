@@ -9,10 +9,11 @@ import { imageKey } from '@framelane/object-store/object-keys';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { completeCounters } from '../../src/output/continuity.ts';
 import { storeImages } from '../../src/output/image-uploads.ts';
 import { initializationVector } from '../../src/output/segment-encryption.ts';
 import { InvalidSegmentError } from '../../src/output/segment-info.ts';
-import { SegmentUploads } from '../../src/output/segment-uploads.ts';
+import { SegmentUploads, type SegmentUploadsOptions } from '../../src/output/segment-uploads.ts';
 import { ToolOutput } from '../../src/output/tool-output.ts';
 import { planImages } from '../../src/plan/images.ts';
 
@@ -44,6 +45,7 @@ function uploadsTo(
   renditions: RenditionName[] = ['360p'],
   iFramesOf: RenditionName | null = null,
   passthrough: RenditionName[] = [],
+  piece?: SegmentUploadsOptions['piece'],
 ) {
   const abort = new AbortController();
   const objects = new FileObjectStore(join(directory, 'objects'));
@@ -53,6 +55,7 @@ function uploadsTo(
     return store(key, body, options);
   };
   const failures: unknown[] = [];
+  const started: unknown[] = [];
   const uploads = new SegmentUploads({
     ...{ output, objects, contentKey: Buffer.alloc(16), maxSegments, maxBytes: 100_000 },
     renditions: new Set(renditions),
@@ -61,8 +64,17 @@ function uploadsTo(
     keyOf: (rendition, sequence) => `hls/w/v/a1/${rendition}/${sequence}.ts`,
     signal: abort.signal,
     onFailure: (failure) => failures.push(failure),
+    onRenditionStarted: (...facts) => started.push(facts),
+    piece,
   });
-  return { uploads, failures, objects, abort };
+  return { uploads, failures, started, objects, abort };
+}
+
+/** The decrypted content of a stored segment. */
+async function decrypted(objects: FileObjectStore, rendition: RenditionName, sequence: number) {
+  const object = await objects.get(`hls/w/v/a1/${rendition}/${sequence}.ts`);
+  const decipher = createDecipheriv('aes-128-cbc', Buffer.alloc(16), initializationVector(sequence));
+  return Buffer.concat([decipher.update(await buffer(object.body)), decipher.final()]);
 }
 
 describe('the I-frames of a rendition', () => {
@@ -90,11 +102,9 @@ describe('the I-frames of a rendition', () => {
     const first = stored[0]?.start ?? Number.NaN;
     expect(stored.map(({ start }) => Number((start - first).toFixed(3)))).toEqual([0, 1, 2, 3]);
     for (const [sequence, { bytes }] of stored.entries()) {
-      const object = await objects.get(`hls/w/v/a1/iframes/${sequence}.ts`);
-      expect(object.bytes).toBe(bytes);
-      const decipher = createDecipheriv('aes-128-cbc', Buffer.alloc(16), initializationVector(sequence));
+      expect((await objects.get(`hls/w/v/a1/iframes/${sequence}.ts`)).bytes).toBe(bytes);
       const path = join(directory, `${sequence}.ts`);
-      await writeFile(path, Buffer.concat([decipher.update(await buffer(object.body)), decipher.final()]));
+      await writeFile(path, await decrypted(objects, 'iframes', sequence));
       const { stdout } = await runProgram('ffprobe', [
         ...['-v', 'error', '-show_entries', 'frame=pict_type', '-of', 'csv=p=0', path],
       ]);
@@ -109,6 +119,72 @@ describe('the I-frames of a rendition', () => {
     await expect(uploads.finish()).rejects.toMatchObject({ code: 'storage_failed', retryable: true });
     expect(failures).toHaveLength(1);
   });
+});
+
+describe('the segments of a piece', () => {
+  const uploadsOf = (isFollowed: boolean) => {
+    const piece = { firstSegment: 2, firstIFrame: 0, isFollowed };
+    return uploadsTo(Promise.resolve(), 2, ['360p'], null, [], piece);
+  };
+
+  test('are complete when the next one exists, or at the end', async () => {
+    const { uploads, started } = uploadsOf(false);
+    await finish(2, 3);
+    await uploads.collect();
+    await uploads.settle();
+    expect(await readdir(folder)).toEqual(['360p-2.ts']);
+    await finish(3, 4);
+    await uploads.collect();
+    await uploads.settle();
+    expect(await readdir(folder)).toEqual(['360p-3.ts']);
+    const stored = (await uploads.finish()).get('360p') ?? [];
+    expect(await readdir(folder)).toEqual([]);
+    expect(Object.keys(stored)).toEqual(['2', '3']);
+    // Only the first segment of a video starts a rendition.
+    expect(started).toEqual([]);
+  });
+
+  test.each([true, false])(
+    'have complete counters in the last one, if another piece follows: %s',
+    async (isFollowed) => {
+      const { uploads, objects } = uploadsOf(isFollowed);
+      await finish(2, 4);
+      await uploads.finish();
+      const written = await readFile(segment);
+      expect(completeCounters(written).equals(written)).toBe(false);
+      expect(await decrypted(objects, '360p', 2)).toEqual(written);
+      expect(await decrypted(objects, '360p', 3)).toEqual(isFollowed ? completeCounters(written) : written);
+    },
+  );
+
+  test.each([1, 4])('do not include segment %d', async (sequence) => {
+    const { uploads } = uploadsOf(false);
+    await finish(sequence, sequence + 1);
+    await expect(uploads.finish()).rejects.toMatchObject({ code: 'malformed_media', retryable: false });
+  });
+});
+
+test('a stored segment is described, and the first one of a rendition reported', async () => {
+  const { uploads, started, objects } = uploadsTo(Promise.resolve(), 3);
+  await finish(0, 2);
+  const stored = await uploads.finish();
+  expect([...stored.keys()]).toEqual(['360p']);
+  const { bytes } = await objects.get('hls/w/v/a1/360p/1.ts');
+  expect(stored.get('360p')?.[1]).toMatchObject({
+    bytes,
+    start: expect.any(Number),
+    codecs: expect.any(String),
+  });
+  expect(started).toEqual([['360p', stored.get('360p')?.[0]?.codecs]]);
+});
+
+test('audio may start at another time than video', async () => {
+  const { uploads, failures } = uploadsTo(Promise.resolve(), 3, ['360p', 'audio']);
+  await finish(0, 1);
+  const options = ['-c:a', 'aac', '-output_ts_offset', '1'];
+  await makeClip(join(folder, 'audio-0.ts'), { audio: 'sine=d=0.2', options });
+  expect([...(await uploads.finish()).keys()].toSorted()).toEqual(['360p', 'audio']);
+  expect(failures).toEqual([]);
 });
 
 test('too many segments for the duration fail the job', async () => {
@@ -135,6 +211,18 @@ test('segments do not use the reserve of the disk of the objects', async () => {
   await finish(1, 2);
   const message = 'The engine ran out of disk space. Retry the video later.';
   await expect(uploads.finish()).rejects.toMatchObject({ code: 'internal_error', retryable: true, message });
+});
+
+test('segments are not stored with too little free disk space', async () => {
+  const { uploads } = uploadsTo(Promise.resolve(), 3);
+  const freeBytes = jest.spyOn(output, 'freeBytes').mockResolvedValueOnce(64 * 1024 ** 2);
+  await finish(0, 1);
+  await uploads.collect();
+  await uploads.settle();
+  expect(await readdir(folder)).toEqual([]);
+  freeBytes.mockResolvedValueOnce(64 * 1024 ** 2 - 1);
+  await finish(1, 2);
+  await expect(uploads.finish()).rejects.toMatchObject({ code: 'internal_error', retryable: true });
 });
 
 test('uploads are behind while many segments wait for the object store', async () => {
@@ -190,7 +278,8 @@ test('playlists and unfinished segments are not stored', async () => {
   const { uploads, objects } = uploadsTo(Promise.resolve(), 3);
   const store = jest.spyOn(objects, 'putStream');
   await finish(0, 1);
-  for (const name of ['360p.m3u8', '360p-1.ts.tmp']) await writeFile(join(folder, name), '');
+  for (const name of ['360p.m3u8', '360p-1.ts.tmp', 'x-360p-1.ts', 'other-1.ts'])
+    await writeFile(join(folder, name), '');
   expect((await uploads.finish()).get('360p')).toHaveLength(1);
   expect(store.mock.calls.map(([key, , { contentType }]) => [key, contentType])).toEqual([
     ['hls/w/v/a1/360p/0.ts', 'video/mp2t'],
@@ -207,11 +296,42 @@ test('an abort is no failure of the segments', async () => {
   expect(await readdir(folder)).toEqual(['360p-0.ts']);
 });
 
-test('an unreadable segment is retryable', async () => {
-  const { uploads } = uploadsTo(Promise.resolve(), 3);
-  output.file = () => Promise.reject(new Error('EIO'));
+test('a failure after an abort is not reported', async () => {
+  const { promise: gate, reject: fail } = Promise.withResolvers<void>();
+  const { uploads, failures, abort } = uploadsTo(gate, 3);
   await finish(0, 1);
-  await expect(uploads.finish()).rejects.toMatchObject({ code: 'internal_error', retryable: true });
+  await uploads.collect();
+  abort.abort(new Error('The video was deleted'));
+  fail(new Error('ECONNRESET'));
+  await expect(uploads.finish()).rejects.toThrow('The video was deleted');
+  expect(failures).toEqual([]);
+});
+
+test('an unreadable segment is retryable, and reported once', async () => {
+  const { uploads, failures } = uploadsTo(Promise.resolve(), 3);
+  output.file = () => Promise.reject(new Error('EIO'));
+  await finish(0, 2);
+  const message = 'The engine could not read the segments. Retry the video later.';
+  await expect(uploads.finish()).rejects.toMatchObject({ code: 'internal_error', retryable: true, message });
+  expect(failures).toHaveLength(1);
+});
+
+test('a segment that disappears fails the video without a retry', async () => {
+  const { uploads } = uploadsTo(Promise.resolve(), 3);
+  output.file = async () => null;
+  await finish(0, 1);
+  await expect(uploads.finish()).rejects.toMatchObject(HOSTILE);
+});
+
+test('a segment that becomes shorter fails the video without a retry', async () => {
+  const { uploads, objects } = uploadsTo(Promise.resolve(), 3);
+  const store = objects.putStream;
+  objects.putStream = async (...request) => {
+    const { bytes } = await store(...request);
+    return { bytes: bytes - 16 };
+  };
+  await finish(0, 1);
+  await expect(uploads.finish()).rejects.toMatchObject(HOSTILE);
 });
 
 test('a complete segment without a first timestamp fails the video without a retry', async () => {
