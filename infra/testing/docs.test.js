@@ -32,6 +32,15 @@ test.each(pages)('the links of %s lead somewhere', (page) => {
   expect(broken).toEqual([]);
 });
 
+test.each(pages)('code blocks and tables of %s begin on a line of their own', (page) => {
+  const lines = read(page).split('\n');
+  const isJoined = (line) =>
+    /\S.*```|```\S*\s.*\S/.test(line) ||
+    (/\|-{3,}/.test(line) && !/^[\s>]*\|/.test(line)) ||
+    /\| \|-{3,}/.test(line);
+  expect(lines.filter(isJoined)).toEqual([]);
+});
+
 test('troubleshooting explains every failure code', () => {
   expect(FAILURE_CODES.filter((code) => !troubleshooting.includes(`\`${code}\``))).toEqual([]);
 });

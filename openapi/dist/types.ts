@@ -3847,6 +3847,31 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description The upload was terminated, replaced by another file, or its ticket has expired (`upload_ended`). Create a new upload; if
+         *     the ticket has expired, the response to that request says so.
+         */
+        Ended: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:upload_ended",
+                 *       "title": "Upload Ended",
+                 *       "status": 410,
+                 *       "detail": "This upload has been terminated or replaced, or its ticket has expired. Create a new upload.",
+                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
+                 *       "code": "upload_ended",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `Tus-Resumable` is missing or not `1.0.0` (`tus_version_unsupported`). */
         UnsupportedVersion: {
             headers: {
@@ -3941,31 +3966,6 @@ export interface components {
                  *       "detail": "This upload token has no upload with this id. Create a new upload with this token.",
                  *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
                  *       "code": "upload_not_found",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The upload was terminated, replaced by another file, or its ticket has expired (`upload_ended`). Create a new upload; if
-         *     the ticket has expired, the response to that request says so.
-         */
-        Ended: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Tus-Resumable": components["headers"]["TusResumable"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:upload_ended",
-                 *       "title": "Upload Ended",
-                 *       "status": 410,
-                 *       "detail": "This upload has been terminated or replaced, or its ticket has expired. Create a new upload.",
-                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
-                 *       "code": "upload_ended",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
                  *     }
                  */
@@ -5918,6 +5918,7 @@ export interface operations {
             401: components["responses"]["UploadTokenRefused"];
             403: components["responses"]["QuotaExceeded"];
             409: components["responses"]["UploadInProgress"];
+            410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
             413: components["responses"]["TooLarge-4"];
             460: components["responses"]["ChecksumMismatch"];

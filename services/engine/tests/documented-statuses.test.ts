@@ -1,5 +1,5 @@
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
-import type { ObjectStore } from '@framelane/object-store/object-store';
+import { NotResumableError, type ObjectStore } from '@framelane/object-store/object-store';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
@@ -170,6 +170,12 @@ const PROVOCATIONS: Record<string, Record<string, () => Promise<Received>>> = {
     401: () => create({ token: 'ut_unknown' }),
     403: () => create({ token: engine.controlPlane.issue({ overQuota: true }).token }),
     409: () => create({ token: engine.controlPlane.issue({ transferId: 'xfr_another' }).token }),
+    410: () => {
+      faults.beginResumable = async () => {
+        throw new NotResumableError('The stored part is lost');
+      };
+      return create({ body: FILE });
+    },
     412: () => create({ changes: OTHER_VERSION }),
     413: () => create({ token: engine.controlPlane.issue({ maxBytes: 1 }).token }),
     460: () => create({ body: FILE, changes: WRONG_CHECKSUM }),
