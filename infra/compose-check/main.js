@@ -132,7 +132,7 @@ async function runChecks(stack, target, folder, signal) {
   });
 
   await step(
-    'A program run instead of ffmpeg can reach no secrets, no network and no other files',
+    'A program run in place of ffmpeg can reach no secrets, no network and no files outside its sandbox',
     async () => {
       for (const transcoder of await stack.containers('transcoder')) {
         const [{ sandbox } = {}] = await stack.logged(transcoder, 'sandbox.chosen');

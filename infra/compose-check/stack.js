@@ -46,8 +46,9 @@ export class ComposeStack {
   }
 
   /**
-   * Restarts all containers and waits until they are healthy. The DNS server of podman's networks sometimes ends during a restart, and
-   * starts with the next one. Only after that, restarts a second time.
+   * Restarts all containers and waits until they are healthy. During a restart, the DNS server of podman's networks sometimes exits;
+   * the next restart starts it again. So if no names can be resolved after a restart, this restarts a second time. All other failures
+   * are thrown.
    */
   async restart() {
     await this.#recordVolumes();

@@ -45,7 +45,7 @@ async function pauseAtPiece(videoId: string): Promise<ServiceProcess> {
     ),
   );
   await until(async () => {
-    // ffmpeg has begun to write: a sandbox that is stopped before it starts ffmpeg would outlive its engine.
+    // Waits until ffmpeg writes, because a sandbox that is stopped before it has started ffmpeg would outlive its engine.
     const jobs = join(cluster.workDir, String(cluster.engines.indexOf(engine) + 1), 'jobs');
     const files = await readdir(jobs, { recursive: true }).catch(() => []);
     if (!files.some((file) => file.endsWith('.ts'))) return false;
@@ -79,7 +79,7 @@ async function pauseAtFetch(): Promise<{ videoId: string; engine: ServiceProcess
   return { videoId, engine };
 }
 
-/** Ends the faults of the object store and disconnects hanging requests. With 'stores no segments', later requests to store hang. */
+/** Ends the faults of the object store and disconnects hanging requests. With 'stores no segments', every later PutObject hangs. */
 function endStorageFaults(next: 'stores segments' | 'stores no segments'): void {
   cluster.storage.heal();
   if (next === 'stores no segments') cluster.storage.inject('PutObject', 'hang');
@@ -144,7 +144,7 @@ test('if the engine that planned a video is killed, the other one fetches the wh
   endStorageFaults('stores segments');
   await ready(videoId);
   const { size } = await stat(clips.encoded);
-  // Each engine fetched all of it. What broken connections lost is sent again.
+  // Both engines fetch the whole source. A part of it is sent again, because `endStorageFaults` breaks connections.
   const fetched = (cluster.storage.bytesSent - before) / size;
   expect(fetched).toBeGreaterThanOrEqual(2);
   expect(fetched).toBeLessThan(2.5);
@@ -153,11 +153,11 @@ test('if the engine that planned a video is killed, the other one fetches the wh
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
-test('a task whose engine is killed after the last segment and before the report is tried again', async () => {
+test('a task is tried again if its engine is killed between the last segment and the report', async () => {
   const { videoId } = await pauseAtFetch();
   endStorageFaults('stores no segments');
   const count = await until(() => tasksOf(videoId));
-  // The last task waits until all others are complete.
+  // Holds back the last task until all others are complete.
   const setLastDue = (due: string) =>
     cluster.postgres.query<{ number: number }>(
       `update tasks set due_at = $2, command_due_at = $2, command_claimed_until = null, command_published_at = null
@@ -249,7 +249,8 @@ test('a short video does not wait for the pieces of two long ones', async () => 
       .map(({ timestamp }) => String(timestamp));
   const [from = ''] = timesOf('transcode.started', [short]);
   const [to = ''] = timesOf('transcode.completed', [short]);
-  // An engine runs one task per processor. While this one transcoded the short video, it began no task in place of one that ended.
+  // The tasks that ran when the short video began, and those that have begun until its end, are together no more than the
+  // processors. So no task began in place of one that ended.
   const begun = timesOf('task.started', long).filter((at) => at < to).length;
   const ended = timesOf('task.result_published', long).filter((at) => at <= from).length;
   expect(begun - ended).toBeLessThanOrEqual(availableParallelism());
@@ -262,7 +263,7 @@ testInBrowser('a viewer plays a video while it is transcoded, until its end', as
   const browser = await startBrowser(browserPath ?? '');
   try {
     const videoId = await cluster.api.send(clips.passedThrough);
-    // One engine may run this task and a piece. If its programs are stopped earlier, the preview gets no segment.
+    // The preview needs this task. The engine that is paused below may run it, too, so it must be complete before.
     await until(() => linesOf('task.completed', videoId).some(({ kind }) => kind === 'passthrough'));
     const engine = await pauseAtPiece(videoId);
     const { status, preview, embed } = await until(async () => {

@@ -3,7 +3,7 @@ import { describeTrack } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { SURROUND_CHANNELS } from './audio-plan.ts';
 
-/** A file counts as truncated if more than this part of its declared duration is missing. */
+/** A file counts as truncated if its declared duration exceeds that of its content by more than this fraction of the content. */
 const TRUNCATED_FRACTION = 0.05;
 
 type OutputFacts = {
