@@ -183,7 +183,7 @@ export const GROUPS = [
     'engine-imports',
     ENGINE,
     ['imports/{imports,import-job,remote-file,remote-connection}'],
-    ['imports'],
+    ['imports', 'import-registration'],
   ),
   pure('contracts', 'packages/contracts/src', ['joined-manifest', 'languages', 'sealing']),
   {

@@ -1,13 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setGlobalProxyFromEnv } from 'node:http';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { HostNotFoundError } from '@framelane/address-guard/resolve-host';
-import type { ClaimedImport, EndImportTryRequest } from '@framelane/contracts/internal-api';
+import {
+  type ClaimedImport,
+  type EndImportTryRequest,
+  INTERNAL_PATHS,
+} from '@framelane/contracts/internal-api';
+import type { ObjectStore } from '@framelane/object-store/object-store';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { CERTIFICATE, startTlsServer } from '@framelane/test-kit/tls-server';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ImportSettings } from '../src/config.ts';
 import { RemoteServer, type RespondTo } from './support/remote-server.ts';
 import { ONLY_RECEIVES, startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
 
@@ -69,6 +76,23 @@ const importOf = (url: string, options?: Partial<ClaimedImport>) => engine.contr
 const importFrom = (respond: RespondTo, options?: Partial<ClaimedImport>) =>
   importOf(server.serve(respond), options);
 
+/** Sends the whole file without its length. */
+const chunked: RespondTo = (res) => void res.writeHead(200, { 'Transfer-Encoding': 'chunked' }).end(FILE);
+
+/** Sends a response that does not end. `connection.isClosed` tells whether the engine has closed its connection. */
+function endless(status: number, headers: Record<string, string> = {}) {
+  const connection = { isClosed: false };
+  const respond: RespondTo = (res) => {
+    res.writeHead(status, { 'Transfer-Encoding': 'chunked', ...headers });
+    const timer = setInterval(() => res.write(FILE), 10);
+    res.once('close', () => {
+      clearInterval(timer);
+      connection.isClosed = true;
+    });
+  };
+  return { connection, respond };
+}
+
 const wholeFile: RespondTo = (res) => res.writeHead(200, { 'Content-Length': FILE.byteLength }).end(FILE);
 
 /** Sends the head and the first half of the file, then closes the connection. */
@@ -101,7 +125,8 @@ const redirectTo =
 describe('a file', () => {
   test('is stored, hashed and registered; the request has the headers of the import', async () => {
     const url = server.serve(wholeFile);
-    const claimed = importOf(`${url}?signature=a`, { headers: { 'X-Secret': 'x', 'User-Agent': 'Own/1' } });
+    const own = { 'X-Secret': 'x', 'User-Agent': 'Own/1', 'Accept-Encoding': 'gzip' };
+    const claimed = importOf(`${url}?signature=a`, { headers: own });
     expect((await received(claimed)).equals(FILE)).toBe(true);
     const [headers] = server.requestsFor(url);
     expect(headers).toMatchObject({ 'x-secret': 'x', 'user-agent': 'Own/1', 'accept-encoding': 'identity' });
@@ -113,8 +138,34 @@ describe('a file', () => {
     expect(metrics.series.get('framelane_engine_import_bytes_total')).toBeGreaterThanOrEqual(FILE.byteLength);
   });
 
-  test('can have an unknown length', async () => {
-    expect((await received(importFrom((res) => void res.end(FILE)))).equals(FILE)).toBe(true);
+  test('can have an unknown length; the request names the program', async () => {
+    const url = server.serve(chunked);
+    const stored = await received(importOf(url, { maxBytes: FILE.byteLength }));
+    expect(stored.equals(FILE)).toBe(true);
+    expect(server.requestsFor(url)).toMatchObject([{ 'user-agent': 'Framelane-Import/1.0' }]);
+  });
+
+  test('can take longer than the idle timeout, also while the control plane is unavailable', async () => {
+    const { broken, requests } = engine.controlPlane;
+    const reports = () => requests.filter((path) => path === INTERNAL_PATHS.importProgress).length;
+    broken.add(INTERNAL_PATHS.importProgress);
+    const before = reports();
+    const claimed = importFrom(
+      (res) => {
+        res.writeHead(200, { 'Transfer-Encoding': 'chunked' });
+        const timer = setInterval(() => {
+          // Two reports were refused; then, with four more, the file takes longer than a second.
+          if (reports() === before + 2) broken.delete(INTERNAL_PATHS.importProgress);
+          res.write('a');
+          if (reports() < before + 6) return;
+          clearInterval(timer);
+          res.end();
+        }, 20);
+      },
+      { leaseSeconds: 1 },
+    );
+    const stored = await received(claimed);
+    expect(stored.toString()).toMatch(/^a{10,}$/);
   });
 
   test('without a length and without chunks counts as complete when the connection closes', async () => {
@@ -199,7 +250,7 @@ describe('a failure', () => {
       {},
     ],
     ['import_too_large', 'by its length', wholeFile, { maxBytes: FILE.byteLength - 1 }],
-    ['import_too_large', 'by its bytes', (res) => void res.end(FILE), { maxBytes: FILE.byteLength - 1 }],
+    ['import_too_large', 'by its bytes', chunked, { maxBytes: FILE.byteLength - 1 }],
     ['import_address_refused', 'a redirect to IPv6 loopback', redirectTo('http://[::1]:8080/'), {}],
     ['import_address_refused', 'a redirect to a mapped address', redirectTo('http://[::ffff:10.0.0.1]/'), {}],
     ['import_address_refused', 'a redirect to a number', redirectTo('http://167772161/'), {}],
@@ -220,6 +271,12 @@ describe('a failure', () => {
     ['import_server_failed', '408', (res) => void res.writeHead(408).end()],
     ['import_server_failed', 'something other than HTTP', (res) => void res.socket?.end('hello\r\n')],
     ['import_unreachable', 'no response', (res) => void res.destroy()],
+    [
+      'import_unreachable',
+      'another protocol',
+      (res) =>
+        void res.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+    ],
     ['import_timed_out', 'no response head', () => {}],
     ['import_timed_out', 'no more bytes', (res) => void res.writeHead(200).write('a')],
     ['import_incomplete', 'less than its length', half({ ETag: 'W/"weak"' })],
@@ -233,6 +290,43 @@ describe('a failure', () => {
     ]);
     expect(first).toMatchObject({ failure: code, tries: 1, retryInSeconds: 0, startedOver: false });
     expect(last).toMatchObject({ failure: code, tries: 5, retryInSeconds: null });
+  });
+
+  test.each([
+    ['of a response that is refused', 404],
+    ['of a file that is too large', 200],
+  ])('ends the connection %s', async (_, status) => {
+    const { connection, respond } = endless(status);
+    await ended(importFrom(respond, { maxBytes: 1 }));
+    await until(async () => connection.isClosed);
+  });
+
+  test('is counted with its code', async () => {
+    await ended(importFrom((res) => void res.writeHead(404).end()));
+    const { series } = PrometheusText.parse(await (await fetch(`${engine.internalUrl}/metrics`)).text());
+    expect(
+      series.get('framelane_engine_imports_total{outcome="failed",code="import_not_found"}'),
+    ).toBeGreaterThan(0);
+  });
+
+  test('before any byte makes the next try start over', async () => {
+    const url = server.serve((res) => {
+      res.writeHead(200, { ETag: STRONG, 'Content-Length': FILE.byteLength });
+      res.flushHeaders();
+      res.socket?.end();
+    });
+    expect(await ended(importOf(url))).toMatchObject({
+      failure: 'import_incomplete',
+      tries: 1,
+      retryInSeconds: 0,
+    });
+    expect(server.requestsFor(url)).toHaveLength(1);
+  });
+
+  test('a redirect without a Location is not requested again', async () => {
+    const url = server.serve((res) => void res.writeHead(302).end());
+    await ended(importOf(url));
+    expect(server.requestsFor(url)).toHaveLength(1);
   });
 
   test.each([
@@ -313,13 +407,16 @@ describe('TLS', () => {
     expect(end).toMatchObject({ failure: 'import_tls_failed', retryInSeconds: null });
   });
 
-  test('a trusted certificate is accepted; a redirect to http is not', async () => {
+  test('a trusted certificate is accepted, with the same time limits; a redirect to http is not', async () => {
     const trusted = getCACertificates('default');
     setDefaultCACertificates([...trusted, CERTIFICATE]);
     try {
       await received(importOf(secureUrl(wholeFile)));
       const end = await ended(importOf(secureUrl(redirectTo(server.serve(wholeFile)))));
       expect(end).toMatchObject({ failure: 'import_redirected', retryInSeconds: null });
+      await received(importOf(secureUrl(redirectTo(secureUrl(wholeFile)))));
+      const silent = await ended(importOf(secureUrl(() => {})));
+      expect(silent).toMatchObject({ failure: 'import_timed_out', retryInSeconds: 0 });
     } finally {
       setDefaultCACertificates(trusted);
     }
@@ -329,6 +426,12 @@ describe('TLS', () => {
 describe('redirects', () => {
   test.each([301, 302, 303, 307, 308])('%s is followed', async (status) => {
     await received(importFrom(redirectTo(server.serve(wholeFile), status)));
+  });
+
+  test('their connections are closed', async () => {
+    const { connection, respond } = endless(302, { Location: server.serve(wholeFile) });
+    await received(importFrom(respond));
+    await until(async () => connection.isClosed);
   });
 
   test('five are followed, six are not', async () => {
@@ -374,6 +477,23 @@ describe('an interrupted file', () => {
     const url = server.serve(halfThen(restAlone, OLD));
     expect((await received(importOf(url))).equals(FILE)).toBe(true);
     expect(server.requestsFor(url)[1]?.['if-range']).toBe(OLD['Last-Modified']);
+  });
+
+  test('continues after a response that is shorter than its range', async () => {
+    const short = FILE.subarray(HALF, HALF + 10);
+    const url = server.serve((res, req, nth) => {
+      if (nth === 1) return half()(res, req, nth);
+      const from = HALF + (nth - 2) * 10;
+      const range = { 'Content-Range': `bytes ${from}-${FILE.byteLength - 1}/${FILE.byteLength}` };
+      res.writeHead(206, { ETag: STRONG, ...range, 'Transfer-Encoding': 'chunked' });
+      res.end(nth === 2 ? short : FILE.subarray(from));
+    });
+    expect((await received(importOf(url))).equals(FILE)).toBe(true);
+    expect(server.requestsFor(url).map(({ range }) => range)).toEqual([
+      undefined,
+      `bytes=${HALF}-`,
+      `bytes=${HALF + 10}-`,
+    ]);
   });
 
   test('continues after several failed tries', async () => {
@@ -461,31 +581,129 @@ describe('an interrupted file', () => {
 });
 
 describe('the engine', () => {
-  test('reports that an import can be retried after a storage failure, and releases its import when it stops', async () => {
-    let isBroken = true;
-    const stopping = await startTestEngine({
+  /** An engine of its own, and the end of a try of one of its imports. */
+  async function startEngine({
+    objects = {},
+    ...imports
+  }: { objects?: Partial<ObjectStore> } & Partial<ImportSettings> = {}) {
+    const own = await startTestEngine({
       env: { ...ONLY_RECEIVES, IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },
-      imports: { pollSeconds: 0.02, pauseSeconds: [0, 0, 0, 0] },
-      wrapObjects: (objects) =>
-        withFaults(objects, {
-          putStream: async (...options) => {
-            if (!isBroken) return objects.putStream(...options);
-            options[1].destroy();
-            throw new Error('The store is unavailable');
-          },
-        }),
+      limits: { idleSeconds: 1, minBytesPerSecond: 0 },
+      imports: { pollSeconds: 0.02, pauseSeconds: [0, 0, 0, 0], ...imports },
+      wrapObjects: (store) => withFaults(store, objects),
     });
-    const { controlPlane } = stopping;
     const endOf = ({ videoId }: ClaimedImport) =>
-      until(async () => controlPlane.endedTries.find((each) => each.videoId === videoId));
+      until(async () => own.controlPlane.endedTries.find((each) => each.videoId === videoId));
+    const completionOf = ({ videoId }: ClaimedImport) =>
+      until(async () => own.controlPlane.completions.find((each) => each.videoId === videoId));
+    return { own, controlPlane: own.controlPlane, endOf, completionOf };
+  }
+
+  test('reports that an import can be retried after a storage failure, and releases its import when it stops', async () => {
+    const objects: Partial<ObjectStore> = {
+      putStream: async (_key, body, options) => {
+        expect(options).toMatchObject({ contentType: 'application/octet-stream', ifAbsent: true });
+        body.destroy();
+        throw new Error('The store is unavailable');
+      },
+    };
+    const { own, controlPlane, endOf } = await startEngine({ objects });
     const failed = controlPlane.import(server.serve(wholeFile));
     expect(await endOf(failed)).toMatchObject({ failure: 'storage_failed', tries: 1, retryInSeconds: 0 });
-    isBroken = false;
+    delete objects.putStream;
     const url = server.serve((res) => void res.writeHead(200).write('a'));
     const held = controlPlane.import(url);
     await until(async () => server.requestsFor(url).length > 0);
-    const stopped = stopping.stop();
+    const stopped = own.stop();
     expect(await endOf(held)).toMatchObject({ failure: null, tries: 0, retryInSeconds: 0 });
     await stopped;
+  });
+
+  test('removes a file that the store does not hold completely', async () => {
+    const { own, controlPlane, endOf } = await startEngine({ objects: { head: async () => null } });
+    const failed = controlPlane.import(server.serve(wholeFile));
+    expect(await endOf(failed)).toMatchObject({ failure: 'storage_failed', tries: 1, retryInSeconds: 0 });
+    expect(await own.storedFiles()).toEqual([]);
+    await own.stop();
+  });
+
+  test('does not blame the server while the store accepts no bytes', async () => {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const objects: Partial<ObjectStore> = {};
+    const { own, controlPlane, completionOf } = await startEngine({ objects });
+    objects.putStream = (key, body, options) => {
+      async function* slowly() {
+        for await (const chunk of body) {
+          yield chunk;
+          await gate;
+        }
+      }
+      return own.objects.putStream(key, Readable.from(slowly()), options);
+    };
+    const claimed = controlPlane.import(server.serve(wholeFile), { leaseSeconds: 1 });
+    // Six reports take longer than the idle timeout.
+    const reports = () => controlPlane.requests.filter((path) => path === INTERNAL_PATHS.importProgress);
+    await until(async () => reports().length >= 6);
+    open();
+    expect(await completionOf(claimed)).toMatchObject({ bytes: FILE.byteLength });
+    await own.stop();
+  });
+
+  test('fetches as many files at once as it may, and reports nothing about one that has ended', async () => {
+    const { own, controlPlane, completionOf } = await startEngine({ maxConcurrent: 1 });
+    const holding = () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const url = server.serve((res) => {
+        res.writeHead(200, { 'Transfer-Encoding': 'chunked' });
+        const timer = setInterval(() => res.write('a'), 20);
+        void promise.then(() => {
+          clearInterval(timer);
+          res.end();
+        });
+      });
+      return { url, release: resolve, claimed: controlPlane.import(url, { leaseSeconds: 1 }) };
+    };
+    const [first, second] = [holding(), holding()];
+    const { importProgress } = controlPlane;
+    await until(async () => importProgress.get(first.claimed.transferId));
+    expect(server.requestsFor(second.url)).toEqual([]);
+    first.release();
+    await completionOf(first.claimed);
+    const firstReport = await until(async () => importProgress.get(second.claimed.transferId));
+    const lastOfFirst = importProgress.get(first.claimed.transferId);
+    await until(async () => importProgress.get(second.claimed.transferId) !== firstReport);
+    expect(importProgress.get(first.claimed.transferId)).toBe(lastOfFirst);
+    second.release();
+    await completionOf(second.claimed);
+    await own.stop();
+  });
+
+  test('reports when the next try begins', async () => {
+    const { own, controlPlane } = await startEngine({ pauseSeconds: [30] });
+    const claimed = controlPlane.import(server.serve(half()), { leaseSeconds: 1 });
+    const waiting = await until(async () => {
+      const progress = controlPlane.importProgress.get(claimed.transferId);
+      return progress?.failure ? progress : undefined;
+    });
+    expect(waiting).toMatchObject({ bytes: HALF, tries: 1, failure: 'import_incomplete' });
+    expect(waiting.nextTryInSeconds).toBeGreaterThan(20);
+    expect(waiting.nextTryInSeconds).toBeLessThanOrEqual(30);
+    await own.stop();
+  });
+
+  test('reports the progress of a file without a response yet', async () => {
+    const { own, controlPlane } = await startEngine();
+    const claimed = controlPlane.import(
+      server.serve(() => {}),
+      { leaseSeconds: 1 },
+    );
+    const progress = await until(async () => controlPlane.importProgress.get(claimed.transferId));
+    expect(progress).toMatchObject({ bytes: 0, totalBytes: null, nextTryInSeconds: null });
+    await own.stop();
+  });
+
+  test('stops without waiting for the next poll', async () => {
+    const { own } = await startEngine({ pollSeconds: 3600 });
+    await own.stop();
   });
 });

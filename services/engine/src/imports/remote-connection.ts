@@ -39,7 +39,8 @@ export async function openRemote(
 ): Promise<IncomingMessage> {
   let url = readUrl(source.url, ['https:', 'http:']);
   const { origin } = url;
-  let headers: Record<string, string> = { ...OWN_HEADERS, ...lowerCaseNames(source.headers) };
+  // Of headers whose names differ only in case, Node sends the last one.
+  let headers: Record<string, string> = { ...OWN_HEADERS, ...source.headers };
   for (let redirects = 0; ; redirects += 1) {
     const response = await get(url, { ...headers, ...rangeHeaders, 'accept-encoding': 'identity' }, deps);
     if (!REDIRECTS.includes(response.statusCode ?? 0)) return response;
@@ -106,8 +107,4 @@ async function get(
   });
   request.end();
   return promise;
-}
-
-function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -75,7 +75,8 @@ export class RemoteFile {
   async #connect(): Promise<Connection> {
     const { source, maxBytes, throughput, onStuck } = this.#options;
     const { validator } = this.#facts;
-    const isRest = this.bytes > 0 && validator !== null;
+    // `#recover` allows another connection only if it can continue.
+    const isRest = validator !== null;
     const range = isRest ? { range: `bytes=${this.bytes}-`, 'if-range': validator.value } : {};
     const response = await openRemote(source, range, this.#options);
     try {
