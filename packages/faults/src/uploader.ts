@@ -103,8 +103,8 @@ function refused({ status, code }: Outcome): Error {
 }
 
 /**
- * Resolves when the engine renews the lease of a held upload, so it has received the response that leased the ticket. Throws if the lease
- * expires, which ends the upload.
+ * Resolves when the engine has renewed the lease of a held upload. This shows that it has received the response with the lease. Throws
+ * if the lease expires, which ends the upload.
  */
 export async function untilLeaseRenewed(cluster: Cluster, { videoId }: Ticket): Promise<void> {
   const lease = async () => {

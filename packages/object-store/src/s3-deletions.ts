@@ -33,7 +33,8 @@ export class S3Deletions {
 
   /** Deletes at most 1000 objects. Missing ones are not an error. Throws when an object could not be deleted. */
   async delete(keys: readonly string[]): Promise<void> {
-    // A 400 with another code may be temporary. Then this call tries the next method, but later calls begin with the same method as before.
+    // A 400 whose code is not one of UNSUPPORTED_CODES may be temporary. Then this call tries the next method, but later calls begin
+    // with the same method as before.
     let mayBeTemporary = false;
     for (let index = this.#method; ; index += 1) {
       try {

@@ -3,8 +3,8 @@ import type { VideoRow } from '../db/schema.ts';
 
 /**
  * The prefixes below which every object of a video is orphaned. The row may change during the purge, so only what can never be
- * used again counts: everything of a video that is deleted or failed without an upload, and otherwise a deleted source and the
- * objects of ended attempts. A later attempt has a higher number, also after a retry.
+ * used again counts: everything of a video that is deleted, or failed without an upload; of other videos, the objects of ended
+ * attempts, and the sources if the row says that they are deleted. A later attempt has a higher number, also after a retry.
  */
 export function prefixesToPurge(
   video: Pick<
@@ -38,8 +38,11 @@ export function prefixOfLostTransfer(sources: string, key: string, source: strin
 }
 
 /**
- * The prefix of the try of a task that stored `key` below `output`, the prefix of an attempt that is complete. Null if the video
- * refers to it: its folder is one of `folders`.
+ * The prefix of the try of a task that stored an object. Null if the video refers to this try, or if no task stored the object.
+ *
+ * @param output the prefix of the attempt, which is complete
+ * @param key the key of the object, below `output`
+ * @param folders the folders of the tries that the video refers to
  */
 export function prefixOfLostTry(output: string, key: string, folders: ReadonlySet<string>): string | null {
   const folder = /^t\d+\.\d+\//.exec(key.slice(output.length))?.[0];

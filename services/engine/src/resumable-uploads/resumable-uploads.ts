@@ -35,7 +35,8 @@ export class ResumableUploads {
   async state(req: Request, transferId: string): Promise<UploadState> {
     const settle = (session: UploadSession) => session.settle();
     return this.#continue(req, transferId, settle).catch((error: unknown) => {
-      // The session has ended meanwhile: its body did not match its checksum, or the upload was idle.
+      // `uploadTakenOver`: the session has ended meanwhile, because a body did not match its checksum or the upload was idle. The
+      // next one knows the state.
       if (codeOf(error) === 'upload_offset_mismatch') return this.#continue(req, transferId, settle);
       throw error;
     });
@@ -102,7 +103,8 @@ export class ResumableUploads {
       });
       if (opened.status === 'complete') return { length, metadata, session: null };
       if (!known.isEnded && known.epoch === opened.epoch) return { length, metadata, session: known };
-      // The old session releases the lease of its epoch, so this engine begins a new epoch.
+      // The session has ended, or another engine has had the upload since. `pause` may release the lease that the call above has
+      // renewed, so this engine opens the upload once more, in a new epoch.
       await known.pause();
     }
     // Takes a slot first, so that an engine without a free slot does not take the upload from another engine.

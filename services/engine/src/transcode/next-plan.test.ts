@@ -7,7 +7,7 @@ import { ToolError } from '../sandbox/run-tool.ts';
 import type { AudioTrack } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { refusal, storageFailure } from '../transcode-failure.ts';
-import { nextPlan, withoutAudio } from './next-plan.ts';
+import { nextPlan, withoutAudioTrack } from './next-plan.ts';
 
 const probedAudio = (changes: Partial<AudioTrack> = {}) => ({
   ...audioTrack(changes),
@@ -164,8 +164,10 @@ describe('an audio track that turns out to be unusable', () => {
 
   test('is listed among the other tracks that are left out', () => {
     const leftOut = [0, 3].map((index) => ({ index, kind: 'video' as const, codec: 'h264', language: null }));
-    expect(withoutAudio({ ...several, leftOut }, 2).leftOut.map(({ index }) => index)).toEqual([0, 2, 3]);
-    expect(withoutAudio(several, 9)).toBe(several);
+    expect(withoutAudioTrack({ ...several, leftOut }, 2).leftOut.map(({ index }) => index)).toEqual([
+      0, 2, 3,
+    ]);
+    expect(withoutAudioTrack(several, 9)).toBe(several);
   });
 
   test('is left out if it is the only one and has no frame', () => {

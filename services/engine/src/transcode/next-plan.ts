@@ -47,13 +47,13 @@ export function nextPlan(
     emptyTrack(plan, cause) ?? (isOnlyTrack ? undefined : (changed ?? tooLateTrack(plan, cause)));
   if (!unusable) return null;
   return {
-    ...replanned(withoutAudio(source, unusable.index), hasPassthrough),
+    ...replanned(withoutAudioTrack(source, unusable.index), hasPassthrough),
     log: 'transcode.audio_left_out',
   };
 }
 
-/** A source as if it did not have an audio track, which is reported as left out. */
-export function withoutAudio(source: ProbedSource, index: number): ProbedSource {
+/** The source without one of its audio tracks, which is reported as left out. */
+export function withoutAudioTrack(source: ProbedSource, index: number): ProbedSource {
   const track = source.audio.find((audio) => audio.index === index);
   if (!track) return source;
   const { codec, language } = track;

@@ -11,7 +11,7 @@ import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { storageFailure } from '../transcode-failure.ts';
 import { type JobSource, probeSource, type TranscodeJobContext, withSource } from './job-source.ts';
-import { nextPlan, type PlannedSource, withoutAudio } from './next-plan.ts';
+import { nextPlan, type PlannedSource, withoutAudioTrack } from './next-plan.ts';
 import { planVideo } from './plan-job.ts';
 import { runAndStore } from './stored-run.ts';
 import { readTextTracks, type TextTrack, toCaptions } from './text-tracks.ts';
@@ -66,7 +66,7 @@ export async function runTranscodeJob(
 }
 
 function withFirstAudio(source: ProbedSource): ProbedSource {
-  return source.audio.slice(1).reduce((rest, { index }) => withoutAudio(rest, index), source);
+  return source.audio.slice(1).reduce((rest, { index }) => withoutAudioTrack(rest, index), source);
 }
 
 /** Transcodes with the best plan, and with the next one if that fails because of the source. */
