@@ -35,8 +35,8 @@ export class ResumableUploads {
   async state(req: Request, transferId: string): Promise<UploadState> {
     const settle = (session: UploadSession) => session.settle();
     return this.#continue(req, transferId, settle).catch((error: unknown) => {
-      // `uploadTakenOver`: the session has ended meanwhile, because a body did not match its checksum or the upload was idle. The
-      // next one knows the state.
+      // `uploadTakenOver`: the session has ended meanwhile, for example because a body did not match its checksum, or because the
+      // upload was idle. The next session knows the state.
       if (codeOf(error) === 'upload_offset_mismatch') return this.#continue(req, transferId, settle);
       throw error;
     });
