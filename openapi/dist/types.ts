@@ -88,7 +88,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -136,7 +136,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -173,7 +173,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -215,7 +215,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -251,7 +251,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -293,7 +293,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -327,7 +327,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -384,7 +384,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -457,8 +457,8 @@ export interface paths {
          *
          *     A ticket has at most one unfinished upload. A repeated request gets the same `Location`, so a client that has only the ticket can
          *     continue the upload. A request for another file replaces a paused upload. The engine keeps what has arrived until the ticket expires.
-         *     Each part that arrives extends the ticket: from then on it is valid for at least the `expiresIn` of the ticket request. In total it is
-         *     valid for up to 7 days, unless the installation sets another time. After a complete upload the token is not valid any more.
+         *     Each part that arrives extends the ticket: it then expires `expiresIn` seconds (of the ticket request) later, but at the latest 7 days
+         *     after its creation, unless the installation sets another maximum. After a complete upload the token is not valid any more.
          *
          *     With `Content-Type: application/offset+octet-stream` the body is the beginning of the file, and `Upload-Checksum` can have its
          *     digest. If bytes of the file have arrived before, the engine ignores the body.
@@ -502,8 +502,8 @@ export interface paths {
          * Get the offset of a resumable upload
          * @description Ends a `PATCH` of this upload that is in progress, and keeps the bytes that it has received. If all bytes have
          *     arrived but the upload is still being completed, the response waits for that: its `Upload-Offset` is then the length of the file.
-         *     The response to a `HEAD` has no body, so errors have no `code`; `POST /files` with the same headers as before says what is wrong
-         *     with a token.
+         *     The response to a `HEAD` has no body, so errors have no `code`. To learn what is wrong with a token, repeat the `POST /files` that
+         *     created the upload.
          */
         head: operations["getResumableUpload"];
         /**
@@ -967,7 +967,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1004,7 +1004,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1048,7 +1048,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1084,7 +1084,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1119,7 +1119,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1153,7 +1153,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1192,7 +1192,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1277,7 +1277,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1320,7 +1320,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1392,7 +1392,7 @@ export interface paths {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -1757,7 +1757,7 @@ export interface components {
             code: string;
             /** @description The same as the header `X-Request-Id`. Quote it when you report the problem. */
             requestId: string;
-            /** @description The errors in the input, with the codes `validation_failed` and `unknown_field`. After you correct them, others can appear. */
+            /** @description The errors in the input, if the `code` of the problem is `validation_failed` or `unknown_field`. After you correct them, others can appear. */
             errors?: components["schemas"]["FieldError"][];
         };
         /** @description An error about permissions or quotas. */
@@ -1884,10 +1884,12 @@ export interface components {
         };
         /**
          * @description - `upload_expired`: the ticket expired before the file arrived
-         *     - `import_address_refused`, `import_redirected`: the URL, or one that it redirects to, is not allowed
+         *     - `import_address_refused`: the address of the URL, or of one that it redirects to, is not allowed
+         *     - `import_redirected`: the URL redirects too often, or to a URL that is not allowed
          *     - `import_host_not_found`, `import_unreachable`, `import_tls_failed`: no connection to the host of the URL
          *     - `import_denied`, `import_not_found`, `import_server_failed`: the server responded with an error
-         *     - `import_encoded`, `import_empty`, `import_too_large`: the file cannot be imported as the server sends it
+         *     - `import_encoded`: the server sent the file with a `Content-Encoding`
+         *     - `import_empty`, `import_too_large`: the file is empty or too large
          *     - `import_timed_out`: the server was too slow
          *     - `import_changed`, `import_incomplete`: the file changed during the import, or ended too early
          *     - `import_quota_exceeded`: the quota of the workspace had no room for the file
@@ -2107,7 +2109,7 @@ export interface components {
             import: components["schemas"]["VideoImport"] | null;
             keepSource: components["schemas"]["KeepSource"];
             sourceFile: components["schemas"]["SourceFile"];
-            /** @description Whether `POST /videos/{id}/retry` works now, i.e. the video has failed and its uploaded file is stored. */
+            /** @description Whether the video has failed and its uploaded file is stored. Then `POST /videos/{id}/retry` works, if the quota has minutes left. */
             retryable: boolean;
             /**
              * Format: date-time
@@ -2181,8 +2183,8 @@ export interface components {
             /** @description The new origins. They replace all old ones. `null` sets those of the installation. */
             allowedOrigins?: components["schemas"]["AllowedOrigins"] | null;
             /**
-             * @description How long to keep the uploaded file from now on. If that time has already passed, the file is deleted at once. A file that
-             *     is deleted stays deleted.
+             * @description The new `keepSource`. A number of days counts from the time at which the video became `ready` or `failed`: if it has already passed,
+             *     the file is deleted at once. A file that is deleted stays deleted.
              */
             keepSource?: components["schemas"]["KeepSource"];
         };
@@ -2447,8 +2449,8 @@ export interface components {
              */
             eventType: "video.ready" | "video.failed" | "video.deleted" | "webhook.test";
             /**
-             * @description `pending`: no attempt yet. `retrying`: an attempt failed, another is due. `succeeded`: received. `failed`: no more
-             *     attempts.
+             * @description `pending`: no attempt yet. `retrying`: another attempt is due, after a failed one or because you deliver the event again.
+             *     `succeeded`: received. `failed`: no more attempts.
              * @enum {string}
              */
             status: "pending" | "retrying" | "succeeded" | "failed";
@@ -2479,14 +2481,14 @@ export interface components {
             /** @description Whether events are sent to it. */
             enabled: boolean;
             /**
-             * @description `pending`: no attempt has been made yet. `healthy`: the last attempt succeeded. `failing`: the last attempt
-             *     failed. `disabled`: Framelane sends no events to it; see `disabledReason`.
+             * @description `pending`: no attempt yet, or none since `url` was changed or the webhook was enabled. `healthy`: the last attempt succeeded.
+             *     `failing`: the last attempt failed. `disabled`: Framelane sends no events to it; see `disabledReason`.
              * @enum {string}
              */
             deliveryStatus: "pending" | "healthy" | "failing" | "disabled";
             /** @description The delivery with the latest attempt; `null` before the first attempt. */
             lastDelivery: components["schemas"]["WebhookDeliverySummary"] | null;
-            /** @description Failed attempts since the last successful one. */
+            /** @description Failed attempts since the last successful one, or since `url` was changed or the webhook was enabled. */
             consecutiveFailures: number;
             /**
              * @description Why it is disabled; `null` while it is enabled. `manual`: you disabled it. `gone`: it responded with 410.
@@ -4451,7 +4453,7 @@ export interface components {
         /**
          * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
          *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-         *     `workspace_mismatch`.
+         *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
          */
         Workspace: string;
@@ -4681,7 +4683,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4753,7 +4755,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4852,7 +4854,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4902,7 +4904,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4954,7 +4956,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -4996,7 +4998,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5046,7 +5048,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5105,7 +5107,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5203,7 +5205,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5246,7 +5248,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5331,7 +5333,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5381,7 +5383,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5423,7 +5425,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5482,7 +5484,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5552,7 +5554,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5643,7 +5645,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5690,7 +5692,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -5756,7 +5758,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6031,7 +6033,7 @@ export interface operations {
             };
             /**
              * @description The engine cannot open the upload now. The storage or the control plane is unavailable, the engine or the workspace has reached
-             *     its limit of concurrent uploads, or a form with this token is being uploaded. Retry later.
+             *     its limit of concurrent uploads, or a `POST /upload` with this token is in progress. Retry later.
              */
             423: {
                 headers: {
@@ -6832,7 +6834,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6874,7 +6876,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6931,7 +6933,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -6975,7 +6977,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7017,7 +7019,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7067,7 +7069,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7120,7 +7122,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7180,7 +7182,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7229,7 +7231,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7278,7 +7280,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7336,7 +7338,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7397,7 +7399,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Start of the period. Default: the start of the month in which it ends.
+                 * @description Start of the period. Default: the start of the month of the last counted day. With `to=2026-12-01` that is 1 November.
                  * @example 2026-11-01
                  */
                 from?: components["schemas"]["UsageTime"];
@@ -7415,7 +7417,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7462,7 +7464,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7551,7 +7553,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7628,7 +7630,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7676,7 +7678,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7824,7 +7826,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7864,7 +7866,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
@@ -7911,7 +7913,7 @@ export interface operations {
                 /**
                  * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
                  *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
-                 *     `workspace_mismatch`.
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace"?: components["parameters"]["Workspace"];
