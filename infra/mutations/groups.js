@@ -139,7 +139,7 @@ export const GROUPS = [
     'engine-transfers',
     ENGINE,
     ['uploads/{multer-storage,multipart,transfer,uploads}'],
-    ['upload', 'upload-faults'],
+    ['upload', 'upload-faults', 'metrics', 'engine-lifecycle'],
   ),
   services(
     'engine-worker',

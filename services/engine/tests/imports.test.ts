@@ -702,6 +702,18 @@ describe('the engine', () => {
     await own.stop();
   });
 
+  test('leaves no timers of imports that have ended', async () => {
+    const { own, controlPlane, completionOf, endOf } = await startEngine();
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    for (let count = 0; count < 5; count += 1) {
+      await completionOf(controlPlane.import(server.serve(wholeFile)));
+      await endOf(controlPlane.import(server.serve((res) => void res.writeHead(404).end())));
+    }
+    await until(async () => timers() <= before);
+    await own.stop();
+  });
+
   test('stops without waiting for the next poll', async () => {
     const { own } = await startEngine({ pollSeconds: 3600 });
     await own.stop();

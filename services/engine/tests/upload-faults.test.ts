@@ -447,6 +447,24 @@ test('an engine at its limit of concurrent uploads refuses the next one before i
   await until(async () => (await upload()).status === 202);
 });
 
+test('refused tickets use up no place of an engine', async () => {
+  const { token } = ticket;
+  ticket.token = 'ut_unknown';
+  for (let count = 0; count < MAX_UPLOADS; count += 1) expect((await upload()).status).toBe(401);
+  ticket.token = token;
+  expect((await upload()).status).toBe(202);
+});
+
+test('a file is stored as bytes without a type, and only if nothing is stored under its key', async () => {
+  const options: unknown[] = [];
+  storageFaults.putStream = async (key, body, stored) => {
+    options.push(stored);
+    return engine.objects.putStream(key, body, stored);
+  };
+  expect((await upload()).status).toBe(202);
+  expect(options).toMatchObject([{ contentType: 'application/octet-stream', ifAbsent: true }]);
+});
+
 test('a file is registered while the message bus is down', async () => {
   busFaults.publish = async () => {
     throw new Error('broker away');

@@ -72,6 +72,7 @@ describe('a valid upload', () => {
       receivedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     expect((await stored()).equals(file)).toBe(true);
+    expect(engine.controlPlane.redemptions.at(-1)).toMatchObject({ clientAddress: '127.0.0.1' });
     expect(completed()).toEqual({
       videoId: ticket.videoId,
       transferId: expect.stringMatching(/^xfr_/),
@@ -316,6 +317,7 @@ describe('a refused form', () => {
 
   test.each([
     ['application/json', 415, 'unsupported_media_type'],
+    ['video', 415, 'unsupported_media_type'],
     ['multipart/mixed; boundary=x', 415, 'unsupported_media_type'],
     ['multipart/form-data', 400, 'malformed_multipart'],
     ['multipart/form-data; boundary', 400, 'malformed_multipart'],
@@ -327,6 +329,43 @@ describe('a refused form', () => {
     });
     expect((await upload(formWith(FILE))).status).toBe(202);
   });
+});
+
+describe('the problem of a refused form says what to do:', () => {
+  const broken = joined(filePartHead(), FILE);
+  const longText = joined(textPart('a', 'x'.repeat(100_000)), formWith(FILE));
+  const longName = joined(textPart('a'.repeat(1000), 'x'), formWith(FILE));
+
+  test.each([
+    [
+      broken,
+      'The body is not valid multipart/form-data. Check the boundary in the Content-Type and the closing boundary.',
+    ],
+    [longText, 'A text part is too long. If it is the file, give the part a filename.'],
+    [longName, /^The form was refused: \w.+\.$/],
+  ])('%#', async (form, detail) => {
+    const response = await upload(form);
+    expect(await response.json()).toMatchObject({
+      code: 'malformed_multipart',
+      detail: typeof detail === 'string' ? detail : expect.stringMatching(detail),
+    });
+  });
+
+  test('the boundary', async () => {
+    const response = await upload(formWith(FILE), { contentType: 'multipart/form-data' });
+    const detail = 'The Content-Type has no boundary. Let the HTTP library set this header.';
+    expect(await response.json()).toMatchObject({ code: 'malformed_multipart', detail });
+  });
+});
+
+test('uploads leave no timers', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  for (let count = 0; count < 5; count += 1) {
+    ticket = engine.controlPlane.issue();
+    expect((await upload(formWith(FILE))).status).toBe(202);
+  }
+  await until(() => timers() <= before);
 });
 
 describe('browsers', () => {

@@ -39,7 +39,6 @@ export async function readMultipart(
     limits: { ...FORM_LIMITS, fileSize: maxBytes },
     // Without it, multer treats a file named ".." as a part without a file.
     preservePath: true,
-    defParamCharset: 'utf8',
   }).any();
   signal.addEventListener('abort', cutOff, { once: true });
   req.pipe(body);

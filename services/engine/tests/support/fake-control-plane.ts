@@ -20,6 +20,7 @@ import {
   INTERNAL_PATHS,
   importProgressRequest,
   openResumableRequest,
+  type RedeemTicketRequest,
   type ReleaseTransferRequest,
   redeemTicketRequest,
   releaseTransferRequest,
@@ -81,6 +82,8 @@ export class FakeControlPlane {
   readonly resumables = new Map<string, FakeResumable>();
   /** Registered uploads, each once. */
   readonly completions: CompleteTransferRequest[] = [];
+  /** Bodies of the requests that redeem a ticket. */
+  readonly redemptions: RedeemTicketRequest[] = [];
   /** Bodies of the release requests. */
   readonly releases: ReleaseTransferRequest[] = [];
   /** Paths of all requests in order, without the claims of imports and the announcements, which engines send all the time. */
@@ -326,7 +329,9 @@ export class FakeControlPlane {
   }
 
   #redeem(body: unknown): Reply {
-    const { token, contentLength } = redeemTicketRequest.parse(body);
+    const redemption = redeemTicketRequest.parse(body);
+    this.redemptions.push(redemption);
+    const { token, contentLength } = redemption;
     const ticket = this.#tickets.get(token);
     if (!ticket || ticket.deleted) return refusal(401, 'upload_token_invalid');
     if (ticket.used) return refusal(401, 'upload_token_used');
