@@ -538,11 +538,13 @@ export interface paths {
         /**
          * Get the master playlist
          * @description The URL for a player: the `hls` of the record. The playlist lists the variants with their measured bit rates, the
-         *     audio that they share, and the captions (RFC 8216). That of a `preview` has maximum bit rates instead, and no captions.
-         *     Compressed with Brotli or gzip on request.
+         *     audio that they share, and the captions (RFC 8216). It is compressed with Brotli or gzip on request.
+         *
+         *     While a long video is `processing`, the record can have a `preview` with the same URL. Its playlist has maximum bit rates instead, and
+         *     no captions.
          *
          *     Caches can store the playlist of a `public` video, but have to revalidate it for each request, so that new captions are
-         *     visible at once. They must not store that of a `preview`, nor that of a `signed` video, which passes the token of the
+         *     visible at once. They must not store the playlist of a `preview`, nor that of a `signed` video, which passes the token of the
          *     request on to the media playlists.
          */
         get: operations["getMasterPlaylist"];
@@ -1342,8 +1344,8 @@ export interface paths {
          * @description After the response, every request with the key gets 401 `revoked_api_key`. This cannot be undone. A key can revoke itself, and keys
          *     whose permissions it has; otherwise the response is 403 `insufficient_permissions`. Keys that the revoked key created stay valid.
          *
-         *     A valid key with every permission, or with `api_keys:write`, can be revoked only if another such key is valid and expires no earlier
-         *     (otherwise 409 `last_admin_key`).
+         *     A valid key with every permission can be revoked only if another key with every permission is valid and expires no earlier. For other
+         *     keys with `api_keys:write`, the other key needs only that permission. Otherwise the response is 409 `last_admin_key`.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -1375,7 +1377,7 @@ export interface paths {
          */
         post: operations["createConsoleSession"];
         /**
-         * Sign out everywhere
+         * End all sessions of a workspace
          * @description Ends all sessions in the workspace, including that of the request, and removes the workspace from unused sign-in links. A session
          *     with several workspaces stays valid in the others.
          */
@@ -2182,10 +2184,7 @@ export interface components {
             playbackPolicy?: "public" | "signed";
             /** @description The new origins. They replace all old ones. `null` sets those of the installation. */
             allowedOrigins?: components["schemas"]["AllowedOrigins"] | null;
-            /**
-             * @description The new `keepSource`. A number of days counts from the time at which the video became `ready` or `failed`: if it has already passed,
-             *     the file is deleted at once. A file that is deleted stays deleted.
-             */
+            /** @description The new `keepSource`. A number of days counts from the time at which the video became `ready` or `failed`. If these days are already over, the file is deleted at once. A file that is deleted stays deleted. */
             keepSource?: components["schemas"]["KeepSource"];
         };
         /** @description How many tasks an attempt has. Those that are neither completed nor running wait for an engine. */
@@ -6708,7 +6707,7 @@ export interface operations {
             };
             405: components["responses"]["MethodNotAllowed"];
             500: components["responses"]["InternalError"];
-            /** @description The database is unavailable (a problem), or the player is not built (a page that says why). */
+            /** @description The database is unavailable (the body is a problem document), or the player is not built (the body is a page that says why). */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7375,7 +7374,7 @@ export interface operations {
                      *         "last4": "9fQx",
                      *         "environment": "live",
                      *         "expiresAt": null,
-                     *         "lastUsedAt": "2026-11-21T08:59:12.004Z"
+                     *         "lastUsedAt": "2026-11-21T09:03:12.004Z"
                      *       },
                      *       "environment": "live",
                      *       "permissions": [
@@ -7508,7 +7507,7 @@ export interface operations {
                      *           ],
                      *           "status": "active",
                      *           "createdAt": "2026-11-21T09:00:00.000Z",
-                     *           "createdBy": "key_01m7y5g5zrfqetgq263t3b0wkz",
+                     *           "createdBy": null,
                      *           "expiresAt": null,
                      *           "revokedAt": null,
                      *           "lastUsedAt": "2026-11-21T09:03:12.004Z"
@@ -7602,7 +7601,7 @@ export interface operations {
                      *       ],
                      *       "status": "active",
                      *       "createdAt": "2026-11-21T09:00:00.000Z",
-                     *       "createdBy": "key_01m7y5g5zrfqetgq263t3b0wkz",
+                     *       "createdBy": null,
                      *       "expiresAt": null,
                      *       "revokedAt": null,
                      *       "lastUsedAt": null

@@ -121,7 +121,7 @@ export const MEDIA_RULES: readonly Rule[] = [
     level: 'must',
     source: 'Apple 8.1',
     sentence:
-      'For consecutive segments, the sum of EXTINF differs from the duration by their timestamps by at most one video frame.',
+      'For consecutive segments, the sum of their EXTINF and the duration that their timestamps give differ by at most one video frame.',
     check: durations,
   },
 ];
