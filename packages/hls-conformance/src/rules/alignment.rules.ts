@@ -69,7 +69,8 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
     id: 'alignment.audio-start',
     level: 'must',
     source: 'Apple 8.7',
-    sentence: "Audio begins with the video: at most a frame later, and earlier by at most the delay of an encoder.",
+    sentence:
+      'Audio begins with the video: at most a frame later, and earlier by at most the delay of an encoder.',
     check: withTimes(({ video: [first], audio }) => {
       if (!first || audio.length === 0) return notApplicable('the stream does not have both video and audio');
       return judged(
