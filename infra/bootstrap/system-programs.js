@@ -106,7 +106,7 @@ export function messageForMissing({ programs, needed, optional, distribution }) 
     : command;
 }
 
-/** Whether a program is in PATH. */
+/** Whether a program is in PATH. This runs before packages are installed, so it cannot use one. */
 export function isInPath(program) {
   return (process.env.PATH ?? '').split(delimiter).some((directory) => {
     try {

@@ -894,8 +894,8 @@ export interface paths {
          *     | Parameter | Meaning |
          *     |---|---|
          *     | `token` | A playback token, for a `signed` video. |
-         *     | `autoplay=1` | Starts by itself. If the browser refuses that, the video starts without sound. |
-         *     | `muted=1` | Starts without sound. |
+         *     | `autoplay=1` | Starts by itself. If the browser refuses that, the video starts muted. |
+         *     | `muted=1` | Starts muted. |
          *     | `loop=1` | Starts again at the end. |
          *     | `start` | Where to start, in seconds. |
          *     | `color` | Colour of the controls: three or six hexadecimal digits. |
@@ -1923,7 +1923,7 @@ export interface components {
             code: string;
             /**
              * @description What Framelane changed.
-             * @example Interlaced video was made progressive.
+             * @example Interlaced video was deinterlaced.
              */
             message: string;
         };
@@ -2184,7 +2184,10 @@ export interface components {
             playbackPolicy?: "public" | "signed";
             /** @description The new origins. They replace all old ones. `null` sets those of the installation. */
             allowedOrigins?: components["schemas"]["AllowedOrigins"] | null;
-            /** @description The new `keepSource`. A number of days counts from the time at which the video became `ready` or `failed`. If these days are already over, the file is deleted at once. A file that is deleted stays deleted. */
+            /**
+             * @description The new `keepSource`. A number of days counts from the time at which the video became `ready` or `failed`. If these days are already
+             *     over, the file is deleted at once; that of a failed video is kept for at least 7 days. A file that is deleted stays deleted.
+             */
             keepSource?: components["schemas"]["KeepSource"];
         };
         /** @description How many tasks an attempt has. Those that are neither completed nor running wait for an engine. */

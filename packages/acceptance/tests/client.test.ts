@@ -95,25 +95,25 @@ describe('the README', () => {
   const testOnLocalNode = new URL(target.baseUrl).hostname === 'localhost' ? test : test.skip;
 
   testOnLocalNode('accepts signed events and refuses others', async () => {
-    await writeFile(join(directory, 'receiver.mjs'), examples[3] ?? '');
+    await writeFile(join(directory, 'endpoint.mjs'), examples[3] ?? '');
     const [port] = await freePorts(1);
     const url = `http://localhost:${port}/`;
     const { id, secret = '' } = await unwrap(client.api.POST('/webhooks', { body: { url } }));
-    const receiver = new StartedProgram(directory, 'receiver.mjs', {
+    const endpoint = new StartedProgram(directory, 'endpoint.mjs', {
       WEBHOOK_SECRET: secret,
       PORT: String(port),
     });
     try {
       const unsigned = await until(() => fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined));
       expect(unsigned.status).toBe(401);
-      await receiver.waitForOutput(/^webhook_not_verified /m);
+      await endpoint.waitForOutput(/^webhook_not_verified /m);
 
       await unwrap(client.api.POST('/webhooks/{id}/test', { params: { path: { id } } }));
-      await receiver.waitForOutput(/^evt_\w+ webhook\.test$/m);
+      await endpoint.waitForOutput(/^evt_\w+ webhook\.test$/m);
       const video = await client.publish(clip);
-      await receiver.waitForOutput(new RegExp(`^${video.id} ${video.hls}$`, 'm'));
+      await endpoint.waitForOutput(new RegExp(`^${video.id} ${video.hls}$`, 'm'));
     } finally {
-      await receiver.stop();
+      await endpoint.stop();
       await unwrap(client.api.DELETE('/webhooks/{id}', { params: { path: { id } } }));
     }
   });

@@ -204,7 +204,7 @@ testInBrowser('with both permissions of a page its buttons are shown', async () 
   }
 });
 
-testInBrowser('no text that a user can set becomes part of a page', async () => {
+testInBrowser('no text that a user can set is interpreted as HTML or as a script', async () => {
   const { id: workspace } = JSON.parse(await admin('workspace', 'create', '--json', '--name', HOSTILE));
   const { secret } = JSON.parse(
     await admin('key', 'create', '--json', '--workspace', workspace, '--name', 'Attacker'),

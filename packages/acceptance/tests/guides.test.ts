@@ -30,7 +30,7 @@ beforeAll(async () => {
     audio: null,
   });
   const { id, hls, embed } = await client.publish(clip);
-  const webhook = await client.call('POST', '/webhooks', { url: 'https://receiver.invalid/' });
+  const webhook = await client.call('POST', '/webhooks', { url: 'https://endpoint.invalid/' });
   created.record(await webhook.clone().text());
   await writeFile(join(directory, 'captions.en.vtt'), 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n');
   await writeFile(join(directory, 'poster.jpg'), jpegOf(1280, 720));
@@ -95,6 +95,6 @@ async function run(lines: string): Promise<{ stdout: string; stderr: string }> {
   const here = lines
     .replaceAll('http://localhost:8080/v1', target.baseUrl)
     .replaceAll('http://localhost:8090', target.engineUrl)
-    .replaceAll('http://localhost:3000/', 'https://receiver.invalid/');
+    .replaceAll('http://localhost:3000/', 'https://endpoint.invalid/');
   return runProgram('bash', ['-eo', 'pipefail', '-c', here], { env, cwd: directory });
 }

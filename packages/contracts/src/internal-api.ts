@@ -64,7 +64,7 @@ export const completeTransferRequest = uploadCompletedSchema;
 export type CompleteTransferRequest = z.infer<typeof completeTransferRequest>;
 
 /** Releases the ticket of a failed transfer: the token works again until it expires. Idempotent; responds with 204. */
-export const releaseTransferRequest = transferSchema.extend({ reason: z.string() });
+export const releaseTransferRequest = transferSchema;
 export type ReleaseTransferRequest = z.infer<typeof releaseTransferRequest>;
 
 /**

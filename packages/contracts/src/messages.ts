@@ -58,7 +58,8 @@ const dataSchemas = {
     extendsTicket: z.boolean().optional(),
   }),
   'upload.completed': uploadCompletedSchema,
-  'upload.aborted': transferSchema.extend({ reason: z.string() }),
+  /** The transfer has failed: releases its ticket. */
+  'upload.aborted': transferSchema,
   /** Renews the lease of the attempt. `fraction` (0..1) never decreases within one attempt. */
   'transcode.progress': z.object({
     videoId: z.string(),

@@ -85,7 +85,6 @@ test('duplicate, late and reordered messages change nothing', async () => {
     createMessage('upload.aborted', {
       videoId,
       transferId: 'xfr_00000000000000000000000000',
-      reason: 'late',
     }),
     createMessage('upload.progress', { videoId: 'vid_nobody', transferId: 'xfr_nobody' }),
   ] as Message[];

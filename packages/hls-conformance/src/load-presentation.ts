@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import pLimit from 'p-limit';
 import { fetchSmall } from './loading/fetching.ts';
 import { HttpClient } from './loading/http-client.ts';
 import { loadSegment, notLoaded, type SegmentKey } from './loading/load-segment.ts';
 import { sendPlaybackRequests } from './loading/playback-requests.ts';
-import { eachOf } from './loading/pool.ts';
 import { isMasterTag, readMasterPlaylist } from './playlists/master-playlist.ts';
 import { type ListedSegment, type MediaPlaylist, readMediaPlaylist } from './playlists/media-playlist.ts';
 import { decodePlaylist, isTag, readLines } from './playlists/playlist-text.ts';
@@ -78,13 +78,14 @@ class PresentationLoader {
     if (tags.length === 0) throw new NotAPlaylistError(`This is not a playlist: ${this.#place(this.#url)}`);
     const master = tags.some(isMasterTag) ? { ...readMasterPlaylist(file.lines, this.#url), file } : null;
     const renditions = master
-      ? await eachOf(this.#addresses(master), this.#concurrency, (url) => this.#fetchRendition(url))
+      ? await pLimit(this.#concurrency).map(this.#addresses(master), (url) => this.#fetchRendition(url))
       : [await this.#readRendition(this.#url, this.#asMediaPlaylist(file))];
-    const captions = await eachOf(master ? this.#captionsAddresses(master) : [], this.#concurrency, (url) =>
-      this.#fetchCaptions(url),
+    const captions = await pLimit(this.#concurrency).map(
+      master ? this.#captionsAddresses(master) : [],
+      (url) => this.#fetchCaptions(url),
     );
     const iFrameUrls = master?.iFramePlaylists.map(({ url }) => url).filter((url) => url !== null) ?? [];
-    const iFrames = await eachOf(iFrameUrls, this.#concurrency, (url) => this.#fetchRendition(url));
+    const iFrames = await pLimit(this.#concurrency).map(iFrameUrls, (url) => this.#fetchRendition(url));
     const presentation = {
       ...{ url: this.#url, master, renditions, iFrames, captions },
       ...{ keys: this.#loadedKeys, responses: this.#responses, notes: this.#notes },

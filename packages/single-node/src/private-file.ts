@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 /**
  * Writes a file that only its owner can read, atomically and durably (also after a power cut). An existing file keeps its
- * owner, even if root replaces it.
+ * owner, even if root replaces it. Not write-file-atomic: it does not sync the folder, so a power cut can undo the rename.
  */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const existing = await stat(path).catch(() => undefined);

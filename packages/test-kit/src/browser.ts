@@ -1,5 +1,3 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import {
   type Browser,
   type HTTPRequest,
@@ -8,6 +6,7 @@ import {
   type PuppeteerLifeCycleEvent,
   type Viewport,
 } from 'puppeteer-core';
+import which from 'which';
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -30,8 +29,7 @@ export function findBrowser(): string | undefined {
 
 /** Path of an installed program, or undefined. */
 export function findProgram(name: string): string | undefined {
-  const directories = (process.env.PATH ?? '').split(delimiter);
-  return directories.map((directory) => join(directory, name)).find(isExecutable);
+  return which.sync(name, { nothrow: true }) ?? undefined;
 }
 
 /** Starts a headless browser. Chromium's sandbox does not work for root, as in most containers. */
@@ -91,13 +89,4 @@ function isAbortedSegment(request: HTTPRequest): boolean {
   return (
     request.failure()?.errorText === 'net::ERR_ABORTED' && /\.(ts|vtt)$/.test(new URL(request.url()).pathname)
   );
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -55,7 +55,7 @@ export async function buildFrontEnd(folder: string, { maxBytes = MAX_BYTES } = {
   }
 }
 
-/** Vite and React look at NODE_ENV. In tests it has another value, with which they build for development. */
+/** Vite and React read NODE_ENV. In tests it has another value, with which they build for development. */
 async function inProduction(build: () => Promise<void>): Promise<void> {
   const { NODE_ENV } = process.env;
   process.env.NODE_ENV = 'production';

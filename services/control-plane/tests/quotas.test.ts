@@ -83,7 +83,7 @@ const redeem = (token: string, contentLength: number | null = null) =>
   plane.engine.request(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
 const release = (videoId: string, transferId: unknown) =>
-  plane.engine.request(INTERNAL_PATHS.releaseTransfer, { videoId, transferId, reason: 'test' });
+  plane.engine.request(INTERNAL_PATHS.releaseTransfer, { videoId, transferId });
 
 const createResumable = (token: string, length: number) =>
   plane.engine.request(INTERNAL_PATHS.createResumable, { token, length, metadata: '', clientAddress: null });

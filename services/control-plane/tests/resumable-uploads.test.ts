@@ -53,7 +53,7 @@ const save = (ids: Ids, durableBytes = 0): Promise<Reply> =>
 const check = async (ids: Partial<Ids>): Promise<unknown> =>
   (await plane.engine.request(INTERNAL_PATHS.checkTransfer, ids)).body.current;
 const release = (ids: Partial<Ids>): Promise<Reply> =>
-  plane.engine.request(INTERNAL_PATHS.releaseTransfer, { ...ids, reason: 'paused' });
+  plane.engine.request(INTERNAL_PATHS.releaseTransfer, { ...ids });
 const complete = (ids: Partial<Ids>, bytes = LENGTH): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.completeTransfer, { ...ids, bytes, sha256: null });
 const terminate = (transferId: string): Promise<Reply> =>
@@ -182,7 +182,7 @@ describe('an epoch', () => {
     expect(codeOf(await complete(old))).toEqual([409, 'upload_cancelled']);
     await release(old);
     await plane.engine.report('upload.progress', old);
-    await plane.engine.report('upload.aborted', { ...old, reason: 'paused' });
+    await plane.engine.report('upload.aborted', { ...old });
     await plane.engine.report('upload.completed', { ...old, bytes: LENGTH, sha256: null });
 
     expect(await check(current)).toBe(true);

@@ -47,7 +47,7 @@ async function play(url: string, videoId: string, token: string): Promise<string
 
 async function insertWebhook(secret: string, previousSecret: string): Promise<string> {
   const id = newId('whk');
-  const endpoint = { id, workspace_id: plane.workspaceId, url: 'https://receiver.test/', enabled: true };
+  const endpoint = { id, workspace_id: plane.workspaceId, url: 'https://endpoint.test/', enabled: true };
   await plane.db
     .insertInto('webhook_endpoints')
     .values({

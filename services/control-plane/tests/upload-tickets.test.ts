@@ -142,7 +142,6 @@ describe('redeeming a token', () => {
     await plane.engine.request(INTERNAL_PATHS.releaseTransfer, {
       videoId,
       transferId: first.transferId,
-      reason: 'test',
     });
     const second = await plane.engine.upload(uploadToken);
     expect(second.transferId).not.toBe(first.transferId);
@@ -193,12 +192,11 @@ describe('redeeming a token', () => {
   test('the release of an older transfer does not affect the current one', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const older = await plane.engine.redeem(uploadToken);
-    await plane.engine.report('upload.aborted', { videoId, transferId: older.transferId, reason: 'test' });
+    await plane.engine.report('upload.aborted', { videoId, transferId: older.transferId });
     await plane.engine.redeem(uploadToken);
     await plane.engine.request(INTERNAL_PATHS.releaseTransfer, {
       videoId,
       transferId: older.transferId,
-      reason: 'late',
     });
     expect((await redeem(uploadToken)).body.code).toBe('upload_in_progress');
   });
@@ -332,7 +330,7 @@ describe('the uploads of a workspace', () => {
 
     const [next] = await tokens(1);
     expect(await redeemBy(engine, next)).toMatchObject(TOO_MANY);
-    await engine.request(INTERNAL_PATHS.releaseTransfer, { ...leased[0]?.body, reason: 'test' });
+    await engine.request(INTERNAL_PATHS.releaseTransfer, { ...leased[0]?.body });
     expect((await redeemBy(engine, next)).status).toBe(200);
   });
 
@@ -342,7 +340,7 @@ describe('the uploads of a workspace', () => {
     const alone = await redeemBy(engine, chunked, null);
     expect(alone.status).toBe(200);
     expect(await redeemBy(engine, first, 1)).toMatchObject(TOO_MANY);
-    await engine.request(INTERNAL_PATHS.releaseTransfer, { ...alone.body, reason: 'test' });
+    await engine.request(INTERNAL_PATHS.releaseTransfer, { ...alone.body });
     expect((await redeemBy(engine, first, 2_000_000)).status).toBe(200);
     expect(await redeemBy(engine, second, 500_001)).toMatchObject(TOO_MANY);
     expect((await redeemBy(engine, third, 500_000)).status).toBe(200);
@@ -392,7 +390,7 @@ describe('completing a transfer', () => {
     const { attempt } = await plane.engine.claim(videoId);
     expect(attempt).toBe(1);
     await plane.engine.complete(videoId, attempt);
-    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { ...upload, reason: 'late' });
+    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { ...upload });
     expect((await complete()).status).toBe(204);
     expect(await statusOf(videoId)).toBe('ready');
   });
@@ -423,7 +421,7 @@ describe('completing a transfer', () => {
 
   test('is refused once another transfer holds the ticket', async () => {
     const { videoId, uploadToken, upload, complete } = await begin();
-    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { ...upload, reason: 'test' });
+    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { ...upload });
     await plane.engine.redeem(uploadToken);
     expect(await complete()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
     expect(await statusOf(videoId)).toBe('uploading');

@@ -47,7 +47,7 @@ describe('the control plane client', () => {
 
   test('accepts an empty response to a request without a result', async () => {
     respondWith(204, '');
-    await client.releaseTransfer({ videoId: 'vid_x', transferId: 'xfr_x', reason: 'tested' });
+    await client.releaseTransfer({ videoId: 'vid_x', transferId: 'xfr_x' });
     expect(asked.path).toBe(INTERNAL_PATHS.releaseTransfer);
   });
 

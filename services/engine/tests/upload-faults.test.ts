@@ -172,7 +172,7 @@ describe('a client', () => {
     await beingStored();
     client.disconnect();
     await expectNothingLeft();
-    expect(engine.controlPlane.releases.at(-1)).toMatchObject({ reason: 'upload_interrupted' });
+    expect(engine.controlPlane.releases.at(-1)).toMatchObject({ videoId: ticket.videoId });
     await expectUsableToken();
   });
 
@@ -561,6 +561,6 @@ describe('a control plane that', () => {
     const event = await until(() =>
       engine.events('upload.aborted').find(({ data }) => data.videoId === ticket.videoId),
     );
-    expect(event.data).toMatchObject({ transferId: ticket.transferId, reason: 'upload_interrupted' });
+    expect(event.data).toEqual({ videoId: ticket.videoId, transferId: ticket.transferId });
   });
 });

@@ -134,7 +134,7 @@ function streamVideo(onFailure: OnFailure): Backend {
   return { media, open, start };
 }
 
-/** Plays; without sound if the browser refuses sound. The viewer finds the button for sound in the controls. */
+/** Plays; muted if the browser refuses audible video. The controls have a button to unmute. */
 async function playAloud(media: HTMLVideoElement): Promise<void> {
   try {
     await media.play();

@@ -1,5 +1,6 @@
 import { createDecipheriv, createHash, type Decipheriv } from 'node:crypto';
 import { type SegmentContent, SegmentReader } from '../media/segment-reader.ts';
+import { SYNC_BYTE } from '../media/transport-packets.ts';
 import type { ListedSegment } from '../playlists/media-playlist.ts';
 import type { Decryption, LoadedResponse, LoadedSegment } from '../presentation.ts';
 import { failedResponse, responseOf } from './fetching.ts';
@@ -7,8 +8,6 @@ import { decodedBody, type HttpClient } from './http-client.ts';
 
 /** The key of a segment, or why it cannot be used; null if the segment is not encrypted. */
 export type SegmentKey = { bytes: Buffer } | { violation: string } | null;
-
-const SYNC_BYTE = 0x47;
 
 /**
  * Fetches, decrypts and parses a segment as a stream, so that large segments need little memory. Failures are part of

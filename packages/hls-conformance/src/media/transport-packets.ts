@@ -1,5 +1,6 @@
 const PACKET_BYTES = 188;
-const SYNC_BYTE = 0x47;
+/** The first byte of each packet. */
+export const SYNC_BYTE = 0x47;
 
 /** A packet of an MPEG-2 transport stream (ISO/IEC 13818-1 §2.4.3). */
 export type TransportPacket = {

@@ -2,7 +2,7 @@ import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
-import type { DueWork } from '../background/due-loop.ts';
+import { COMMAND_LEASE_SECONDS, type DueWork } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
@@ -16,9 +16,6 @@ import {
   recordPublished,
   type UnclaimedCommand,
 } from './commands.store.ts';
-
-/** How long a control plane holds a due command while it publishes it. Longer than the message bus waits for a confirm. */
-const LEASE_SECONDS = 30;
 
 /**
  * How long a published command can be in transit: not yet in the queue, or held by an engine that cannot reach the control
@@ -42,7 +39,7 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 
   claim(limit: number): Promise<DueCommand[]> {
-    return claimDueCommands(this.#db, limit, LEASE_SECONDS);
+    return claimDueCommands(this.#db, limit, COMMAND_LEASE_SECONDS);
   }
 
   /** Publishes a command. Without a confirm the command stays due and is published again: engines ignore the second one. */

@@ -10,6 +10,9 @@ const RENEW_MS = 10_000;
 /** How long a renewed claim lasts: the work of a process that was killed is due again after that time. */
 export const RENEWED_CLAIM_SECONDS = 30;
 
+/** How long a control plane holds a due command while it publishes it. Longer than the message bus waits for a confirm. */
+export const COMMAND_LEASE_SECONDS = 30;
+
 /** One kind of work on due rows. */
 export type DueWork<T> = {
   /** Names the work in the log. */

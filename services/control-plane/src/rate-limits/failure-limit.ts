@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { Problem } from '@framelane/service-kit/problem';
 import { LRUCache } from 'lru-cache';
-import { rateLimited, upTo, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
+import { COUNTED_NETWORKS, rateLimited, upTo, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
 
-/** Networks that one control plane counts, and valid and invalid credentials that it remembers. */
-const NETWORKS = 50_000;
+/** Valid and invalid credentials that one control plane remembers. */
 const VALID = 50_000;
 const INVALID = 50_000;
 
@@ -19,7 +18,7 @@ const VALID_FOR_MS = 60 * 60 * 1000;
  */
 export class FailureLimit {
   readonly #perMinute: number;
-  readonly #failures = new WindowCounter({ seconds: WINDOW_SECONDS, names: NETWORKS });
+  readonly #failures = new WindowCounter({ seconds: WINDOW_SECONDS, names: COUNTED_NETWORKS });
   /** Hashes of credentials. They grant nothing; they only decide whether a credential is looked up. */
   readonly #valid = new LRUCache<string, true>({ ...upTo(VALID), ttl: VALID_FOR_MS });
   /** The same for invalid ones, with the reason. */

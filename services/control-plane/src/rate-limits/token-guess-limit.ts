@@ -1,8 +1,5 @@
 import { Problem } from '@framelane/service-kit/problem';
-import { rateLimited, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
-
-/** Networks that one control plane counts. */
-const NETWORKS = 50_000;
+import { COUNTED_NETWORKS, rateLimited, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
 
 /**
  * Limits the unknown upload tokens that one network may send per minute to one control plane. Every token is looked up, so
@@ -10,7 +7,7 @@ const NETWORKS = 50_000;
  */
 export class TokenGuessLimit {
   readonly #perMinute: number;
-  readonly #guesses = new WindowCounter({ seconds: WINDOW_SECONDS, names: NETWORKS });
+  readonly #guesses = new WindowCounter({ seconds: WINDOW_SECONDS, names: COUNTED_NETWORKS });
 
   /** Zero means no limit. */
   constructor(perMinute: number) {

@@ -4,6 +4,9 @@ import { LRUCache } from 'lru-cache';
 /** The length of all windows. */
 export const WINDOW_SECONDS = 60;
 
+/** Networks that a limit of one control plane counts. */
+export const COUNTED_NETWORKS = 50_000;
+
 /** Options of a cache of at most this many entries. With `max` alone, it would allocate the memory for all of them at once. */
 export function upTo(entries: number): { maxSize: number; sizeCalculation: () => number } {
   return { maxSize: entries, sizeCalculation: () => 1 };

@@ -1,7 +1,7 @@
 import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
-import type { DueWork } from '../background/due-loop.ts';
+import { COMMAND_LEASE_SECONDS, type DueWork } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
@@ -13,9 +13,6 @@ import {
   makeCommandsOfWaitingTasksDue,
   recordTaskPublished,
 } from './task-commands.store.ts';
-
-/** How long a control plane holds a due command while it publishes it. Longer than the message bus waits for a confirm. */
-const LEASE_SECONDS = 30;
 
 /** How long a command can be in transit to an idle engine. If the queue is empty, an older command is lost. */
 const IN_TRANSIT_SECONDS = 30;
@@ -39,7 +36,7 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
   }
 
   claim(limit: number): Promise<DueTaskCommand[]> {
-    return claimDueTaskCommands(this.#db, limit, LEASE_SECONDS);
+    return claimDueTaskCommands(this.#db, limit, COMMAND_LEASE_SECONDS);
   }
 
   /** Publishes a command. Without a confirm the command stays due and is published again. */

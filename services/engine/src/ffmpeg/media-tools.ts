@@ -100,6 +100,7 @@ async function chooseSandbox(
   );
 }
 
+/** Not the package `which`: it also finds programs in the current directory, if PATH has an empty part. */
 async function findProgram(name: string, packages: string): Promise<string> {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const path = join(folder, name);

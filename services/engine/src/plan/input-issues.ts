@@ -27,7 +27,7 @@ export function inputIssues(
       ? [source.end, source.declaredDuration]
       : [timeline.duration, video.declaredDuration];
   const issues: [boolean, InputIssue][] = [
-    [video.interlaced, { code: 'interlaced', message: 'Interlaced video was made progressive.' }],
+    [video.interlaced, { code: 'interlaced', message: 'Interlaced video was deinterlaced.' }],
     [
       video.dynamicRange !== 'sdr',
       { code: 'hdr', message: 'High dynamic range was mapped to standard dynamic range.' },

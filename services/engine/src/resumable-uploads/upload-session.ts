@@ -79,7 +79,7 @@ export class UploadSession {
       return new UploadSession(deps, transferId, opened, { writer, claim }, onEnd);
     } catch (error) {
       await writer?.close();
-      await new TransferLease(deps, ids, leaseSeconds).release(codeOf(error));
+      await new TransferLease(deps, ids, leaseSeconds).release();
       throw error;
     }
   }
@@ -230,9 +230,7 @@ export class UploadSession {
     if (error === undefined) logger.info('upload.paused', this.#facts());
     else logger.warn('upload.broken', { ...this.#facts(), ...why });
     await this.#close();
-    if (!this.#registration.isLeftToEvent) {
-      await this.#lease.release(error === undefined ? 'paused' : codeOf(error));
-    }
+    if (!this.#registration.isLeftToEvent) await this.#lease.release();
   }
 
   async #close(): Promise<void> {

@@ -46,7 +46,7 @@ test.each([
   expect(report.outcome.message).not.toMatch(/ECONNRESET|undefined/);
 });
 
-test('for a bug, the owner is told to retry', () => {
+test('for a bug, the message says what to do', () => {
   const { message } = reportFailure(new TypeError('x is undefined')).outcome;
   expect(message).toBe('An internal error occurred in the engine. Retry the video later.');
 });

@@ -1,8 +1,4 @@
-import {
-  CHECK_SECONDS,
-  RENEWALS_PER_LEASE,
-  type ReleaseTransferRequest,
-} from '@framelane/contracts/internal-api';
+import { CHECK_SECONDS, RENEWALS_PER_LEASE } from '@framelane/contracts/internal-api';
 import { createMessage, type MessageData } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -44,15 +40,14 @@ export class TransferLease {
   }
 
   /** Ends the lease, so that the token works again. Never throws. */
-  async release(reason: string): Promise<void> {
+  async release(): Promise<void> {
     const { controlPlane, bus, logger } = this.#deps;
-    const request: ReleaseTransferRequest = { ...this.#transfer, reason };
     try {
-      await controlPlane.releaseTransfer(request);
+      await controlPlane.releaseTransfer(this.#transfer);
     } catch (error) {
       logger.warn('upload.release_failed', { ...this.#transfer, error });
       // The queue delivers the event eventually, perhaps after the client has given up.
-      bus.publish(createMessage('upload.aborted', request)).catch((cause: unknown) => {
+      bus.publish(createMessage('upload.aborted', this.#transfer)).catch((cause: unknown) => {
         logger.warn('upload.aborted_not_published', { ...this.#transfer, error: cause });
       });
     }

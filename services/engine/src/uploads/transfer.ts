@@ -3,7 +3,6 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { transferPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
-import { Problem } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
 import pTimeout from 'p-timeout';
 import type { UploadLimits } from '../config.ts';
@@ -92,7 +91,7 @@ export class Transfer {
       return source;
     } catch (error) {
       this.#abort.abort(error);
-      await this.#cleanUp(error instanceof Problem ? error.code : 'internal_error');
+      await this.#cleanUp();
       throw error;
     } finally {
       this.#claim?.release();
@@ -133,7 +132,7 @@ export class Transfer {
   }
 
   /** Deletes the file and releases the ticket. Never throws: if this fails, the control plane cleans up once the lease has expired. */
-  async #cleanUp(reason: string): Promise<void> {
+  async #cleanUp(): Promise<void> {
     try {
       const stored = await pTimeout(this.#storage.settled(), {
         milliseconds: ABORT_TIMEOUT_MS,
@@ -143,7 +142,7 @@ export class Transfer {
     } catch (error) {
       this.#deps.logger.error('upload.source_not_removed', { ...this.#ids, error });
     }
-    if (!this.#registration.isLeftToEvent) await this.#lease.release(reason);
+    if (!this.#registration.isLeftToEvent) await this.#lease.release();
   }
 
   async #removeSource(): Promise<void> {

@@ -86,7 +86,7 @@ test.each([
   ['MPEG-2 in QuickTime', 'upper.mov', 'tff', ['-c:v', 'mpeg2video', '-q:v', '2', ...UPPER]],
   ['MPEG-4 in AVI', 'upper.avi', 'tff', ['-c:v', 'mpeg4', '-q:v', '2', ...UPPER]],
   ['ProRes', 'upper-prores.mov', 'tff', ['-c:v', 'prores_ks', '-pix_fmt', 'yuv420p10le', ...UPPER]],
-] as const)('interlaced %s is made progressive', async (_, file, first, options) => {
+] as const)('interlaced %s is deinterlaced', async (_, file, first, options) => {
   await expectProgressive(
     await makeClip(inBench(file), { video: bars(first), options: [...INTERLACED, ...options] }),
   );

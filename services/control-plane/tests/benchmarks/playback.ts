@@ -1,5 +1,5 @@
 /**
- * Measures how fast segments reach players: `pnpm bench:delivery [--rounds=5] [--requests=3000] [--clients=500]`. It compares the control
+ * Measures how fast segments reach players: `pnpm bench:playback [--rounds=5] [--requests=3000] [--clients=500]`. It compares the control
  * plane with nginx, which sends the same files. It compares the control plane's reads from S3 with those of the S3 SDK. It also
  * measures memory and the latency of the API while many clients are slow.
  *
