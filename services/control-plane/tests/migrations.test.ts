@@ -8,6 +8,7 @@ import { type Database, openDatabase, openMigrationPool, openPool } from '../src
 import { migrateToLatest, migrator } from '../src/db/migrations.ts';
 import { createEmptyDatabase } from './support/database.ts';
 import { dumpSchema } from './support/dump-schema.ts';
+import { migrateUpWithRows, migrationsWithRows, readRows } from './support/migration-rows.ts';
 
 const SCHEMA_FILE = join(import.meta.dirname, '../src/db/schema.sql');
 
@@ -23,22 +24,24 @@ afterAll(async () => {
   await drop();
 });
 
-test('every migration goes up, down and up again to the same schema', async () => {
-  const before: string[] = [await dumpSchema(db)];
+test('every migration goes up, down and up again to the same schema and rows, with rows in every table', async () => {
+  const state = async () => ({ schema: await dumpSchema(db), rows: await readRows(db) });
+  const migrations: string[] = [];
+  const before = [await state()];
   for (;;) {
-    const { results = [], error } = await migrator(db).migrateUp();
-    expect(error).toBeUndefined();
-    if (results.length === 0) break;
-    before.push(await dumpSchema(db));
+    const migration = await migrateUpWithRows(db);
+    if (migration === undefined) break;
+    migrations.push(migration);
+    before.push(await state());
   }
-  expect(before.length).toBeGreaterThan(1);
-  for (const earlier of before.toReversed().slice(1)) {
+  expect(migrations).toEqual(expect.arrayContaining(await migrationsWithRows()));
+  for (const [at, migration] of [...migrations.entries()].toReversed()) {
     const { error } = await migrator(db).migrateDown();
-    expect(error).toBeUndefined();
-    expect(await dumpSchema(db)).toBe(earlier);
+    expect([migration, error]).toEqual([migration, undefined]);
+    expect([migration, await state()]).toEqual([migration, before[at]]);
   }
   await migrateToLatest(db);
-  expect(await dumpSchema(db)).toBe(before.at(-1));
+  expect(await dumpSchema(db)).toBe(before.at(-1)?.schema);
 });
 
 test('schema.sql shows the newest schema (pnpm schema:dump writes it)', async () => {

@@ -6,11 +6,13 @@ import { sql } from 'kysely';
 import { type Database, openDatabase, openPool } from '../src/db/database.ts';
 import { migrateToLatest, migrator } from '../src/db/migrations.ts';
 import { createEmptyDatabase } from './support/database.ts';
-import { CONTENT_KEY_SECRET, describeData } from './support/initial-data.ts';
+import { CONTENT_KEY_SECRET, credentialsOf, readInitialData } from './support/initial-data.ts';
+import { migrateUpWithRows } from './support/migration-rows.ts';
 import { breakingChanges, readSchema, type Schema } from './support/schema-changes.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
 
-const INITIAL_DATA = join(import.meta.dirname, 'fixtures/initial.sql');
+/** The statements of the previous version, one in each line, as JSON. `pnpm statements:dump` writes them at each release. */
+const STATEMENTS = join(import.meta.dirname, 'fixtures/statements.jsonl');
 
 /** The breaking changes of each migration that contracts the schema. The previous version must no longer use what it removes. */
 const CONTRACTIONS: Record<string, string[]> = {
@@ -40,8 +42,6 @@ let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
 beforeEach(async () => {
   database = await createEmptyDatabase();
   db = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
-  const { error } = await migrator(db).migrateUp();
-  expect(error).toBeUndefined();
 });
 afterEach(async () => {
   await db.destroy();
@@ -55,14 +55,9 @@ async function breakingChangesOf(...statements: string[]): Promise<string[]> {
   return breakingChanges(before, await readSchema(db));
 }
 
-test('the API serves the data of the initial schema after all migrations', async () => {
-  const data = await readFile(INITIAL_DATA, 'utf8');
-  const { columns } = await readSchema(db);
-  const tables = new Set([...columns.keys()].map((name) => name.split('.')[0]));
-  const { credentials: headers, tables: filled } = describeData(data);
-  expect(filled).toEqual(tables);
-  await sql.raw(data).execute(db);
-  await migrateToLatest(db);
+test('the API serves the data of every earlier schema after all migrations', async () => {
+  while ((await migrateUpWithRows(db)) !== undefined);
+  const headers = credentialsOf(await readInitialData());
 
   const plane = await SeparateControlPlane.start(database.url, {
     CONTENT_KEY_SECRET: CONTENT_KEY_SECRET.toString('base64'),
@@ -76,13 +71,22 @@ test('the API serves the data of the initial schema after all migrations', async
     const { data: videos } = (await (await get('/videos?status=ready')).json()) as { data: { id: string }[] };
     expect(videos).toEqual([expect.objectContaining({ title: 'holiday', duration: 20, progress: 100 })]);
     const hls = `/hls/${headers['x-svc-workspace']}/${videos[0]?.id}`;
-    expect(await (await get(`${hls}/master.m3u8`)).text()).toContain('480p');
+    const master = await (await get(`${hls}/master.m3u8`)).text();
+    for (const rendition of ['480p', 'audio2', 'surround', 'iframes']) expect(master).toContain(rendition);
+    expect(await (await get(`/videos/${videos[0]?.id}/captions/en`)).text()).toContain('Hello');
+    expect((await (await get(`${hls}/poster.jpg`)).arrayBuffer()).byteLength).toBe(40);
     expect((await (await get(`${hls}/key`)).arrayBuffer()).byteLength).toBe(16);
     const webhooks = (await (await get('/webhooks')).json()) as { data: { id: string }[] };
     expect(webhooks.data).toEqual([expect.objectContaining({ description: 'Initial' })]);
     const deliveries = await (await get(`/webhooks/${webhooks.data[0]?.id}/deliveries`)).json();
     expect(deliveries).toMatchObject({ data: expect.any(Array) });
     expect(await (await get('/api-keys')).json()).toMatchObject({ data: [{ status: 'active' }] });
+    const { data: others } = (await (await get('/videos?status=failed')).json()) as typeof webhooks;
+    expect(others[0]).toMatchObject({ title: 'failed' });
+    const timeline = await (await get(`/videos/${others[0]?.id}/timeline`)).json();
+    expect(timeline).toMatchObject({
+      data: expect.arrayContaining([expect.objectContaining({ type: 'failed' })]),
+    });
     await get('/auth/usage');
   } finally {
     await plane.kill();
@@ -90,6 +94,11 @@ test('the API serves the data of the initial schema after all migrations', async
 });
 
 describe('the code of the previous version', () => {
+  beforeEach(async () => {
+    const { error } = await migrator(db).migrateUp();
+    expect(error).toBeUndefined();
+  });
+
   test('works with every migration, except for the listed contractions', async () => {
     for (;;) {
       const before: Schema = await readSchema(db);
@@ -144,5 +153,45 @@ describe('the code of the previous version', () => {
     ],
   ])('breaks with: %s', async (statement, change) => {
     expect(await breakingChangesOf(statement)).toContain(change);
+  });
+});
+
+/** Prepares statements. Resolves with those that the schema refuses, each after the reason. */
+async function refused(statements: readonly string[]): Promise<string[]> {
+  return db.connection().execute(async (connection) => {
+    const reasons: string[] = [];
+    for (const statement of statements) {
+      try {
+        await sql.raw(`prepare recorded as ${statement}`).execute(connection);
+        await sql`deallocate recorded`.execute(connection);
+      } catch (error) {
+        reasons.push(`${(error as Error).message}: ${statement}`);
+      }
+    }
+    return reasons;
+  });
+}
+
+describe('the statements of the previous version', () => {
+  beforeEach(() => migrateToLatest(db));
+
+  test('can be prepared with the newest schema', async () => {
+    const lines = (await readFile(STATEMENTS, 'utf8')).trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThan(300);
+    expect(await refused(lines.map((line): string => JSON.parse(line)))).toEqual([]);
+  });
+
+  test.each([
+    ['alter table videos drop column title', 'select title from videos', 'column "title" does not exist'],
+    ['drop table usage_daily', 'select 1 from usage_daily', 'relation "usage_daily" does not exist'],
+    [
+      'alter table videos add column number int',
+      'select number from tasks join videos on id = video_id',
+      'column reference "number" is ambiguous',
+    ],
+  ])('can be refused after: %s', async (change, statement, reason) => {
+    expect(await refused([statement])).toEqual([]);
+    await sql.raw(change).execute(db);
+    expect(await refused([statement])).toEqual([`${reason}: ${statement}`]);
   });
 });

@@ -4,6 +4,9 @@ import { createLogger } from '@framelane/service-kit/logger';
 import pg from 'pg';
 import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrations.ts';
+import { recordStatements } from './record-statements.ts';
+
+if (process.env.WRITE_STATEMENTS) recordStatements(process.env.WRITE_STATEMENTS);
 
 /** A database of its own for a test file. */
 export type TestDatabase = { url: string; drop: () => Promise<void> };

@@ -1,0 +1,23 @@
+import { appendFileSync } from 'node:fs';
+import pg from 'pg';
+
+/** Frames of the control plane's sources, without the database layer, through which the tests send statements as well. */
+const SOURCE_FRAME = /control-plane\/src\/(?!db\/)/;
+
+/** Appends each data statement that the sources of the control plane send to a file, as one line of JSON. */
+export function recordStatements(path: string): void {
+  Error.stackTraceLimit = 100;
+  const seen = new Set<string>();
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function recorded(this: pg.Client, ...request: unknown[]) {
+    const [first] = request;
+    const text = typeof first === 'string' ? first : (first as { text?: string }).text;
+    const isNew =
+      text !== undefined && /^\s*(select|insert|update|delete|with)\b/i.test(text) && !seen.has(text);
+    if (isNew && SOURCE_FRAME.test(new Error().stack ?? '')) {
+      seen.add(text);
+      appendFileSync(path, `${JSON.stringify(text)}\n`);
+    }
+    return Reflect.apply(query, this, request);
+  } as typeof query;
+}
