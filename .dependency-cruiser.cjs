@@ -204,7 +204,7 @@ module.exports = {
       name: 'only-stores-write-sql',
       severity: 'error',
       comment: 'Types of kysely may be imported anywhere.',
-      from: { path: '^services/control-plane/src/(?!(db|admin)/)', pathNot: '\\.store\\.ts$' },
+      from: { path: '^services/control-plane/src/(?!db/)', pathNot: '\\.store\\.ts$' },
       to: { path: 'node_modules/kysely/', dependencyTypesNot: ['type-only'] },
     },
     layer('routes-know-no-sql', '\\.routes\\.ts$', '(\\.store\\.ts$|node_modules/kysely/|/src/db/)'),

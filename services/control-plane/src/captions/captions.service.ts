@@ -102,7 +102,7 @@ export class CaptionsService {
       const growth = content.bytes - (old?.bytes ?? 0);
       if (growth > 0) await this.#quotas.requireBytes(trx, workspaceId, growth);
       const revision = await this.#playback.changed(trx, videoId);
-      const captions = { label: label ?? nameOf(language), is_default: isDefault, revision };
+      const captions = { label: label ?? nameOf(language), isDefault, revision };
       await saveCaptions(trx, videoId, { ...content, ...captions, language, origin: 'api' });
       await addStoredBytes(trx, videoId, growth);
       return {
@@ -123,7 +123,7 @@ export class CaptionsService {
       const revision = await this.#playback.changed(trx, address.videoId);
       await updateCaptions(trx, address.videoId, language, {
         ...(patch.label !== undefined && { label: patch.label }),
-        ...(patch.default !== undefined && { is_default: patch.default }),
+        ...(patch.default !== undefined && { isDefault: patch.default }),
         revision,
       });
       return readRecord(trx, address.videoId, language);
@@ -162,7 +162,7 @@ export class CaptionsService {
       if (content === undefined) continue;
       storedLanguages.add(language);
       const revision = await this.#playback.changed(trx, video.id);
-      const facts = { language, label: labelOf(track.label, language), is_default: false, revision };
+      const facts = { language, label: labelOf(track.label, language), isDefault: false, revision };
       await saveCaptions(trx, video.id, { ...content, ...facts, origin: 'file' });
       await addStoredBytes(trx, video.id, content.bytes);
     }
@@ -199,18 +199,11 @@ export class CaptionsService {
   }
 }
 
-/** The columns that hold the cues. */
-type Content = Pick<NewCaptions, 'bytes' | 'cue_count' | 'cue_starts' | 'cue_ends' | 'cues'>;
+type Content = Pick<NewCaptions, 'bytes' | 'cues'>;
 
 function toContent(cues: readonly Cue[]): Content {
-  const blocks = cues.map(cueBlock);
-  return {
-    bytes: Buffer.byteLength(webVttFile(blocks)),
-    cue_count: cues.length,
-    cue_starts: cues.map(({ start }) => start),
-    cue_ends: cues.map(({ end }) => end),
-    cues: blocks,
-  };
+  const stored = cues.map((cue) => ({ start: cue.start, end: cue.end, block: cueBlock(cue) }));
+  return { bytes: Buffer.byteLength(webVttFile(stored.map(({ block }) => block))), cues: stored };
 }
 
 /** The captions that a transaction has stored. */

@@ -6,8 +6,17 @@ import type { CaptionsRow } from '../db/schema.ts';
 /** The public record of captions. */
 export type CaptionsRecord = components['schemas']['Captions'];
 
-/** Captions to store; the store adds the video and the time of change. */
-export type NewCaptions = Omit<CaptionsRow, 'video_id' | 'updated_at'>;
+/** Captions to store. */
+export type NewCaptions = Pick<CaptionsRow, 'language' | 'label' | 'origin' | 'revision' | 'bytes'> & {
+  isDefault: boolean;
+  cues: readonly StoredCue[];
+};
+
+/** A cue as a block of WebVTT, with its times in milliseconds. */
+type StoredCue = { start: number; end: number; block: string };
+
+/** What changes about existing captions; absent fields stay. */
+type CaptionsChanges = { label?: string; isDefault?: boolean; revision: number };
 
 /** Whether the workspace has this living video. */
 export async function hasVideo(db: Database, workspaceId: string, videoId: string): Promise<boolean> {
@@ -73,8 +82,21 @@ export async function findCues(
 
 /** Sets or replaces the captions of a language. If they are the default, those of the other languages are not. */
 export async function saveCaptions(trx: Database, videoId: string, captions: NewCaptions): Promise<void> {
-  const values = { ...captions, updated_at: sql<Date>`now()` };
-  if (captions.is_default) await clearOtherDefault(trx, videoId, captions.language);
+  const { language, label, isDefault, origin, revision, bytes, cues } = captions;
+  const values = {
+    language,
+    label,
+    is_default: isDefault,
+    origin,
+    revision,
+    bytes,
+    cue_count: cues.length,
+    cue_starts: cues.map(({ start }) => start),
+    cue_ends: cues.map(({ end }) => end),
+    cues: cues.map(({ block }) => block),
+    updated_at: sql<Date>`now()`,
+  };
+  if (isDefault) await clearOtherDefault(trx, videoId, language);
   await trx
     .insertInto('captions')
     .values({ ...values, video_id: videoId })
@@ -87,12 +109,13 @@ export async function updateCaptions(
   trx: Database,
   videoId: string,
   language: string,
-  changes: Partial<Pick<NewCaptions, 'label' | 'is_default' | 'revision'>>,
+  { label, isDefault, revision }: CaptionsChanges,
 ): Promise<void> {
-  if (changes.is_default) await clearOtherDefault(trx, videoId, language);
+  if (isDefault) await clearOtherDefault(trx, videoId, language);
   await trx
     .updateTable('captions')
-    .set({ ...changes, updated_at: sql`now()` })
+    // Kysely omits columns that are undefined.
+    .set({ label, is_default: isDefault, revision, updated_at: sql`now()` })
     .where('video_id', '=', videoId)
     .where('language', '=', language)
     .execute();

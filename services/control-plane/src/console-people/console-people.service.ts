@@ -18,16 +18,8 @@ export class ConsolePeopleService {
    * Adds a person, or replaces the grants of a person in these workspaces. `administrator` applies in all workspaces. Ends the
    * sessions of the person, so that the next session has the new grants.
    */
-  async add(
-    person: { email: string; administrator: boolean },
-    grants: readonly WorkspaceGrant[],
-  ): Promise<void> {
-    const rows = grants.map(({ workspaceId, environments, permissions }) => ({
-      workspace_id: workspaceId,
-      environments: [...environments],
-      permissions: [...permissions],
-    }));
-    await replaceGrants(this.#db, person, rows);
+  add(person: { email: string; administrator: boolean }, grants: readonly WorkspaceGrant[]): Promise<void> {
+    return replaceGrants(this.#db, person, grants);
   }
 
   /** All people by email, in each of their workspaces. */

@@ -1,7 +1,11 @@
 import type { Database } from '../db/database.ts';
-import type { ConsolePersonRow } from '../db/schema.ts';
+import type { ConsolePersonRow, Environment, Permission } from '../db/schema.ts';
 
-type Grant = Pick<ConsolePersonRow, 'workspace_id' | 'environments' | 'permissions'>;
+type Grant = {
+  workspaceId: string;
+  environments: readonly Environment[];
+  permissions: readonly Permission[];
+};
 
 /** Replaces the grants of a person in these workspaces. `administrator` applies in all workspaces. Deletes the person's sessions. */
 export async function replaceGrants(
@@ -14,7 +18,15 @@ export async function replaceGrants(
     await trx.updateTable('console_people').set({ administrator }).where('email', '=', email).execute();
     await trx
       .insertInto('console_people')
-      .values(grants.map((grant) => ({ ...grant, email, administrator })))
+      .values(
+        grants.map(({ workspaceId, environments, permissions }) => ({
+          email,
+          workspace_id: workspaceId,
+          environments: [...environments],
+          permissions: [...permissions],
+          administrator,
+        })),
+      )
       .onConflict((conflict) =>
         conflict.columns(['email', 'workspace_id']).doUpdateSet(({ ref }) => ({
           environments: ref('excluded.environments'),

@@ -70,8 +70,8 @@ export class ConsoleSessionsService {
   /** Creates a link for one sign-in within 10 minutes. Its code is in the fragment, which browsers do not send. */
   async createLink({ name, administrator, grants }: LinkRequest): Promise<ConsoleLink> {
     const code = newSecret('code');
-    const rows = grants.map((grant) => toGrantRow(name, { ...grant, administrator }));
-    const expiresAt = await insertCode(this.#db, hashToken(code), rows);
+    const named = grants.map((grant) => ({ ...grant, name, administrator }));
+    const expiresAt = await insertCode(this.#db, hashToken(code), named);
     this.#logger.info('console_link.created', { grants, administrator, expiresAt });
     return { url: `${this.#publicUrl}/console/#code=${code}`, expiresAt };
   }
@@ -96,7 +96,7 @@ export class ConsoleSessionsService {
     userAgent: string | undefined,
   ): Promise<string | undefined> {
     const grants = async (trx: Database): Promise<Grant[]> =>
-      (await grantsIn(trx)).map((grant) => toGrantRow(name, grant));
+      (await grantsIn(trx)).map((grant) => ({ ...grant, name }));
     return this.#createSession(userAgent, grants, email);
   }
 
@@ -108,18 +108,17 @@ export class ConsoleSessionsService {
   ): Promise<string | undefined> {
     const token = newSecret('session');
     const session = {
-      token_hash: hashToken(token),
-      user_agent: userAgent?.slice(0, USER_AGENT_LENGTH) ?? null,
-      person_email: email,
+      tokenHash: hashToken(token),
+      userAgent: userAgent?.slice(0, USER_AGENT_LENGTH) ?? null,
+      email,
     };
-    const rows = await this.#db.transaction().execute(async (trx) => {
-      const grants = await grantsIn(trx);
-      const sessions = grants.map((grant) => ({ ...grant, ...session, id: newId('ses') }));
-      if (sessions.length > 0) await insertSession(trx, sessions);
-      return sessions;
+    const sessions = await this.#db.transaction().execute(async (trx) => {
+      const grants = (await grantsIn(trx)).map((grant) => ({ ...grant, id: newId('ses') }));
+      if (grants.length > 0) await insertSession(trx, session, grants);
+      return grants;
     });
-    if (rows.length === 0) return undefined;
-    const workspaces = rows.map(({ id, workspace_id }) => ({ sessionId: id, workspaceId: workspace_id }));
+    if (sessions.length === 0) return undefined;
+    const workspaces = sessions.map(({ id, workspaceId }) => ({ sessionId: id, workspaceId }));
     this.#logger.info('console_session.created', { workspaces, email });
     return token;
   }
@@ -183,11 +182,4 @@ export class ConsoleSessionsService {
 
 function unauthorized(code: 'console_code_invalid' | 'console_session_invalid', detail: string): Problem {
   return new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
-}
-
-function toGrantRow(
-  name: string,
-  { workspaceId, environments, permissions, administrator }: PersonGrant,
-): Grant {
-  return { workspace_id: workspaceId, name, environments, permissions: [...permissions], administrator };
 }

@@ -4,15 +4,13 @@ import { SESSION_DAYS } from '../auth/session-cookie.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
-import type { ConsoleCodeRow, ConsoleSessionRow, Environment } from '../db/schema.ts';
+import type { ConsoleCodeRow, ConsoleSessionRow, Environment, Permission } from '../db/schema.ts';
 
 const CODE_MINUTES = 10;
 const IDLE_HOURS = 8;
 
-type WithEnvironments<Row> = Omit<Row, 'environments'> & { environments: readonly Environment[] };
-
 /** A session in one workspace. The first environment applies to requests that choose none. */
-export type SessionRow = WithEnvironments<ConsoleSessionRow>;
+export type SessionRow = Omit<ConsoleSessionRow, 'environments'> & { environments: readonly Environment[] };
 
 /**
  * The session of a request in one workspace, with the name of the workspace and whether its last use is due
@@ -21,15 +19,14 @@ export type SessionRow = WithEnvironments<ConsoleSessionRow>;
 export type UsedSession = SessionRow & { workspace_name: string; is_use_due: boolean };
 
 /** What a code grants in one workspace. */
-export type Grant = Omit<WithEnvironments<ConsoleCodeRow>, 'code_hash' | 'expires_at' | 'environment'>;
-
-/** A new session in one workspace. `person_email` is null after a link. */
-type NewSession = Grant & {
-  id: string;
-  token_hash: Buffer;
-  user_agent: string | null;
-  person_email: string | null;
+export type Grant = Pick<ConsoleCodeRow, 'name' | 'administrator'> & {
+  workspaceId: string;
+  environments: readonly Environment[];
+  permissions: readonly Permission[];
 };
+
+/** What a new session has in common in all its workspaces. `email` is null after a link. */
+type NewSession = { tokenHash: Buffer; userAgent: string | null; email: string | null };
 
 const isUnexpired = sql<boolean>`idle_expires_at > now()`;
 const isUseDue = sql<boolean>`last_seen_at <= now() - make_interval(secs => ${sql.lit(USE_INTERVAL_SECONDS)})`;
@@ -59,17 +56,25 @@ export async function takeCode(db: Database, codeHash: Buffer): Promise<Grant[]>
     .deleteFrom('console_codes')
     .where('code_hash', '=', codeHash)
     .where('expires_at', '>', sql<Date>`now()`)
-    .returning(['workspace_id', 'name', environments, 'permissions', 'administrator'])
+    .returning(['workspace_id as workspaceId', 'name', environments, 'permissions', 'administrator'])
     .execute();
 }
 
-/** Stores a session: a row for each workspace. */
-export async function insertSession(db: Database, rows: readonly NewSession[]): Promise<void> {
+/** Stores a session: a row for each grant, with its own id. */
+export async function insertSession(
+  db: Database,
+  { tokenHash, userAgent, email }: NewSession,
+  grants: readonly (Grant & { id: string })[],
+): Promise<void> {
   await db
     .insertInto('console_sessions')
     .values(
-      rows.map((row) => ({
-        ...toColumns(row),
+      grants.map((grant) => ({
+        ...toColumns(grant),
+        id: grant.id,
+        token_hash: tokenHash,
+        user_agent: userAgent,
+        person_email: email,
         expires_at: expiry,
         idle_expires_at: sql<Date>`now() + make_interval(hours => ${sql.lit(IDLE_HOURS)})`,
       })),
@@ -78,9 +83,16 @@ export async function insertSession(db: Database, rows: readonly NewSession[]): 
 }
 
 /** Fills the column `environment`, too: a version that does not know `environments` reads it. */
-function toColumns<Row extends Grant>(row: Row) {
-  const [environment = 'live'] = row.environments;
-  return { ...row, environment, environments: [...row.environments] };
+function toColumns({ workspaceId, name, environments, permissions, administrator }: Grant) {
+  const [environment = 'live'] = environments;
+  return {
+    workspace_id: workspaceId,
+    name,
+    environment,
+    environments: [...environments],
+    permissions: [...permissions],
+    administrator,
+  };
 }
 
 /** The session with this hash in each of its workspaces, the oldest workspace first; none if it has ended. */

@@ -103,8 +103,7 @@ export class ImportsService {
     });
     return async (trx) => {
       const { videoId } = await issue(trx);
-      const row = { video_id: videoId, shown_url: shownUrl(source.url), request: sealed };
-      await insertImport(trx, row, timeoutSeconds);
+      await insertImport(trx, { videoId, shownUrl: shownUrl(source.url), request: sealed }, timeoutSeconds);
       return this.#videos.read(trx, request.workspaceId, videoId);
     };
   }
@@ -124,21 +123,18 @@ export class ImportsService {
 
   /** Stores the progress of a transfer and renews its lease. Resolves with whether the transfer is current. */
   async progress(request: ImportProgressRequest): Promise<boolean> {
-    const { totalBytes, ...progress } = request;
-    const { leaseSeconds } = this.#limits;
-    if (!(await storeProgress(this.#db, { ...progress, total_bytes: totalBytes }, leaseSeconds)))
-      return false;
+    if (!(await storeProgress(this.#db, request, this.#limits.leaseSeconds))) return false;
     await this.#tickets.renew(request);
     return true;
   }
 
   /** Ends a try without a file: the import is due again, or the video fails. Does nothing if another transfer is current. */
-  async endTry({ startedOver, ...end }: EndImportTryRequest): Promise<void> {
+  async endTry(end: EndImportTryRequest): Promise<void> {
     const { videoId, failure, retryInSeconds } = end;
     const outcome = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lifecycle.lock(trx, videoId);
       if (video === undefined) return 'ignored';
-      if (!(await storeEndOfTry(trx, { ...end, started_over: startedOver }))) return 'ignored';
+      if (!(await storeEndOfTry(trx, end))) return 'ignored';
       if (retryInSeconds !== null) return 'due_again';
       const code = failure ?? 'internal_error';
       await this.#lifecycle.fail(trx, video, { code, message: MESSAGES[code] });

@@ -17,14 +17,23 @@ export type DueImport = {
   startedOver: boolean;
 };
 
+/** `request` is sealed. */
+export type NewImport = { videoId: string; shownUrl: string; request: string };
+
 export async function insertImport(
   trx: Database,
-  row: Pick<ImportRow, 'video_id' | 'shown_url' | 'request'>,
+  { videoId, shownUrl, request }: NewImport,
   deadlineSeconds: number,
 ): Promise<void> {
   await trx
     .insertInto('imports')
-    .values({ ...row, deadline: inSeconds(deadlineSeconds), due_at: sql`now()` })
+    .values({
+      video_id: videoId,
+      shown_url: shownUrl,
+      request,
+      deadline: inSeconds(deadlineSeconds),
+      due_at: sql`now()`,
+    })
     .execute();
 }
 
@@ -75,7 +84,10 @@ export async function postpone(db: Database, videoId: string, seconds: number): 
 
 /** What an engine reports of its transfer. */
 export type ImportProgress = ImportTransfer &
-  Pick<ImportRow, 'bytes' | 'total_bytes' | 'tries' | 'failure'> & { nextTryInSeconds: number | null };
+  Pick<ImportRow, 'bytes' | 'tries' | 'failure'> & {
+    totalBytes: number | null;
+    nextTryInSeconds: number | null;
+  };
 
 /**
  * Stores the progress of a transfer and renews its claim. An earlier failure stays stored until the next one. Resolves with
@@ -83,13 +95,15 @@ export type ImportProgress = ImportTransfer &
  */
 export async function storeProgress(
   db: Database,
-  { videoId, transferId, nextTryInSeconds, failure, ...columns }: ImportProgress,
+  { videoId, transferId, bytes, totalBytes, tries, nextTryInSeconds, failure }: ImportProgress,
   leaseSeconds: number,
 ): Promise<boolean> {
   const result = await db
     .updateTable('imports')
     .set({
-      ...columns,
+      bytes,
+      total_bytes: totalBytes,
+      tries,
       ...(failure !== null && { failure }),
       next_try_at: nextTryInSeconds === null ? null : inSeconds(nextTryInSeconds),
       claimed_until: inSeconds(leaseSeconds),
@@ -103,18 +117,19 @@ export async function storeProgress(
 
 /** How a try ended without a file. Without `retryInSeconds` the import ends with its video. */
 export type EndedTry = ImportTransfer &
-  Pick<ImportRow, 'tries' | 'failure' | 'started_over'> & { retryInSeconds: number | null };
+  Pick<ImportRow, 'tries' | 'failure'> & { startedOver: boolean; retryInSeconds: number | null };
 
 /** Stores the end of a try. Its transfer is no longer current afterwards. Resolves with whether it was current. */
 export async function storeEndOfTry(
   trx: Database,
-  { videoId, transferId, retryInSeconds, failure, ...columns }: EndedTry,
+  { videoId, transferId, tries, startedOver, retryInSeconds, failure }: EndedTry,
 ): Promise<boolean> {
   const due = inSeconds(retryInSeconds ?? 0);
   const result = await trx
     .updateTable('imports')
     .set({
-      ...columns,
+      tries,
+      started_over: startedOver,
       ...(failure !== null && { failure }),
       transfer_id: null,
       claimed_until: null,

@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import { patchedColumns } from './video-patch.ts';
+import { changesOf } from './video-patch.ts';
 
 const metadata = { a: '1', b: '2' };
 const fifty = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, 'v']));
 
-describe('patchedColumns', () => {
+describe('changesOf', () => {
   test('changes only the given fields', () => {
-    expect(patchedColumns({ metadata }, {})).toEqual({});
-    expect(patchedColumns({ metadata }, { title: 'New' })).toEqual({ title: 'New' });
+    expect(changesOf({ metadata }, {})).toEqual({});
+    expect(changesOf({ metadata }, { title: 'New' })).toEqual({ title: 'New' });
   });
 
   test('merges metadata pair by pair; null removes a pair, or all', () => {
     const merged = (patch: Record<string, string | null> | null) =>
-      JSON.parse(String(patchedColumns({ metadata }, { metadata: patch }).metadata));
+      changesOf({ metadata }, { metadata: patch }).metadata;
     expect(merged({ b: null, c: '3' })).toEqual({ a: '1', c: '3' });
     expect(merged({ a: 'x' })).toEqual({ a: 'x', b: '2' });
     expect(merged({ unknown: null })).toEqual(metadata);
@@ -22,18 +22,18 @@ describe('patchedColumns', () => {
 
   test('accepts names of JavaScript properties as metadata names', () => {
     const patch = JSON.parse('{"__proto__":"x","constructor":"y"}');
-    const columns = patchedColumns({ metadata: {} }, { metadata: patch });
-    expect(columns.metadata).toBe('{"__proto__":"x","constructor":"y"}');
+    const changes = changesOf({ metadata: {} }, { metadata: patch });
+    expect(JSON.stringify(changes.metadata)).toBe('{"__proto__":"x","constructor":"y"}');
   });
 
   test('applies the limit to the result', () => {
-    expect(() => patchedColumns({ metadata: fifty }, { metadata: { k0: 'w' } })).not.toThrow();
-    expect(() => patchedColumns({ metadata: fifty }, { metadata: { k0: null, one: '1' } })).not.toThrow();
-    expect(() => patchedColumns({ metadata: fifty }, { metadata: { one: '1' } })).toThrow(/more than 50/);
+    expect(() => changesOf({ metadata: fifty }, { metadata: { k0: 'w' } })).not.toThrow();
+    expect(() => changesOf({ metadata: fifty }, { metadata: { k0: null, one: '1' } })).not.toThrow();
+    expect(() => changesOf({ metadata: fifty }, { metadata: { one: '1' } })).toThrow(/more than 50/);
   });
 
   test('null clears tags and passthrough', () => {
-    expect(patchedColumns({ metadata }, { tags: null, passthrough: null })).toEqual({
+    expect(changesOf({ metadata }, { tags: null, passthrough: null })).toEqual({
       tags: [],
       passthrough: null,
     });
@@ -43,15 +43,15 @@ describe('patchedColumns', () => {
     ['always', null],
     ['never', 0],
     [30, 30],
-  ] as const)('stores keepSource %s as %s days', (keepSource, days) => {
-    expect(patchedColumns({ metadata }, { keepSource })).toEqual({ keep_source_days: days });
+  ] as const)('changes keepSource %s to %s days', (keepSource, days) => {
+    expect(changesOf({ metadata }, { keepSource })).toEqual({ keepSourceDays: days });
   });
 
   test.each([[['https://a.example']], [[]], [null]])('sets the origins to %j', (allowedOrigins) => {
-    expect(patchedColumns({ metadata }, { allowedOrigins })).toEqual({ allowed_origins: allowedOrigins });
+    expect(changesOf({ metadata }, { allowedOrigins })).toEqual({ allowedOrigins });
   });
 
   test('sets the policy', () => {
-    expect(patchedColumns({ metadata }, { playbackPolicy: 'signed' })).toEqual({ playback_policy: 'signed' });
+    expect(changesOf({ metadata }, { playbackPolicy: 'signed' })).toEqual({ playbackPolicy: 'signed' });
   });
 });

@@ -1,8 +1,8 @@
 import type { components } from '@framelane/openapi/types';
 import { invalidField } from '@framelane/service-kit/problem';
-import type { UpdateObject } from 'kysely';
-import type { Metadata, Schema } from '../db/schema.ts';
+import type { Metadata } from '../db/schema.ts';
 import { toDays } from './keep-source.ts';
+import type { VideoChanges } from './videos.store.ts';
 
 /** The changes that a client requests. */
 export type VideoPatch = components['schemas']['VideoPatch'];
@@ -11,21 +11,21 @@ export type VideoPatch = components['schemas']['VideoPatch'];
 const MAX_METADATA = 50;
 
 /**
- * The columns that a patch changes (RFC 7396: an absent field stays, null removes it). Throws 400 `validation_failed` when
- * the metadata would have too many pairs.
+ * The changes that a patch makes to a video (RFC 7396: an absent field stays, null removes it). Throws 400
+ * `validation_failed` when the metadata would have too many pairs.
  */
-export function patchedColumns(
+export function changesOf(
   current: { metadata: Metadata },
   { title, metadata, tags, passthrough, playbackPolicy, allowedOrigins, keepSource }: VideoPatch,
-): UpdateObject<Schema, 'videos'> {
+): VideoChanges {
   return {
     ...(title !== undefined && { title }),
-    ...(metadata !== undefined && { metadata: JSON.stringify(mergeMetadata(current.metadata, metadata)) }),
+    ...(metadata !== undefined && { metadata: mergeMetadata(current.metadata, metadata) }),
     ...(tags !== undefined && { tags: tags ?? [] }),
     ...(passthrough !== undefined && { passthrough }),
-    ...(playbackPolicy !== undefined && { playback_policy: playbackPolicy }),
-    ...(allowedOrigins !== undefined && { allowed_origins: allowedOrigins }),
-    ...(keepSource !== undefined && { keep_source_days: toDays(keepSource) }),
+    ...(playbackPolicy !== undefined && { playbackPolicy }),
+    ...(allowedOrigins !== undefined && { allowedOrigins }),
+    ...(keepSource !== undefined && { keepSourceDays: toDays(keepSource) }),
   };
 }
 

@@ -10,7 +10,7 @@ import { findDueSources } from './sources.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
 import { deleteTombstones, findVideosToRemove, lockVideo } from './video-lifecycle.store.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
-import type { VideoPatch } from './video-patch.ts';
+import { changesOf, type VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoDetails, type VideoRecord } from './video-record.ts';
 import {
   countTasks,
@@ -128,11 +128,12 @@ export class VideosService {
 
   /**
    * Changes the fields that the owner may set. Concurrent changes are made one after the other. Throws 404
-   * `video_not_found`.
+   * `video_not_found`, and 400 `validation_failed` when the metadata would have too many pairs.
    */
   async update(workspaceId: string, videoId: string, patch: VideoPatch): Promise<VideoRecord> {
     return this.#lifecycle.transaction(async (trx) => {
-      await patchVideo(trx, await lockOwn(trx, workspaceId, videoId), patch);
+      const video = await lockOwn(trx, workspaceId, videoId);
+      await patchVideo(trx, videoId, changesOf(video, patch));
       if (patch.keepSource !== undefined) await this.#lifecycle.applyKeepSource(trx, videoId);
       return this.#record(trx, workspaceId, videoId);
     });

@@ -6,7 +6,6 @@ import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type { AttemptRow, Environment, PlaybackPolicy, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
 import type { TaskCounts } from './timeline.ts';
-import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import type { VideoDetails } from './video-record.ts';
 
 const STATUSES: readonly VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
@@ -39,6 +38,14 @@ export type NewVideo = Pick<
   keepSourceDays: number | null;
   removeInSeconds: number | null;
 };
+
+/** What changes about a video; absent fields stay. */
+export type VideoChanges = Partial<
+  Pick<
+    NewVideo,
+    'title' | 'metadata' | 'tags' | 'passthrough' | 'playbackPolicy' | 'allowedOrigins' | 'keepSourceDays'
+  >
+>;
 
 export async function insertVideo(db: Database, video: NewVideo): Promise<void> {
   const {
@@ -224,14 +231,22 @@ export async function countTasks(db: Database, videoId: string): Promise<TaskCou
   return counts.total > 0 ? counts : undefined;
 }
 
-/** Changes the fields that the owner may set. Throws 400 `validation_failed` when the metadata would become too large. */
-export async function patchVideo(trx: Database, video: VideoRow, patch: VideoPatch): Promise<void> {
-  const columns = patchedColumns(video, patch);
-  if (Object.keys(columns).length === 0) return;
+/** Changes the fields that the owner may set. */
+export async function patchVideo(trx: Database, videoId: string, changes: VideoChanges): Promise<void> {
+  if (Object.keys(changes).length === 0) return;
+  const { metadata, playbackPolicy, allowedOrigins, keepSourceDays, ...columns } = changes;
   await trx
     .updateTable('videos')
-    .set({ ...columns, updated_at: sql`now()` })
-    .where('id', '=', video.id)
+    .set({
+      ...columns,
+      // Kysely omits columns that are undefined.
+      metadata: metadata && JSON.stringify(metadata),
+      playback_policy: playbackPolicy,
+      allowed_origins: allowedOrigins,
+      keep_source_days: keepSourceDays,
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', videoId)
     .execute();
 }
 

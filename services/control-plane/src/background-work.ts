@@ -1,0 +1,43 @@
+import { DueLoop } from './background/due-loop.ts';
+import { Maintenance } from './background/maintenance.ts';
+import type { ControlPlaneConfig } from './config.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import { maintenanceSteps } from './maintenance-steps.ts';
+import { StateMetrics } from './metrics/state-metrics.ts';
+import type { Services } from './services.ts';
+import type { WorkAfterCommit } from './work-after-commit.ts';
+
+/** Builds the maintenance and the metrics of all background work. The result includes the work after commits. */
+export function createBackgroundWork(
+  config: ControlPlaneConfig,
+  infrastructure: Infrastructure,
+  services: Services,
+  workAfterCommit: WorkAfterCommit,
+) {
+  const { bus, objects, pool, db, logger, metrics } = infrastructure;
+  const { attempts, tasks, imports, resealing } = services;
+  const { commands, taskCommands, purges, webhookDeliveries, loops } = workAfterCommit;
+  const { maintenanceSeconds } = config;
+  const steps = maintenanceSteps({ ...services, ...workAfterCommit, objects, maintenanceSeconds });
+  const maintenance = new Maintenance({ db, logger, metrics, steps });
+  const stateMetrics = new StateMetrics(metrics.registry, {
+    pool,
+    bus,
+    attempts,
+    tasks,
+    imports,
+    background: [commands, taskCommands, purges, maintenance],
+    webhookDeliveries,
+    resealing,
+    logger,
+  });
+  return {
+    commands,
+    taskCommands,
+    purges,
+    maintenance,
+    stateMetrics,
+    /** One loop for each kind of background work. */
+    loops: [...loops, new DueLoop(maintenance, { logger })],
+  };
+}

@@ -1,0 +1,61 @@
+import { AddressGuard } from '@framelane/address-guard/address-guard';
+import { type ResolveHost, resolveHost } from '@framelane/address-guard/resolve-host';
+import { SealingKeys } from '@framelane/contracts/sealing';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { ReadinessChecks } from '@framelane/service-kit/health';
+import type { Logger } from '@framelane/service-kit/logger';
+import { LeaseGrace } from './background/lease-grace.ts';
+import type { ControlPlaneConfig } from './config.ts';
+import { checkDatabase, openDatabase, openPool } from './db/database.ts';
+import { Metrics } from './metrics/metrics.ts';
+
+/** What the infrastructure needs from the process that runs the control plane. */
+export type InfrastructureDeps = {
+  bus: MessageBus;
+  objects: ObjectStore;
+  logger: Logger;
+  /** Additional readiness checks. */
+  checks?: ReadinessChecks;
+  /** Resolves the host names of webhook endpoints. Default: by DNS. Tests replace it. */
+  resolveHost?: ResolveHost;
+};
+
+/** What the services of all domains use: connections, keys, metrics and checks. */
+export type Infrastructure = ReturnType<typeof createInfrastructure>;
+
+/** Builds the infrastructure. It opens no connection. */
+export function createInfrastructure(config: ControlPlaneConfig, deps: InfrastructureDeps) {
+  const { bus, objects, logger } = deps;
+  const contentKeys = new SealingKeys(config.secrets.contentKey, config.secrets.previousContentKeys);
+  const pool = openPool(config.databaseUrl, logger);
+  const db = openDatabase(pool);
+  const checks = {
+    database: () => checkDatabase(db),
+    queue: () => bus.check(),
+    storage: () => objects.check(),
+    ...deps.checks,
+  };
+  return {
+    bus,
+    objects,
+    logger,
+    addresses: { baseUrl: `${config.publicUrl}/v1`, engineUrl: config.enginePublicUrl },
+    contentKeys,
+    webhookKeys: contentKeys.derive('webhook secrets'),
+    importKeys: contentKeys.derive('import requests'),
+    pool,
+    db,
+    metrics: new Metrics(),
+    checks,
+    leaseGrace: new LeaseGrace({
+      check: () => Promise.all([checks.database(), checks.queue()]),
+      shortestLeaseSeconds: Math.min(config.uploads.leaseSeconds, config.attempts.leaseSeconds),
+    }),
+    guard: new AddressGuard({
+      allowedRanges: config.webhooks.allowedRanges,
+      publicProtocols: ['https:'],
+      resolveHost: deps.resolveHost ?? resolveHost,
+    }),
+  };
+}

@@ -1,0 +1,170 @@
+import { ApiKeysService } from './api-keys/api-keys.service.ts';
+import { AttemptsService } from './attempts/attempts.service.ts';
+import { CaptionsService } from './captions/captions.service.ts';
+import type { ControlPlaneConfig } from './config.ts';
+import { ConsolePeopleService } from './console-people/console-people.service.ts';
+import { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
+import { EmbedService } from './embed/embed.service.ts';
+import { EnginesService } from './engines/engines.service.ts';
+import { IdempotencyService } from './idempotency/idempotency.service.ts';
+import { ImportsService } from './imports/imports.service.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import { OpenIdProvider } from './openid/openid-provider.ts';
+import { OpenIdSignInService } from './openid/openid-sign-in.service.ts';
+import { CaptionsPlaybackService } from './playback/captions-playback.service.ts';
+import { PlaybackService } from './playback/playback.service.ts';
+import { PlaybackAccessService } from './playback/playback-access.service.ts';
+import { PreviewsService } from './playback/previews.service.ts';
+import { PostersService } from './posters/posters.service.ts';
+import { QuotasService } from './quotas/quotas.service.ts';
+import { ResealingService } from './sealed-values/resealing.service.ts';
+import { StoredReads } from './stored-files/stored-reads.ts';
+import { SystemService } from './system/system.service.ts';
+import { TasksService } from './tasks/tasks.service.ts';
+import { ResumableUploadsService } from './upload-tickets/resumable-uploads.service.ts';
+import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
+import { BandwidthMeter } from './usage/bandwidth-meter.ts';
+import { UsageService } from './usage/usage.service.ts';
+import { SourcesService } from './videos/sources.service.ts';
+import { VideoLifecycle } from './videos/video-lifecycle.ts';
+import { VideosService } from './videos/videos.service.ts';
+import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
+import { WebhookEventsService } from './webhooks/events.service.ts';
+import type { WorkAfterCommit } from './work-after-commit.ts';
+
+const MIB = 1024 ** 2;
+
+/** The services of all domains. */
+export type Services = ReturnType<typeof createServices>;
+
+/** Builds the services. They wake the loops of `workAfterCommit`. */
+export function createServices(
+  config: ControlPlaneConfig,
+  infrastructure: Infrastructure,
+  workAfterCommit: WorkAfterCommit,
+) {
+  const { bus, objects, db, logger, checks, guard, contentKeys, webhookKeys, importKeys } = infrastructure;
+  const { webhookDeliveries, onDelivery } = workAfterCommit;
+  const videos = videoServices(config, infrastructure, workAfterCommit);
+  const uploads = uploadServices(config, infrastructure, videos);
+  const playback = playbackServices(config, infrastructure, videos);
+  const transcoding = transcodingServices(config, infrastructure, { ...videos, ...playback });
+  const { engines, attempts } = transcoding;
+  const { imports } = uploads;
+  return {
+    ...videos,
+    ...uploads,
+    ...playback,
+    ...transcoding,
+    ...accessServices(config, infrastructure),
+    webhooks: new WebhookEndpointsService({ db, guard, sealingKeys: webhookKeys, onDelivery }),
+    idempotency: new IdempotencyService({ db, logger }),
+    resealing: new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys }),
+    system: new SystemService({
+      db,
+      bus,
+      objects,
+      checks,
+      engines,
+      attempts,
+      imports,
+      webhookDeliveries,
+      logger,
+    }),
+  };
+}
+
+function videoServices(
+  config: ControlPlaneConfig,
+  { objects, db, logger, addresses: { baseUrl } }: Infrastructure,
+  { onCommit }: WorkAfterCommit,
+) {
+  const { sourceRetentionDays } = config;
+  const events = new WebhookEventsService(config.webhooks);
+  const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
+  const quotas = new QuotasService({ db });
+  const videos = new VideosService({ db, objects, lifecycle, quotas, baseUrl, sourceRetentionDays });
+  return { lifecycle, quotas, videos, posters: new PostersService({ lifecycle, videos, quotas }) };
+}
+
+type VideoServices = ReturnType<typeof videoServices>;
+
+function uploadServices(
+  config: ControlPlaneConfig,
+  { db, logger, metrics, leaseGrace, importKeys }: Infrastructure,
+  { lifecycle, quotas, videos }: VideoServices,
+) {
+  const common = { db, videos, lifecycle, logger, metrics, leaseGrace };
+  const limits = config.uploads;
+  const workspaceLimits = config.workspaceUploads;
+  const tickets = new UploadTicketsService({
+    ...common,
+    quotas,
+    limits,
+    workspaceLimits,
+    testVideoHours: config.testVideoHours,
+  });
+  const imports = new ImportsService({
+    ...common,
+    tickets,
+    sealingKeys: importKeys,
+    limits: { timeoutSeconds: config.importTimeoutSeconds, leaseSeconds: limits.leaseSeconds },
+  });
+  const filesUrl = `${config.enginePublicUrl}/files`;
+  const resumableUploads = new ResumableUploadsService({ db, quotas, limits, workspaceLimits, filesUrl });
+  return { tickets, imports, resumableUploads };
+}
+
+function playbackServices(
+  config: ControlPlaneConfig,
+  { objects, db, logger, metrics, contentKeys, addresses: { baseUrl } }: Infrastructure,
+  { lifecycle, quotas, videos }: VideoServices,
+) {
+  const settings = config.playback;
+  const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
+  const previews = new PreviewsService({ db, objects, logger, metrics });
+  const playback = new PlaybackService({ db, objects, reads, previews, contentKeys, settings });
+  const redirects = settings.mode === 'redirect';
+  const access = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
+  return {
+    previews,
+    playback,
+    playbackAccess: access,
+    captions: new CaptionsService({ db, lifecycle, playback, quotas, logger }),
+    captionsPlayback: new CaptionsPlaybackService(db),
+    sources: new SourcesService({ db, objects, reads, lifecycle, redirects }),
+    embed: new EmbedService({ videos, access, playback, baseUrl, frameOrigins: config.embedOrigins }),
+  };
+}
+
+function transcodingServices(
+  config: ControlPlaneConfig,
+  { db, logger, metrics, leaseGrace, contentKeys }: Infrastructure,
+  services: VideoServices & ReturnType<typeof playbackServices>,
+) {
+  const { lifecycle, quotas, playback, previews, captions } = services;
+  const settings = { ...config.attempts, contentKeys };
+  const common = { db, lifecycle, logger, metrics, leaseGrace, settings };
+  const usage = new UsageService({ db, quotas });
+  const attempts = new AttemptsService({ ...common, playback, captions, usage });
+  const tasks = new TasksService({ ...common, attempts, previews });
+  const bandwidth = new BandwidthMeter({ db, logger, metrics, flushSeconds: config.usageFlushSeconds });
+  return { usage, bandwidth, attempts, tasks, engines: new EnginesService({ db }) };
+}
+
+/** The services that decide who may use the API and the console. */
+function accessServices(
+  { publicUrl, openId }: ControlPlaneConfig,
+  { db, logger, contentKeys }: Infrastructure,
+) {
+  const consoleSessions = new ConsoleSessionsService({ db, logger, publicUrl });
+  const openIdSignIn =
+    openId &&
+    new OpenIdSignInService({
+      provider: new OpenIdProvider(openId, `${publicUrl}/console/sign-in/callback`),
+      sealingKeys: contentKeys.derive('console sign-ins'),
+      people: new ConsolePeopleService({ db }),
+      sessions: consoleSessions,
+    });
+  return { keys: new ApiKeysService({ db, logger }), consoleSessions, openIdSignIn };
+}

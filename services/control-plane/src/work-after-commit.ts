@@ -1,0 +1,39 @@
+import { TranscodeCommands } from './attempts/commands.service.ts';
+import { DueLoop } from './background/due-loop.ts';
+import type { ControlPlaneConfig } from './config.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import { TaskCommands } from './tasks/task-commands.service.ts';
+import { ObjectPurges } from './videos/object-purges.service.ts';
+import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
+import { DeliverySender } from './webhooks/delivery-sender.ts';
+
+/** The work that follows from commits, and its loops. */
+export type WorkAfterCommit = ReturnType<typeof createWorkAfterCommit>;
+
+/** Builds the work after commits. Services call `onCommit` and `onDelivery`, which wake the loops. */
+export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure: Infrastructure) {
+  const { bus, objects, db, logger, metrics, guard, webhookKeys } = infrastructure;
+  const commands = new TranscodeCommands({ db, bus, logger });
+  const taskCommands = new TaskCommands({ db, bus, logger });
+  const purges = new ObjectPurges({ db, objects, purgeRepeatSeconds: config.purgeRepeatSeconds });
+  const webhookDeliveries = new WebhookDeliveriesService({
+    db,
+    sender: new DeliverySender({ guard, timeoutSeconds: config.webhooks.timeoutSeconds }),
+    logger,
+    metrics,
+    sealingKeys: webhookKeys,
+    settings: config.webhooks,
+  });
+  const deliveryLoop = new DueLoop(webhookDeliveries, { logger });
+  const loops = [
+    new DueLoop(commands, { logger }),
+    new DueLoop(taskCommands, { logger }),
+    new DueLoop(purges, { logger }),
+    deliveryLoop,
+  ];
+  const onDelivery = () => deliveryLoop.wake();
+  const onCommit = () => {
+    for (const loop of loops) loop.wake();
+  };
+  return { commands, taskCommands, purges, webhookDeliveries, loops, onCommit, onDelivery };
+}
