@@ -3,7 +3,7 @@ import type { VideoTrack } from '../source/media-source.ts';
 
 /** The colour of all renditions, unless the top rendition is a passthrough. */
 export const BT709: Colour = { matrix: 'bt709', primaries: 'bt709', transfer: 'bt709' };
-const BT601: Colour = { matrix: 'smpte170m', primaries: 'smpte170m', transfer: 'smpte170m' };
+const BT601 = { matrix: 'smpte170m', transfer: 'smpte170m' };
 
 /** Primaries other than BT.709 that zimg converts: BT.601, BT.2020, and P3 of cinemas and displays. */
 const OTHER_PRIMARIES = ['bt470m', 'bt470bg', 'smpte170m', 'bt2020', 'smpte431', 'smpte432'];

@@ -118,6 +118,11 @@ describe('an encode plan', () => {
     expect(plan(20, {}, 2, { gops })).toMatchObject({ videoPassthrough: true, segmentSeconds: 5 });
   });
 
+  test('has the colours of BT.709 if everything is encoded', () => {
+    const bt709 = { matrix: 'bt709', primaries: 'bt709', transfer: 'bt709' };
+    expect(plan(5, { colorMatrix: 'smpte170m' }).colour).toEqual(bt709);
+  });
+
   test('names the obstacles to passthrough', () => {
     expect(plan(5, { codec: 'hevc' }).obstacles).toEqual({ video: 'codec', audio: ['gaps'] });
     expect(plan(5, { codec: 'hevc' }, 0)).toMatchObject({ audio: [], obstacles: { audio: [] } });
