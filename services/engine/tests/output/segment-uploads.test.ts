@@ -8,6 +8,7 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { imageKey } from '@framelane/object-store/object-keys';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { completeCounters } from '../../src/output/continuity.ts';
 import { storeImages } from '../../src/output/image-uploads.ts';
@@ -298,9 +299,11 @@ test('an abort is no failure of the segments', async () => {
 
 test('a failure after an abort is not reported', async () => {
   const { promise: gate, reject: fail } = Promise.withResolvers<void>();
-  const { uploads, failures, abort } = uploadsTo(gate, 3);
+  const { uploads, failures, objects, abort } = uploadsTo(gate, 3);
+  const store = jest.spyOn(objects, 'putStream');
   await finish(0, 1);
   await uploads.collect();
+  await until(() => store.mock.calls.length === 1);
   abort.abort(new Error('The video was deleted'));
   fail(new Error('ECONNRESET'));
   await expect(uploads.finish()).rejects.toThrow('The video was deleted');
