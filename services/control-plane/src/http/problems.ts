@@ -52,7 +52,7 @@ function noSuchOperation(req: Request): Problem {
 }
 
 function methodNotAllowed(req: Request, documented: string): Problem {
-  const methods = documented.split(', ').filter(Boolean);
+  const methods = documented.split(', ');
   const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
   return new Problem(
     'method_not_allowed',

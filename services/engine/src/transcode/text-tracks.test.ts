@@ -24,41 +24,63 @@ test('cues move with the video, and those outside of it are left out', () => {
   ]);
 });
 
-test('all runs share one time limit: after it, the tracks are left out', async () => {
+const track = (index: number): TrackName => ({
+  index,
+  kind: 'subtitles',
+  codec: 'subrip',
+  language: null,
+});
+
+/** Reads text tracks with this shell script in place of ffmpeg. `runs` has the tracks of each failed run. */
+async function readWith(script: string, tracks: TrackName[], scanSeconds = 60) {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-text-'));
   try {
     const textFfmpeg = join(directory, 'ffmpeg');
-    // The run for both tracks fails at once. A run for one track does not end.
-    const script = '#!/bin/sh\ncase "$*" in *1.srt*) exit 1 ;; esac\nexec tail -f /dev/null\n';
-    await writeFile(textFfmpeg, script, { mode: 0o755 });
+    await writeFile(textFfmpeg, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     const logger = createLogger({ service: 'test', level: 'silent' });
     const failedRuns = jest.spyOn(logger, 'warn');
-    const track = (index: number): TrackName => ({
-      index,
-      kind: 'subtitles',
-      codec: 'subrip',
-      language: null,
-    });
     const { source, texts } = await readTextTracks(
-      { leftOut: [track(1), track(2)] } as unknown as ProbedSource,
+      { leftOut: tracks } as unknown as ProbedSource,
       directory,
       {
         tools: { ffmpeg: '', textFfmpeg, ffprobe: '', version: '', account: null },
-        settings: { limits: { scanSeconds: 0.5 } as never },
+        settings: { limits: { scanSeconds } as never },
         logger,
         signal: new AbortController().signal,
       },
     );
-    // The first track alone takes all of the time, so the second one is not tried.
-    const facts = failedRuns.mock.calls.map((call: unknown[]) => call[1]);
-    expect(facts).toMatchObject([{ tracks: [1, 2] }, { tracks: [1] }]);
-    expect(texts).toEqual([]);
-    const flaw = 'reading the text takes too long';
-    expect(source.leftOut).toMatchObject([
-      { index: 1, flaw },
-      { index: 2, flaw },
-    ]);
+    const runs = failedRuns.mock.calls.map((call: unknown[]) => (call[1] as { tracks: number[] }).tracks);
+    return { leftOut: source.leftOut, texts, runs };
   } finally {
     await rm(directory, { recursive: true });
   }
+}
+
+test('all runs share one time limit: after it, the tracks are left out', async () => {
+  // The run for both tracks fails at once. A run for one track does not end.
+  const script = 'case "$*" in *1.srt*) exit 1 ;; esac\nexec tail -f /dev/null';
+  const { leftOut, texts, runs } = await readWith(script, [track(1), track(2)], 0.5);
+  // The first track alone takes all of the time, so the second one is not tried.
+  expect(runs).toEqual([[1, 2], [1]]);
+  expect(texts).toEqual([]);
+  const flaw = 'reading the text takes too long';
+  expect(leftOut).toEqual([
+    { ...track(1), flaw },
+    { ...track(2), flaw },
+  ]);
+});
+
+test.each([
+  ['fails', 'exit 1', [[1]]],
+  ['writes no file', 'exit 0', []],
+])('a single track is left out after one run, if ffmpeg %s', async (_, script, failedRuns) => {
+  const { leftOut, texts, runs } = await readWith(script, [track(1)]);
+  expect(runs).toEqual(failedRuns);
+  expect(texts).toEqual([]);
+  expect(leftOut).toEqual([{ ...track(1), flaw: 'its text cannot be read' }]);
+});
+
+test('without text tracks, ffmpeg does not run', async () => {
+  const image = { ...track(1), codec: 'hdmv_pgs_subtitle' };
+  expect(await readWith('exit 1', [image])).toEqual({ leftOut: [image], texts: [], runs: [] });
 });

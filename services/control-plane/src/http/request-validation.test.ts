@@ -1,0 +1,242 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { closeServer } from '@framelane/service-kit/http-server';
+import { Problem } from '@framelane/service-kit/problem';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
+import request from 'supertest';
+import type { Contract } from './contract.ts';
+import { type Authenticate, requestValidation, routeOf } from './request-validation.ts';
+
+const OK = { responses: { 200: { description: 'OK' } } };
+const scheme = { type: 'http', scheme: 'any' };
+/** A JSON object with one field, which is a text. */
+const objectWith = (field: string) => ({
+  ...{ type: 'object', additionalProperties: false, required: [field] },
+  properties: { [field]: { type: 'string' } },
+});
+const body = (type: string, schema: object) => ({ required: true, content: { [type]: { schema } } });
+const query = (name: string) => ({ in: 'query', name, schema: { type: 'string', maxLength: 10 } });
+
+/** A contract with an operation of each kind. */
+const CONTRACT = {
+  ...{ openapi: '3.1.0', info: { title: 'Test', version: '1' }, servers: [{ url: '/v1' }] },
+  paths: {
+    '/things/{id}': {
+      parameters: [{ in: 'path', name: 'id', required: true, schema: { type: 'string', maxLength: 5 } }],
+      get: { ...OK, security: [{ apiKey: ['read'] }], parameters: [query('filter')] },
+      post: {
+        ...OK,
+        security: [{ apiKey: ['read', 'write'] }],
+        requestBody: body('application/json', objectWith('name')),
+      },
+      patch: { ...OK, security: [{ apiKey: [] }], requestBody: body('application/json', {}) },
+      delete: { ...OK, security: [{ consoleSession: [] }] },
+    },
+    '/link': {
+      get: { ...OK, security: [{ apiKey: [] }], parameters: [query('workspace'), query('filter')] },
+    },
+    '/header': {
+      get: { ...OK, security: [{ apiKey: [] }], parameters: [{ ...query('workspace'), in: 'header' }] },
+    },
+    '/open': {
+      parameters: [query('filter')],
+      ...{ get: OK, delete: OK },
+      post: { ...OK, requestBody: body('application/json', objectWith('code')) },
+      put: { ...OK, requestBody: body('text/plain', { type: 'string' }) },
+    },
+  },
+  components: { securitySchemes: { apiKey: scheme, consoleSession: scheme } },
+} as unknown as Contract;
+
+/** What was authenticated, since the test began. Requests with the header `x-refuse` are refused. */
+const authenticated: unknown[] = [];
+const authenticate: Authenticate = async (req, permissions, options) => {
+  authenticated.push({ permissions, ...options });
+  if (req.get('x-refuse') !== undefined) {
+    throw new Problem('missing_api_key', 'Send a key.', { headers: { 'WWW-Authenticate': 'Bearer' } });
+  }
+};
+
+/** The body of a response: of the handler, or of an error. */
+type Sent = { body: { name: string }; route: string; code: string; fields: string[] };
+
+const respond: RequestHandler = (req, res) => {
+  res.set('X-Method', req.method).json({ body: req.body, route: routeOf(req) });
+};
+const respondWithError: ErrorRequestHandler = (error, _req, res, _next) => {
+  const { code, type, status, options } = error;
+  res
+    .status(status)
+    .set(options?.headers ?? {})
+    .json({ code: code ?? type, fields: options?.errors?.map(({ field }: { field: string }) => field) });
+};
+
+const app = express();
+app.use('/v1', ...requestValidation(CONTRACT, authenticate));
+app.all(/^\/v1\/(things|link|header|open)/, respond);
+app.get('/outside/:id', respond);
+app.use(respondWithError);
+const server = app.listen(0, '127.0.0.1');
+let url: string;
+
+beforeAll(async () => {
+  if (!server.listening) await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+beforeEach(() => void authenticated.splice(0));
+afterAll(() => closeServer(server, 0));
+
+/** The status and the body of the response to a request with this JSON. */
+async function send(method: string, path: string, content?: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { ...(content !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+    ...(content !== undefined && { body: content }),
+  });
+  const sent = (await response.json()) as Partial<Sent>;
+  return { status: response.status, headers: response.headers, ...sent };
+}
+
+describe('authentication', () => {
+  test.each([
+    ['GET', '/things/a', undefined, ['read'], true],
+    ['POST', '/things/a', '{"name":"x"}', ['read', 'write'], true],
+    ['DELETE', '/things/a', undefined, [], false],
+  ])('of %s %s requires its permissions', async (method, path, content, permissions, acceptsKeys) => {
+    expect(await send(method, `/v1${path}`, content)).toMatchObject({ status: 200 });
+    expect(authenticated).toEqual([{ permissions, acceptsKeys, workspaceId: undefined }]);
+  });
+
+  test('does not run for an operation without security', async () => {
+    expect(await send('GET', '/v1/open')).toMatchObject({ status: 200 });
+    expect(authenticated).toEqual([]);
+  });
+
+  test.each([
+    ['/link?workspace=ws_1', 'ws_1'],
+    ['/link', undefined],
+    ['/link?workspace=a&workspace=b', undefined],
+    ['/header?workspace=ws_1', undefined],
+    ['/things/a?workspace=ws_1', undefined],
+  ])('uses the workspace in the address of a link only: %s', async (path, workspaceId) => {
+    await send('GET', `/v1${path}`);
+    expect(authenticated).toMatchObject([{ workspaceId }]);
+  });
+
+  test('refuses a request before its input is validated, with the complete problem', async () => {
+    const headers = { 'x-refuse': 'yes' };
+    for (const content of ['{"name":1}', '{"name":']) {
+      const response = await send('POST', '/v1/things/a', content, headers);
+      expect(response).toMatchObject({ status: 401, code: 'missing_api_key' });
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    }
+  });
+});
+
+describe('a body', () => {
+  test('is passed on, if it has at most 256 kB', async () => {
+    const contentOf = (bytes: number) => `{"name":"${'x'.repeat(bytes - 11)}"}`;
+    const accepted = await send('POST', '/v1/things/a', contentOf(256 * 1024));
+    expect([accepted.status, accepted.body?.name.length]).toEqual([200, 256 * 1024 - 11]);
+    expect(await send('POST', '/v1/things/a', contentOf(256 * 1024 + 1))).toMatchObject({
+      status: 413,
+      code: 'entity.too.large',
+    });
+  });
+
+  test.each([
+    ['POST', '/things/a'],
+    ['PATCH', '/things/a'],
+    ['POST', '/open'],
+  ])('that is malformed is an error of the parser: %s %s', async (method, path) => {
+    expect(await send(method, `/v1${path}`, '{"name":')).toMatchObject({
+      status: 400,
+      code: 'entity.parse.failed',
+    });
+  });
+
+  test('that is malformed does not matter if the operation has no body', async () => {
+    expect(await send('DELETE', '/v1/open', '{"name":')).toMatchObject({ status: 200 });
+    expect(await send('DELETE', '/v1/open?filter=longer-than-10', '{"name":')).toMatchObject({
+      code: 'validation_failed',
+    });
+  });
+
+  test('that is nested too deeply is refused', async () => {
+    const deep = `${'['.repeat(21)}${']'.repeat(21)}`;
+    expect(await send('POST', '/v1/things/a', deep)).toMatchObject({ code: 'json_too_deep' });
+  });
+
+  test.each([
+    ['POST', '/things/a', '{"name":1}', 'validation_failed', ['body/name']],
+    ['POST', '/things/a', '{"nam":"x"}', 'unknown_field', ['body/nam']],
+    ['POST', '/things/abcdef', '{"name":"x"}', 'route_not_found', undefined],
+    ['DELETE', '/things/a', '{"name":"x"}', 'unknown_field', ['body/name']],
+    ['DELETE', '/open', '{"a":1}', 'unknown_field', ['body/a']],
+  ])(
+    'that the operation does not accept is refused: %s %s %s',
+    async (method, path, content, code, fields) => {
+      const response = await send(method, `/v1${path}`, content);
+      expect([response.code, response.fields]).toEqual([code, fields]);
+    },
+  );
+
+  test('of another type than JSON has no fields', async () => {
+    const headers = { 'Content-Type': 'text/plain' };
+    expect(await send('PUT', '/v1/open', 'text', headers)).toMatchObject({ status: 200 });
+    expect(await send('PUT', '/v1/open?filter=longer-than-10', 'text', headers)).toMatchObject({
+      ...{ code: 'validation_failed', fields: ['query/filter'] },
+    });
+  });
+
+  test.each(['get', 'head'] as const)('is ignored if the method is %s', async (method) => {
+    // Not by fetch, which refuses to send it.
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': '12' };
+    const { status } = await request(url)[method]('/v1/things/a').set(headers).send('{"name":"x"}');
+    expect(status).toBe(200);
+  });
+});
+
+describe('a query', () => {
+  test('may have unknown parameters', async () => {
+    expect(await send('GET', '/v1/things/a?other=x')).toMatchObject({ status: 200 });
+  });
+
+  test('is validated', async () => {
+    expect(await send('GET', '/v1/things/a?filter=longer-than-10')).toMatchObject({
+      ...{ status: 400, code: 'validation_failed', fields: ['query/filter'] },
+    });
+  });
+});
+
+describe('a HEAD request', () => {
+  const head = (path: string) => fetch(`${url}${path}`, { method: 'HEAD' });
+
+  test('is validated as GET, and handled as HEAD', async () => {
+    const response = await head('/v1/things/a');
+    expect([response.status, response.headers.get('x-method')]).toEqual([200, 'HEAD']);
+    expect(authenticated).toMatchObject([{ permissions: ['read'] }]);
+    expect((await head('/v1/things/a?filter=longer-than-10')).status).toBe(400);
+  });
+
+  test('does not change the method of others', async () => {
+    expect((await send('POST', '/v1/things/a', '{"name":"x"}')).headers.get('x-method')).toBe('POST');
+    expect((await send('GET', '/v1/things/a')).headers.get('x-method')).toBe('GET');
+  });
+});
+
+test.each([
+  ['/v1/things/a', '/v1/things/{id}'],
+  ['/outside/a', '/outside/:id'],
+])('the route of %s is %s', async (path, route) => {
+  expect(await send('GET', path)).toMatchObject({ route });
+});
+
+test('a request that no route handles has no route', () => {
+  expect(routeOf({} as Request)).toBeUndefined();
+});
+
+test('an unknown path has the error of the validator', async () => {
+  expect(await send('GET', '/v1/unknown')).toMatchObject({ status: 404 });
+});
