@@ -457,8 +457,9 @@ export interface paths {
          *
          *     A ticket has at most one unfinished upload. A repeated request gets the same `Location`, so a client that has only the ticket can
          *     continue the upload. A request for another file replaces a paused upload. The engine keeps what has arrived until the ticket expires.
-         *     Each part that arrives extends the ticket: it then expires `expiresIn` seconds (of the ticket request) later, but at the latest 7 days
-         *     after its creation, unless the installation sets another maximum. After a complete upload the token is not valid any more.
+         *     Each part that arrives extends the ticket by the `expiresIn` of the ticket request, counted from then on. The ticket expires at the
+         *     latest 7 days after its creation, unless the installation sets another maximum, and with a test key when the video is removed. After
+         *     a complete upload the token is not valid any more.
          *
          *     With `Content-Type: application/offset+octet-stream` the body is the beginning of the file, and `Upload-Checksum` can have its
          *     digest. If bytes of the file have arrived before, the engine ignores the body.

@@ -22,7 +22,7 @@ import {
 export type LoadOptions = {
   /** Sent to the origin of the URL, and to no other. */
   headers?: Readonly<Record<string, string>>;
-  /** Renditions to read at the same time, each of them one segment at a time. */
+  /** Renditions to read at the same time, each of them one segment at a time: a whole number above 0. Default 4. */
   concurrency?: number;
   /** Seconds until a server that sends nothing has timed out. */
   timeoutSeconds?: number;

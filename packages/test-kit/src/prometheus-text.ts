@@ -6,8 +6,9 @@ export class PrometheusText {
   #family = '';
 
   /**
-   * Parses version 0.0.4 of the format. Stricter than a scraper and parse-prometheus-text-format: a family has one HELP and one TYPE line and is contiguous, a series occurs
-   * once, and the buckets of a histogram are cumulative. Throws an Error that names the invalid line or series.
+   * Parses version 0.0.4 of the format. Stricter than a scraper and parse-prometheus-text-format: a family has one HELP and one TYPE
+   * line and is contiguous, a series occurs once, and the buckets of a histogram are cumulative. Throws an Error that names the invalid
+   * line or series.
    */
   static parse(text: string): PrometheusText {
     if (!text.endsWith('\n')) throw new Error('The last line does not end with a newline');

@@ -11,7 +11,7 @@ import { migrateUpWithRows } from './support/migration-rows.ts';
 import { breakingChanges, readSchema, type Schema } from './support/schema-changes.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
 
-/** The statements of the previous version, one in each line, as JSON. `pnpm statements:dump` writes them at each release. */
+/** The statements of the previous version, one in each line, as JSON. `pnpm statements:dump` writes them. */
 const STATEMENTS = join(import.meta.dirname, 'fixtures/statements.jsonl');
 
 /** The breaking changes of each migration that contracts the schema. The previous version must no longer use what it removes. */

@@ -34,7 +34,7 @@ beforeAll(async () => {
   engine = await startTestEngine({
     env: { ...ONLY_RECEIVES, IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },
     limits: { idleSeconds: 1, minBytesPerSecond: 0 },
-    imports: { maxConcurrent: 100, pollSeconds: 0.02, headSeconds: 0.5, pauseSeconds: [0, 0, 0, 0] },
+    imports: { maxConcurrent: 100, pollSeconds: 0.02, headSeconds: 2, pauseSeconds: [0, 0, 0, 0] },
     resolveHost: async (hostname) => {
       const answers = names.get(hostname) ?? [];
       const addresses = answers.length > 1 ? answers.shift() : answers[0];

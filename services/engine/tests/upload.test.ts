@@ -329,19 +329,20 @@ describe('a refused form', () => {
   });
 });
 
-describe('the problem of a refused form says what to do:', () => {
+describe('the problem of a refused form says what to do', () => {
   const broken = joined(filePartHead(), FILE);
   const longText = joined(textPart('a', 'x'.repeat(100_000)), formWith(FILE));
   const longName = joined(textPart('a'.repeat(1000), 'x'), formWith(FILE));
 
   test.each([
     [
+      'no closing boundary',
       broken,
       'The body is not valid multipart/form-data. Check the boundary in the Content-Type and the closing boundary.',
     ],
-    [longText, 'A text part is too long. If it is the file, give the part a filename.'],
-    [longName, /^The form was refused: \w.+\.$/],
-  ])('%#', async (form, detail) => {
+    ['a long text', longText, 'A text part is too long. If it is the file, give the part a filename.'],
+    ['a long field name', longName, /^The form was refused: \w.+\.$/],
+  ])('%s', async (_, form, detail) => {
     const response = await upload(form);
     expect(await response.json()).toMatchObject({
       code: 'malformed_multipart',
@@ -349,7 +350,7 @@ describe('the problem of a refused form says what to do:', () => {
     });
   });
 
-  test('the boundary', async () => {
+  test('no boundary in the Content-Type', async () => {
     const response = await upload(formWith(FILE), { contentType: 'multipart/form-data' });
     const detail = 'The Content-Type has no boundary. Let the HTTP library set this header.';
     expect(await response.json()).toMatchObject({ code: 'malformed_multipart', detail });

@@ -1,26 +1,30 @@
-import pRetry from 'p-retry';
+import { pause } from '../pause.ts';
 import { outOfDiskSpace, storageFailure } from '../transcode-failure.ts';
 
-/** A request is sent again after 0.5 and 2 seconds. */
-const RETRIES = { retries: 2, minTimeout: 500, factor: 4 };
+/** Delays before the second and the third attempt. */
+const RETRY_DELAYS_MS = [500, 2000];
 
 /** Error codes of a full disk. */
 const DISK_FULL = ['ENOSPC', 'EDQUOT'];
 
 /**
  * Runs a request to the object store up to three times, but only once if the disk is full. Rejects with a TranscodeFailure,
- * or with the reason of the signal. A failure costs the whole run of ffmpeg, so this bridges an outage of some seconds, also for a store
- * of files. The attempts of the S3 client, in each of these, bridge a connection that breaks.
+ * or with the reason of the signal.
+ *
+ * The S3 client retries a broken connection itself, within each of these attempts. The attempts here bridge an outage of some
+ * seconds, which would otherwise cost the whole run of ffmpeg. Not p-retry: it does not retry a TypeError, such as that of a client
+ * that cannot read a broken response.
  */
 export async function withStorageRetries<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  try {
-    return await pRetry(request, { ...RETRIES, signal, shouldRetry: ({ error }) => !isDiskFull(error) });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw isDiskFull(error) ? outOfDiskSpace(error) : storageFailure(error);
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await request();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (DISK_FULL.includes((error as NodeJS.ErrnoException).code ?? '')) throw outOfDiskSpace(error);
+      const delayMs = RETRY_DELAYS_MS[retries];
+      if (delayMs === undefined) throw storageFailure(error);
+      await pause(delayMs, signal);
+    }
   }
-}
-
-function isDiskFull(error: unknown): boolean {
-  return DISK_FULL.includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -6,6 +6,15 @@ import { SURROUND_CHANNELS } from './audio-plan.ts';
 /** A file counts as truncated if its declared duration exceeds that of its content by more than this fraction of the content. */
 const TRUNCATED_FRACTION = 0.05;
 
+/** The pixel formats of ffmpeg with more than 8 bits per sample. A test compares it with ffmpeg's own list. */
+const HIGH_BIT_DEPTH =
+  /(p[024]?|gray|ya|xyz|bayer_\w{4}|nv|y2|x2rgb|x2bgr)(9|1[0246]|20|32)(msb)?(le|be)|(rgb|bgr)a?(48|64|96|128)|ayuv64|^x?v(30|36|48)|f(16|32)(le|be)/;
+
+/** Whether frames have more than 8 bits per sample. */
+export function hasHighBitDepth(pixelFormat: string): boolean {
+  return HIGH_BIT_DEPTH.test(pixelFormat);
+}
+
 type OutputFacts = {
   /** Of the output, before deinterlacing may double it and lower renditions may halve it. */
   framesPerSecond: number;
@@ -33,7 +42,7 @@ export function inputIssues(
       { code: 'hdr', message: 'High dynamic range was mapped to standard dynamic range.' },
     ],
     [
-      /(p0?|gray|ya)(9|1[0246])|(rgb|bgr)a?(48|64)/.test(video.pixelFormat),
+      hasHighBitDepth(video.pixelFormat),
       { code: 'high_bit_depth', message: 'The video was reduced to 8 bits per sample.' },
     ],
     [

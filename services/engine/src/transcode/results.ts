@@ -1,13 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Message } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
-import pRetry from 'p-retry';
 import pTimeout from 'p-timeout';
 import { pause } from '../pause.ts';
 
-/** A result is published again after 0.5, 1, 2 and 4 seconds. If all attempts fail, the work is lost. */
-const PUBLISH_RETRIES = { retries: 4, minTimeout: 500, factor: 2 };
+/** Delays between attempts to publish a result. If all fail, the work is lost. */
+const PUBLISH_RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
 /** Time limit for the removal of objects after a failure. The control plane purges those that remain. */
 const CLEANUP_TIMEOUT_MS = 5000;
 /** Delay before a failed claim is retried. */
@@ -33,15 +33,22 @@ export async function claimWhenAvailable<T>(
   }
 }
 
-/** Publishes a result, with retries. Rejects if all attempts fail. */
+/** Publishes a result, with retries. Rejects if all attempts fail. Not p-retry: see `withStorageRetries`. */
 export async function publishResult(
   result: Message,
   { bus, logger }: { bus: MessageBus; logger: Logger },
 ): Promise<void> {
-  await pRetry(() => bus.publish(result), {
-    ...PUBLISH_RETRIES,
-    onFailedAttempt: ({ error }) => void logger.warn('work.publish_failed', { type: result.type, error }),
-  });
+  for (let retries = 0; ; retries += 1) {
+    try {
+      await bus.publish(result);
+      return;
+    } catch (error) {
+      const delayMs = PUBLISH_RETRY_DELAYS_MS[retries];
+      if (delayMs === undefined) throw error;
+      logger.warn('work.publish_failed', { type: result.type, error });
+      await delay(delayMs);
+    }
+  }
 }
 
 /** Removes what failed work has stored below a prefix. Never rejects. */
