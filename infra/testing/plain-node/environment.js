@@ -4,6 +4,17 @@ import { ModuleMocker } from 'jest-mock';
 /** Where the test framework looks for the time limit of a file's tests. */
 const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
 
+/** What fake timers replace. A spy on one of them restores the fake function. */
+const TIMERS = [
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'setImmediate',
+  'clearImmediate',
+  'Date',
+];
+
 /**
  * A test environment of jest without a global object of its own: see ADR 55. After each test file it restores what the file or jest may
  * have replaced: mocks, timers, the time limit, environment variables, the console, `process.exit`.
@@ -12,6 +23,7 @@ export default class PlainNodeEnvironment {
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);
   #before = { console: globalThis.console, exit: process.exit, env: { ...process.env } };
+  #timers = Object.fromEntries(TIMERS.map((name) => [name, globalThis[name]]));
 
   constructor({ projectConfig }) {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
@@ -45,6 +57,7 @@ export default class PlainNodeEnvironment {
   async teardown() {
     this.moduleMocker.restoreAllMocks();
     this.fakeTimersModern.dispose();
+    Object.assign(globalThis, this.#timers);
     delete globalThis[TEST_TIMEOUT];
     globalThis.console = this.#before.console;
     process.exit = this.#before.exit;

@@ -30,11 +30,14 @@ const FILES = {
       delete process.env.GIVEN;
       jest.spyOn(Math, 'random').mockReturnValue(7);
       jest.useFakeTimers({ now: 0 });
+      jest.spyOn(globalThis, 'clearTimeout');
       console.log = () => {};
       expect([Math.random(), Date.now()]).toEqual([7, 0]);
+      jest.useRealTimers();
     });`,
   'b.test.ts': `
     import nodeModule from 'node:module';
+    import timers from 'node:timers';
     import { expect, test } from '@jest/globals';
     import { loads, skippedTest } from './shared.ts';
     skippedTest('is skipped too', () => {});
@@ -42,6 +45,7 @@ const FILES = {
       expect([process.env.LEFT, process.env.GIVEN]).toEqual([undefined, 'given']);
       expect(Math.random()).toBeLessThan(1);
       expect(Date.now()).toBeGreaterThan(1e12);
+      expect(clearTimeout).toBe(timers.clearTimeout);
       expect(String(console.log)).not.toBe('() => {}');
     });
     test('has the modules of Node', () => expect(process.getBuiltinModule('module')).toBe(nodeModule));

@@ -7,7 +7,7 @@ import { StateMetrics } from './metrics/state-metrics.ts';
 import type { Services } from './services.ts';
 import type { WorkAfterCommit } from './work-after-commit.ts';
 
-/** Builds the maintenance and the metrics of all background work. The result includes the work after commits. */
+/** Builds the maintenance and the metrics of all background work. `loops` of the result includes those of the work after commits. */
 export function createBackgroundWork(
   config: ControlPlaneConfig,
   infrastructure: Infrastructure,

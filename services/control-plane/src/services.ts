@@ -34,7 +34,7 @@ import type { WorkAfterCommit } from './work-after-commit.ts';
 
 const MIB = 1024 ** 2;
 
-/** The services of all domains. */
+/** The services of all domains, except those of the work after commits. */
 export type Services = ReturnType<typeof createServices>;
 
 /** Builds the services. They wake the loops of `workAfterCommit`. */

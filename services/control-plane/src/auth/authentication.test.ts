@@ -6,13 +6,16 @@ import { authentication, type VerifiedKey, type VerifiedSession } from './authen
 import { SessionCookie } from './session-cookie.ts';
 
 const IN_TEST = {
-  ...{ id: 'cs_1', workspace_id: 'ws_1', permissions: [] },
+  ...{ workspace_id: 'ws_1', permissions: [] },
   ...{ environment: 'test', environments: ['test'] },
 } as unknown as VerifiedKey & VerifiedSession;
 
-/** Every key and every session is valid, in the environment `test` of one workspace. */
+/** Every key and every session is valid, in the environment `test` of one workspace. Its id is what the request sends. */
 const authenticate = authentication(
-  { keys: { verify: async () => IN_TEST }, sessions: { verify: async () => [IN_TEST] } },
+  {
+    keys: { verify: async (secret) => ({ ...IN_TEST, id: secret }) },
+    sessions: { verify: async (token) => [{ ...IN_TEST, id: token }] },
+  },
   new SessionCookie('http://framelane.test'),
   { requests: new RequestLimit(0), failures: new FailureLimit(0) },
 );
@@ -26,7 +29,7 @@ function requestWith(headers: Record<string, string>): Request {
 test.each(['Bearer a', 'bearer  a'])('a key is the word after Bearer: %j', async (authorization) => {
   const req = requestWith({ authorization, 'x-svc-workspace': 'ws_1' });
   await authenticate(req, []);
-  expect(req.credential).toMatchObject({ kind: 'key', id: 'cs_1', environment: 'test' });
+  expect(req.credential).toMatchObject({ kind: 'key', id: 'a', environment: 'test' });
 });
 
 test.each(['Bearer', 'Bearer a b', 'Bearera', 'Basic Bearer a'])(
@@ -40,6 +43,6 @@ test.each(['Bearer', 'Bearer a b', 'Bearera', 'Basic Bearer a'])(
 test('an operation for sessions only ignores an environment that the session lacks; others refuse it', async () => {
   const req = requestWith({ cookie: 'framelane=token', 'x-framelane-environment': 'live' });
   await authenticate(req, [], { acceptsKeys: false });
-  expect(req.credential).toMatchObject({ kind: 'session', environment: 'test' });
+  expect(req.credential).toMatchObject({ kind: 'session', id: 'token', environment: 'test' });
   await expect(authenticate(req, [])).rejects.toMatchObject({ code: 'environment_mismatch' });
 });

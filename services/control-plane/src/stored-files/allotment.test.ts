@@ -4,7 +4,11 @@ import { Allotment, AllotmentExhaustedError } from './allotment.ts';
 const WAIT_MS = 1000;
 
 beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
+// In this order: the mocks replace functions of the fake timers.
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
 
 /** Requests shares in this order, and records what becomes of each one. */
 function requestShares(allotment: Allotment, amounts: number[]) {

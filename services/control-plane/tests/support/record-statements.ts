@@ -5,7 +5,7 @@ import pg from 'pg';
 const SOURCE_FRAME = /control-plane\/src\/(?!db\/)/;
 
 /** Statements of Kysely's migrator, with its lock: they belong to no version of ours. */
-const OF_MIGRATOR = /kysely_migration|pg_catalog|3853314791062309107/;
+const OF_MIGRATOR = /"kysely_migration|"pg_catalog"|3853314791062309107/;
 
 /** Appends each data statement that the sources of the control plane send to a file, as one line of JSON. */
 export function recordStatements(path: string): void {

@@ -6,7 +6,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import pTimeout from 'p-timeout';
 import { pause } from '../pause.ts';
 
-/** Delays between attempts to publish a result. If all fail, the work is lost. */
+/** Delays between attempts to publish a result. If all attempts fail, the work is lost. */
 const PUBLISH_RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
 /** Time limit for the removal of objects after a failure. The control plane purges those that remain. */
 const CLEANUP_TIMEOUT_MS = 5000;
