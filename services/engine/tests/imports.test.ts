@@ -600,9 +600,10 @@ describe('the engine', () => {
   }
 
   test('reports that an import can be retried after a storage failure, and releases its import when it stops', async () => {
+    const stored: unknown[] = [];
     const objects: Partial<ObjectStore> = {
       putStream: async (_key, body, options) => {
-        expect(options).toMatchObject({ contentType: 'application/octet-stream', ifAbsent: true });
+        stored.push(options);
         body.destroy();
         throw new Error('The store is unavailable');
       },
@@ -610,6 +611,7 @@ describe('the engine', () => {
     const { own, controlPlane, endOf } = await startEngine({ objects });
     const failed = controlPlane.import(server.serve(wholeFile));
     expect(await endOf(failed)).toMatchObject({ failure: 'storage_failed', tries: 1, retryInSeconds: 0 });
+    expect(stored).toMatchObject([{ contentType: 'application/octet-stream', ifAbsent: true }]);
     delete objects.putStream;
     const url = server.serve((res) => void res.writeHead(200).write('a'));
     const held = controlPlane.import(url);
