@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
 import { Registry } from 'prom-client';
-import { closeServer } from './http-server.ts';
+import { closeServer, listen } from './http-server.ts';
 import { createLogger } from './logger.ts';
 import { countRequests } from './metrics.ts';
 import { problemHandler, routeNotFound } from './middleware.ts';
@@ -18,12 +17,11 @@ app.get('/videos', () => {
 });
 app.get('/never', (req) => void req.destroy());
 app.use(routeNotFound, problemHandler(createLogger({ service: 'test', level: 'silent' })));
-const server = app.listen(0, '127.0.0.1');
+const server = createServer(app);
 let url: string;
 
 beforeAll(async () => {
-  if (!server.listening) await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = `http://127.0.0.1:${await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' })}`;
 });
 afterAll(() => closeServer(server, 0));
 

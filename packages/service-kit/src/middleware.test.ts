@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import express from 'express';
-import { closeServer } from './http-server.ts';
+import { closeServer, listen } from './http-server.ts';
 import { createLogger } from './logger.ts';
 import { problemHandler, requestId, routeNotFound } from './middleware.ts';
 import { Problem, unavailable } from './problem.ts';
@@ -27,12 +26,11 @@ app.get('/full', () => {
 });
 const logger = createLogger({ service: 'test', level: 'silent' });
 app.use(routeNotFound, problemHandler(logger));
-const server = app.listen(0, '127.0.0.1');
+const server = createServer(app);
 let url: string;
 
 beforeAll(async () => {
-  if (!server.listening) await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = `http://127.0.0.1:${await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' })}`;
 });
 afterAll(() => closeServer(server, 0));
 

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { closeServer } from '@framelane/service-kit/http-server';
+import { createServer } from 'node:http';
+import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import type { Contract } from './contract.ts';
@@ -24,12 +23,11 @@ app.get('/version', (req, res) => {
   isUnchanged = sendUnchanged(req, res, VERSION);
   if (!isUnchanged) res.send('content');
 });
-const server = app.listen(0, '127.0.0.1');
+const server = createServer(app);
 let url: string;
 
 beforeAll(async () => {
-  if (!server.listening) await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = `http://127.0.0.1:${await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' })}`;
 });
 afterAll(() => closeServer(server, 0));
 

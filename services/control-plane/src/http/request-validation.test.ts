@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { closeServer } from '@framelane/service-kit/http-server';
+import { createServer } from 'node:http';
+import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { Problem } from '@framelane/service-kit/problem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
@@ -77,12 +76,11 @@ app.use('/v1', ...requestValidation(CONTRACT, authenticate));
 app.all(/^\/v1\/(things|link|header|open)/, respond);
 app.get('/outside/:id', respond);
 app.use(respondWithError);
-const server = app.listen(0, '127.0.0.1');
+const server = createServer(app);
 let url: string;
 
 beforeAll(async () => {
-  if (!server.listening) await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = `http://127.0.0.1:${await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' })}`;
 });
 beforeEach(() => void authenticated.splice(0));
 afterAll(() => closeServer(server, 0));

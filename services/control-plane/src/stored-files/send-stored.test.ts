@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { closeServer } from '@framelane/service-kit/http-server';
+import { createServer } from 'node:http';
+import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
 import { sendStored } from './send-stored.ts';
@@ -20,12 +19,11 @@ const app = express();
 app.get('/file', (req, res) =>
   sendStored(req, res, FILE, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' }, 'no-store'),
 );
-const server = app.listen(0, '127.0.0.1');
+const server = createServer(app);
 let url: string;
 
 beforeAll(async () => {
-  if (!server.listening) await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/file`;
+  url = `http://127.0.0.1:${await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' })}/file`;
 });
 afterAll(() => closeServer(server, 0));
 
