@@ -13,7 +13,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { CERTIFICATE, startTlsServer } from '@framelane/test-kit/tls-server';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ImportSettings } from '../src/config.ts';
 import { RemoteServer, type RespondTo } from './support/remote-server.ts';
 import { ONLY_RECEIVES, startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
@@ -581,7 +581,16 @@ describe('an interrupted file', () => {
 });
 
 describe('the engine', () => {
-  /** An engine of its own, and the end of a try of one of its imports. */
+  const running = new Set<TestEngine>();
+  afterEach(() => Promise.all([...running].map(stop)));
+
+  /** Stops an engine before the end of the test. */
+  function stop(engine: TestEngine): Promise<void> {
+    running.delete(engine);
+    return engine.stop();
+  }
+
+  /** An engine of its own, which stops after the test, and the end of a try of one of its imports. */
   async function startEngine({
     objects = {},
     ...imports
@@ -592,6 +601,7 @@ describe('the engine', () => {
       imports: { pollSeconds: 0.02, pauseSeconds: [0, 0, 0, 0], ...imports },
       wrapObjects: (store) => withFaults(store, objects),
     });
+    running.add(own);
     const endOf = ({ videoId }: ClaimedImport) =>
       until(async () => own.controlPlane.endedTries.find((each) => each.videoId === videoId));
     const completionOf = ({ videoId }: ClaimedImport) =>
@@ -616,7 +626,7 @@ describe('the engine', () => {
     const url = server.serve((res) => void res.writeHead(200).write('a'));
     const held = controlPlane.import(url);
     await until(async () => server.requestsFor(url).length > 0);
-    const stopped = own.stop();
+    const stopped = stop(own);
     expect(await endOf(held)).toMatchObject({ failure: null, tries: 0, retryInSeconds: 0 });
     await stopped;
   });
@@ -626,7 +636,6 @@ describe('the engine', () => {
     const failed = controlPlane.import(server.serve(wholeFile));
     expect(await endOf(failed)).toMatchObject({ failure: 'storage_failed', tries: 1, retryInSeconds: 0 });
     expect(await own.storedFiles()).toEqual([]);
-    await own.stop();
   });
 
   test('does not blame the server while the store accepts no bytes', async () => {
@@ -645,14 +654,12 @@ describe('the engine', () => {
     const claimed = controlPlane.import(server.serve(wholeFile), { leaseSeconds: 1 });
     // Six reports take longer than the idle timeout.
     const reports = () => controlPlane.requests.filter((path) => path === INTERNAL_PATHS.importProgress);
-    await until(async () => reports().length >= 6);
-    open();
+    await until(async () => reports().length >= 6).finally(open);
     expect(await completionOf(claimed)).toMatchObject({ bytes: FILE.byteLength });
-    await own.stop();
   });
 
   test('fetches as many files at once as it may, and reports nothing about one that has ended', async () => {
-    const { own, controlPlane, completionOf } = await startEngine({ maxConcurrent: 1 });
+    const { controlPlane, completionOf } = await startEngine({ maxConcurrent: 1 });
     const holding = () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       const url = server.serve((res) => {
@@ -677,11 +684,10 @@ describe('the engine', () => {
     expect(importProgress.get(first.claimed.transferId)).toBe(lastOfFirst);
     second.release();
     await completionOf(second.claimed);
-    await own.stop();
   });
 
   test('reports when the next try begins', async () => {
-    const { own, controlPlane } = await startEngine({ pauseSeconds: [30] });
+    const { controlPlane } = await startEngine({ pauseSeconds: [30] });
     const claimed = controlPlane.import(server.serve(half()), { leaseSeconds: 1 });
     const waiting = await until(async () => {
       const progress = controlPlane.importProgress.get(claimed.transferId);
@@ -690,22 +696,20 @@ describe('the engine', () => {
     expect(waiting).toMatchObject({ bytes: HALF, tries: 1, failure: 'import_incomplete' });
     expect(waiting.nextTryInSeconds).toBeGreaterThan(20);
     expect(waiting.nextTryInSeconds).toBeLessThanOrEqual(30);
-    await own.stop();
   });
 
   test('reports the progress of a file without a response yet', async () => {
-    const { own, controlPlane } = await startEngine();
+    const { controlPlane } = await startEngine();
     const claimed = controlPlane.import(
       server.serve(() => {}),
       { leaseSeconds: 1 },
     );
     const progress = await until(async () => controlPlane.importProgress.get(claimed.transferId));
     expect(progress).toMatchObject({ bytes: 0, totalBytes: null, nextTryInSeconds: null });
-    await own.stop();
   });
 
   test('leaves no timers of imports that have ended', async () => {
-    const { own, controlPlane, completionOf, endOf } = await startEngine();
+    const { controlPlane, completionOf, endOf } = await startEngine();
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     for (let count = 0; count < 5; count += 1) {
@@ -713,11 +717,10 @@ describe('the engine', () => {
       await endOf(controlPlane.import(server.serve((res) => void res.writeHead(404).end())));
     }
     await until(async () => timers() <= before);
-    await own.stop();
   });
 
   test('stops without waiting for the next poll', async () => {
     const { own } = await startEngine({ pollSeconds: 3600 });
-    await own.stop();
+    await stop(own);
   });
 });
