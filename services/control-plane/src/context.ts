@@ -29,9 +29,11 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   const infrastructure = createInfrastructure(config, deps);
   const workAfterCommit = createWorkAfterCommit(config, infrastructure);
   const services = createServices(config, infrastructure, workAfterCommit);
+  // Without the keys and the pool, which only the services use.
+  const { bus, logger, addresses, db, checks, leaseGrace, metrics } = infrastructure;
   return {
     config,
-    ...infrastructure,
+    ...{ bus, logger, addresses, db, checks, leaseGrace, metrics },
     ...services,
     ...createBackgroundWork(config, infrastructure, services, workAfterCommit),
     ...createHttpParts(config, infrastructure, services, deps),

@@ -30,8 +30,8 @@ export async function readContainerIndex(path: string): Promise<{ bytes: number;
     const types = new Set<string>();
     for (let at = 0, boxes = 0; at < bytes; boxes += 1) {
       const header = Buffer.alloc(HEADER_BYTES);
-      await file.read(header, 0, HEADER_BYTES, at);
-      if (boxes === MAX_BOXES) return null;
+      const { bytesRead } = await file.read(header, 0, HEADER_BYTES, at);
+      if (bytesRead < LARGE_SIZE_OFFSET || boxes === MAX_BOXES) return null;
       const { end, headerBytes } = boxAt(at, header, bytes);
       if (end < at + headerBytes || end > bytes) return null;
       const type = header.toString('latin1', 4, 8);

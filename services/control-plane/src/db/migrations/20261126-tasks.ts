@@ -42,7 +42,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 export async function down(db: Kysely<unknown>): Promise<void> {
   await sql`drop table tasks`.execute(db);
-  // The lease of an attempt with tasks is infinite, so the previous version would never end the attempt. 30 s is the default of ATTEMPT_LEASE_SECONDS.
+  // The lease of an attempt with tasks is infinite, so the previous version would never end the attempt. 30 s is the default of
+  // ATTEMPT_LEASE_SECONDS.
   await sql`update attempts set lease_expires_at = started_at + interval '30 seconds'
     where lease_expires_at = 'infinity'`.execute(db);
   await sql`alter table renditions drop column part_starts, drop column part_folders`.execute(db);
