@@ -150,6 +150,7 @@ export const GROUPS = [
     'disk-reservations',
     'failure-report',
     'next-plan',
+    'results',
     'work-directory',
   ]),
   {
@@ -173,8 +174,8 @@ export const GROUPS = [
   services(
     'engine-worker',
     ENGINE,
-    ['transcode/{attempt,task}-handler', 'transcode/{results,transcode-job,transcode-worker}'],
-    ['engine-lifecycle', 'transcode/{tasks,transcode-worker}'],
+    ['transcode/{attempt,task}-handler', 'transcode/transcode-{job,worker}'],
+    ['engine-lifecycle', 'metrics', 'transcode/{tasks,transcode-worker}'],
   ),
   pure('captions', 'packages/captions/src', ['read-captions', 'cue-text'], ['cue-settings', 'write-webvtt']),
   pure('console', 'services/console/src', [

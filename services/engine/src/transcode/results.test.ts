@@ -1,15 +1,88 @@
+import { createMessage } from '@framelane/contracts/messages';
+import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
-import { expect, test } from '@jest/globals';
-import { claimWhenAvailable } from './results.ts';
+import { describe, expect, jest, test } from '@jest/globals';
+import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
 import { WorkObsoleteError } from './work-lease.ts';
 
-test('a claim that waits for the control plane ends with the reason of the signal', async () => {
-  const stopping = new AbortController();
-  const claim = async () => {
-    setImmediate(() => stopping.abort(new WorkObsoleteError('The video was deleted')));
-    throw new Error('The control plane is unreachable');
+const logger = createLogger({ service: 'test', level: 'silent' });
+
+/** A function that fails this many times, and then resolves with the value. */
+function failing<T>(times: number, value: T) {
+  let left = times;
+  return jest.fn(async () => {
+    left -= 1;
+    if (left >= 0) throw new Error('Unreachable');
+    return value;
+  });
+}
+
+describe('a claim', () => {
+  const claimed = (claim: () => Promise<string | null>, signal = new AbortController().signal) =>
+    claimWhenAvailable(claim, { videoId: 'vid_1', logger, signal });
+
+  test('that finds nothing ends with null', async () => {
+    expect(await claimed(async () => null)).toBeNull();
+  });
+
+  test('is repeated until the control plane responds', async () => {
+    expect(await claimed(failing(1, 'claim'))).toBe('claim');
+  });
+
+  test('that waits for the control plane ends with the reason of the signal', async () => {
+    const stopping = new AbortController();
+    const claiming = claimed(failing(Number.POSITIVE_INFINITY, null), stopping.signal);
+    stopping.abort(new WorkObsoleteError('The video was deleted'));
+    await expect(claiming).rejects.toThrow(WorkObsoleteError);
+  });
+});
+
+describe('a result', () => {
+  const result = createMessage('transcode.failed', {
+    ...{ videoId: 'vid_1', attempt: 1, code: 'storage_failed', message: 'Refused', retryable: true },
+  });
+  const publishing = (times: number) => {
+    const bus = new InProcessBus({ logger });
+    const publish = jest.spyOn(bus, 'publish').mockImplementation(failing(times, undefined));
+    return { publish, published: publishResult(result, { bus, logger }) };
   };
-  const logger = createLogger({ service: 'test', level: 'silent' });
-  const claimed = claimWhenAvailable(claim, { videoId: 'vid_1', logger, signal: stopping.signal });
-  await expect(claimed).rejects.toThrow(WorkObsoleteError);
+
+  test('is published once if the broker confirms it', async () => {
+    const { publish, published } = publishing(0);
+    await published;
+    expect(publish.mock.calls).toEqual([[result]]);
+  });
+
+  test('is published again if the broker does not confirm it', async () => {
+    const { publish, published } = publishing(1);
+    await published;
+    expect(publish.mock.calls).toEqual([[result], [result]]);
+  });
+});
+
+describe('the removal of what failed work has stored', () => {
+  const removing = (deletePrefix: ObjectStore['deletePrefix']) =>
+    removeStored('hls/', {}, { objects: { deletePrefix } as ObjectStore, logger });
+
+  test('deletes the prefix', async () => {
+    const deletePrefix = jest.fn(async () => {});
+    await removing(deletePrefix);
+    expect(deletePrefix.mock.calls).toEqual([['hls/']]);
+  });
+
+  test('does not reject if the object store fails', async () => {
+    await removing(failing(1, undefined));
+  });
+
+  test('ends after five seconds if the object store does not respond', async () => {
+    jest.useFakeTimers();
+    try {
+      const removed = removing(() => new Promise(() => {}));
+      await jest.advanceTimersByTimeAsync(5000);
+      await removed;
+    } finally {
+      jest.useRealTimers();
+    }
+  });
 });

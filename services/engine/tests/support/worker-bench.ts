@@ -52,6 +52,8 @@ export class WorkerBench {
   hashSource = false;
   /** The plans of long videos. */
   readonly plans = new Map<string, TranscodePlan>();
+  /** The hashes of the sources of long videos; undefined if the plan came without one. */
+  readonly planHashes = new Map<string, string | undefined>();
   /** The tasks that were claimed, by video. */
   readonly claimedTasks = new Map<string, number[]>();
   /** How often the worker has asked whether a task is current. */
@@ -128,8 +130,9 @@ export class WorkerBench {
           };
         },
         isAttemptCurrent: async () => this.isCurrent,
-        planAttempt: async ({ videoId, plan }) => {
+        planAttempt: async ({ videoId, plan, sourceSha256 }) => {
           this.plans.set(videoId, plan);
+          this.planHashes.set(videoId, sourceSha256);
           return this.isCurrent;
         },
         claimTask: async ({ videoId }) => this.#claimTask(videoId),

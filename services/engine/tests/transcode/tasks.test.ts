@@ -103,6 +103,15 @@ describe('an engine that can link to sources', () => {
     expect(eventsOf('task.failed', videoId)).toEqual([]);
   });
 
+  test('the plan of a long video has the hash of its source on request only', async () => {
+    const { videoId: withoutHash } = await plannedVideo();
+    bench.hashSource = true;
+    const { videoId } = await plannedVideo();
+    const source = await readFile(join(bench.directory, 'long.mp4'));
+    const sha256 = createHash('sha256').update(source).digest('hex');
+    expect([bench.planHashes.get(withoutHash), bench.planHashes.get(videoId)]).toEqual([undefined, sha256]);
+  });
+
   test('jobs read the stored source where they can link to it: nothing is copied or kept', async () => {
     const { videoId, plan } = await plannedVideo();
     const gate = Promise.withResolvers<void>();
