@@ -47,13 +47,13 @@ test('reads neither a symbolic link nor a FIFO', async () => {
   for (const key of ['a/link', 'a/fifo']) await expect(store.get(key)).rejects.toThrow();
 });
 
-const ownDevice = statSync(tmpdir()).dev;
+const temporaryDevice = statSync(tmpdir()).dev;
 const otherFileSystem = ['/dev/shm', '/var/tmp'].find(
-  (path) => existsSync(path) && statSync(path).dev !== ownDevice,
+  (path) => existsSync(path) && statSync(path).dev !== temporaryDevice,
 );
 const withTwoFileSystems = requires(
   'two file systems',
-  otherFileSystem === undefined ? 'Neither /dev/shm nor /var/tmp is another one than TMPDIR' : null,
+  otherFileSystem === undefined ? '/dev/shm and /var/tmp are missing or on the file system of TMPDIR' : null,
 );
 withTwoFileSystems.test('fetches a copy to another file system', async () => {
   const folder = await mkdtemp(join(otherFileSystem ?? '', 'file-store-'));

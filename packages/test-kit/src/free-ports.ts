@@ -10,7 +10,7 @@ const FIRST_PORT = 10_100;
 /** Below the ephemeral ports: another program could get one of those before a restarted service binds it again. */
 const LAST_PORT = 20_000;
 
-/** A file for each port that a test of this machine has got. Tests run at the same time, and bind their ports later. */
+/** A file for each port that a test has got, in runs with the same TMPDIR. Tests run at the same time, and bind their ports later. */
 const RESERVED = join(tmpdir(), 'framelane-test-ports');
 const RESERVED_MS = 20 * 60_000;
 

@@ -1,5 +1,5 @@
 import { createMessage } from '@framelane/contracts/messages';
-import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { describe, expect, jest, test } from '@jest/globals';
@@ -8,9 +8,9 @@ import { WorkObsoleteError } from './work-lease.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-/** A function that fails this many times, and then resolves with the value. */
-function failing<T>(times: number, value: T) {
-  let left = times;
+/** A function that fails this often, and then resolves with the value. */
+function failing<T>(failures: number, value: T) {
+  let left = failures;
   return jest.fn(async () => {
     left -= 1;
     if (left >= 0) throw new Error('Unreachable');
@@ -32,20 +32,28 @@ describe('a claim', () => {
 
   test('that waits for the control plane ends with the reason of the signal', async () => {
     const stopping = new AbortController();
-    const claiming = claimed(failing(Number.POSITIVE_INFINITY, null), stopping.signal);
-    stopping.abort(new WorkObsoleteError('The video was deleted'));
+    const claiming = claimed(async () => {
+      setImmediate(() => stopping.abort(new WorkObsoleteError('The video was deleted')));
+      throw new Error('Unreachable');
+    }, stopping.signal);
     await expect(claiming).rejects.toThrow(WorkObsoleteError);
   });
 });
 
 describe('a result', () => {
   const result = createMessage('transcode.failed', {
-    ...{ videoId: 'vid_1', attempt: 1, code: 'storage_failed', message: 'Refused', retryable: true },
+    videoId: 'vid_1',
+    attempt: 1,
+    code: 'storage_failed',
+    message: 'Refused',
+    retryable: true,
   });
-  const publishing = (times: number) => {
-    const bus = new InProcessBus({ logger });
-    const publish = jest.spyOn(bus, 'publish').mockImplementation(failing(times, undefined));
-    return { publish, published: publishResult(result, { bus, logger }) };
+  const publishing = (failures: number) => {
+    const publish = jest.fn<MessageBus['publish']>(failing(failures, undefined));
+    return {
+      publish,
+      published: publishResult(result, { bus: { publish } as unknown as MessageBus, logger }),
+    };
   };
 
   test('is published once if the broker confirms it', async () => {
@@ -78,9 +86,14 @@ describe('the removal of what failed work has stored', () => {
   test('ends after five seconds if the object store does not respond', async () => {
     jest.useFakeTimers();
     try {
-      const removed = removing(() => new Promise(() => {}));
-      await jest.advanceTimersByTimeAsync(5000);
-      await removed;
+      let hasEnded = false;
+      void removing(() => new Promise(() => {})).then(() => {
+        hasEnded = true;
+      });
+      await jest.advanceTimersByTimeAsync(4999);
+      expect(hasEnded).toBe(false);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(hasEnded).toBe(true);
     } finally {
       jest.useRealTimers();
     }

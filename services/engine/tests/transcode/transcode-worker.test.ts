@@ -306,7 +306,7 @@ test('no job starts while the disk of the objects has less than its reserve free
     // The source is a hard link, so only its segments need disk space.
     bench.commandedBytes = 5;
     await bench.transcode(clip);
-    // Each job releases its reservation.
+    // There is space for one reservation, so this job can only run because the first has released its own.
     await bench.transcode(clip);
 
     disk.freeBytes = 49;
