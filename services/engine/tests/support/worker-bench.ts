@@ -12,6 +12,7 @@ import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { EngineMetrics } from '../../src/metrics/engine-metrics.ts';
 import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
 import { TranscodeWorker } from '../../src/transcode/transcode-worker.ts';
@@ -48,8 +49,10 @@ export class WorkerBench {
   severalAudioTracks: boolean | undefined = true;
   /** The duration of pieces; undefined if all videos are transcoded in one run. */
   pieceSeconds: number | undefined;
-  /** Whether to compute the SHA-256 of sources. */
-  hashSource = false;
+  /** Whether the control plane asks for the SHA-256 of sources; undefined for one of an earlier version. */
+  hashSource: boolean | undefined;
+  /** The control plane does not respond to claims and plans. */
+  isUnreachable = false;
   /** The plans of long videos. */
   readonly plans = new Map<string, TranscodePlan>();
   /** The hashes of the sources of long videos; undefined if the plan came without one. */
@@ -115,6 +118,7 @@ export class WorkerBench {
       objects: this.objects,
       controlPlane: {
         claimAttempt: async ({ videoId }) => {
+          this.#reach();
           const sourceBytes = this.#claimable.get(videoId);
           if (sourceBytes === undefined) return null;
           this.#claimable.delete(videoId);
@@ -125,12 +129,13 @@ export class WorkerBench {
             sourceBytes,
             ...(this.severalAudioTracks && { severalAudioTracks: true }),
             ...(this.pieceSeconds && { pieceSeconds: this.pieceSeconds }),
-            hashSource: this.hashSource,
+            ...(this.hashSource !== undefined && { hashSource: this.hashSource }),
             leaseSeconds: 4,
           };
         },
         isAttemptCurrent: async () => this.isCurrent,
         planAttempt: async ({ videoId, plan, sourceSha256 }) => {
+          this.#reach();
           this.plans.set(videoId, plan);
           this.planHashes.set(videoId, sourceSha256);
           return this.isCurrent;
@@ -216,11 +221,16 @@ export class WorkerBench {
 
   /** Sends a command for the tasks of a long video. */
   async commandTask(videoId: string): Promise<void> {
-    const sourceBytes = this.#bytes.get(videoId) ?? 1;
+    const sourceBytes = this.commandedBytes ?? this.#bytes.get(videoId) ?? 1;
     await this.#bus.publish(createMessage('task', { videoId, workspaceId: WORKSPACE, sourceBytes }));
   }
 
+  #reach(): void {
+    if (this.isUnreachable) throw new Error('The control plane is unreachable');
+  }
+
   async #claimTask(videoId: string): Promise<ClaimTaskResponse | null> {
+    this.#reach();
     const claimed = this.claimedTasks.get(videoId) ?? [];
     const task = claimed.length;
     const plan = this.plans.get(videoId);
@@ -231,6 +241,22 @@ export class WorkerBench {
       ...{ attempt: 1, task, try: 1, plan, work, contentKey: this.contentKey.toString('base64') },
       ...{ sourceKey: sourceOf(videoId), sourceBytes: this.#bytes.get(videoId) ?? 1, leaseSeconds: 4 },
     };
+  }
+
+  /** The facts of all warnings of an event from now on. */
+  warningsOf(event: string): object[] {
+    const found: object[] = [];
+    const warn = this.logger.warn.bind(this.logger);
+    this.logger.warn = ((name: string, facts: object) => {
+      if (name === event) found.push(facts);
+      return warn(name, facts);
+    }) as unknown as Logger['warn'];
+    return found;
+  }
+
+  /** The value of a series of the engine's metrics, such as `name{label="value"}`. */
+  async metric(series: string): Promise<number | undefined> {
+    return PrometheusText.parse(await this.metrics.registry.metrics()).series.get(series);
   }
 
   /** All results of a video so far. */

@@ -8,6 +8,7 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { lengthOf, union } from '../../src/source/byte-ranges.ts';
+import { WorkLease } from '../../src/transcode/work-lease.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 type Completed = MessageOf<'task.completed'>;
@@ -16,16 +17,20 @@ type Failed = MessageOf<'task.failed'>;
 let bench: WorkerBench;
 afterEach(() => bench?.stop());
 
-/** A video that the worker has planned. */
-async function plannedVideo(seconds = 20): Promise<{ videoId: string; plan: TranscodePlan }> {
+/** Submits a video that the worker plans. */
+async function submitLongVideo(seconds = 20): Promise<string> {
   const clip = await makeClip(join(bench.directory, 'long.mp4'), {
     video: `testsrc2=s=320x240:r=25:d=${seconds}`,
     audio: `sine=d=${seconds}`,
     options: ['-c:v', 'mpeg4', '-g', '25', '-c:a', 'aac'],
   });
-  const videoId = await bench.submit(clip);
-  const plan = await until(() => bench.plans.get(videoId));
-  return { videoId, plan };
+  return bench.submit(clip);
+}
+
+/** A video that the worker has planned. */
+async function plannedVideo(seconds = 20): Promise<{ videoId: string; plan: TranscodePlan }> {
+  const videoId = await submitLongVideo(seconds);
+  return { videoId, plan: await until(() => bench.plans.get(videoId)) };
 }
 
 const eventsOf = <T extends Completed | Failed>(type: T['type'], videoId: string) =>
@@ -65,6 +70,7 @@ describe('an engine that can link to sources', () => {
     ]);
     expect(bench.results(videoId)).toEqual([]);
     const counted = jest.spyOn(bench.metrics, 'taskCompleted');
+    const rejected = bench.warningsOf('message.rejected');
     for (const _ of plan.tasks) await bench.commandTask(videoId);
     // One more than there are tasks.
     await bench.commandTask(videoId);
@@ -101,6 +107,80 @@ describe('an engine that can link to sources', () => {
     expect([...folders].sort()).toEqual(['t0.1', 't1.1', 't2.1', 't3.1', 't4.1', 't5.1']);
     expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
     expect(eventsOf('task.failed', videoId)).toEqual([]);
+    expect(rejected).toEqual([]);
+    const encodes = 'framelane_engine_transcode_stage_duration_seconds_count{stage="encode"}';
+    expect(await bench.metric(encodes)).toBe(plan.tasks.length);
+  });
+
+  test('the metric counts a passthrough without pieces once', async () => {
+    const clip = await makeClip(join(bench.directory, 'kept.mp4'), {
+      video: 'testsrc2=s=320x240:r=25:d=20',
+      options: ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25'],
+    });
+    const videoId = await bench.submit(clip);
+    const plan = await until(() => bench.plans.get(videoId));
+    expect(plan.tasks.map(({ kind }) => kind)).toEqual(['passthrough', 'images']);
+    const counted = jest.spyOn(bench.metrics, 'taskCompleted');
+    for (const _ of plan.tasks) await bench.commandTask(videoId);
+    await until(() => counted.mock.calls.length === 2);
+    expect(counted.mock.calls).toEqual([[20], [0]]);
+  });
+
+  test('a task renews its lease only until it ends', async () => {
+    const ends = jest.spyOn(WorkLease.prototype, 'stop');
+    const { videoId } = await plannedVideo();
+    await until(() => ends.mock.calls.length === 1);
+    await bench.commandTask(videoId);
+    await until(() => eventsOf<Completed>('task.completed', videoId)[0]);
+    expect(ends).toHaveBeenCalledTimes(2);
+    bench.refuseSegments = true;
+    await firstFailure(videoId);
+    expect(ends).toHaveBeenCalledTimes(3);
+    ends.mockRestore();
+  });
+
+  test('a task whose source does not fit on the disk is left to other engines, and runs once there is room', async () => {
+    const { videoId } = await plannedVideo();
+    const refusals = bench.warningsOf('task.insufficient_disk_space');
+    bench.commandedBytes = Number.MAX_SAFE_INTEGER;
+    await bench.commandTask(videoId);
+    // Requeued once for another engine, then dropped.
+    await until(() => refusals.length === 2);
+    expect(bench.claimedTasks.get(videoId)).toBeUndefined();
+    expect(await bench.metric('framelane_engine_disk_refusals_total{work="task"}')).toBe(2);
+    // The reserve is 50 of 1000 bytes, and a job needs a fifth of its source for segments: there is space for one reservation.
+    bench.objects.diskSpace = async () => ({ freeBytes: 51, totalBytes: 1000 });
+    bench.commandedBytes = 5;
+    await bench.commandTask(videoId);
+    await until(() => eventsOf('task.completed', videoId).length === 1);
+    await bench.commandTask(videoId);
+    await until(() => eventsOf('task.completed', videoId).length === 2);
+    expect(refusals).toHaveLength(2);
+  });
+
+  test('a worker can be stopped while it waits to hand over a plan', async () => {
+    const failures = bench.warningsOf('work.claim_failed');
+    const fetched = bench.objects.fetchToFile;
+    bench.objects.fetchToFile = (...args) => {
+      bench.isUnreachable = true;
+      return fetched(...args);
+    };
+    const videoId = await submitLongVideo();
+    await until(() => failures[0]);
+    expect(failures[0]).toMatchObject({ videoId });
+    await bench.worker.stop();
+    expect(await bench.failure(videoId)).toMatchObject({ code: 'engine_stopped' });
+  });
+
+  test('a worker can be stopped while it waits to claim a task', async () => {
+    const { videoId } = await plannedVideo();
+    const failures = bench.warningsOf('work.claim_failed');
+    bench.isUnreachable = true;
+    await bench.commandTask(videoId);
+    await until(() => failures[0]);
+    expect(failures[0]).toMatchObject({ videoId });
+    await bench.worker.stop();
+    expect(bench.claimedTasks.get(videoId)).toBeUndefined();
   });
 
   test('the plan of a long video has the hash of its source on request only', async () => {
