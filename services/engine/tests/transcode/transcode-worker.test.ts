@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
 import { isStopped, processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { WorkLease } from '../../src/transcode/work-lease.ts';
 import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
 import { ffprobe, firstFrame } from '../support/media.ts';
@@ -14,6 +14,8 @@ import { WorkerBench } from '../support/worker-bench.ts';
 
 /** Takes some seconds with a slow preset. The codec rules out passthrough. */
 const LONG_CLIP = { video: 'testsrc2=s=320x240:r=15:d=30', options: ['-c:v', 'mpeg4'] };
+
+afterEach(() => void jest.restoreAllMocks());
 
 describe('a transcode worker', () => {
   let bench: WorkerBench;
@@ -143,7 +145,6 @@ describe('a transcode worker', () => {
     await bench.refuse(clip);
     bench.refuseSegments = false;
     expect(ends).toHaveBeenCalledTimes(2);
-    ends.mockRestore();
   });
 });
 
@@ -202,13 +203,12 @@ describe('a running attempt', () => {
     const small = { ...LONG_CLIP, video: 'testsrc2=s=160x120:r=15:d=30' };
     const videoId = await bench.store(await makeClip(join(bench.directory, 'small.mp4'), small));
     const { promise, resolve } = Promise.withResolvers<string[]>();
-    const info = jest.spyOn(bench.logger, 'info').mockImplementation(((event: string) => {
+    jest.spyOn(bench.logger, 'info').mockImplementation(((event: string) => {
       if (event === 'transcode.ffmpeg_ended') resolve(bench.stored(videoId));
       return bench.logger;
     }) as unknown as typeof bench.logger.info);
     await bench.command(videoId);
     const { renditions } = await bench.manifest(videoId);
-    info.mockRestore();
     const segments = renditions.flatMap(({ segments }) => segments).length;
     expect((await promise).length).toBeGreaterThan(segments / 2);
   });
@@ -249,35 +249,31 @@ test('the start removes what an earlier run left: its sandboxes and the files of
 
 test('a source that does not fit on the disk costs no attempt, and its video waits until it fits', async () => {
   const bench = await WorkerBench.start();
-  const warn = jest.spyOn(bench.logger, 'warn');
-  const refusals = () =>
-    warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.insufficient_disk_space').length;
+  const refusals = bench.warningsOf('transcode.insufficient_disk_space');
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     bench.commandedBytes = Number.MAX_SAFE_INTEGER;
     const videoId = await bench.submit(clip);
     // Requeued once for another engine, then dropped.
-    await until(async () => refusals() === 2);
+    await until(() => refusals.length === 2);
     bench.commandedBytes = undefined;
     const { videoId: fits } = await bench.transcode(clip);
     expect(bench.results(fits)).toHaveLength(1);
-    expect([bench.results(videoId), refusals()]).toEqual([[], 2]);
+    expect([bench.results(videoId), refusals.length]).toEqual([[], 2]);
 
     bench.commandedBytes = Number.MAX_SAFE_INTEGER;
     bench.waitingSince = new Date(Date.now() - 25 * 3_600_000);
     await bench.command(videoId);
-    await until(async () => refusals() === 4);
-    const [event, facts] = warn.mock.lastCall as unknown as [string, { waitedSeconds: number }];
-    expect(event).toBe('transcode.insufficient_disk_space');
-    expect(facts.waitedSeconds).toBeGreaterThanOrEqual(25 * 3600);
-    expect(facts.waitedSeconds).toBeLessThan(26 * 3600);
+    await until(() => refusals.length === 4);
+    const { waitedSeconds } = refusals.at(-1) as { waitedSeconds: number };
+    expect(waitedSeconds).toBeGreaterThanOrEqual(25 * 3600);
+    expect(waitedSeconds).toBeLessThan(26 * 3600);
     expect(await bench.metric('framelane_engine_disk_refusals_total{work="attempt"}')).toBe(4);
     expect(bench.results(videoId)).toEqual([]);
     bench.commandedBytes = undefined;
     await bench.command(videoId);
     await bench.manifest(videoId);
   } finally {
-    warn.mockRestore();
     await bench.stop();
   }
 });
@@ -298,15 +294,12 @@ test('two slots do not reserve the same disk space', async () => {
     // The source is a hard link, so the engine reserves space only for segments: 20 % of the source size. Two reservations of 60 % of
     // the free space do not fit.
     bench.commandedBytes = Math.floor((0.6 * bavail * bsize) / 0.2);
-    const warn = jest.spyOn(bench.logger, 'warn');
+    const refusals = bench.warningsOf('transcode.insufficient_disk_space');
     const [first, second] = [await bench.submit(clip), await bench.submit(clip)];
-    const refusals = () =>
-      warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.insufficient_disk_space').length;
-    await until(async () => refusals() === 2);
+    await until(() => refusals.length === 2);
     expect(fetches).toHaveLength(1);
     open();
     await Promise.race([bench.manifest(first), bench.manifest(second)]);
-    warn.mockRestore();
     expect([...bench.results(first), ...bench.results(second)]).toHaveLength(1);
   } finally {
     await bench.stop();
@@ -317,11 +310,10 @@ test('no job starts while the disk of the work directory has less than its reser
   const limits = { reservedDiskBytes: Number.MAX_SAFE_INTEGER };
   const bench = await WorkerBench.start({ copies: true, limits });
   try {
-    const warn = jest.spyOn(bench.logger, 'warn');
+    const pauses = bench.warningsOf('commands.paused');
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     const waiting = await bench.submit(clip);
-    await until(async () => warn.mock.calls.some(([event]) => (event as unknown) === 'commands.paused'));
-    warn.mockRestore();
+    await until(() => pauses[0]);
     expect([bench.results(waiting), bench.fetches]).toEqual([[], 0]);
   } finally {
     await bench.stop();
@@ -343,10 +335,9 @@ test('no job starts while the disk of the objects has less than its reserve free
 
     disk.freeBytes = 49;
     const { fetches } = bench;
-    const warn = jest.spyOn(bench.logger, 'warn');
+    const pauses = bench.warningsOf('commands.paused');
     const waiting = await bench.submit(clip);
-    await until(async () => warn.mock.calls.some(([event]) => (event as unknown) === 'commands.paused'));
-    warn.mockRestore();
+    await until(() => pauses[0]);
     expect([bench.results(waiting), bench.fetches]).toEqual([[], fetches]);
     disk.freeBytes = 51;
     await bench.manifest(waiting);
