@@ -73,8 +73,9 @@ export class WorkerBench {
   fetches = 0;
   /** The downloads of parts of sources: first and last byte. */
   readonly partsFetched: [number, number][] = [];
-  /** The object store waits for this promise before it stores a segment. */
-  segmentGate: Promise<void> = Promise.resolve();
+  /** The object store waits for it before it stores a segment. */
+  #segmentGate = Promise.resolve();
+  #openSegmentGate = () => {};
   readonly #bus: InProcessBus;
   readonly #claimable = new Map<string, number>();
   readonly #bytes = new Map<string, number>();
@@ -108,7 +109,7 @@ export class WorkerBench {
     };
     const putStream = this.objects.putStream.bind(this.objects);
     this.objects.putStream = async (key, body, options) => {
-      if (key.startsWith('hls/')) await this.segmentGate;
+      if (key.startsWith('hls/')) await this.#segmentGate;
       if (this.refuseSegments && key.startsWith('hls/')) throw new Error('Refused');
       return putStream(key, body, options);
     };
@@ -183,6 +184,7 @@ export class WorkerBench {
   }
 
   async stop(): Promise<void> {
+    this.#openSegmentGate();
     await this.worker.stop();
     await this.#bus.close();
     await rm(this.directory, { recursive: true, force: true });
@@ -241,6 +243,14 @@ export class WorkerBench {
       ...{ attempt: 1, task, try: 1, plan, work, contentKey: this.contentKey.toString('base64') },
       ...{ sourceKey: sourceOf(videoId), sourceBytes: this.#bytes.get(videoId) ?? 1, leaseSeconds: 4 },
     };
+  }
+
+  /** From now on, the object store stores no segment until the returned function is called, or the bench stops. */
+  holdSegments(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#segmentGate = promise;
+    this.#openSegmentGate = resolve;
+    return resolve;
   }
 
   /** The facts of all warnings of an event from now on. */

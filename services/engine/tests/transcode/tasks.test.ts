@@ -47,12 +47,11 @@ async function firstFailure(videoId: string): Promise<Failed['data']> {
 
 /** Starts a task, and waits until the control plane has said that it is no longer current. */
 async function runOutdatedTask(videoId: string): Promise<void> {
-  const gate = Promise.withResolvers<void>();
-  bench.segmentGate = gate.promise;
+  const storeSegments = bench.holdSegments();
   bench.isCurrent = false;
   await bench.commandTask(videoId);
   await until(() => bench.taskChecks > 0);
-  gate.resolve();
+  storeSegments();
 }
 
 describe('an engine that can link to sources', () => {
@@ -163,8 +162,7 @@ describe('an engine that can link to sources', () => {
 
   test('no task begins while all slots are in use', async () => {
     const { videoId } = await plannedVideo();
-    const gate = Promise.withResolvers<void>();
-    bench.segmentGate = gate.promise;
+    const storeSegments = bench.holdSegments();
     bench.pieceSeconds = undefined;
     const short = await makeClip(join(bench.directory, 'short.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
     const inSlot = await bench.submit(short);
@@ -174,7 +172,7 @@ describe('an engine that can link to sources', () => {
     const before = bench.progress(inSlot).length;
     await until(() => bench.progress(inSlot).length > before + 1);
     expect(bench.claimedTasks.get(videoId)).toBeUndefined();
-    gate.resolve();
+    storeSegments();
     await bench.manifest(inSlot);
     await until(() => eventsOf('task.completed', videoId)[0]);
   });
@@ -215,8 +213,7 @@ describe('an engine that can link to sources', () => {
 
   test('jobs read the stored source where they can link to it: nothing is copied or kept', async () => {
     const { videoId, plan } = await plannedVideo();
-    const gate = Promise.withResolvers<void>();
-    bench.segmentGate = gate.promise;
+    const storeSegments = bench.holdSegments();
     await bench.commandTask(videoId);
     await until(() => bench.claimedTasks.get(videoId));
     const jobs = join(bench.workDir, 'jobs');
@@ -227,7 +224,7 @@ describe('an engine that can link to sources', () => {
     });
     const stored = await stat(join(bench.directory, 'objects', bench.sourceOf(videoId)));
     expect([source.dev, source.ino]).toEqual([stored.dev, stored.ino]);
-    gate.resolve();
+    storeSegments();
     for (const _ of plan.tasks) await bench.commandTask(videoId);
     await until(() => eventsOf('task.completed', videoId).length === plan.tasks.length);
     expect(bench.partsFetched).toEqual([]);
@@ -259,12 +256,11 @@ describe('an engine that can link to sources', () => {
 
   test('a worker that stops hands its task back', async () => {
     const { videoId } = await plannedVideo();
-    const gate = Promise.withResolvers<void>();
-    bench.segmentGate = gate.promise;
+    const storeSegments = bench.holdSegments();
     const failure = firstFailure(videoId);
     await until(() => bench.claimedTasks.get(videoId));
     const stopped = bench.worker.stop();
-    gate.resolve();
+    storeSegments();
     expect(await failure).toMatchObject({ task: 0, try: 1, code: 'engine_stopped' });
     await stopped;
   });

@@ -280,9 +280,9 @@ test('a source that does not fit on the disk costs no attempt, and its video wai
 
 test('two slots do not reserve the same disk space', async () => {
   const bench = await WorkerBench.start({ slots: 2, limits: { reservedDiskBytes: 0 } });
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
-    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const fetchToFile = bench.objects.fetchToFile.bind(bench.objects);
     const fetches: string[] = [];
     bench.objects.fetchToFile = async (key, path, signal) => {
@@ -302,6 +302,8 @@ test('two slots do not reserve the same disk space', async () => {
     await Promise.race([bench.manifest(first), bench.manifest(second)]);
     expect([...bench.results(first), ...bench.results(second)]).toHaveLength(1);
   } finally {
+    // Otherwise the worker could not stop after a failure.
+    open();
     await bench.stop();
   }
 });
@@ -371,8 +373,7 @@ test.each(['jobs', 'tools'])(
 test('ffmpeg pauses while the object store is slow, and continues afterwards', async () => {
   const bench = await WorkerBench.start({ preset: 'slow' });
   try {
-    const { promise, resolve: takeSegments } = Promise.withResolvers<void>();
-    bench.segmentGate = promise;
+    const takeSegments = bench.holdSegments();
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), {
       video: 'testsrc2=s=64x36:r=10:d=900',
       options: ['-c:v', 'mpeg4'],
