@@ -16,6 +16,7 @@ import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { logged } from '../src/logged.ts';
+import { beginPausedTranscode } from '../src/paused-transcode.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
@@ -201,11 +202,14 @@ describe('a full disk', () => {
   withMounts.test('during a transcode ends the attempt; another engine does the job', async () => {
     await withDisk(ROOMY_DISK, async (full, healthy, disk) => {
       await full.start();
-      const videoId = await cluster.api.send(clips.slow);
-      await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
+      const { videoId } = await beginPausedTranscode(cluster, clips.slow);
+      await fill(disk);
+      await full.signalPrograms('SIGCONT');
       await until(async () => {
+        // Uploaded segments are removed, which makes room again.
         await fill(disk);
-        return (await outcomesOf(cluster, videoId))[0] === 'failed';
+        const [outcome] = await outcomesOf(cluster, videoId);
+        return outcome;
       });
       await healthy.start();
       expect(await endOf(videoId)).toBe('ready');
@@ -231,6 +235,8 @@ describe('a full disk', () => {
       await full.end('SIGTERM');
       await unmountSmallDisk(disk);
       await full.start();
+      // A test that fails may not have started it.
+      if (healthy.pid === undefined) await healthy.start();
     }
   }
 
