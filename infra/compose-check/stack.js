@@ -18,6 +18,7 @@ const COMMAND_LIMIT_MINUTES = 5;
 const BUILD_LIMIT_MINUTES = 25;
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 const LINES_SHOWN = 40;
+const MAX_RESTARTS = 5;
 
 /** docker-compose.yml as a running system. Failed commands reject with the end of their output. */
 export class ComposeStack {
@@ -46,19 +47,17 @@ export class ComposeStack {
   }
 
   /**
-   * Restarts all containers and waits until they are healthy. During a restart, the DNS server of podman's networks sometimes exits;
-   * the next restart starts it again. So if no names can be resolved after a restart, this restarts a second time. All other failures
-   * are thrown.
+   * Restarts all containers and waits until they are healthy. During a restart, the DNS server of podman's networks sometimes exits; the
+   * next restart starts it again.
    */
   async restart() {
     await this.#recordVolumes();
-    try {
-      await this.#restartOnce();
-    } catch (error) {
-      if (await this.#hasNames()) throw error;
+    await this.#run('restart');
+    for (let restarts = 1; restarts < MAX_RESTARTS && !(await this.#hasNames()); restarts++) {
       console.log('  The network resolves no names after the restart. Restarting again …');
-      await this.#restartOnce();
+      await this.#run('restart');
     }
+    await this.#run('up', '--detach', '--wait', ...this.#scale);
   }
 
   /** Whether a running control plane can resolve the name of another service. True as well if it does not run. */
@@ -70,11 +69,6 @@ export class ComposeStack {
     } catch {
       return true;
     }
-  }
-
-  async #restartOnce() {
-    await this.#run('restart');
-    await this.#run('up', '--detach', '--wait', ...this.#scale);
   }
 
   /** Runs an admin command in the control plane's container. Resolves with its result. */

@@ -9,6 +9,7 @@ import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { hasLogged, logged } from '../src/logged.ts';
+import { beginPausedTranscode } from '../src/paused-transcode.ts';
 import { type HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
 import { holdUpload } from '../src/uploader.ts';
@@ -29,19 +30,19 @@ afterAll(async () => {
 });
 
 test('engines hand back their jobs on SIGTERM and exit with 0', async () => {
-  const videoIds = await Promise.all([cluster.api.send(clips.slow), cluster.api.send(clips.slow)]);
-  await until(async () => {
-    const videos = await Promise.all(videoIds.map((id) => cluster.api.video(id)));
-    return videos.every((video) => (video?.progress ?? 0) > 0);
-  });
+  const jobs = [
+    await beginPausedTranscode(cluster, clips.medium),
+    await beginPausedTranscode(cluster, clips.medium),
+  ];
+  for (const { engine } of jobs) await engine.signalPrograms('SIGCONT');
 
   const codes = await Promise.all(cluster.engines.map((engine) => engine.end('SIGTERM')));
   expect(codes).toEqual([0, 0]);
   await Promise.all(cluster.engines.map((engine) => engine.start()));
 
-  for (const id of videoIds) {
-    await cluster.api.client.videos.waitUntilReady(id);
-    expect(await outcomesOf(cluster, id)).toEqual(['handed_back', 'completed']);
+  for (const { videoId } of jobs) {
+    await cluster.api.client.videos.waitUntilReady(videoId);
+    expect(await outcomesOf(cluster, videoId)).toEqual(['handed_back', 'completed']);
   }
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
