@@ -38,10 +38,6 @@ async function sendOnce({ uploadToken }: Ticket): Promise<Outcome> {
   return sendRaw(cluster.proxies.uploads.port, { token: uploadToken, body });
 }
 
-async function progressing(videoId: string): Promise<void> {
-  await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
-}
-
 async function noneReady(services: readonly ServiceProcess[]): Promise<void> {
   await until(async () => !(await Promise.all(services.map((service) => service.isReady()))).includes(true));
 }
@@ -49,14 +45,15 @@ async function noneReady(services: readonly ServiceProcess[]): Promise<void> {
 test.each(['cut', 'silence'] as const)(
   'a %s of the connections to the broker loses nothing',
   async (fault) => {
-    const videoIds = [await cluster.api.send(clips.slow), await cluster.api.send(clips.short)];
-    await progressing(videoIds[0] as string);
+    const { videoId, engine } = await beginPausedTranscode(cluster, clips.medium);
+    const other = await cluster.api.send(clips.short);
 
     cluster.proxies.broker[fault]();
+    await engine.signalPrograms('SIGCONT');
     await noneReady(cluster.services);
     cluster.proxies.broker.heal();
 
-    for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
+    for (const id of [videoId, other]) await cluster.api.client.videos.waitUntilReady(id);
   },
 );
 
@@ -95,10 +92,10 @@ test.each(['cut', 'silence'] as const)(
     const ready = await cluster.api.send(clips.short);
     await cluster.api.client.videos.waitUntilReady(ready);
     const ticket = await cluster.api.ticket();
-    const running = await cluster.api.send(clips.slow);
-    await progressing(running);
+    const { videoId: running, engine } = await beginPausedTranscode(cluster, clips.medium);
 
     cluster.proxies.database[fault]();
+    await engine.signalPrograms('SIGCONT');
     const responses = cluster.controlPlanes.flatMap(({ url }) => [
       statusOf(`${url}/v1/videos`),
       statusOf(`${url}/v1/videos/upload-ticket`, { filename: 'late.mp4' }),
@@ -134,13 +131,13 @@ async function statusOf(url: string, body?: object): Promise<number> {
 test.each(['cut', 'silence'] as const)(
   'during a %s of the connections to the internal listeners running work continues, and new work waits',
   async (fault) => {
-    const running = await cluster.api.send(clips.slow);
-    await progressing(running);
+    const { videoId: running, engine } = await beginPausedTranscode(cluster, clips.medium);
     const [begun, late] = await Promise.all([cluster.api.ticket(), cluster.api.ticket()]);
     const held = await holdUpload(cluster, begun, { file: await readFile(clips.short), fraction: 0.5 });
     await untilLeaseRenewed(cluster, begun);
 
     cluster.proxies.internal[fault]();
+    await engine.signalPrograms('SIGCONT');
     await held.sendUntil(1);
     // The event registers the file, but the engine gets no response.
     expect(await outcomeOf(held.client)).toEqual(UNAVAILABLE);
