@@ -165,12 +165,15 @@ export const GROUPS = [
     'upload-problems',
   ]),
   services('engine-segments', ENGINE, ['output/{image,segment}-uploads'], ['output/segment-uploads']),
-  services(
-    'engine-transfers',
-    ENGINE,
-    ['uploads/{multer-storage,multipart,transfer,uploads}'],
-    ['upload', 'upload-faults', 'metrics', 'engine-lifecycle'],
-  ),
+  {
+    name: 'engine-transfers',
+    threshold: 65,
+    mutate: [`${ENGINE}/src/uploads/{multer-storage,multipart,transfer,uploads}.ts`],
+    tests: [
+      `${ENGINE}/src/uploads/multer-storage.test.ts`,
+      `${ENGINE}/tests/{upload,upload-faults,metrics,engine-lifecycle}.test.ts`,
+    ],
+  },
   services(
     'engine-worker',
     ENGINE,

@@ -66,12 +66,17 @@ describe('uploads', () => {
 
   test('a received upload counts with its bytes and duration', async () => {
     const before = await scrape();
+    const startedAt = performance.now();
     await upload(formWith(Buffer.alloc(70_000)), engine.controlPlane.issue().token);
     expect(await counted(before)).toEqual({
       [uploads('received')]: 1,
       framelane_engine_upload_bytes_total: 70_000,
       framelane_engine_upload_duration_seconds_count: 1,
     });
+    const total = 'framelane_engine_upload_duration_seconds_sum';
+    const seconds = (await scrape()).growthSince(before, total)[total];
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThan((performance.now() - startedAt) / 1000);
   });
 
   test('refused and broken uploads count by code', async () => {

@@ -7,6 +7,7 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from '@framelane/test-kit/multipart';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -73,6 +74,13 @@ async function upload(form = FORM): Promise<{ status: number; headers: Headers; 
   client.send(form);
   const { status, headers, body } = await client.response();
   return { status, headers: new Headers([...headers]), body };
+}
+
+/** How many uploads have failed with a code. */
+async function brokenUploads(code: string): Promise<number> {
+  const response = await fetch(`${engine.internalUrl}/metrics`);
+  const { series } = PrometheusText.parse(await response.text());
+  return series.get(`framelane_engine_uploads_total{outcome="broken",code="${code}"}`) ?? 0;
 }
 
 /** The object key of the latest transfer. */
@@ -199,13 +207,20 @@ describe('a client', () => {
     const client = await beginUpload(FORM.subarray(0, 1000));
     await until(() => engine.controlPlane.requests.includes(INTERNAL_PATHS.redeemTicket));
     client.disconnect();
+    // An engine that responds to a later request has noticed the disconnection.
+    const before = await brokenUploads('upload_interrupted');
     resolve();
     await until(() => engine.controlPlane.releases.find(({ videoId }) => videoId === ticket.videoId));
     await expectNothingLeft();
+    expect(await brokenUploads('upload_interrupted')).toBe(before + 1);
   });
 
-  test('that stops sending gets 408', async () => {
-    const client = await beginUpload(FORM.subarray(0, 1_000_000));
+  test.each([
+    ['before the file', Buffer.from(textPart('title', 'x'))],
+    ['in the middle of the file', FORM.subarray(0, 1_000_000)],
+    ['after the file', FORM.subarray(0, -1)],
+  ])('that stops sending %s gets 408', async (_where, sent) => {
+    const client = await beginUpload(sent);
     expect(await client.response()).toMatchObject({ status: 408, body: { code: 'upload_timeout' } });
     await expectNothingLeft();
     await expectUsableToken();

@@ -31,14 +31,14 @@ afterAll(async () => {
 
 async function upload(
   body: Buffer | FormData,
-  options: { token?: string | null; contentType?: string } = {},
+  options: { token?: string | null; contentType?: string | null } = {},
 ): Promise<Response> {
   const { token = ticket.token, contentType = `multipart/form-data; boundary=${BOUNDARY}` } = options;
   return fetch(`${engine.url}/upload`, {
     method: 'POST',
     headers: {
       ...(token !== null && { 'X-Upload-Token': token }),
-      ...(Buffer.isBuffer(body) && { 'Content-Type': contentType }),
+      ...(Buffer.isBuffer(body) && contentType !== null && { 'Content-Type': contentType }),
     },
     body: Buffer.isBuffer(body) ? new Uint8Array(body) : body,
   });
@@ -319,7 +319,8 @@ describe('a refused form', () => {
     ['multipart/mixed; boundary=x', 415, 'unsupported_media_type'],
     ['multipart/form-data', 400, 'malformed_multipart'],
     ['multipart/form-data; boundary', 400, 'malformed_multipart'],
-  ])('as %s is refused', async (contentType, status, code) => {
+    [null, 415, 'unsupported_media_type'],
+  ])('with the Content-Type %s is refused', async (contentType, status, code) => {
     const response = await upload(formWith(FILE), { contentType });
     expect({ status: response.status, body: await response.json() }).toMatchObject({
       status,
