@@ -57,6 +57,12 @@ function get(path: string, headers: Record<string, string> = plane.credentials):
   return fetch(`${plane.url}${path}`, { headers });
 }
 
+/** At least this age, and at most the duration of the test more. */
+function expectAge(age: number | undefined, seconds: number): void {
+  expect(age).toBeGreaterThanOrEqual(seconds);
+  expect(age).toBeLessThan(seconds + 300);
+}
+
 describe('GET /metrics', () => {
   test('needs no credentials, and is not on the public listener', async () => {
     expect((await scrape()).series.get('framelane_database_up')).toBe(1);
@@ -160,6 +166,9 @@ describe('videos', () => {
     const failure = { videoId, attempt: first.attempt, message: 'Stopped.' };
     await plane.engine.report('transcode.failed', { ...failure, code: 'engine_stopped', retryable: true });
     const second = await plane.engine.claim(videoId);
+    await sql`update videos set uploaded_at = now() - interval '1000 s' where id = ${videoId}`.execute(
+      plane.db,
+    );
     await plane.engine.complete(videoId, second.attempt);
     // Repeated reports are not counted.
     await plane.engine.complete(videoId, second.attempt);
@@ -173,6 +182,8 @@ describe('videos', () => {
       'framelane_videos_finished_total{outcome="ready",code=""}': 1,
       framelane_video_processing_duration_seconds_count: 1,
     });
+    const total = 'framelane_video_processing_duration_seconds_sum';
+    expectAge((await scrape()).growthSince(before, total)[total], 1000);
   });
 
   test('a video that fails, by code', async () => {
@@ -251,12 +262,6 @@ describe('videos', () => {
 });
 
 describe('queues', () => {
-  /** At least this age, and at most the duration of the test more. */
-  function expectAge(age: number | undefined, seconds: number): void {
-    expect(age).toBeGreaterThanOrEqual(seconds);
-    expect(age).toBeLessThan(seconds + 300);
-  }
-
   test('of videos: the number and age of those that wait, also after a command is sent again', async () => {
     const queue = 'framelane_videos_processing';
     await plane.db.updateTable('videos').set({ deleted_at: sql`now()`, content_key: null }).execute();
