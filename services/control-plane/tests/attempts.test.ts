@@ -95,6 +95,8 @@ describe('claiming', () => {
     expect(granted[0]?.body).toMatchObject({
       attempt: 1,
       sourceBytes: 1_000_000,
+      severalAudioTracks: true,
+      pieceSeconds: expect.any(Number),
       leaseSeconds: LEASE_SECONDS,
     });
     const refused = responses.filter(({ status }) => status === 409);

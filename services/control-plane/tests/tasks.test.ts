@@ -3,7 +3,7 @@ import { type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/int
 import type { Message } from '@framelane/contracts/messages';
 import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -463,6 +463,20 @@ describe('commands', () => {
   test('that an idle fleet has not claimed are published again', async () => {
     await publishedLongAgo(videoId, 60);
     await untilCommands(videoId, 4);
+  });
+
+  test('that wait in a queue are published again only after a long time', async () => {
+    const counting = jest.spyOn(plane.bus, 'countWaiting').mockResolvedValue(1);
+    try {
+      await publishedLongAgo(videoId, 60);
+      await plane.maintain('reissue-lost-task-commands');
+      await untilRecorded(videoId, 2);
+      expect(commandsFor(videoId)).toHaveLength(2);
+      await publishedLongAgo(videoId, 15 * 60);
+      await untilCommands(videoId, 4);
+    } finally {
+      counting.mockRestore();
+    }
   });
 
   test('for a deleted video are not published again', async () => {
