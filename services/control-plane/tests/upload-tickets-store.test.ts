@@ -167,17 +167,19 @@ describe('a transfer', () => {
     expect(await isSpentBy(db, other.transfer)).toBe(false);
   });
 
-  test('renews and releases the lease of its own ticket, until that is used', async () => {
+  test('renews and releases the lease of its own ticket, until that is used or the video failed', async () => {
     const mine = await ticket({ lease: 1 });
     const untouched = [await ticket({ lease: 1 }), await ticket({ lease: 1, used: true })];
     const before = await Promise.all(untouched.map(({ videoId }) => row(videoId)));
     const lease = async () => (await row(mine.videoId)).lease_expires_at?.getTime() ?? 0;
 
-    await renewLease(db, { ...mine.transfer, ...STRANGER }, { leaseSeconds: 600, extendsTicket: false });
+    const renewal = { leaseSeconds: 600, extendsTicket: false };
+    await renewLease(db, { ...mine.transfer, ...STRANGER }, renewal);
     expect(await lease()).toBeLessThan(minutes(2).getTime());
-    for (const { transfer } of [mine, ...untouched.slice(1)])
-      await renewLease(db, transfer, { leaseSeconds: 600, extendsTicket: false });
+    for (const { transfer } of [mine, ...untouched.slice(1)]) await renewLease(db, transfer, renewal);
     expect(await lease()).toBeGreaterThan(minutes(9).getTime());
+    const failed = await ticket({ lease: 1, failed: true });
+    expect(await renewLease(db, failed.transfer, renewal)).toBeUndefined();
 
     await releaseTicket(db, { ...mine.transfer, ...STRANGER });
     expect(await lease()).toBeGreaterThan(0);
