@@ -352,7 +352,10 @@ async function inBatches(change: () => Promise<bigint>): Promise<void> {
   while ((await change()) >= BATCH);
 }
 
-/** Starts a new round of attempts, due now. It begins after the current attempt, if there is one. */
+/**
+ * Starts a new round of attempts, due now. It begins after the current attempt, if there is one. A delivery that was given up has the
+ * failure of its last attempt again.
+ */
 export async function renewDelivery(db: Database, id: string): Promise<void> {
   await db
     .updateTable('webhook_deliveries')
@@ -360,6 +363,13 @@ export async function renewDelivery(db: Database, id: string): Promise<void> {
       round: sql`round + 1`,
       status: sql`case attempts when 0 then 'pending' else 'retrying' end`,
       failures: 0,
+      failure: (eb) =>
+        eb
+          .selectFrom('webhook_attempts')
+          .select('failure')
+          .where('delivery_id', '=', id)
+          .orderBy('number', 'desc')
+          .limit(1),
       next_attempt_at: sql<Date>`now()`,
     })
     .where('id', '=', id)
