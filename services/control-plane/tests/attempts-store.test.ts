@@ -20,7 +20,7 @@ import {
   recordPublished,
 } from '../src/attempts/commands.store.ts';
 import type { Database } from '../src/db/database.ts';
-import { closeOpenAttempt, storeFailedAttempts } from '../src/videos/video-lifecycle.store.ts';
+import { closeOpenAttempt, raiseProgress, storeFailedAttempts } from '../src/videos/video-lifecycle.store.ts';
 import { MOVES } from '../src/videos/video-moves.ts';
 import { insertWorkspace, openTestDatabase } from './support/database.ts';
 
@@ -103,6 +103,17 @@ test('a move refuses a tombstone, and a video whose status is not in `from`', as
     await expect(move(id)).rejects.toThrow(`Video ${id} is not processing`);
     expect(await row(id)).toEqual(before);
   }
+});
+
+test('progress rises and never falls, and no other video changes', async () => {
+  const videoId = await video();
+  const others = [await video(), await video({ failed: true }), await video({ deleted: true })];
+  const before = await Promise.all(others.map(row));
+  expect(await raiseProgress(db, videoId, 40)).toEqual({ title: 'Any' });
+  for (const percent of [40, 30]) expect(await raiseProgress(db, videoId, percent)).toBeUndefined();
+  for (const id of others.slice(1)) expect(await raiseProgress(db, id, 50)).toBeUndefined();
+  expect((await row(videoId)).progress).toBe(40);
+  expect(await Promise.all(others.map(row))).toEqual(before);
 });
 
 describe('the open attempt of a video', () => {

@@ -199,6 +199,17 @@ describe('GET /videos', () => {
     expect(ids(await get('/videos?tag=sea&status=ready'))).toEqual([]);
   });
 
+  test('has no deleted videos, with or without filters', async () => {
+    const { videoId } = await plane.ticket({ filename: 'deleted.mp4' });
+    const lists = () =>
+      Promise.all(
+        ['limit=1', 'limit=1&environment=live'].map(async (query) => ids(await get(`/videos?${query}`))),
+      );
+    expect(await lists()).toEqual([[videoId], [videoId]]);
+    await remove(videoId);
+    for (const list of await lists()) expect(list).not.toContain(videoId);
+  });
+
   test('filters by a tag of many videos', async () => {
     await sql`insert into videos (id, workspace_id, environment, status, title, filename, tags, created_at)
       select 'vid_' || lpad(n::text, 26, '0'), ${plane.workspaceId}, 'live', 'uploading', 'Many', 'a.mp4', '{many}',
