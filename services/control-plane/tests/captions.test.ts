@@ -44,6 +44,13 @@ const hls = (videoId: string, file: string) =>
 const record = async (videoId: string) => (await api('get', `/videos/${videoId}`)).body;
 const newVideo = async () => (await plane.ticket()).videoId;
 
+/** Copies the captions of a video to this many other languages. */
+async function addLanguages(videoId: string, count: number): Promise<void> {
+  await sql`insert into captions select video_id, 'q' || chr(97 + n / 26) || chr(97 + n % 26), label, false, origin, 1, bytes,
+    cue_count, cue_starts, cue_ends, cues from captions, generate_series(0, ${count - 1}::int) n
+    where video_id = ${videoId}`.execute(plane.db);
+}
+
 /** A ready video whose file had these text tracks. `duringTranscode` runs while it is being transcoded. */
 async function videoWithTracks(
   captions: CaptionsTrack[],
@@ -66,7 +73,9 @@ const track = (language: string | null, label: string | null, text = 'A'): Capti
 
 describe('the API', () => {
   test('sets, lists, gets, replaces and deletes captions', async () => {
-    const videoId = await newVideo();
+    const [videoId, other] = [await newVideo(), await newVideo()];
+    await put(other, 'en-US?default=true');
+    const { captions: untouched } = await record(other);
     const created = await put(videoId, 'EN-us?label=English&default=true');
     expect([created.status, created.body]).toEqual([
       201,
@@ -107,6 +116,7 @@ describe('the API', () => {
     const repeated = await api('delete', `/videos/${videoId}/captions/en-us`);
     expect([repeated.status, repeated.body.code]).toEqual([404, 'captions_not_found']);
     expect((await record(videoId)).captions).toMatchObject([{ language: 'de' }]);
+    expect((await record(other)).captions).toEqual(untouched);
   });
 
   test('refuses an invalid file and reports the line', async () => {
@@ -148,6 +158,8 @@ describe('the API', () => {
     await put(videoId, 'en?default=true');
     const before = await record(videoId);
     const path = `/videos/${videoId}/captions/DE`;
+    await api('patch', path).send({ default: false });
+    expect((await record(videoId)).captions).toMatchObject([{ default: false }, { default: true }]);
     const { status, body } = await api('patch', path).send({ label: 'Für alle', default: true });
     expect([status, body]).toMatchObject([
       200,
@@ -233,10 +245,7 @@ describe('the API', () => {
   test('limits the number of languages to 50', async () => {
     const videoId = await newVideo();
     await put(videoId, 'en');
-    await sql`insert into captions select video_id, 'q' || chr(97 + n / 26) || chr(97 + n % 26), label, false, origin, 1, bytes,
-      cue_count, cue_starts, cue_ends, cues from captions, generate_series(0, 47) n where video_id = ${videoId}`.execute(
-      plane.db,
-    );
+    await addLanguages(videoId, 48);
     expect((await put(videoId, 'fr')).status).toBe(201);
     const { status, body } = await put(videoId, 'de');
     expect([status, body.code]).toEqual([409, 'captions_limit_reached']);
@@ -277,6 +286,7 @@ describe('text tracks of the file', () => {
     const tracks = [
       track('en', 'Commentary\u0007', 'of the file'),
       track('eng', null),
+      track('en', null),
       track('not a language', null),
       track('de', 'From the file'),
     ];
@@ -286,6 +296,7 @@ describe('text tracks of the file', () => {
       { language: 'de', label: 'Deutsch', origin: 'api' },
       { language: 'en', label: 'Commentary', origin: 'file', default: false },
       { language: 'en-x-2', origin: 'file' },
+      { language: 'en-x-3', origin: 'file' },
       { language: 'und', label: 'und', origin: 'file' },
     ]);
     const master = await hls(videoId, 'master.m3u8');
@@ -293,11 +304,22 @@ describe('text tracks of the file', () => {
       'TYPE=SUBTITLES,GROUP-ID="captions",NAME="Deutsch",LANGUAGE="de"',
       'TYPE=SUBTITLES,GROUP-ID="captions",NAME="Commentary",LANGUAGE="en"',
       expect.stringMatching(/,LANGUAGE="en"$/),
+      expect.stringMatching(/,LANGUAGE="en"$/),
       expect.stringMatching(/,LANGUAGE="und"$/),
     ]);
     const all = captions.reduce((sum: number, { bytes }: { bytes: number }) => sum + bytes, 0);
     const { storageBytes: withoutCaptions } = await record((await plane.readyVideo()).videoId);
     expect(storageBytes).toBe(withoutCaptions + all);
+  });
+
+  test('are left out beyond the limit of languages', async () => {
+    const videoId = await videoWithTracks([track('de', null), track('fr', null)], async (id) => {
+      await put(id, 'en');
+      await addLanguages(id, 48);
+    });
+    const { captions } = await record(videoId);
+    expect(captions).toHaveLength(50);
+    expect(captions[0]).toMatchObject({ language: 'de', origin: 'file' });
   });
 
   test('do not fail the video if they cannot be read', async () => {

@@ -74,6 +74,11 @@ describe('the images of a public video', () => {
     expect(cues[12]).toBe('00:00:11.000 --> 00:00:12.000\nstoryboard.jpg#xywh=160,90,160,90');
   });
 
+  test('are 404 before the video is ready', async () => {
+    const { videoId } = await plane.ticket({ filename: 'new.mp4', playbackPolicy: 'public' });
+    for (const part of PARTS) expect((await get(videoId, part)).status).toBe(404);
+  });
+
   test('are 404 after the deletion of the video', async () => {
     const deleted = await readyVideo('public');
     await request(plane.url).delete(`/v1/videos/${deleted}`).set(plane.credentials).expect(204);

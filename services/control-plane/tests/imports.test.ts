@@ -6,6 +6,7 @@ import {
   type ImportProgressRequest,
   INTERNAL_PATHS,
 } from '@framelane/contracts/internal-api';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
@@ -53,6 +54,13 @@ async function claim(): Promise<ClaimedImport | null> {
   const { status, body } = await plane.engine.request(INTERNAL_PATHS.claimImport, {});
   expect(status).toBe(200);
   return body.import as ClaimedImport | null;
+}
+
+/** How many videos have failed with a code. */
+async function countFailed(code: string): Promise<number> {
+  const response = await fetch(`${plane.engine.internalUrl}/metrics`);
+  const { series } = PrometheusText.parse(await response.text());
+  return series.get(`framelane_videos_finished_total{outcome="failed",code="${code}"}`) ?? 0;
 }
 
 /** Claims an import. Throws if none is due. */
@@ -127,14 +135,23 @@ describe('requesting an import', () => {
     expect(await record(response.body.id)).toEqual(response.body);
     const listed = await request(plane.url).get('/v1/videos?limit=1').set(plane.credentials);
     expect(listed.body.data).toEqual([response.body]);
-    const stored = JSON.stringify(await row(response.body.id));
-    expect(stored).not.toContain('EXAMPLE');
+    const stored = await row(response.body.id);
+    expect(JSON.stringify(stored)).not.toContain('EXAMPLE');
+    // Otherwise the ticket would end the import before its deadline.
+    const { expires_at } = await plane.db
+      .selectFrom('upload_tickets')
+      .select('expires_at')
+      .executeTakeFirstOrThrow();
+    expect(Number(expires_at)).toBeGreaterThan(Number(stored?.deadline));
   });
 
-  test('calls the file "import" if the URL has no valid file name', async () => {
-    const { body } = await post({ url: 'https://media.example.com/%2e%2e%2fpasswd', title: 'T' });
-    expect(body).toMatchObject({ filename: 'import', title: 'T' });
-  });
+  test.each(['%2e%2e%2fpasswd', `${'a'.repeat(252)}.mp4`])(
+    'calls the file "import" if the URL has no valid file name: %s',
+    async (path) => {
+      const { body } = await post({ url: `https://media.example.com/${path}`, title: 'T' });
+      expect(body).toMatchObject({ filename: 'import', title: 'T' });
+    },
+  );
 
   test('an uploaded video has no import', async () => {
     const { videoId } = await plane.ticket();
@@ -223,7 +240,9 @@ describe('an import', () => {
   test('is retried after a pause, which the record shows', async () => {
     const videoId = await create();
     const claimed = await claimDue();
+    const failedBefore = await countFailed('import_server_failed');
     await endTry(claimed, { failure: 'import_server_failed', retryInSeconds: 30, startedOver: true });
+    expect(await countFailed('import_server_failed')).toBe(failedBefore);
     const { import: shown, status } = await record(videoId);
     expect([status, shown]).toMatchObject(['uploading', { tries: 1, failure: 'import_server_failed' }]);
     expect(Date.parse(shown.nextTryAt) - Date.now()).toBeGreaterThan(25_000);
@@ -250,7 +269,9 @@ describe('an import', () => {
 
   test.each(Object.entries(IMPORT_FAILURES))('%s fails the video', async (code, message) => {
     const videoId = await create();
+    const failedBefore = await countFailed(code);
     await endTry(await claimDue(), { failure: code as keyof typeof IMPORT_FAILURES, retryInSeconds: null });
+    expect(await countFailed(code)).toBe(failedBefore + 1);
     expect(await record(videoId)).toMatchObject({ status: 'failed', error: { code, message } });
     expect(await row(videoId)).toMatchObject({ request: null, due_at: null });
     const retried = await request(plane.url).post(`/v1/videos/${videoId}/retry`).set(plane.credentials);
@@ -261,6 +282,7 @@ describe('an import', () => {
     const videoId = await create();
     const first = await claimDue();
     await endTry(first, { tries: 0 });
+    expect((await record(videoId)).import.nextTryAt).toBeNull();
     const second = await claimDue();
     expect(second.transferId).not.toBe(first.transferId);
     expect(second.tries).toBe(0);
@@ -309,7 +331,9 @@ describe('an import', () => {
     await endTry(claimed as ClaimedImport, { retryInSeconds: 3600 });
     await plane.db.updateTable('imports').set({ deadline: sql`now()` }).execute();
     expect(await claim()).toBeNull();
+    const later = await create();
     await plane.maintain('expire-imports', 'expire-tickets');
+    expect((await record(later)).status).toBe('uploading');
     for (const videoId of [running, waiting]) {
       expect(await record(videoId)).toMatchObject({ status: 'failed', error: { code: 'import_timed_out' } });
     }

@@ -13,16 +13,18 @@ beforeAll(async () => {
 afterAll(() => close());
 
 test.each(['asc', 'desc'] as const)(
-  'rows with equal times are in the order of their ids: %s',
+  'rows are in the order of their times, and with equal times of their ids: %s',
   async (order) => {
     await db.deleteFrom('workspaces').execute();
     const [early, late] = [new Date('2001-01-01'), new Date('2001-01-02')];
     const ids = Array.from({ length: 7 }, () => newId('ws')).toSorted();
+    const [lateIds, earlyIds] = [ids.slice(0, 2), ids.slice(2)];
+    const rowsAt = (created_at: Date, of: string[]) => of.map((id) => ({ id, name: 'Any', created_at }));
+    const oldestFirst = [...rowsAt(early, earlyIds), ...rowsAt(late, lateIds)];
     // Stored in the opposite order, in a table without an index that could provide the order.
-    const rows = ids.map((id, index) => ({ id, name: 'Any', created_at: index < 5 ? early : late }));
     await db
       .insertInto('workspaces')
-      .values(order === 'asc' ? rows.toReversed() : rows)
+      .values(order === 'asc' ? oldestFirst.toReversed() : oldestFirst)
       .execute();
 
     const pages: string[][] = [];
@@ -36,6 +38,7 @@ test.each(['asc', 'desc'] as const)(
       after = nextCursor === null ? undefined : readCursor(nextCursor);
     } while (after !== undefined);
     expect(pages.map(({ length }) => length)).toEqual([3, 3, 1]);
-    expect(pages.flat()).toEqual(order === 'asc' ? ids : ids.toReversed());
+    const expected = oldestFirst.map(({ id }) => id);
+    expect(pages.flat()).toEqual(order === 'asc' ? expected : expected.toReversed());
   },
 );

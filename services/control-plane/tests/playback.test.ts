@@ -48,6 +48,7 @@ describe('playlists', () => {
     expect(text.match(/^\d+\.ts$/gm)).toEqual(['0.ts', '1.ts', '2.ts', '3.ts']);
     expect(text).toContain('#EXT-X-KEY:METHOD=AES-128,URI="../key"');
     expect(text).toContain('#EXT-X-TARGETDURATION:6');
+    expect(text).not.toContain('#EXT-X-I-FRAMES-ONLY');
   });
 
   test('304 for a known version', async () => {
@@ -64,6 +65,9 @@ describe('playlists', () => {
     };
     expect(await targetDuration()).toBe('6');
     await plane.db.updateTable('videos').set({ target_duration: 7 }).where('id', '=', videoId).execute();
+    expect(await targetDuration()).toBe('6');
+    const { videoId: other } = await plane.readyVideo();
+    await plane.db.transaction().execute((trx) => incrementPlaybackVersion(trx, other));
     expect(await targetDuration()).toBe('6');
     await plane.db.transaction().execute((trx) => incrementPlaybackVersion(trx, videoId));
     expect(await targetDuration()).toBe('7');
