@@ -270,6 +270,20 @@ describe('a sign-in is refused', () => {
     await changed.stop();
   });
 
+  test('when the provider fails or refuses the request, which counts as no refused sign-in', async () => {
+    const limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 1 } });
+    for (const [error, reason] of [
+      ['server_error', 'unavailable'],
+      ['temporarily_unavailable', 'unavailable'],
+      ['invalid_scope', 'misconfigured'],
+    ]) {
+      const person = browser(limited.url);
+      const url = (await authorise(person, 'eve@example.com')).replace(/code=[^&]+/, `error=${error}`);
+      expect(failureOf(await person.get(url))).toBe(reason);
+    }
+    await limited.stop();
+  });
+
   test('after too many refused ones from one network', async () => {
     const limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 2 } });
     const person = browser(limited.url);
