@@ -93,6 +93,7 @@ describe('a poster that a client has set', () => {
 
   test('replaces the poster of the transcode, until it is deleted', async () => {
     const videoId = await readyVideo('public');
+    const other = await record(await readyVideo('public'));
     const { storageBytes, thumbnail } = await record(videoId);
     const image = jpegOf(1280, 720, 5000);
     const { status, body } = await set(videoId, image);
@@ -105,6 +106,7 @@ describe('a poster that a client has set', () => {
     const smaller = await set(videoId, jpegOf(640, 360, 300));
     expect(smaller.body).toMatchObject({ poster: { width: 640 }, storageBytes: storageBytes + 300 });
     expect((await api('delete', videoId)).status).toBe(204);
+    expect(await record(other.id)).toEqual(other);
     expect(await record(videoId)).toMatchObject({ poster: null, thumbnail, storageBytes });
     expect((await get(videoId, 'poster.jpg')).body).toEqual(IMAGES['poster.jpg']);
     expect((await api('delete', videoId)).body).toMatchObject({ status: 404, code: 'poster_not_found' });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
 import { Metrics } from '../src/metrics/metrics.ts';
@@ -30,6 +31,16 @@ async function text(videoId: string, path: string): Promise<string> {
   return body.toString();
 }
 
+/** The measured times from an upload to the first preview, in seconds. */
+async function delays(): Promise<{ count: number; sum: number }> {
+  const response = await fetch(`${plane.engine.internalUrl}/metrics`);
+  const { series } = PrometheusText.parse(await response.text());
+  const [count = 0, sum = 0] = ['count', 'sum'].map((name) =>
+    series.get(`framelane_video_preview_delay_seconds_${name}`),
+  );
+  return { count, sum };
+}
+
 describe('the preview of a long video', () => {
   test('is offered when its first segments are stored and engines keep ahead, and ends when the video is ready', async () => {
     const { videoId, audio, piece } = await videos.planned();
@@ -37,7 +48,14 @@ describe('the preview of a long video', () => {
     expect(await video(videoId)).toMatchObject({ status: 'processing', preview: null });
     expect((await get(videoId, 'master.m3u8')).status).toBe(404);
     expect((await get(videoId, 'key')).status).toBe(404);
+    const uploaded = new Date(Date.now() - 1_000_000);
+    await plane.db.updateTable('videos').set({ uploaded_at: uploaded }).where('id', '=', videoId).execute();
+    const before = await delays();
     await videos.progress(videoId, audio, 0.1, STARTED.audio);
+    const after = await delays();
+    expect(after.count - before.count).toBe(1);
+    expect(after.sum - before.sum).toBeGreaterThanOrEqual(1000);
+    expect(after.sum - before.sum).toBeLessThan(1300);
     const hls = expect.stringMatching(`/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8$`);
     expect(await video(videoId)).toMatchObject({
       status: 'processing',
