@@ -279,7 +279,7 @@ export const GROUPS = [
   stores(
     'deliveries',
     ['webhooks/deliveries.*', 'webhooks/events.service'],
-    ['webhook-deliveries', 'metrics'],
+    ['webhook-deliveries', 'webhook-deliveries-store', 'metrics'],
   ),
   stores(
     'idempotency',
@@ -296,11 +296,19 @@ export const GROUPS = [
   stores('quotas', ['quotas/quotas.{service,store}'], ['quotas', 'admin']),
   stores('sealed-values', ['sealed-values/{resealing.service,sealed-values.store}'], ['secret-rotation']),
   stores('system', ['system/system.{service,store}', 'engines/engines.{service,store}'], ['system']),
-  stores('tasks', ['tasks/task{s,-commands}.{service,store}'], ['tasks']),
+  stores('tasks', ['tasks/task{s,-commands}.{service,store}'], ['tasks', 'tasks-store', 'metrics']),
   stores(
     'upload-tickets',
     ['upload-tickets/*.{service,store}'],
-    ['upload-tickets', 'upload-tickets-store', 'lease-grace', 'metrics', 'test-videos', 'idempotency'],
+    [
+      'upload-tickets',
+      'upload-tickets-store',
+      'resumable-uploads',
+      'lease-grace',
+      'metrics',
+      'test-videos',
+      'idempotency',
+    ],
   ),
   stores('usage', ['usage/{usage.service,usage.store,bandwidth-meter}'], ['usage']),
   stores(

@@ -1,0 +1,548 @@
+import { isDeepStrictEqual } from 'node:util';
+import { newId } from '@framelane/contracts/ids';
+import type { TaskTry } from '@framelane/contracts/messages';
+import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql, type Updateable } from 'kysely';
+import type { Database } from '../src/db/database.ts';
+import type { Backlog } from '../src/db/due-rows.ts';
+import type { Schema } from '../src/db/schema.ts';
+import {
+  claimDueTaskCommands,
+  findTaskCommandBacklog,
+  hasCommandOfWaitingTask,
+  makeAllTaskCommandsDue,
+  makeCommandsOfWaitingTasksDue,
+  recordTaskPublished,
+} from '../src/tasks/task-commands.store.ts';
+import {
+  claimTask,
+  findExpiredTries,
+  findFailedTries,
+  findPlan,
+  findProgress,
+  findResults,
+  findTaskBacklog,
+  findTries,
+  insertPlan,
+  isPlanObsolete,
+  isTryCurrent,
+  makeCommandOfWorkspaceDue,
+  makeCommandsDue,
+  makeTaskDueAgain,
+  mayClaim,
+  renewTask,
+  storeTaskResult,
+} from '../src/tasks/tasks.store.ts';
+import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from './support/plan.ts';
+
+const TASKS = [AUDIO, IMAGES, ...PIECES];
+const ENDED = 1;
+const OPEN = 2;
+const DONE = { result: JSON.stringify(resultOf(AUDIO)) };
+const WAITING = { result: null };
+
+let db: Database;
+let close: () => Promise<void>;
+let workspaceId: string;
+/** Two videos of the workspace, by increasing id. */
+let own: string;
+let other: string;
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+  workspaceId = await insertWorkspace(db);
+});
+afterAll(() => close());
+beforeEach(async () => {
+  await db.deleteFrom('attempts').execute();
+  await db.deleteFrom('videos').execute();
+  [own = '', other = ''] = [newId('vid'), newId('vid')].toSorted();
+  for (const id of [other, own]) await plannedVideo({ id });
+  await setAll({ due_at: minutes(-1) });
+});
+
+const minutes = (count: number) => new Date(Date.now() + count * 60_000);
+const minutesFromNow = (time: Date) => Math.round((time.getTime() - Date.now()) / 60_000) || 0;
+const inMinutes = ({ count, oldestSeconds }: Backlog) => ({ count, minutes: Math.round(oldestSeconds / 60) });
+
+/** A video with an ended and an open attempt. */
+async function insertVideo({ id = newId('vid'), workspace = workspaceId } = {}): Promise<string> {
+  await db
+    .insertInto('videos')
+    .values({
+      ...{ id, workspace_id: workspace, environment: 'live', title: 'Any', filename: 'any.mp4' },
+      ...{ status: 'processing', size: id === other ? 8 : 7 },
+    })
+    .execute();
+  const attempt = { video_id: id, lease_expires_at: minutes(5) };
+  await db
+    .insertInto('attempts')
+    .values([
+      { ...attempt, number: ENDED, outcome: 'failed', finished_at: minutes(-4) },
+      { ...attempt, number: OPEN },
+    ])
+    .execute();
+  return id;
+}
+
+/** Both attempts have tasks, unlike in operation, so that a query that ignores the attempt finds too many. */
+async function plannedVideo(options: { id?: string; workspace?: string }): Promise<string> {
+  const videoId = await insertVideo(options);
+  for (const attempt of [ENDED, OPEN]) {
+    const source = { plan: samplePlan(), sourceSha256: `hash of ${videoId}` };
+    await insertPlan(db, { videoId, attempt }, source);
+  }
+  return videoId;
+}
+
+const closeAttempt = (videoId: string) =>
+  db
+    .updateTable('attempts')
+    .set({ outcome: 'failed', finished_at: minutes(0) })
+    .where('video_id', '=', videoId)
+    .where('number', '=', OPEN)
+    .execute();
+
+type Key = { videoId: string; attempt: number; task: number };
+type Values = Updateable<Schema['tasks']>;
+
+const keyOf = (task: number, videoId = own, attempt = OPEN): Key => ({ videoId, attempt, task });
+const setAll = (values: Values) => db.updateTable('tasks').set(values).execute();
+
+async function set(values: Values, ...keys: Key[]): Promise<void> {
+  for (const { videoId, attempt, task } of keys) {
+    await db
+      .updateTable('tasks')
+      .set(values)
+      .where('video_id', '=', videoId)
+      .where('attempt', '=', attempt)
+      .where('number', '=', task)
+      .execute();
+  }
+}
+
+const rows = () =>
+  db.selectFrom('tasks').selectAll().orderBy('video_id').orderBy('attempt').orderBy('number').execute();
+
+/** The row of a task. Its times are in minutes from now. */
+async function rowOf({ videoId, attempt, task }: Key): Promise<Record<string, unknown>> {
+  const row = (await rows()).find(
+    (each) => each.video_id === videoId && each.attempt === attempt && each.number === task,
+  );
+  const entries = Object.entries(row ?? {});
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, value instanceof Date ? minutesFromNow(value) : value]),
+  );
+}
+
+/** The result of an action, and the tasks whose rows it changes. */
+async function effectOf<T>(action: () => Promise<T>): Promise<{ result: T; changed: Key[] }> {
+  const before = await rows();
+  const result = await action();
+  const changed = (await rows()).filter((row, at) => !isDeepStrictEqual(row, before[at]));
+  return { result, changed: changed.map((row) => keyOf(row.number, row.video_id, row.attempt)) };
+}
+
+/** Runs an action on rows that are stored from the last task to the first. A query that does not sort them finds them in this order. */
+const onReversedRows = <T>(action: (trx: Database) => Promise<T>): Promise<T> =>
+  db.transaction().execute(async (trx) => {
+    await sql`create index tasks_reversed on tasks (number desc)`.execute(trx);
+    await sql`cluster tasks using tasks_reversed`.execute(trx);
+    await sql`drop index tasks_reversed`.execute(trx);
+    await sql`set local enable_indexscan = off`.execute(trx);
+    return action(trx);
+  });
+
+describe('the plan of an attempt', () => {
+  test('is stored with a row for each task, and in no other attempt', async () => {
+    const videoIds = [await insertVideo(), await insertVideo()];
+    const [videoId = ''] = videoIds;
+    const plan = samplePlan();
+    await insertPlan(db, { videoId, attempt: OPEN }, { plan, sourceSha256: 'hash' });
+    const attempts = db.selectFrom('attempts').selectAll().where('video_id', 'in', videoIds);
+    expect(await attempts.where('plan', 'is not', null).execute()).toMatchObject([
+      {
+        ...{ video_id: videoId, number: OPEN, plan, source_sha256: 'hash' },
+        lease_expires_at: Number.POSITIVE_INFINITY,
+      },
+    ]);
+    const tasks = (await rows()).filter(({ video_id }) => videoIds.includes(video_id));
+    expect(tasks.map(({ video_id, attempt, number }) => keyOf(number, video_id, attempt))).toEqual(
+      TASKS.map((task) => keyOf(task, videoId)),
+    );
+    expect(tasks.map(({ kind, frames }) => [kind, frames])).toEqual([
+      ...[
+        ['audio', 18],
+        ['images', 18],
+      ],
+      ...PIECES.map(() => ['piece', 300]),
+    ]);
+  });
+
+  test('is found with the hash of its source while its attempt is open', async () => {
+    const find = (videoId: string, attempt = OPEN) => findPlan(db, { videoId, attempt });
+    const plan = samplePlan();
+    expect(await find(own)).toEqual({ plan, sourceSha256: `hash of ${own}` });
+    expect(await find(own, ENDED)).toBeUndefined();
+    const videoId = await insertVideo();
+    expect(await find(videoId)).toBeUndefined();
+    await insertPlan(db, { videoId, attempt: OPEN }, { plan, sourceSha256: undefined });
+    expect(await find(videoId)).toEqual({ plan, sourceSha256: undefined });
+  });
+
+  test('is obsolete if its version is earlier and no engine works on the video', async () => {
+    const isObsolete = (videoId: string, planVersion = PLAN_VERSION + 1) =>
+      isPlanObsolete(db, { videoId, planVersion });
+    expect([await isObsolete(own, PLAN_VERSION), await isObsolete(own)]).toEqual([false, true]);
+    await set({ lease_expires_at: minutes(1) }, keyOf(AUDIO));
+    expect([await isObsolete(own), await isObsolete(other)]).toEqual([false, true]);
+    await closeAttempt(other);
+    await set({ lease_expires_at: null }, keyOf(AUDIO));
+    expect([await isObsolete(own), await isObsolete(other)]).toEqual([true, false]);
+  });
+});
+
+describe('a claim of a task', () => {
+  const claim = (planVersion = PLAN_VERSION) =>
+    onReversedRows((trx) => claimTask(trx, { videoId: own, planVersion, leaseSeconds: 600 }));
+  const PUBLISHED = { command_published_at: minutes(-1) };
+  beforeEach(() => set({ due_at: minutes(9) }, ...TASKS.map((task) => keyOf(task, own, ENDED))));
+
+  test('starts a try of the first task of the video that waits and is due', async () => {
+    await set({ lease_expires_at: minutes(1) }, keyOf(0));
+    await set({ due_at: minutes(1) }, keyOf(1));
+    await set(DONE, keyOf(2));
+    await set(
+      { tries: 1, progress: 0.5, command_due_at: minutes(0), command_claimed_until: minutes(1) },
+      keyOf(3),
+    );
+    const plan = samplePlan();
+    expect(await effectOf(claim)).toEqual({
+      result: {
+        ...{ attempt: OPEN, task: 3, try: 2, work: plan.tasks[3] },
+        plan: { ...plan, facts: undefined, tasks: undefined },
+      },
+      changed: [keyOf(3)],
+    });
+    expect(await rowOf(keyOf(3))).toMatchObject({
+      ...{ tries: 2, progress: 0, started_at: 0, lease_expires_at: 10 },
+      ...{ command_due_at: null, command_claimed_until: null, command_published_at: null },
+    });
+    expect((await claim())?.task).toBe(4);
+    expect(await effectOf(claim)).toEqual({ result: undefined, changed: [] });
+  });
+
+  test('needs a plan of this version for its attempt', async () => {
+    const later = PLAN_VERSION + 1;
+    await db
+      .updateTable('attempts')
+      .set({ plan: JSON.stringify({ ...samplePlan(), version: later }) })
+      .where((eb) => eb.or([eb('video_id', '=', other), eb('number', '=', ENDED)]))
+      .execute();
+    expect(await effectOf(() => claim(later))).toEqual({ result: undefined, changed: [] });
+    expect((await claim())?.task).toBe(0);
+  });
+
+  test('uses the published command of the task', async () => {
+    await setAll(PUBLISHED);
+    expect((await effectOf(claim)).changed).toEqual([keyOf(0)]);
+    expect(await rowOf(keyOf(0))).toMatchObject({ command_published_at: null });
+  });
+
+  test('of a task without a published command makes the first published one of the attempt due again', async () => {
+    await setAll(PUBLISHED);
+    await set({ command_published_at: null }, keyOf(0), keyOf(1));
+    expect((await effectOf(claim)).changed).toEqual([keyOf(0), keyOf(2)]);
+    expect(await rowOf(keyOf(2))).toMatchObject({ command_due_at: 0, command_published_at: null });
+  });
+});
+
+describe('the limit of a workspace', () => {
+  const LEASED = { lease_expires_at: minutes(1) };
+
+  test('counts the tasks of its videos that engines work on', async () => {
+    const foreign = await insertWorkspace(db);
+    const videoId = await plannedVideo({ workspace: foreign });
+    await set(LEASED, keyOf(0), keyOf(1, other), keyOf(0, videoId));
+    expect([await mayClaim(db, workspaceId, 2), await mayClaim(db, workspaceId, 3)]).toEqual([false, true]);
+    expect([await mayClaim(db, foreign, 1), await mayClaim(db, foreign, 2)]).toEqual([false, true]);
+  });
+
+  test('holds for claims at the same time, and delays no claim of another workspace', async () => {
+    const foreign = await insertWorkspace(db);
+    const may = (workspace = workspaceId) => db.transaction().execute((trx) => mayClaim(trx, workspace, 1));
+    const waits = () =>
+      sql`select from pg_locks join pg_database on pg_database.oid = database
+        where datname = current_database() and locktype = 'advisory' and not granted`.execute(db);
+    const { second } = await db.transaction().execute(async (trx) => {
+      expect(await mayClaim(trx, workspaceId, 1)).toBe(true);
+      expect(await may(foreign)).toBe(true);
+      const concurrent = may();
+      await until(async () => (await waits()).rows.length === 1);
+      await claimTask(trx, { videoId: own, planVersion: PLAN_VERSION, leaseSeconds: 600 });
+      return { second: concurrent };
+    });
+    expect(await second).toBe(false);
+  });
+});
+
+describe('commands become due', () => {
+  test('for the waiting task of a workspace with the lowest number', async () => {
+    await plannedVideo({ workspace: await insertWorkspace(db) });
+    const makeDue = () =>
+      effectOf(() => onReversedRows((trx) => makeCommandOfWorkspaceDue(trx, workspaceId)));
+    for (const videoId of [own, other])
+      for (const attempt of [ENDED, OPEN])
+        await set(DONE, ...TASKS.map((task) => keyOf(task, videoId, attempt)));
+    await set({ ...WAITING, lease_expires_at: minutes(1) }, keyOf(0));
+    await set({ ...WAITING, due_at: minutes(1) }, keyOf(1));
+    await set({ ...WAITING, command_due_at: minutes(-1) }, keyOf(2));
+    await set({ ...WAITING, due_at: minutes(-1), command_published_at: minutes(-1) }, keyOf(4));
+    await set({ ...WAITING, due_at: minutes(-1) }, keyOf(3, other));
+    expect((await makeDue()).changed).toEqual([keyOf(3, other)]);
+    expect((await makeDue()).changed).toEqual([keyOf(4)]);
+    expect(await rowOf(keyOf(4))).toMatchObject({ command_due_at: 0, command_published_at: null });
+    expect((await makeDue()).changed).toEqual([]);
+  });
+
+  test('for different tasks of a workspace when tasks end at the same time', async () => {
+    await setAll(DONE);
+    await set(WAITING, keyOf(0), keyOf(1, other));
+    await db.transaction().execute(async (trx) => {
+      await makeCommandOfWorkspaceDue(trx, workspaceId);
+      const { changed } = await effectOf(() => makeCommandOfWorkspaceDue(db, workspaceId));
+      expect(changed).toEqual([keyOf(1, other)]);
+    });
+    expect(await rowOf(keyOf(0))).toMatchObject({ command_due_at: 0 });
+  });
+
+  test('for the first tasks of an attempt that wait and have none', async () => {
+    const makeDue = (count: number) =>
+      effectOf(() => onReversedRows((trx) => makeCommandsDue(trx, { videoId: own, attempt: OPEN }, count)));
+    await set(DONE, keyOf(0));
+    await set({ lease_expires_at: minutes(1) }, keyOf(1));
+    await set({ command_published_at: minutes(-1) }, keyOf(2));
+    expect((await makeDue(1)).changed).toEqual([keyOf(3)]);
+    expect(await rowOf(keyOf(3))).toMatchObject({ command_due_at: 0 });
+    expect((await makeDue(5)).changed).toEqual([keyOf(4)]);
+  });
+});
+
+describe('a try', () => {
+  let current: TaskTry;
+  beforeEach(() => {
+    current = { ...keyOf(3), try: 2 };
+  });
+
+  const RENEWAL = { leaseSeconds: 600, fraction: 0.5, startedRenditions: { '360p': 'avc1.64001e' } };
+  const RUNNING = {
+    tries: 2,
+    progress: 0.2,
+    lease_expires_at: minutes(1),
+    started_renditions: { audio: 'mp4a' },
+  };
+  const renew = (taskTry: TaskTry) => renewTask(db, taskTry, RENEWAL);
+  const store = (taskTry: TaskTry, task = AUDIO) => storeTaskResult(db, taskTry, resultOf(task));
+  const retry = (taskTry: TaskTry) => makeTaskDueAgain(db, taskTry, { failedTries: 3, delaySeconds: 600 });
+
+  test.each<[string, (taskTry: TaskTry) => Promise<unknown>, unknown]>([
+    ['a check', (taskTry) => isTryCurrent(db, taskTry), false],
+    ['a renewal', renew, false],
+    ['a result', (taskTry) => store(taskTry), undefined],
+    ['the failed tries', (taskTry) => findFailedTries(db, taskTry), undefined],
+    ['the end', retry, undefined],
+  ])(
+    '%s: a try of another video, attempt or task, an earlier try and an ended one are not current',
+    async (_, use, result) => {
+      await set(RUNNING, current);
+      const outdated = [{ videoId: other }, { attempt: ENDED }, { task: 4 }, { try: 1 }];
+      for (const difference of outdated)
+        expect(await effectOf(() => use({ ...current, ...difference }))).toEqual({ result, changed: [] });
+      await set({ lease_expires_at: null }, current);
+      expect(await effectOf(() => use(current))).toEqual({ result, changed: [] });
+    },
+  );
+
+  test('is current while an engine works on it', async () => {
+    await set(RUNNING, current);
+    expect(await isTryCurrent(db, current)).toBe(true);
+  });
+
+  test('is renewed alone; its progress does not fall, and renditions are added', async () => {
+    await setAll(RUNNING);
+    expect(await effectOf(() => renew(current))).toEqual({ result: true, changed: [keyOf(3)] });
+    const renewed = {
+      ...{ lease_expires_at: 10, progress: 0.5 },
+      started_renditions: { audio: 'mp4a', '360p': 'avc1.64001e' },
+    };
+    expect(await rowOf(current)).toMatchObject(renewed);
+    await renewTask(db, current, { leaseSeconds: 600, fraction: 0.3, startedRenditions: {} });
+    expect(await rowOf(current)).toMatchObject(renewed);
+  });
+
+  test('stores its result alone, and the tasks of its attempt without a result are left', async () => {
+    await setAll(RUNNING);
+    expect(await effectOf(() => store(current))).toEqual({
+      ...{ result: { kind: 'piece', left: TASKS.length - 1 }, changed: [keyOf(3)] },
+    });
+    expect(await rowOf(current)).toMatchObject({
+      ...{ result: resultOf(AUDIO), lease_expires_at: null, progress: 1 },
+      started_renditions: { audio: 'mp4a.40.2' },
+    });
+    const others = [IMAGES, 2, 4];
+    await set({ ...DONE, lease_expires_at: null }, ...others.map((task) => keyOf(task)));
+    expect(await store({ ...current, task: AUDIO })).toEqual({ kind: 'audio', left: 0 });
+  });
+
+  test('with a result from the middle of a rendition has not started it', async () => {
+    await set(RUNNING, current);
+    await store(current, 3);
+    expect((await rowOf(current)).started_renditions).toEqual({ audio: 'mp4a' });
+  });
+
+  test('knows how often its task has failed', async () => {
+    await setAll({ ...RUNNING, failed_tries: 9 });
+    await set({ failed_tries: 1 }, current);
+    expect(await findFailedTries(db, current)).toEqual({ kind: 'piece', failedTries: 1 });
+  });
+
+  test('ends alone, and the next one is due after the delay with a command of its own', async () => {
+    await setAll({ ...RUNNING, command_claimed_until: minutes(1), command_published_at: minutes(-1) });
+    expect((await effectOf(() => retry(current))).changed).toEqual([keyOf(3)]);
+    expect(await rowOf(current)).toMatchObject({
+      ...{ tries: 2, lease_expires_at: null, progress: 0, failed_tries: 3, due_at: 10 },
+      ...{ command_due_at: 10, command_claimed_until: null, command_published_at: null },
+    });
+  });
+});
+
+test('tries of all videos are found; they have expired when their leases have', async () => {
+  const [expired, live] = [[keyOf(3), keyOf(0, other)], keyOf(4)];
+  await setAll({ tries: 2 });
+  await set({ lease_expires_at: minutes(-1) }, ...expired);
+  await set({ lease_expires_at: minutes(1) }, live);
+  const triesOf = (keys: Key[]) => new Set(keys.map((key) => ({ ...key, try: 2 })));
+  expect(new Set(await findTries(db))).toEqual(triesOf([...expired, live]));
+  expect(new Set(await findExpiredTries(db, 10))).toEqual(triesOf(expired));
+  expect(await findExpiredTries(db, 1)).toHaveLength(1);
+});
+
+test('the progress of an attempt is the completed part of its frames', async () => {
+  const progress = (videoId: string) => findProgress(db, { videoId, attempt: OPEN });
+  await setAll({ progress: 1 });
+  await set({ progress: 0 }, ...TASKS.map((task) => keyOf(task)));
+  await set(DONE, keyOf(2));
+  await set({ progress: 0.5 }, keyOf(3));
+  expect(await progress(own)).toBeCloseTo((300 + 150) / (2 * 18 + 3 * 300));
+  expect(await progress(other)).toBe(1);
+  expect(await progress(await insertVideo())).toBe(0);
+});
+
+test('the results of an attempt are ordered by task, and complete', async () => {
+  const find = () => onReversedRows((trx) => findResults(trx, { videoId: own, attempt: OPEN }));
+  await setAll(DONE);
+  for (const task of TASKS)
+    await set({ result: JSON.stringify(resultOf(task)), tries: task + 1 }, keyOf(task));
+  expect(await find()).toEqual(TASKS.map((task) => ({ task, try: task + 1, result: resultOf(task) })));
+  await set(WAITING, keyOf(3));
+  await expect(find()).rejects.toThrow(`Task 3 of ${own} is not done`);
+});
+
+test('the backlog of tasks counts those that wait and those that engines work on', async () => {
+  const backlog = async () => {
+    const { waiting, running } = await findTaskBacklog(db);
+    return { waiting: inMinutes(waiting), running: inMinutes(running) };
+  };
+  await setAll({ ...DONE, due_at: minutes(-90), started_at: minutes(-90) });
+  expect(await backlog()).toEqual({ waiting: { count: 0, minutes: 0 }, running: { count: 0, minutes: 0 } });
+  const started = { ...WAITING, started_at: minutes(-7), lease_expires_at: minutes(1) };
+  await set(started, keyOf(0));
+  await set({ ...started, started_at: minutes(-3) }, keyOf(0, other));
+  await set({ ...WAITING, due_at: minutes(-10) }, keyOf(1));
+  await set({ ...WAITING, due_at: minutes(-5) }, keyOf(1, other));
+  await set({ ...WAITING, due_at: minutes(5) }, keyOf(2, other));
+  expect(await backlog()).toEqual({
+    waiting: { count: 3, minutes: 10 },
+    running: { count: 2, minutes: 7 },
+  });
+});
+
+describe('commands for tasks', () => {
+  const claim = async (limit: number, on = db) =>
+    (await claimDueTaskCommands(on, limit, 600)).map(({ videoId, attempt, task }) =>
+      keyOf(task, videoId, attempt),
+    );
+
+  test('that are due and unclaimed are claimed, those due for longest first, then by number', async () => {
+    const dueAt = minutes(-2);
+    await set({ command_due_at: minutes(1) }, keyOf(0));
+    await set({ command_due_at: minutes(-9), command_claimed_until: minutes(1) }, keyOf(1));
+    await set({ command_due_at: minutes(-1) }, keyOf(2), keyOf(4));
+    await set({ command_due_at: dueAt, command_claimed_until: minutes(-1) }, keyOf(3, other));
+    expect(await effectOf(() => claimDueTaskCommands(db, 1, 600))).toEqual({
+      result: [{ ...keyOf(3, other), workspaceId, sourceBytes: 8, dueAt }],
+      changed: [keyOf(3, other)],
+    });
+    expect(await rowOf(keyOf(3, other))).toMatchObject({ command_due_at: -2, command_claimed_until: 10 });
+    expect(await onReversedRows((trx) => claimDueTaskCommands(trx, 1, 600))).toMatchObject([
+      { ...keyOf(2), sourceBytes: 7 },
+    ]);
+    expect([await claim(1), await claim(1)]).toEqual([[keyOf(4)], []]);
+  });
+
+  test('are claimed once by control planes that claim at the same time', async () => {
+    await set({ command_due_at: minutes(-1) }, keyOf(0), keyOf(0, other));
+    await db.transaction().execute(async (trx) => {
+      const claimed = [await claim(1, trx), await claim(10)].flat();
+      expect(new Set(claimed)).toEqual(new Set([keyOf(0), keyOf(0, other)]));
+      expect(claimed).toHaveLength(2);
+    });
+  });
+
+  test('are recorded as published, unless a later command of the task is due by now', async () => {
+    const dueAt = minutes(-1);
+    await setAll({ command_due_at: dueAt, command_claimed_until: minutes(1) });
+    const command = { ...keyOf(3), workspaceId, sourceBytes: 7, dueAt };
+    const record = (time: Date) => effectOf(() => recordTaskPublished(db, { ...command, dueAt: time }));
+    expect((await record(minutes(-2))).changed).toEqual([]);
+    expect((await record(dueAt)).changed).toEqual([keyOf(3)]);
+    expect(await rowOf(keyOf(3))).toMatchObject({
+      ...{ command_due_at: null, command_claimed_until: null, command_published_at: 0 },
+    });
+  });
+
+  test('become due again if they were published long ago', async () => {
+    const hasOne = () => hasCommandOfWaitingTask(db, 600);
+    const makeDue = () => effectOf(() => makeCommandsOfWaitingTasksDue(db, 600));
+    await set({ command_published_at: minutes(-5) }, keyOf(4));
+    expect([await hasOne(), await makeDue()]).toEqual([false, { result: 0, changed: [] }]);
+    const keys = [keyOf(3), keyOf(0, other)];
+    await set({ command_published_at: minutes(-20) }, ...keys);
+    expect([await hasOne(), await makeDue()]).toEqual([true, { result: 2, changed: keys }]);
+    for (const key of keys)
+      expect(await rowOf(key)).toMatchObject({ command_due_at: 0, command_published_at: null });
+  });
+
+  test('all become due again; a later due time remains, and claims end', async () => {
+    await set({ command_due_at: minutes(-3), command_claimed_until: minutes(1) }, keyOf(0));
+    await set({ command_due_at: minutes(5), command_claimed_until: minutes(1) }, keyOf(1));
+    await set({ command_published_at: minutes(-1) }, keyOf(2), keyOf(3, other));
+    const keys = [keyOf(0), keyOf(1), keyOf(2), keyOf(3, other)];
+    expect((await effectOf(() => makeAllTaskCommandsDue(db))).changed).toEqual(keys);
+    const due = await Promise.all(keys.map(rowOf));
+    expect(due.map(({ command_due_at }) => command_due_at)).toEqual([-3, 5, 0, 0]);
+    for (const row of due)
+      expect(row).toMatchObject({ command_claimed_until: null, command_published_at: null });
+  });
+
+  test('that are due count in the backlog, claimed or not', async () => {
+    const backlog = async () => inMinutes(await findTaskCommandBacklog(db));
+    await set({ command_due_at: minutes(1) }, keyOf(0));
+    expect(await backlog()).toEqual({ count: 0, minutes: 0 });
+    await set({ command_due_at: minutes(-1) }, keyOf(1));
+    await set({ command_due_at: minutes(-3), command_claimed_until: minutes(1) }, keyOf(1, other));
+    expect(await backlog()).toEqual({ count: 2, minutes: 3 });
+  });
+});
