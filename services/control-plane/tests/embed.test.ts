@@ -315,9 +315,16 @@ describe('oEmbed', () => {
     expect([response.status, response.body.code]).toEqual([404, 'video_not_found']);
   });
 
+  test('404 for another page whose address ends like that of a player page', async () => {
+    const { videoId } = await plane.ticket();
+    const url = embedUrlOf(videoId).replace('/embed/', '/other/embed/');
+    expect((await oEmbed({ url })).status).toBe(404);
+  });
+
   test('401 for a signed video, 501 for XML', async () => {
     const signed = await oEmbed({ url: embedUrlOf(await signedVideo()) });
     expect([signed.status, signed.body.code]).toEqual([401, 'playback_token_required']);
+    expect(signed.headers['www-authenticate']).toBe('Bearer');
     expect(signed.text).not.toContain('secret');
     const xml = await oEmbed({ url: embedUrlOf('vid_a'), format: 'xml' });
     expect([xml.status, xml.body.code]).toEqual([501, 'format_not_supported']);
