@@ -47,8 +47,8 @@ export class ComposeStack {
   }
 
   /**
-   * Restarts all containers and waits until they are healthy. During a restart, the DNS server of podman's networks sometimes exits; the
-   * next restart starts it again.
+   * Restarts all containers and waits until they are healthy. During a restart, the DNS server of podman's networks sometimes exits. The
+   * next restart starts it again, but may also end it.
    */
   async restart() {
     await this.#recordVolumes();
@@ -60,12 +60,13 @@ export class ComposeStack {
     await this.#run('up', '--detach', '--wait', ...this.#scale);
   }
 
-  /** Whether a running control plane can resolve the name of another service. True as well if it does not run. */
+  /** Whether a running control plane can resolve the name of any other service. True as well if it does not run. */
   async #hasNames() {
-    const lookup = `require('node:dns').lookup('postgres', (error) => console.log(error?.code ?? 'found'))`;
+    const lookups = `['postgres', 'rabbitmq'].map((name) => require('node:dns/promises').lookup(name))`;
+    const lookup = `Promise.any(${lookups}).then(() => console.log('found'), () => console.log('none'))`;
     try {
       const [controlPlane] = await this.containers('control-plane');
-      return (await this.exec(controlPlane, 'node', '-e', lookup)).trim() !== 'ENOTFOUND';
+      return (await this.exec(controlPlane, 'node', '-e', lookup)).trim() === 'found';
     } catch {
       return true;
     }

@@ -2461,7 +2461,7 @@ export interface components {
             attempts: number;
             /** @description The status code of the endpoint's response to the last attempt; `null` without a response. */
             responseStatus: number | null;
-            /** @description Why the last attempt failed; otherwise `null`. */
+            /** @description Why the last attempt failed, or `webhook_disabled` if the delivery was given up; otherwise `null`. */
             error: components["schemas"]["WebhookDeliveryError"] | null;
             /**
              * Format: date-time

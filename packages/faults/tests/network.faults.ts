@@ -27,6 +27,9 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   cluster.heal();
+  // A test that fails may have left an encoder stopped.
+  for (const engine of cluster.engines.filter(({ pid }) => pid !== undefined))
+    await engine.signalPrograms('SIGCONT');
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {

@@ -235,7 +235,7 @@ describe('a full disk', () => {
       await full.end('SIGTERM');
       await unmountSmallDisk(disk);
       await full.start();
-      // A test that fails may not have started it.
+      // A test that fails may not have started the healthy engine.
       if (healthy.pid === undefined) await healthy.start();
     }
   }

@@ -59,7 +59,7 @@ test('a single node has both roles, whatever ENGINE_ROLES says', () => {
 });
 
 async function scrape(port: number): Promise<Series[]> {
-  const { series } = PrometheusText.parse(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
+  const { series } = await PrometheusText.scrape(`http://127.0.0.1:${port}/metrics`);
   return [...series.keys()].map((key) => {
     const [name = '', labels = ''] = key.split('{');
     return { name, labels: Object.fromEntries(matchers(labels).map(({ label, value }) => [label, value])) };

@@ -18,6 +18,14 @@ export class PrometheusText {
     return parsed;
   }
 
+  /** The metrics at a URL. */
+  static async scrape(url: string): Promise<PrometheusText> {
+    const response = await fetch(url);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${url} responded with ${response.status}: ${text}`);
+    return PrometheusText.parse(text);
+  }
+
   /** The series whose name starts with `prefix`, sorted by name. */
   withPrefix(prefix: string): Record<string, number> {
     const found = [...this.series].filter(([name]) => name.startsWith(prefix));

@@ -105,7 +105,7 @@ test('a move refuses a tombstone, and a video whose status is not in `from`', as
   }
 });
 
-test('progress rises and never falls, and no other video changes', async () => {
+test('progress rises and never falls, and changes only this processing video', async () => {
   const videoId = await video();
   const others = [await video(), await video({ failed: true }), await video({ deleted: true })];
   const before = await Promise.all(others.map(row));

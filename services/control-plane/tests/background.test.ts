@@ -240,12 +240,12 @@ describe('transcode commands', () => {
     expect(publishing.mock.calls.map(([message]) => message.data.videoId)).toEqual([lost]);
   });
 
-  test('that an engine received and did not claim are published again, but not at once', async () => {
+  test('that an engine received and did not claim are published again 15 minutes after they were published', async () => {
     const [lost = ''] = await queued([60, 10]);
+    const publishing = jest.spyOn(plane.bus, 'publish');
     const consumer = await plane.bus.consume('engine.commands', { prefetch: 1 }, async () => {});
     await until(async () => (await waiting()) === 0);
     await consumer.stop();
-    const publishing = jest.spyOn(plane.bus, 'publish');
     for (let n = 0; n < 3; n++) await plane.maintain(...STEPS);
     await until(async () => (await waiting()) === 1);
     expect(publishing.mock.calls.map(([message]) => message.data.videoId)).toEqual([lost]);

@@ -44,7 +44,7 @@ const hls = (videoId: string, file: string) =>
 const record = async (videoId: string) => (await api('get', `/videos/${videoId}`)).body;
 const newVideo = async () => (await plane.ticket()).videoId;
 
-/** Copies the captions of a video to this many other languages. */
+/** Copies the only captions of a video to this many other languages. */
 async function addLanguages(videoId: string, count: number): Promise<void> {
   await sql`insert into captions select video_id, 'q' || chr(97 + n / 26) || chr(97 + n % 26), label, false, origin, 1, bytes,
     cue_count, cue_starts, cue_ends, cues from captions, generate_series(0, ${count - 1}::int) n

@@ -270,7 +270,7 @@ describe('a sign-in is refused', () => {
     await changed.stop();
   });
 
-  test('when the provider fails or refuses the request, which counts as no refused sign-in', async () => {
+  test('when the provider fails or refuses the request; the limit of refused sign-ins does not count it', async () => {
     const limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 1 } });
     for (const [error, reason] of [
       ['server_error', 'unavailable'],

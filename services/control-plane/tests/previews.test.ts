@@ -33,8 +33,7 @@ async function text(videoId: string, path: string): Promise<string> {
 
 /** The measured times from an upload to the first preview, in seconds. */
 async function delays(): Promise<{ count: number; sum: number }> {
-  const response = await fetch(`${plane.engine.internalUrl}/metrics`);
-  const { series } = PrometheusText.parse(await response.text());
+  const { series } = await PrometheusText.scrape(`${plane.engine.internalUrl}/metrics`);
   const [count = 0, sum = 0] = ['count', 'sum'].map((name) =>
     series.get(`framelane_video_preview_delay_seconds_${name}`),
   );

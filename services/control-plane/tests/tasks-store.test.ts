@@ -73,6 +73,7 @@ async function insertVideo({ id = newId('vid'), workspace = workspaceId } = {}):
     .insertInto('videos')
     .values({
       ...{ id, workspace_id: workspace, environment: 'live', title: 'Any', filename: 'any.mp4' },
+      // The commands of a video have its size.
       ...{ status: 'processing', size: id === other ? 8 : 7 },
     })
     .execute();
@@ -173,10 +174,8 @@ describe('the plan of an attempt', () => {
       TASKS.map((task) => keyOf(task, videoId)),
     );
     expect(tasks.map(({ kind, frames }) => [kind, frames])).toEqual([
-      ...[
-        ['audio', 18],
-        ['images', 18],
-      ],
+      ['audio', 18],
+      ['images', 18],
       ...PIECES.map(() => ['piece', 300]),
     ]);
   });
@@ -289,7 +288,7 @@ describe('the limit of a workspace', () => {
 });
 
 describe('commands become due', () => {
-  test('for the waiting task of a workspace with the lowest number', async () => {
+  test('for the waiting task with the lowest number in a workspace', async () => {
     await plannedVideo({ workspace: await insertWorkspace(db) });
     const makeDue = () =>
       effectOf(() => onReversedRows((trx) => makeCommandOfWorkspaceDue(trx, workspaceId)));
@@ -370,7 +369,7 @@ describe('a try', () => {
     expect(await isTryCurrent(db, current)).toBe(true);
   });
 
-  test('is renewed alone; its progress does not fall, and renditions are added', async () => {
+  test('is renewed and no other task changes; its progress does not fall, and renditions are added', async () => {
     await setAll(RUNNING);
     expect(await effectOf(() => renew(current))).toEqual({ result: true, changed: [keyOf(3)] });
     const renewed = {
@@ -382,11 +381,10 @@ describe('a try', () => {
     expect(await rowOf(current)).toMatchObject(renewed);
   });
 
-  test('stores its result alone, and the tasks of its attempt without a result are left', async () => {
+  test('stores its result, and knows how many tasks of the attempt have none', async () => {
     await setAll(RUNNING);
-    expect(await effectOf(() => store(current))).toEqual({
-      ...{ result: { kind: 'piece', left: TASKS.length - 1 }, changed: [keyOf(3)] },
-    });
+    const result = { kind: 'piece', left: TASKS.length - 1 };
+    expect(await effectOf(() => store(current))).toEqual({ result, changed: [keyOf(3)] });
     expect(await rowOf(current)).toMatchObject({
       ...{ result: resultOf(AUDIO), lease_expires_at: null, progress: 1 },
       started_renditions: { audio: 'mp4a.40.2' },
@@ -396,19 +394,19 @@ describe('a try', () => {
     expect(await store({ ...current, task: AUDIO })).toEqual({ kind: 'audio', left: 0 });
   });
 
-  test('with a result from the middle of a rendition has not started it', async () => {
+  test('starts no rendition with a result that lacks its first segment', async () => {
     await set(RUNNING, current);
     await store(current, 3);
     expect((await rowOf(current)).started_renditions).toEqual({ audio: 'mp4a' });
   });
 
-  test('knows how often its task has failed', async () => {
+  test('has a task whose failed tries are counted', async () => {
     await setAll({ ...RUNNING, failed_tries: 9 });
     await set({ failed_tries: 1 }, current);
     expect(await findFailedTries(db, current)).toEqual({ kind: 'piece', failedTries: 1 });
   });
 
-  test('ends alone, and the next one is due after the delay with a command of its own', async () => {
+  test('ends and no other task changes; the next one is due after the delay with a command of its own', async () => {
     await setAll({ ...RUNNING, command_claimed_until: minutes(1), command_published_at: minutes(-1) });
     expect((await effectOf(() => retry(current))).changed).toEqual([keyOf(3)]);
     expect(await rowOf(current)).toMatchObject({

@@ -22,7 +22,7 @@ import {
   renewDelivery,
   type ScheduleChange,
 } from '../src/webhooks/deliveries.store.ts';
-import { insertEndpoint } from '../src/webhooks/endpoints.store.ts';
+import { countEndpoints, insertEndpoint } from '../src/webhooks/endpoints.store.ts';
 import { insertWorkspace, openTestDatabase } from './support/database.ts';
 
 let db: Database;
@@ -38,8 +38,7 @@ beforeEach(async () => {
   await db.deleteFrom('webhook_events').execute();
 });
 
-const NOW = Date.now();
-const minutes = (count: number) => new Date(NOW + count * 60_000);
+const minutes = (count: number) => new Date(Date.now() + count * 60_000);
 const timeOf = (value: number | undefined) => (value === undefined ? null : minutes(value));
 
 /** Differences from a delivery that succeeded. Times are in minutes from now. */
@@ -89,7 +88,18 @@ async function delivery(endpoint_id: string, difference: Difference = {}): Promi
       claimed_until: timeOf(claimedUntil),
     })
     .execute();
+  if (attempted !== undefined) await attempt(id, { number: 1, failure });
   return id;
+}
+
+async function attempt(
+  delivery_id: string,
+  { number, failure }: { number: number; failure?: DeliveryFailure | undefined },
+): Promise<void> {
+  await db
+    .insertInto('webhook_attempts')
+    .values({ delivery_id, number, at: minutes(number), duration_ms: 7, failure: failure ?? null })
+    .execute();
 }
 
 async function oneOfEachKind(endpointId: string): Promise<Record<keyof typeof KINDS, string>> {
@@ -121,7 +131,7 @@ async function claimAll() {
   return claims.map((claim) => ({
     ...claim,
     claimed_until,
-    expired: { ...claim, claimed_until: minutes(-1) },
+    replaced: { ...claim, claimed_until: minutes(-1) },
   }));
 }
 
@@ -168,11 +178,7 @@ test('the last delivery of an endpoint is the one attempted most recently', asyn
 test('the attempts of deliveries are found oldest first', async () => {
   const whk = await endpoint();
   const [one, two, other] = [await delivery(whk), await delivery(whk), await delivery(whk)];
-  for (const number of [2, 1]) {
-    const attempt = { number, at: minutes(number), duration_ms: 7 };
-    const attempts = [two, one, other].map((delivery_id) => ({ ...attempt, delivery_id }));
-    await db.insertInto('webhook_attempts').values(attempts).execute();
-  }
+  for (const number of [2, 1]) for (const id of [two, one, other]) await attempt(id, { number });
   const found = await findAttempts(db, [one, two]);
   expect(found.map(({ number }) => number)).toEqual([1, 1, 2, 2]);
   expect(new Set(found.map(({ delivery_id }) => delivery_id))).toEqual(new Set([one, two]));
@@ -193,17 +199,17 @@ describe('claims', () => {
     expect([await claim(9, 3), await isAnyDue(db)]).toEqual([[second], false]);
   });
 
-  test('release and lock their own delivery, unless they have expired', async () => {
+  test('lock and release their own delivery, unless another claim has replaced them', async () => {
     const whk = await endpoint();
     for (const due of [-1, -2, -3]) await delivery(whk, { due });
-    for (const { expired, ...claim } of await claimAll()) {
-      expect(await lockClaimed(db, expired)).toBeUndefined();
+    for (const { replaced, ...claim } of await claimAll()) {
+      expect(await lockClaimed(db, replaced)).toBeUndefined();
       const unlocked = await db.transaction().execute(async (trx) => {
         expect(await lockClaimed(trx, claim)).toMatchObject({ id: claim.id });
         return db.selectFrom('webhook_deliveries').select('id').forUpdate().skipLocked().execute();
       });
       expect(ids([claim, ...unlocked])).toEqual(ids(await rows()));
-      expect(await changedBy(() => releaseClaim(db, expired))).toEqual([]);
+      expect(await changedBy(() => releaseClaim(db, replaced))).toEqual([]);
       expect(await changedBy(() => releaseClaim(db, claim))).toEqual([claim.id]);
     }
   });
@@ -237,16 +243,16 @@ test.each<[string, ScheduleChange | undefined]>([
   expect(await row(id)).toMatchObject({ status, attempts: 1, failure: 'unexpected_status' });
 });
 
-test.each<[keyof typeof KINDS, 'pending' | 'retrying']>([
-  ['pending', 'pending'],
-  ['retrying', 'retrying'],
-  ['succeeded', 'retrying'],
-  ['failed', 'retrying'],
-])('a delivery that is %s is %s after a renewal, and no other changes', async (kind, status) => {
+test.each<[keyof typeof KINDS, 'pending' | 'retrying', DeliveryFailure | null]>([
+  ['pending', 'pending', null],
+  ['retrying', 'retrying', null],
+  ['succeeded', 'retrying', null],
+  ['failed', 'retrying', 'gone'],
+])('a delivery that is %s is %s after a renewal, and no other changes', async (kind, status, failure) => {
   const { [kind]: id } = await oneOfEachKind(await endpoint());
   expect(await changedBy(() => renewDelivery(db, id))).toEqual([id]);
   const renewed = await row(id);
-  expect(renewed).toMatchObject({ status, round: 2, failures: 0 });
+  expect(renewed).toMatchObject({ status, round: 2, failures: 0, failure });
   expect(Math.abs((renewed?.next_attempt_at?.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
 });
 
@@ -267,19 +273,22 @@ test('only the open deliveries of a disabled endpoint are given up', async () =>
 test('a delivery that was given up has the failure of its last attempt again after a renewal', async () => {
   const whk = await endpoint({ enabled: false });
   const { pending, retrying } = await oneOfEachKind(whk);
-  for (const [number, failure] of [
-    ...([
-      [1, 'gone'],
-      [2, 'timeout'],
-    ] as const),
-  ])
-    await db
-      .insertInto('webhook_attempts')
-      .values({ delivery_id: retrying, number, at: minutes(number), duration_ms: 7, failure })
-      .execute();
+  await attempt(retrying, { number: 3, failure: 'timeout' });
+  await attempt(retrying, { number: 2, failure: 'gone' });
   await giveUpDeliveries(db, whk);
   for (const id of [pending, retrying]) await renewDelivery(db, id);
   expect([(await row(pending))?.failure, (await row(retrying))?.failure]).toEqual([null, 'timeout']);
+});
+
+test('the endpoints of a workspace are counted', async () => {
+  const whk = await endpoint();
+  await endpoint();
+  await db
+    .updateTable('webhook_endpoints')
+    .set({ workspace_id: await insertWorkspace(db) })
+    .where('id', '=', whk)
+    .execute();
+  expect(await countEndpoints(db, workspaceId)).toBe(1);
 });
 
 test('the deliveries of an endpoint are deleted, and those of no other', async () => {

@@ -143,7 +143,7 @@ describe('the roles of an engine', () => {
   const missing = async ({ internalUrl }: TestEngine) =>
     ((await (await fetch(`${internalUrl}/readyz`)).json()) as { missing: string[] }).missing;
   const roleMetricsOf = async ({ internalUrl }: TestEngine) => {
-    const { series } = PrometheusText.parse(await (await fetch(`${internalUrl}/metrics`)).text());
+    const { series } = await PrometheusText.scrape(`${internalUrl}/metrics`);
     return [...series.keys()].filter((name) => /^framelane_engine_(roles|slots\b|disk_free)/.test(name));
   };
 
@@ -216,7 +216,7 @@ test('an engine announces what it is and does, from the start to the end', async
   client.sendHead({ token: ticket.token, length: FORM.byteLength });
   client.send(FORM.subarray(0, 1000));
   await until(async () => {
-    const { series } = PrometheusText.parse(await (await fetch(`${internalUrl}/metrics`)).text());
+    const { series } = await PrometheusText.scrape(`${internalUrl}/metrics`);
     return series.get('framelane_engine_uploads_active') === 1;
   });
   const stopped = engine.stop();

@@ -131,7 +131,7 @@ describe('a file', () => {
     const [headers] = server.requestsFor(url);
     expect(headers).toMatchObject({ 'x-secret': 'x', 'user-agent': 'Own/1', 'accept-encoding': 'identity' });
     expect(headers).not.toHaveProperty('range');
-    const metrics = PrometheusText.parse(await (await fetch(`${engine.internalUrl}/metrics`)).text());
+    const metrics = await PrometheusText.scrape(`${engine.internalUrl}/metrics`);
     expect(metrics.series.get('framelane_engine_imports_total{outcome="received",code=""}')).toBeGreaterThan(
       0,
     );
@@ -303,7 +303,7 @@ describe('a failure', () => {
 
   test('is counted with its code', async () => {
     await ended(importFrom((res) => void res.writeHead(404).end()));
-    const { series } = PrometheusText.parse(await (await fetch(`${engine.internalUrl}/metrics`)).text());
+    const { series } = await PrometheusText.scrape(`${engine.internalUrl}/metrics`);
     expect(
       series.get('framelane_engine_imports_total{outcome="failed",code="import_not_found"}'),
     ).toBeGreaterThan(0);

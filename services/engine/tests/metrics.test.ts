@@ -21,9 +21,7 @@ afterAll(async () => {
 });
 
 async function scrape(): Promise<PrometheusText> {
-  const response = await fetch(`${engine.internalUrl}/metrics`);
-  expect(response.status).toBe(200);
-  return PrometheusText.parse(await response.text());
+  return PrometheusText.scrape(`${engine.internalUrl}/metrics`);
 }
 
 /** The counters that have increased since, except those of HTTP requests. */

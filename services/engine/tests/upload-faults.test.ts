@@ -78,8 +78,7 @@ async function upload(form = FORM): Promise<{ status: number; headers: Headers; 
 
 /** How many uploads have failed with a code. */
 async function brokenUploads(code: string): Promise<number> {
-  const response = await fetch(`${engine.internalUrl}/metrics`);
-  const { series } = PrometheusText.parse(await response.text());
+  const { series } = await PrometheusText.scrape(`${engine.internalUrl}/metrics`);
   return series.get(`framelane_engine_uploads_total{outcome="broken",code="${code}"}`) ?? 0;
 }
 
@@ -207,12 +206,11 @@ describe('a client', () => {
     const client = await beginUpload(FORM.subarray(0, 1000));
     await until(() => engine.controlPlane.requests.includes(INTERNAL_PATHS.redeemTicket));
     client.disconnect();
-    // An engine that responds to a later request has noticed the disconnection.
-    const before = await brokenUploads('upload_interrupted');
-    resolve();
+    // Gives the engine time to notice the disconnection.
+    const before = await brokenUploads('upload_interrupted').finally(resolve);
     await until(() => engine.controlPlane.releases.find(({ videoId }) => videoId === ticket.videoId));
     await expectNothingLeft();
-    expect(await brokenUploads('upload_interrupted')).toBe(before + 1);
+    await until(async () => (await brokenUploads('upload_interrupted')) === before + 1);
   });
 
   test.each([

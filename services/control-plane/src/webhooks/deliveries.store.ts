@@ -353,8 +353,8 @@ async function inBatches(change: () => Promise<bigint>): Promise<void> {
 }
 
 /**
- * Starts a new round of attempts, due now. It begins after the current attempt, if there is one. A delivery that was given up has the
- * failure of its last attempt again.
+ * Starts a new round of attempts, due now. It begins after the current attempt, if there is one. `webhook_disabled` is replaced by the
+ * failure of the last attempt, or by null. Call it with the endpoint locked.
  */
 export async function renewDelivery(db: Database, id: string): Promise<void> {
   await db
