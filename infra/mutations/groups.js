@@ -332,7 +332,7 @@ export const GROUPS = [
   stores(
     'webhooks',
     ['webhooks/endpoints.{service,store}', 'webhooks/webhook-record', 'db/keyset-page'],
-    ['webhooks', 'keyset-page'],
+    ['webhooks', 'webhook-endpoints-store', 'webhook-deliveries', 'keyset-page'],
   ),
   stores('workspaces', ['workspaces/*'], ['workspaces']),
 ];

@@ -75,6 +75,20 @@ describe('playlists', () => {
     expect((await request(plane.url).get(path)).status).toBe(404);
   });
 
+  test('are those of their video', async () => {
+    const { videoId: other } = await plane.readyVideo();
+    await plane.db
+      .updateTable('renditions')
+      .set({ average_bandwidth: 1234 })
+      .where('video_id', '=', other)
+      .execute();
+    // Of the video and its audio.
+    const bandwidth = `AVERAGE-BANDWIDTH=${2 * 1234},`;
+    expect((await get('/master.m3u8')).body.toString()).not.toContain(bandwidth);
+    const master = await request(plane.url).get(`/v1/hls/${plane.workspaceId}/${other}/master.m3u8`).buffer();
+    expect(master.text).toContain(bandwidth);
+  });
+
   test('credentials of a player are ignored', async () => {
     expect((await get('/master.m3u8', { authorization: 'Bearer whatever' })).status).toBe(200);
   });

@@ -94,7 +94,8 @@ describe('the preview of a long video', () => {
     }
     expect((await get(videoId, 'key')).body).toHaveLength(16);
     expect((await get(videoId, '720p/index.m3u8')).status).toBe(404);
-    expect((await get(videoId, 'poster.jpg')).status).toBe(404);
+    for (const image of ['poster.jpg', 'storyboard.jpg', 'storyboard.vtt'])
+      expect((await get(videoId, image)).status).toBe(404);
   });
 
   test('serves the segments that are stored, and waits for those that are not', async () => {

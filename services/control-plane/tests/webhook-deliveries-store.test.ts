@@ -22,7 +22,7 @@ import {
   renewDelivery,
   type ScheduleChange,
 } from '../src/webhooks/deliveries.store.ts';
-import { countEndpoints, insertEndpoint } from '../src/webhooks/endpoints.store.ts';
+import { insertEndpoint } from '../src/webhooks/endpoints.store.ts';
 import { insertWorkspace, openTestDatabase } from './support/database.ts';
 
 let db: Database;
@@ -278,17 +278,6 @@ test('a delivery that was given up has the failure of its last attempt again aft
   await giveUpDeliveries(db, whk);
   for (const id of [pending, retrying]) await renewDelivery(db, id);
   expect([(await row(pending))?.failure, (await row(retrying))?.failure]).toEqual([null, 'timeout']);
-});
-
-test('the endpoints of a workspace are counted', async () => {
-  const whk = await endpoint();
-  await endpoint();
-  await db
-    .updateTable('webhook_endpoints')
-    .set({ workspace_id: await insertWorkspace(db) })
-    .where('id', '=', whk)
-    .execute();
-  expect(await countEndpoints(db, workspaceId)).toBe(1);
 });
 
 test('the deliveries of an endpoint are deleted, and those of no other', async () => {
