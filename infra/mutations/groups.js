@@ -258,7 +258,7 @@ export const GROUPS = [
   stores(
     'captions-store',
     ['captions/captions.{service,store}', 'playback/captions-playback.{service,store}'],
-    ['captions'],
+    ['captions', 'captions-store'],
   ),
   stores(
     'console-sessions',

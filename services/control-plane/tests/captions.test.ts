@@ -257,7 +257,7 @@ describe('the API', () => {
     const bytes = Buffer.byteLength(NORMALIZED);
     await put(videoId, 'en');
     await put(videoId, 'en');
-    await put(videoId, 'fr');
+    expect((await put(videoId, 'fr')).body.language).toBe('fr');
     expect((await record(videoId)).storageBytes).toBe(2 * bytes);
     await plane.engine.upload(uploadToken);
     expect((await record(videoId)).storageBytes).toBe(1_000_000 + 2 * bytes);
@@ -283,8 +283,9 @@ describe('the API', () => {
 
 describe('text tracks of the file', () => {
   test('become captions with their language and title, beside those set before', async () => {
+    const label = `Commentary ${'x'.repeat(89)}`;
     const tracks = [
-      track('en', 'Commentary\u0007', 'of the file'),
+      track('en', ` ${label}\u0007beyond 100 characters`, 'of the file'),
       track('eng', null),
       track('en', null),
       track('not a language', null),
@@ -294,7 +295,7 @@ describe('text tracks of the file', () => {
     const { captions, storageBytes } = await record(videoId);
     expect(captions).toMatchObject([
       { language: 'de', label: 'Deutsch', origin: 'api' },
-      { language: 'en', label: 'Commentary', origin: 'file', default: false },
+      { language: 'en', label, origin: 'file', default: false },
       { language: 'en-x-2', origin: 'file' },
       { language: 'en-x-3', origin: 'file' },
       { language: 'und', label: 'und', origin: 'file' },
@@ -302,7 +303,7 @@ describe('text tracks of the file', () => {
     const master = await hls(videoId, 'master.m3u8');
     expect(master.text.match(/TYPE=SUBTITLES.*?LANGUAGE="[^"]*"/g)).toEqual([
       'TYPE=SUBTITLES,GROUP-ID="captions",NAME="Deutsch",LANGUAGE="de"',
-      'TYPE=SUBTITLES,GROUP-ID="captions",NAME="Commentary",LANGUAGE="en"',
+      `TYPE=SUBTITLES,GROUP-ID="captions",NAME="${label}",LANGUAGE="en"`,
       expect.stringMatching(/,LANGUAGE="en"$/),
       expect.stringMatching(/,LANGUAGE="en"$/),
       expect.stringMatching(/,LANGUAGE="und"$/),
