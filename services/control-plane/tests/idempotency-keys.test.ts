@@ -62,25 +62,34 @@ test('a key is leased to one request', async () => {
   expect(await findKey(db, use)).toMatchObject({ payload_hash: use.payloadHash, ...NO_RESPONSE });
 });
 
-test('the same key in two workspaces, and two keys in one workspace, are different keys', async () => {
+/** Claims of one key in two workspaces, and of another key in the second one. The end of the lease alone does not identify a claim. */
+async function threeClaims(): Promise<[Claim, Claim, Claim]> {
   const use = await unused();
   const elsewhere = await unused(use.keyHash);
   const beside = { ...elsewhere, keyHash: randomBytes(32), payloadHash: randomBytes(32) };
-  // The end of the lease alone does not identify a claim.
   const leasedUntil = new Date(Date.now() + 60_000);
-  const claims: Claim[] = [];
-  for (const each of [use, elsewhere, beside]) {
-    claims.push({ ...(await claim(each)), leasedUntil });
+  const claimOf = async (each: KeyUse) => {
+    const claimed = await claim(each);
     await change(each, { leased_until: leasedUntil });
-  }
-  for (const each of claims) {
+    return { ...claimed, leasedUntil };
+  };
+  return [await claimOf(use), await claimOf(elsewhere), await claimOf(beside)];
+}
+
+test('the same key in two workspaces, and two keys in one workspace, are different keys', async () => {
+  const [use, elsewhere, beside] = await threeClaims();
+  for (const each of [use, elsewhere, beside])
     expect((await findKey(db, each))?.payload_hash).toEqual(each.payloadHash);
-  }
-  await storeResponse(db, claims[1] as Claim, RESPONSE);
-  await releaseKey(db, claims[2] as Claim);
-  expect(await findKey(db, use)).toMatchObject(NO_RESPONSE);
+  await storeResponse(db, elsewhere, RESPONSE);
   expect(await findKey(db, elsewhere)).toMatchObject(RESPONSE);
-  expect(await findKey(db, beside)).toBeUndefined();
+  for (const each of [use, beside]) expect(await findKey(db, each)).toMatchObject(NO_RESPONSE);
+});
+
+test('a key is released, and no other', async () => {
+  const [use, elsewhere, beside] = await threeClaims();
+  await releaseKey(db, elsewhere);
+  expect(await findKey(db, elsewhere)).toBeUndefined();
+  for (const each of [use, beside]) expect(await findKey(db, each)).toMatchObject(NO_RESPONSE);
 });
 
 test('a key with a response cannot be leased until it is a day old', async () => {
