@@ -274,7 +274,7 @@ export const GROUPS = [
     ['openid'],
   ),
   stores('embed', ['embed/embed.service'], ['embed', 'previews']),
-  stores('imports', ['imports/imports.{service,store}', 'imports/import-request'], ['imports']),
+  stores('imports', ['imports/imports.{service,store}', 'imports/import-request'], ['imports', 'metrics']),
   stores('background', ['background/maintenance*'], ['background', 'due-rows']),
   stores(
     'deliveries',

@@ -367,7 +367,7 @@ describe('lastUsedAt', () => {
   };
 
   test('is stored at most once a minute', async () => {
-    const key = await createKey();
+    const [key, unused] = [await createKey(), await createKey()];
     expect(await lastUsed(key.id)).toBeUndefined();
     await whoami(as(key)).expect(200);
     const first = await until(() => lastUsed(key.id));
@@ -378,6 +378,7 @@ describe('lastUsedAt', () => {
     await plane.db.updateTable('api_keys').set({ last_used_at: longAgo }).where('id', '=', key.id).execute();
     await whoami(as(key)).expect(200);
     await until(async () => ((await lastUsed(key.id)) ?? 0) > longAgo.getTime());
+    expect(await lastUsed(unused.id)).toBeUndefined();
   });
 
   test('does not delay requests', async () => {

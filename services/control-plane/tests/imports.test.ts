@@ -376,10 +376,14 @@ describe('an import', () => {
     await plane.db.deleteFrom('quotas').execute();
   });
 
-  test('several engines claim different imports', async () => {
+  test('several engines claim different imports, and each reports its own progress', async () => {
     await Promise.all([create(), create()]);
     const claims = await Promise.all([claim(), claim(), claim(), claim()]);
-    const ids = claims.flatMap((claimed) => (claimed === null ? [] : [claimed.videoId]));
-    expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
+    const claimed = claims.filter((each) => each !== null);
+    expect([claimed.length, new Set(claimed.map(({ videoId }) => videoId)).size]).toEqual([2, 2]);
+    for (const [index, each] of claimed.entries())
+      expect(await progress(each, { bytes: 10 + index })).toBe(true);
+    const shown = await Promise.all(claimed.map(async ({ videoId }) => (await record(videoId)).import.bytes));
+    expect(shown).toEqual([10, 11]);
   });
 });
