@@ -220,6 +220,9 @@ describe('expiry', () => {
 
   test('the time of the last request is stored at most once a minute', async () => {
     const { id, headers } = await signIn(plane);
+    const { id: unused } = await signIn(plane);
+    await age(unused, 120_000);
+    const before = await rowOf(unused);
     const { last_seen_at } = await rowOf(id);
     await current(headers);
     await age(id, 59_000);
@@ -228,6 +231,7 @@ describe('expiry', () => {
     await age(id, 2_000);
     await current(headers);
     await until(async () => (await rowOf(id)).last_seen_at >= last_seen_at);
+    expect(await rowOf(unused)).toEqual(before);
   });
 
   test('maintenance deletes expired codes and sessions, and no others', async () => {
@@ -258,11 +262,13 @@ describe('the end of a session', () => {
 
   test('signing out is effective at once on every control plane, and deletes the cookie', async () => {
     const { headers } = await signIn(plane, { permissions: ['usage:read'] });
+    const other = await signIn(plane);
     const response = await remove('session', headers);
     expect(response.status).toBe(204);
     expect(String(response.headers['set-cookie'])).toMatch(/^framelane=; Max-Age=0; Path=\/; .*HttpOnly/);
     for (const url of [plane.url, another.url]) expect(outcome(await whoami(headers, url))).toEqual(INVALID);
     expect(outcome(await remove('session', headers))).toEqual(INVALID);
+    expect((await whoami(other.headers)).status).toBe(200);
   });
 
   test('the list shows the sessions of the workspace that have not expired, without their secrets', async () => {
@@ -431,7 +437,9 @@ describe('a session with several workspaces', () => {
   test('in one workspace, only the part of the session in that workspace can be listed and ended', async () => {
     const listed = await listedInOther();
     expect(listed).toMatchObject({ name: 'Test', environments: ['test'], permissions: ['usage:read'] });
-    expect(listed.id).not.toBe((await current(choosing(plane.workspaceId))).body.id);
+    const { id: elsewhere } = (await current(choosing(plane.workspaceId))).body;
+    const { data } = (await requestInOther('get', 'sessions')).body;
+    expect(data.map(({ id }: ConsoleSession) => id)).not.toContain(elsewhere);
     expect((await requestInOther('delete', `sessions/${listed.id}`)).status).toBe(204);
     expect(outcome(await whoami(choosing(other)))).toEqual([403, 'workspace_mismatch']);
     expect((await whoami(session.headers)).body).toMatchObject({ workspace: { id: plane.workspaceId } });

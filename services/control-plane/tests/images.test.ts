@@ -93,7 +93,7 @@ describe('a poster that a client has set', () => {
 
   test('replaces the poster of the transcode, until it is deleted', async () => {
     const videoId = await readyVideo('public');
-    const other = await record(await readyVideo('public'));
+    const { body: other } = await set(await readyVideo('public'), jpegOf(640, 360, 700));
     const { storageBytes, thumbnail } = await record(videoId);
     const image = jpegOf(1280, 720, 5000);
     const { status, body } = await set(videoId, image);
