@@ -100,10 +100,12 @@ describe('engines', () => {
 
   test('that stop are shown as stopping, and removed when they have stopped', async () => {
     await announce();
+    await announce({ engineId: 'eng_2', port: 8092 });
     await announce({ state: 'stopping' });
-    expect(await enginesOf()).toEqual([['eng_1', 'stopping']]);
+    const other = ['eng_2', 'working'];
+    expect(await enginesOf()).toEqual([['eng_1', 'stopping'], other]);
     await announce({ state: 'stopped' });
-    expect(await enginesOf()).toEqual([]);
+    expect(await enginesOf()).toEqual([other]);
   });
 
   test('that were killed are replaced by the engine that starts in their place, and by no other', async () => {
@@ -267,13 +269,16 @@ describe('a part', () => {
   });
 });
 
-test('concurrent requests share one reading', async () => {
+test('concurrent requests share one reading, and one that comes seconds later gets a new one', async () => {
   const check = jest.spyOn(plane.objects, 'check');
   const another = await plane.startAnother();
   const get = () => request(another.url).get('/v1/console/system').set(administrator.headers);
   const [first, second] = await Promise.all([get(), get()]);
   expect(second.body).toEqual(first.body);
   expect(check).toHaveBeenCalledTimes(1);
+  jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 2_500);
+  await get();
+  expect(check).toHaveBeenCalledTimes(2);
   await another.stop();
 });
 
