@@ -2399,7 +2399,7 @@ export interface components {
         /**
          * Format: uri
          * @description The endpoint that receives the events. It must begin with `https://`, have no user name or password, and lead to a
-         *     public address.
+         *     public address. The operator can allow other addresses, also with `http://`.
          * @example https://example.com/hooks/framelane
          */
         WebhookUrl: string;
@@ -2461,7 +2461,7 @@ export interface components {
             attempts: number;
             /** @description The status code of the endpoint's response to the last attempt; `null` without a response. */
             responseStatus: number | null;
-            /** @description Why the last attempt failed, or `webhook_disabled` if the delivery was given up; otherwise `null`. */
+            /** @description Why the last attempt failed, or `webhook_disabled` if the next one was given up; otherwise `null`. */
             error: components["schemas"]["WebhookDeliveryError"] | null;
             /**
              * Format: date-time

@@ -486,7 +486,7 @@ type WebhookDeliveriesTable = {
   /** When the last attempt began, and its result. */
   last_attempt_at: Date | null;
   response_status: number | null;
-  /** Of the last attempt, or `webhook_disabled` when the delivery was given up. */
+  /** Of the last attempt, or `webhook_disabled` when the next one was given up. */
   failure: DeliveryFailure | null;
   created_at: CreatedAt;
   /** When the claim of the attempt in progress expires; also the fencing token of the claim. Null between attempts. */
