@@ -95,6 +95,7 @@ describe('claiming', () => {
     expect(granted[0]?.body).toMatchObject({
       attempt: 1,
       sourceBytes: 1_000_000,
+      hashSource: false,
       severalAudioTracks: true,
       pieceSeconds: expect.any(Number),
       leaseSeconds: LEASE_SECONDS,
@@ -119,6 +120,12 @@ describe('claiming', () => {
     const second = await plane.engine.claim(videoId);
     expect(second.attempt).toBe(2);
     expect(second.contentKey).not.toBe(first.contentKey);
+  });
+
+  test('the engine computes the hash of a source without one', async () => {
+    const videoId = await processingVideo();
+    await plane.db.updateTable('videos').set({ sha256: null }).where('id', '=', videoId).execute();
+    expect((await plane.engine.claim(videoId)).hashSource).toBe(true);
   });
 
   test.each(['uploading', 'ready', 'failed', 'deleted', 'unknown'])('409 while %s', async (status) => {
