@@ -271,7 +271,7 @@ export const GROUPS = [
       'openid/{openid-provider,openid-sign-in.service,pending-sign-in,pending-sign-in-cookie,sign-in-failure}',
       'console-people/console-people.{service,store}',
     ],
-    ['openid'],
+    ['openid', 'console-people-store'],
   ),
   stores('embed', ['embed/embed.service'], ['embed', 'previews']),
   stores('imports', ['imports/imports.{service,store}', 'imports/import-request'], ['imports', 'metrics']),

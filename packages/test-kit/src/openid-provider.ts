@@ -8,7 +8,12 @@ import Provider, { type Configuration } from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 
 /** Somebody who signs in at the provider: the claims about them. */
-export type Account = { email?: string; email_verified?: boolean; xms_edov?: boolean; name?: string };
+export type Account = {
+  email?: string;
+  email_verified?: boolean;
+  xms_edov?: boolean | number | string;
+  name?: string;
+};
 
 /** The client that is registered at the provider. */
 export const OPENID_CLIENT = { id: 'framelane', secret: 'tests-only-client-secret' };

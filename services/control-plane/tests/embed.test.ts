@@ -229,6 +229,7 @@ describe('a viewer learns', () => {
       poster: `${stream}/poster.jpg?token=${token}`,
       storyboard: `${stream}/storyboard.vtt?token=${token}`,
     });
+    expect((await page(videoId, `?token=${token}`)).text).not.toContain('oembed');
   });
 
   test('of a deleted video, and of one in another workspace: that the video does not exist', async () => {

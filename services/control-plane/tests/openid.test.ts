@@ -295,13 +295,19 @@ describe('a sign-in is refused', () => {
   });
 });
 
-test('Microsoft Entra verifies the owner of the domain in place of the address', async () => {
-  await admin('console-person', 'add', '--email', 'entra@example.com', '--workspace', plane.workspaceId);
-  accounts.set('account-at-entra', { email: 'entra@example.com', xms_edov: true });
-  const person = browser();
-  await signIn(person, 'account-at-entra');
-  expect((await session(person))[1]).toMatchObject({ name: 'entra@example.com', email: 'entra@example.com' });
-});
+test.each([true, 1, '1'])(
+  'Microsoft Entra verifies the owner of the domain in place of the address: %j',
+  async (edov) => {
+    await admin('console-person', 'add', '--email', 'entra@example.com', '--workspace', plane.workspaceId);
+    accounts.set('account-at-entra', { email: 'entra@example.com', xms_edov: edov });
+    const person = browser();
+    await signIn(person, 'account-at-entra');
+    expect((await session(person))[1]).toMatchObject({
+      name: 'entra@example.com',
+      email: 'entra@example.com',
+    });
+  },
+);
 
 describe('the sessions of a person', () => {
   /** The status of a request in a workspace. */
