@@ -292,7 +292,11 @@ export const GROUPS = [
     ['playback', 'playback-access', 'images', 'segment-redirects'],
   ),
   stores('posters', ['posters/posters.{service,store}'], ['images']),
-  stores('previews', ['playback/previews.{service,store}'], ['previews', 'segment-redirects']),
+  stores(
+    'previews',
+    ['playback/previews.{service,store}'],
+    ['previews', 'previews-store', 'segment-redirects'],
+  ),
   stores('quotas', ['quotas/quotas.{service,store}'], ['quotas', 'admin']),
   stores('sealed-values', ['sealed-values/{resealing.service,sealed-values.store}'], ['secret-rotation']),
   stores('system', ['system/system.{service,store}', 'engines/engines.{service,store}'], ['system']),
