@@ -1,0 +1,112 @@
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { Database } from '../src/db/database.ts';
+import { findDueSources, markSourceDeleted, scheduleSourceDeletion } from '../src/videos/sources.store.ts';
+import { insertWorkspace, openTestDatabase } from './support/database.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+let workspaceId: string;
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+  workspaceId = await insertWorkspace(db);
+});
+afterAll(() => close());
+beforeEach(async () => {
+  await db.deleteFrom('videos').execute();
+});
+
+const NOW = Date.now();
+const days = (count: number) => new Date(NOW + count * 24 * 3600 * 1000);
+
+/** A ready video whose source is stored, with differences. */
+async function video(difference: object = {}): Promise<string> {
+  const id = newId('vid');
+  await db
+    .insertInto('videos')
+    .values({
+      ...{ id, workspace_id: workspaceId, environment: 'live', title: 'Any', filename: 'any.mp4' },
+      ...{ status: 'ready', content_key: 'key', variants: ['360p'], target_duration: 6, size: 70 },
+      ...{ storage_bytes: 100, source_key: id, uploaded_at: days(-3), ready_at: days(-2) },
+      ...difference,
+    })
+    .execute();
+  return id;
+}
+
+const FAILED = { status: 'failed', error_code: 'not_a_video', content_key: null, failed_at: days(-1) };
+
+/** Videos without a source that can be deleted. */
+const OTHERS: [string, object][] = [
+  ['processing', { status: 'processing' }],
+  ['without a file', { ...FAILED, source_key: null, uploaded_at: null }],
+  ['whose source is deleted', { source_deleted_at: days(-1) }],
+  ['deleted', { deleted_at: days(-1), content_key: null }],
+];
+
+const row = (id: string) =>
+  db.selectFrom('videos').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+test.each<[string, object, Date | null]>([
+  ['of a ready video', { keep_source_days: 5 }, days(3)],
+  ['of a failed video', { ...FAILED, keep_source_days: 9 }, days(8)],
+  ['of a failed video, later than that of a ready one', { ...FAILED, keep_source_days: 0 }, days(6)],
+  ['that is always kept from now on', { keep_source_days: null, delete_source_at: days(1) }, null],
+])('the deletion of the source %s is scheduled', async (_, difference, expected) => {
+  const [id, other] = [await video(difference), await video(difference)];
+  const before = await row(other);
+  await scheduleSourceDeletion(db, id);
+  expect((await row(id)).delete_source_at).toEqual(expected);
+  expect(await row(other)).toEqual(before);
+});
+
+test.each(OTHERS)('the source of a video %s is neither scheduled, due nor deleted', async (_, difference) => {
+  const id = await video({ ...difference, keep_source_days: 5, delete_source_at: days(-1) });
+  const before = await row(id);
+  await scheduleSourceDeletion(db, id);
+  expect([await markSourceDeleted(db, id, 'now'), await markSourceDeleted(db, id, 'due')]).toEqual([
+    ...[false, false],
+  ]);
+  expect(await findDueSources(db, 9)).toEqual([]);
+  expect(await row(id)).toEqual(before);
+});
+
+test('a deleted source no longer counts as stored, and other sources stay', async () => {
+  const [id, failed, other] = [
+    await video({ delete_source_at: days(1) }),
+    await video(FAILED),
+    await video(),
+  ];
+  const before = await row(other);
+  for (const each of [id, failed]) {
+    expect([await markSourceDeleted(db, each, 'now'), await markSourceDeleted(db, each, 'now')]).toEqual([
+      ...[true, false],
+    ]);
+    expect(await row(each)).toMatchObject({
+      ...{ source_deleted_at: expect.any(Date), delete_source_at: null, storage_bytes: 30 },
+    });
+  }
+  expect(await row(other)).toEqual(before);
+});
+
+test('a source is deleted when it is due', async () => {
+  const [late, due] = [
+    await video({ delete_source_at: days(1) }),
+    await video({ delete_source_at: days(-1) }),
+  ];
+  expect([await markSourceDeleted(db, late, 'due'), await markSourceDeleted(db, due, 'due')]).toEqual([
+    ...[false, true],
+  ]);
+  expect(await markSourceDeleted(db, await video(), 'due')).toBe(false);
+});
+
+test('due sources are found, those due for longest first', async () => {
+  const [second, first] = [
+    await video({ delete_source_at: days(-1) }),
+    await video({ ...FAILED, delete_source_at: days(-2) }),
+  ];
+  await video({ delete_source_at: days(1) });
+  await video();
+  expect(await findDueSources(db, 9)).toEqual([first, second]);
+  expect(await findDueSources(db, 1)).toEqual([first]);
+});

@@ -1,0 +1,268 @@
+import { newId } from '@framelane/contracts/ids';
+import type { Manifest } from '@framelane/contracts/manifest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Database } from '../src/db/database.ts';
+import type { VideoRow, VideoStatus } from '../src/db/schema.ts';
+import {
+  type AttemptResult,
+  deleteTombstones,
+  endImport,
+  findVideosToRemove,
+  lockVideo,
+  makeCommandDue,
+  resetFailure,
+  storeAttempt,
+  storeFailure,
+  storeFile,
+  storeInOneRun,
+  storeResult,
+  turnIntoTombstone,
+} from '../src/videos/video-lifecycle.store.ts';
+import { MOVES } from '../src/videos/video-moves.ts';
+import { insertWorkspace, openTestDatabase } from './support/database.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+let workspaceId: string;
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+  workspaceId = await insertWorkspace(db);
+});
+afterAll(() => close());
+/** The tables with rows of a video that its tombstone does not have. */
+const TABLES = ['captions', 'posters', 'renditions', 'attempts', 'imports', 'upload_tickets'] as const;
+beforeEach(async () => {
+  for (const table of [...TABLES, 'object_purges', 'videos'] as const) await db.deleteFrom(table).execute();
+});
+
+const NOW = Date.now();
+const minutes = (count: number) => new Date(NOW + count * 60_000);
+const days = (count: number) => minutes(count * 24 * 60);
+
+/** Columns that the constraints require of each status. */
+const COLUMNS: Record<VideoStatus, object> = {
+  uploading: {},
+  processing: { content_key: 'key' },
+  ready: { content_key: 'key', variants: ['360p'], target_duration: 6 },
+  failed: { error_code: 'not_a_video', error_message: 'No.', failed_at: minutes(-5) },
+};
+
+async function video(status: VideoStatus, values: object = {}): Promise<string> {
+  const id = newId('vid');
+  const names = { title: id, filename: 'any.mp4', environment: 'live' } as const;
+  await db
+    .insertInto('videos')
+    .values({ ...names, ...COLUMNS[status], id, workspace_id: workspaceId, status, ...values })
+    .execute();
+  return id;
+}
+
+const row = (id: string): Promise<VideoRow> =>
+  db.selectFrom('videos').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+/** What an action changes about a video. Fails if it changes another one. */
+async function changesOf(videoId: string, action: () => Promise<unknown>): Promise<Partial<VideoRow>> {
+  const all = () => db.selectFrom('videos').selectAll().orderBy('id').execute();
+  const before = await all();
+  await action();
+  const after = await all();
+  const others = (rows: VideoRow[]) => rows.filter(({ id }) => id !== videoId);
+  expect(others(after)).toEqual(others(before));
+  const old = before.find(({ id }) => id === videoId);
+  const changed = Object.entries(await row(videoId)).filter(
+    ([column, value]) => JSON.stringify(value) !== JSON.stringify(old?.[column as keyof VideoRow]),
+  );
+  return Object.fromEntries(changed);
+}
+
+const TIME = expect.any(Date);
+/** Columns of a processing video that every move clears. */
+const OF_THE_PREVIOUS_ATTEMPT = {
+  command_due_at: minutes(-1),
+  command_claimed_until: minutes(1),
+  preview_variants: ['360p'],
+};
+const CLEARED = { command_due_at: null, command_claimed_until: null, preview_variants: null };
+
+test('a living video is found and locked', async () => {
+  const [id, deleted] = [await video('uploading'), await video('uploading', { deleted_at: minutes(-1) })];
+  expect(await lockVideo(db, deleted)).toBeUndefined();
+  await db.transaction().execute(async (trx) => {
+    expect(await lockVideo(trx, id)).toMatchObject({ id });
+    const other = db.selectFrom('videos').select('id').where('id', '=', id).forUpdate().skipLocked();
+    expect(await other.execute()).toEqual([]);
+  });
+});
+
+describe('a move stores', () => {
+  test('the file of an upload, in addition to the bytes of captions', async () => {
+    const [id] = [await video('uploading', { storage_bytes: 5 }), await video('uploading')];
+    const file = { sourceKey: 'sources/own', bytes: 70, sha256: 'hash' };
+    expect(await changesOf(id, () => storeFile(db, id, MOVES.beginProcessing, file))).toEqual({
+      ...{ status: 'processing', size: 70, sha256: 'hash', source_key: 'sources/own', storage_bytes: 75 },
+      ...{ uploaded_at: TIME, updated_at: TIME },
+    });
+  });
+
+  test('a new attempt', async () => {
+    const id = await video('processing', OF_THE_PREVIOUS_ATTEMPT);
+    await video('processing', OF_THE_PREVIOUS_ATTEMPT);
+    expect(await changesOf(id, () => storeAttempt(db, id, MOVES.beginAttempt, 3, 'next'))).toEqual({
+      ...{ ...CLEARED, attempt: 3, content_key: 'next', updated_at: TIME },
+    });
+  });
+
+  test('the result of an attempt, with the hash of the source unless the upload had one', async () => {
+    const manifest = {
+      source: {
+        ...{ container: 'matroska', videoCodec: 'h264', audioCodec: null, frameRate: 25 },
+        ...{ width: 640, height: 360, duration: 7 },
+      },
+      ...{ duration: 7, inputIssues: [], startTimestamp: 9000, poster: { bytes: 11 } },
+      storyboard: {
+        ...{ bytes: 12, tile: { width: 160, height: 90 }, columns: 1, rows: 1, tiles: 1, interval: 1 },
+      },
+    } as unknown as Manifest;
+    const result: AttemptResult = {
+      manifest,
+      renditions: { variants: ['360p'], targetDuration: 6, bytes: 30, imageFolder: 'images/' },
+      sourceSha256: 'computed',
+    };
+    const id = await video('processing', { ...OF_THE_PREVIOUS_ATTEMPT, storage_bytes: 70 });
+    const uploaded = await video('processing', { sha256: 'uploaded' });
+    const store = async (videoId: string, each = result) =>
+      changesOf(videoId, async () => storeResult(db, await row(videoId), MOVES.complete, each));
+    expect(await store(id)).toEqual({
+      ...{ ...CLEARED, status: 'ready', progress: 100, ready_at: TIME, updated_at: TIME },
+      ...{ duration: 7, width: 640, height: 360, frame_rate: 25, start_timestamp: 9000 },
+      ...{ source: { container: 'matroska', videoCodec: 'h264', audioCodec: null }, sha256: 'computed' },
+      ...{ variants: ['360p'], target_duration: 6, image_folder: 'images/', storage_bytes: 100 },
+      ...{ poster_bytes: 11, storyboard: manifest.storyboard },
+    });
+    expect(await store(uploaded)).not.toHaveProperty('sha256');
+    const withoutImages = { ...manifest, poster: null, storyboard: null } as unknown as Manifest;
+    const plain = await video('processing');
+    await store(plain, { ...result, manifest: withoutImages, sourceSha256: undefined });
+    expect(await row(plain)).toMatchObject({ sha256: null, poster_bytes: null, storyboard: null });
+  });
+
+  test('a failure, and erases the key', async () => {
+    const id = await video('processing', OF_THE_PREVIOUS_ATTEMPT);
+    const error = { code: 'malformed_media', message: 'Damaged.' } as const;
+    expect(await changesOf(id, () => storeFailure(db, id, MOVES.fail, error))).toEqual({
+      ...{ ...CLEARED, status: 'failed', error_code: 'malformed_media', error_message: 'Damaged.' },
+      ...{ content_key: null, failed_at: TIME, updated_at: TIME },
+    });
+  });
+
+  test('a retry, and clears the failure', async () => {
+    const id = await video('failed', { failed_attempts: 3, progress: 40, delete_source_at: minutes(9) });
+    expect(await changesOf(id, () => resetFailure(db, id, MOVES.retry))).toEqual({
+      ...{ status: 'processing', error_code: null, error_message: null, failed_at: null },
+      ...{ failed_attempts: 0, progress: 0, delete_source_at: null, retried_at: [TIME], updated_at: TIME },
+    });
+  });
+
+  test('the latest 100 retries', async () => {
+    const earlier = Array.from({ length: 100 }, (_, at) => minutes(at - 200));
+    const id = await video('failed', { retried_at: earlier });
+    await resetFailure(db, id, MOVES.retry);
+    const { retried_at } = await row(id);
+    expect(retried_at).toEqual([...earlier.slice(1), TIME]);
+    expect(retried_at.at(-1)?.getTime()).toBeGreaterThan(minutes(-1).getTime());
+  });
+});
+
+test('a command becomes due after the delay, and the wait for an engine begins then', async () => {
+  const [id] = [await video('processing'), await video('processing')];
+  const { command_due_at, ...others } = await changesOf(id, () => makeCommandDue(db, id, 600));
+  expect(others).toEqual({ waiting_since: command_due_at });
+  expect(command_due_at?.getTime()).toBeGreaterThan(minutes(9).getTime());
+});
+
+test('one run is chosen for one video', async () => {
+  const [id] = [await video('processing'), await video('processing')];
+  expect(await changesOf(id, () => storeInOneRun(db, id))).toEqual({ in_one_run: true });
+});
+
+test('the end of an import erases its URL and headers, and those of no other', async () => {
+  const [id, other] = [await video('uploading'), await video('uploading')];
+  const due = { due_at: minutes(1), claimed_until: minutes(2), next_try_at: minutes(1) };
+  for (const video_id of [id, other])
+    await db
+      .insertInto('imports')
+      .values({ ...due, video_id, shown_url: 'a', request: 'sealed', deadline: minutes(9) })
+      .execute();
+  await endImport(db, id);
+  const imports = db.selectFrom('imports').select(['request', 'due_at', 'claimed_until', 'next_try_at']);
+  const ended = { request: null, due_at: null, claimed_until: null, next_try_at: null };
+  expect(await imports.where('video_id', '=', id).execute()).toEqual([ended]);
+  expect(await imports.where('video_id', '=', other).execute()).toEqual([{ ...due, request: 'sealed' }]);
+});
+
+test('living videos that are due for removal are found, those due for longest first', async () => {
+  const [second, first] = [
+    await video('ready', { remove_at: minutes(-1) }),
+    await video('uploading', { remove_at: minutes(-2) }),
+  ];
+  await video('ready', { remove_at: minutes(1) });
+  await video('ready');
+  await video('failed', { remove_at: minutes(-3), deleted_at: minutes(-1) });
+  const found = [first, second].map((videoId) => ({ workspaceId, videoId }));
+  expect(await findVideosToRemove(db, 9)).toEqual(found);
+  expect(await findVideosToRemove(db, 1)).toEqual(found.slice(0, 1));
+});
+
+test('a tombstone has no rows in other tables; those of other videos stay', async () => {
+  const videos = [await video('ready'), await video('ready')] as const;
+  const rendition = { bandwidth: 1, average_bandwidth: 1, segment_durations: [1], segment_bytes: [1] };
+  const cues = { cue_count: 1, cue_starts: [0], cue_ends: [1], cues: ['any'] };
+  for (const video_id of videos) {
+    await db
+      .insertInto('captions')
+      .values({
+        ...{ ...cues, video_id, language: 'en', label: 'English', is_default: false },
+        ...{ origin: 'api', revision: 1, bytes: 1 },
+      })
+      .execute();
+    await db
+      .insertInto('posters')
+      .values({ video_id, image: Buffer.alloc(1) })
+      .execute();
+    await db
+      .insertInto('renditions')
+      .values({ ...rendition, video_id, name: 'audio', codecs: 'mp4a.40.2' })
+      .execute();
+    await db
+      .insertInto('attempts')
+      .values({ video_id, number: 1, lease_expires_at: minutes(1) })
+      .execute();
+    await db
+      .insertInto('imports')
+      .values({ video_id, shown_url: 'a', deadline: minutes(1) })
+      .execute();
+    await db
+      .insertInto('upload_tickets')
+      .values({ video_id, token_hash: Buffer.from(video_id), expires_at: minutes(1) })
+      .execute();
+  }
+  const [id, other] = videos;
+  const changes = await changesOf(id, () => turnIntoTombstone(db, id, MOVES.delete));
+  expect(changes).toMatchObject({ deleted_at: TIME, title: '', content_key: null, variants: null });
+  expect(changes).not.toHaveProperty('status');
+  for (const table of TABLES) {
+    const rows = await db.selectFrom(table).select('video_id').execute();
+    expect([table, rows]).toEqual([table, [{ video_id: other }]]);
+  }
+});
+
+test('old tombstones are deleted, in batches, when their purge has ended', async () => {
+  const deleted = (count: number) => video('failed', { deleted_at: days(count) });
+  const [young, purged] = [await deleted(-9), await deleted(-11)];
+  for (let count = 0; count < 3; count += 1) await deleted(-11);
+  const living = await video('failed');
+  await db.insertInto('object_purges').values({ video_id: purged }).execute();
+  expect([await deleteTombstones(db, 10, 2), await deleteTombstones(db, 10, 2)]).toEqual([2, 1]);
+  const left = await db.selectFrom('videos').select('id').execute();
+  expect(left.map(({ id }) => id).toSorted()).toEqual([young, purged, living].toSorted());
+});

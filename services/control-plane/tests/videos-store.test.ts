@@ -1,0 +1,286 @@
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import type { Database } from '../src/db/database.ts';
+import type { PageRequest } from '../src/db/keyset-page.ts';
+import type { VideoStatus } from '../src/db/schema.ts';
+import {
+  countTasks,
+  fewWithTag,
+  findVideo,
+  findVideoOrTombstone,
+  insertVideo,
+  listAttempts,
+  listVideos,
+  listVideoVersions,
+  type NewVideo,
+  patchVideo,
+  type VideoFilter,
+} from '../src/videos/videos.store.ts';
+import { insertWorkspace, openTestDatabase } from './support/database.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+let workspaceId: string;
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+beforeEach(async () => {
+  workspaceId = await insertWorkspace(db);
+});
+
+const NOW = Date.now();
+const minutes = (count: number) => new Date(NOW + count * 60_000);
+
+/** Creates a video. Those created later are newer, by a minute each. */
+let created = 0;
+async function video(difference: Partial<NewVideo> = {}): Promise<string> {
+  const id = newId('vid');
+  await insertVideo(db, {
+    ...{ id, workspaceId, environment: 'live', filename: 'any.mp4', title: 'Any', metadata: {}, tags: [] },
+    ...{ passthrough: null, playbackPolicy: 'public', allowedOrigins: null },
+    ...{ keepSourceDays: null, removeInSeconds: null },
+    ...difference,
+  });
+  created += 1;
+  await set(id, { created_at: minutes(created) });
+  return id;
+}
+
+const set = (videoId: string, values: object) =>
+  db.updateTable('videos').set(values).where('id', '=', videoId).execute();
+
+const row = (videoId: string) => findVideoOrTombstone(db, videoId);
+
+const insertImport = (video_id: string) =>
+  db
+    .insertInto('imports')
+    .values({ video_id, shown_url: video_id, deadline: minutes(1) })
+    .execute();
+
+const insertTicket = (video_id: string) =>
+  db
+    .insertInto('upload_tickets')
+    .values({ video_id, token_hash: Buffer.from(video_id), expires_at: minutes(2) })
+    .execute();
+
+const insertRendition = (video_id: string, name: 'audio' | '360p', width: number | null = null) =>
+  db
+    .insertInto('renditions')
+    .values({
+      ...{ video_id, name, width, label: video_id, codecs: 'any', bandwidth: 1, average_bandwidth: 1 },
+      ...{ segment_durations: [1], segment_bytes: [1] },
+    })
+    .execute();
+
+const insertCaptions = (video_id: string, language: string) =>
+  db
+    .insertInto('captions')
+    .values({
+      ...{ video_id, language, label: language, is_default: false, origin: 'api', revision: 1, bytes: 1 },
+      ...{ cue_count: 1, cue_starts: [0], cue_ends: [1], cues: ['any'] },
+    })
+    .execute();
+
+test('a new video waits for its upload', async () => {
+  const id = await video({
+    ...{ environment: 'test', title: 'New', filename: 'new.mp4', metadata: { a: 'b' }, tags: ['t'] },
+    ...{ passthrough: 'p', playbackPolicy: 'signed', allowedOrigins: ['https://a.example'] },
+    ...{ keepSourceDays: 3, removeInSeconds: 600 },
+  });
+  const stored = await row(id);
+  expect(stored).toMatchObject({
+    ...{ workspace_id: workspaceId, environment: 'test', status: 'uploading', title: 'New' },
+    ...{ filename: 'new.mp4', metadata: { a: 'b' }, tags: ['t'], passthrough: 'p' },
+    ...{ playback_policy: 'signed', allowed_origins: ['https://a.example'], keep_source_days: 3 },
+  });
+  const removal = stored?.remove_at?.getTime() ?? 0;
+  expect(Math.abs(removal - minutes(10).getTime())).toBeLessThan(60_000);
+  expect(await row(await video())).toMatchObject({ remove_at: null });
+});
+
+describe('a video', () => {
+  test('is found in its own workspace until it is deleted; its row stays', async () => {
+    const [id, deleted] = [await video({ title: 'Own' }), await video({ title: 'Deleted' })];
+    await set(deleted, { deleted_at: minutes(0) });
+    expect(await findVideo(db, workspaceId, id)).toMatchObject({ id, title: 'Own' });
+    expect(await findVideo(db, await insertWorkspace(db), id)).toBeUndefined();
+    expect(await findVideo(db, workspaceId, deleted)).toBeUndefined();
+    expect(await row(deleted)).toMatchObject({ id: deleted, title: 'Deleted' });
+  });
+
+  test('has the expiry of its own import or ticket', async () => {
+    const [imported, uploaded, neither] = [await video(), await video(), await video()];
+    await insertImport(imported);
+    await insertTicket(uploaded);
+    const found = await Promise.all(
+      [imported, uploaded, neither].map((id) => findVideo(db, workspaceId, id)),
+    );
+    expect(found.map((each) => [each?.upload_expires_at, each?.import?.url])).toEqual([
+      [minutes(1), imported],
+      [minutes(2), undefined],
+      [null, undefined],
+    ]);
+  });
+
+  test('has its own audio renditions and captions', async () => {
+    const [id, other] = [await video(), await video()];
+    for (const each of [id, other]) await insertRendition(each, 'audio');
+    await insertRendition(id, '360p', 640);
+    for (const language of ['fr', 'en']) await insertCaptions(id, language);
+    await insertCaptions(other, 'de');
+    const found = await findVideo(db, workspaceId, id);
+    expect(found?.audio).toMatchObject([{ name: 'audio', label: id }]);
+    expect(found?.captions.map(({ language }) => language)).toEqual(['en', 'fr']);
+    expect(await findVideo(db, workspaceId, await video())).toMatchObject({ audio: null, captions: [] });
+  });
+
+  test('gets only the changes that the owner made', async () => {
+    const [id, other] = [await video({ title: 'Old', tags: ['t'] }), await video()];
+    const before = [await row(id), await row(other)];
+    await patchVideo(db, id, {});
+    expect([await row(id), await row(other)]).toEqual(before);
+    await patchVideo(db, id, {
+      ...{ title: 'New', metadata: { a: 'b' }, playbackPolicy: 'signed' },
+      ...{ allowedOrigins: ['https://a.example'], keepSourceDays: 3 },
+    });
+    expect(await row(id)).toEqual({
+      ...before[0],
+      ...{ title: 'New', metadata: { a: 'b' }, playback_policy: 'signed' },
+      ...{ allowed_origins: ['https://a.example'], keep_source_days: 3, updated_at: expect.any(Date) },
+    });
+    expect((await row(id))?.updated_at.getTime()).toBeGreaterThan(
+      before[0]?.updated_at.getTime() ?? Infinity,
+    );
+    expect(await row(other)).toEqual(before[1]);
+  });
+});
+
+describe('a list', () => {
+  const NO_FILTER: VideoFilter = {
+    ...{ statuses: [], createdAfter: undefined, createdBefore: undefined, environment: undefined },
+    ...{ titleContains: undefined, tag: undefined },
+  };
+  const DEFAULT: Required<PageRequest> = { after: undefined, limit: 10, order: 'desc' };
+  const list = async (filter: Partial<VideoFilter> = {}, page: Partial<PageRequest> = {}) => {
+    const request = [db, workspaceId, { ...NO_FILTER, ...filter }, { ...DEFAULT, ...page }] as const;
+    const videos = await listVideos(...request);
+    expect(await listVideoVersions(...request)).toEqual(videos.map(({ version }) => version));
+    return videos.map(({ id }) => id);
+  };
+
+  test('has the living videos of one workspace', async () => {
+    const newestFirst = [await video(), await video()].toReversed();
+    await set(await video(), { deleted_at: minutes(0) });
+    await video({ workspaceId: await insertWorkspace(db) });
+    for (const filter of [{}, { environment: 'live' }] as const) {
+      expect(await list(filter)).toEqual(newestFirst);
+      expect(await list(filter, { order: 'asc' })).toEqual(newestFirst.toReversed());
+    }
+  });
+
+  test('has pages, and one row more', async () => {
+    const [first, second, third] = [await video(), await video(), await video()];
+    for (const filter of [{}, { environment: 'live' }] as const) {
+      expect(await list(filter, { limit: 1 })).toEqual([third, second]);
+      const after = { createdAt: minutes(created - 1), id: second };
+      expect(await list(filter, { after })).toEqual([first]);
+    }
+  });
+
+  test.each<[string, Partial<VideoFilter>, number[]]>([
+    ['title', { titleContains: 'oT' }, [0, 3]],
+    ['tag', { tag: 'sea' }, [0, 1]],
+    ['environment', { environment: 'test' }, [2, 3]],
+    ['status', { statuses: ['processing'] }, [1, 3]],
+    ['statuses', { statuses: ['uploading', 'processing', 'uploading'] }, [0, 1, 2, 3]],
+    ['tag and status', { tag: 'sea', statuses: ['processing'] }, [1]],
+    ['environment and status', { environment: 'test', statuses: ['uploading'] }, [2]],
+  ])('is filtered by %s', async (_, filter, expected) => {
+    const videos = [
+      await video({ title: 'Another', tags: ['sea', 'sun'] }),
+      await video({ tags: ['sea'] }),
+      await video({ environment: 'test', tags: ['seaside'] }),
+      await video({ environment: 'test', title: 'Other' }),
+    ];
+    const processing: { status: VideoStatus } = { status: 'processing' };
+    for (const id of [videos[1], videos[3]]) await set(id ?? '', processing);
+    expect(await list(filter, { order: 'asc' })).toEqual(expected.map((at) => videos[at]));
+  });
+
+  test('is filtered by the time of creation', async () => {
+    const [, second, third] = [await video(), await video(), await video()];
+    expect(await list({ createdAfter: minutes(created - 1) })).toEqual([third, second]);
+    expect(await list({ createdAfter: minutes(created - 1), createdBefore: minutes(created) })).toEqual([
+      second,
+    ]);
+  });
+
+  test('is read from the newest videos with a tag if they are few', async () => {
+    const newestFirst = [await video({ tags: ['t'] }), await video({ tags: ['t', 'u'] })].toReversed();
+    await video({ tags: ['u'] });
+    await set(await video({ tags: ['t'] }), { deleted_at: minutes(0) });
+    await video({ tags: ['t'], workspaceId: await insertWorkspace(db) });
+    const rows = await fewWithTag(db, workspaceId, 't').execute();
+    expect(rows.map(({ id }) => id)).toEqual(newestFirst);
+  });
+});
+
+test('a version changes with each row that the record shows', async () => {
+  const [id, other] = [await video(), await video()];
+  const versions = async () => [
+    (await findVideo(db, workspaceId, id))?.version,
+    (await findVideo(db, workspaceId, other))?.version,
+  ];
+  let before = await versions();
+  for (const change of [
+    () => set(id, { title: 'New' }),
+    () => insertImport(id),
+    () => insertTicket(id),
+    () => insertRendition(id, 'audio'),
+    () => insertCaptions(id, 'en'),
+  ]) {
+    await change();
+    const after = await versions();
+    expect(after[0]).not.toBe(before[0]);
+    expect(after[1]).toBe(before[1]);
+    before = after;
+  }
+});
+
+test('attempts are the latest ones of the video, by number', async () => {
+  const [id, other] = [await video(), await video()];
+  const ended = { lease_expires_at: minutes(0), outcome: 'failed', finished_at: minutes(0) } as const;
+  for (const number of [2, 3, 1])
+    for (const video_id of [id, other])
+      await db
+        .insertInto('attempts')
+        .values({ ...ended, video_id, number })
+        .execute();
+  const attempts = await listAttempts(db, id, 2);
+  expect(attempts.map(({ video_id, number }) => [video_id, number])).toEqual([
+    [id, 2],
+    [id, 3],
+  ]);
+});
+
+test('tasks are counted for each video', async () => {
+  const [id, other] = [await video(), await video()];
+  await db
+    .insertInto('attempts')
+    .values([id, other].map((video_id) => ({ video_id, number: 1, lease_expires_at: sql<Date>`'infinity'` })))
+    .execute();
+  const task = { attempt: 1, kind: 'piece', frames: 1 } as const;
+  await db
+    .insertInto('tasks')
+    .values([
+      { ...task, video_id: id, number: 0, result: JSON.stringify({}) },
+      { ...task, video_id: id, number: 1, lease_expires_at: minutes(1), started_at: minutes(0) },
+      { ...task, video_id: id, number: 2 },
+      { ...task, video_id: other, number: 0 },
+    ])
+    .execute();
+  expect(await countTasks(db, id)).toEqual({ total: 3, completed: 1, running: 1 });
+  expect(await countTasks(db, await video())).toBeUndefined();
+});
