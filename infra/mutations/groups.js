@@ -323,7 +323,10 @@ export const GROUPS = [
     ],
     [
       'videos',
+      'videos-store',
+      'video-lifecycle-store',
       'sources',
+      'sources-store',
       'attempts-store',
       'due-rows',
       'video-changes',
