@@ -1,9 +1,12 @@
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { samplePlan } from './support/plan.ts';
 
-/** Also the duration of the lease grace: longer than the first two tests, but short, because the third test waits for its end. */
+/** Also the duration of the lease grace: longer than the first three tests, but short, because the last test waits for its end. */
 const LEASE_SECONDS = 3;
 
 let plane: TestControlPlane;
@@ -22,11 +25,14 @@ async function longAbsence(): Promise<{ maintain(): Promise<void> }> {
   await sql`update attempts set lease_expires_at = now() - interval '1 hour' where outcome is null`.execute(
     plane.db,
   );
+  await sql`update tasks set lease_expires_at = now() - interval '1 hour' where lease_expires_at is not null`.execute(
+    plane.db,
+  );
   await sql`
     update upload_tickets set lease_expires_at = now() - interval '1 hour', expires_at = now() - interval '1 hour'
     where used_at is null`.execute(plane.db);
   const another = await plane.startAnother();
-  const maintain = () => another.maintain('expire-tickets', 'end-expired-attempts');
+  const maintain = () => another.maintain('expire-tickets', 'end-expired-attempts', 'end-expired-tasks');
   await maintain();
   return { maintain };
 }
@@ -38,6 +44,19 @@ const statusOf = async (videoId: string) =>
 const openAttempts = async () =>
   (await plane.db.selectFrom('attempts').select('number').where('outcome', 'is', null).execute()).length;
 
+const leasedTasks = async () =>
+  (await plane.db.selectFrom('tasks').select('number').where('lease_expires_at', 'is not', null).execute())
+    .length;
+
+/** Claims a task of a video whose attempt has a plan. */
+async function claimTask(): Promise<void> {
+  const { videoId, uploadToken } = await plane.ticket();
+  await plane.engine.upload(uploadToken);
+  const { attempt } = await plane.engine.claim(videoId);
+  await plane.engine.request(INTERNAL_PATHS.planAttempt, { videoId, attempt, plan: samplePlan() });
+  await plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion: PLAN_VERSION });
+}
+
 test('an attempt of a live engine is not ended during the grace', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
@@ -48,6 +67,14 @@ test('an attempt of a live engine is not ended during the grace', async () => {
   expect(await openAttempts()).toBe(1);
   await plane.engine.complete(videoId, attempt);
   expect(await statusOf(videoId)).toBe('ready');
+});
+
+test('a task of a live engine is not ended during the grace', async () => {
+  await claimTask();
+
+  await longAbsence();
+
+  expect(await leasedTasks()).toBe(1);
 });
 
 test('the ticket of a transfer in progress does not expire during the grace', async () => {
@@ -69,12 +96,15 @@ test('leases that are not renewed during the grace expire after it', async () =>
   await plane.engine.claim(attempted.videoId);
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.redeem(uploadToken);
+  await claimTask();
 
   const { maintain } = await longAbsence();
 
-  expect(await openAttempts()).toBe(1);
+  // The attempt with a plan stays open.
+  expect([await openAttempts(), await leasedTasks()]).toEqual([2, 1]);
   await until(async () => {
     await maintain();
-    return (await openAttempts()) === 0 && (await statusOf(videoId)) === 'failed';
+    const ended = (await openAttempts()) === 1 && (await leasedTasks()) === 0;
+    return ended && (await statusOf(videoId)) === 'failed';
   });
 });

@@ -2,6 +2,7 @@ import { ENGINE_STOPPED, type TranscodeFailureCode } from '@framelane/contracts/
 import { type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
 import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -118,6 +119,21 @@ describe('the plan of an attempt', () => {
     await untilCommands(videoId, 3);
     await untilRecorded(videoId, 2);
     expect(commandsFor(videoId)).toHaveLength(3);
+  });
+
+  test('sends no further command at the end of a task', async () => {
+    const videoId = await plannedVideo();
+    const claimed = await claim(videoId);
+    await untilRecorded(videoId, 2);
+    const withCommand = plane.db
+      .selectFrom('tasks')
+      .select(['video_id', 'number'])
+      .where((eb) =>
+        eb.or([eb('command_due_at', 'is not', null), eb('command_published_at', 'is not', null)]),
+      );
+    const before = await withCommand.execute();
+    await complete(videoId, claimed);
+    expect(await withCommand.execute()).toHaveLength(before.length);
   });
 
   test('is stored once, and refused after the end of the attempt', async () => {
@@ -330,6 +346,32 @@ describe('tasks', () => {
     expect((await video(videoId)).status).toBe('ready');
   });
 
+  test('are counted by their outcomes', async () => {
+    // Those of the tests before would expire meanwhile.
+    await plane.db.deleteFrom('tasks').execute();
+    const metrics = () => PrometheusText.scrape(`${plane.engine.internalUrl}/metrics`);
+    const videoId = await plannedVideo();
+    const [audio, images, expired, transient, permanent] = await claimAll(videoId);
+    const before = await metrics();
+    await complete(videoId, audio as Try);
+    await fail(videoId, images as Try, ENGINE_STOPPED);
+    await expireLease(videoId, expired as Try);
+    await until(async () => !(await isCurrent(videoId, expired as Try)));
+    await fail(videoId, transient as Try, 'storage_failed');
+    await fail(videoId, permanent as Try, 'transcode_failed', false);
+    const after = await metrics();
+    const tasks = 'framelane_tasks_total';
+    expect(after.growthSince(before, tasks)).toEqual({
+      [`${tasks}{kind="audio",outcome="completed"}`]: 1,
+      [`${tasks}{kind="images",outcome="handed_back"}`]: 1,
+      [`${tasks}{kind="piece",outcome="lease_expired"}`]: 1,
+      [`${tasks}{kind="piece",outcome="failed"}`]: 2,
+    });
+    // The last failure ended the attempt.
+    const attempts = 'framelane_transcode_attempts_total';
+    expect(after.growthSince(before, attempts)).toMatchObject({ [`${attempts}{outcome="failed"}`]: 1 });
+  });
+
   test('keep their lease while progress is reported', async () => {
     const videoId = await plannedVideo();
     const claimed = await claim(videoId);
@@ -400,6 +442,8 @@ test('the limit of concurrent tasks holds for a workspace; the end of a task beg
 describe('a video whose tasks cannot be completed as planned is transcoded in one run', () => {
   const claimNext = async (videoId: string) => {
     await until(() => commandsFor(videoId, 'transcode').length === 2);
+    const videos = plane.db.selectFrom('videos').select('failed_attempts').where('id', '=', videoId);
+    expect(await videos.execute()).toEqual([{ failed_attempts: 0 }]);
     return plane.engine.claim(videoId);
   };
 
@@ -492,6 +536,8 @@ describe('commands', () => {
     await plane.startAnotherAsSingleNode();
     await untilCommands(videoId, published + 2);
     expect(await isCurrent(videoId, images)).toBe(false);
+    const tasks = plane.db.selectFrom('tasks').select('failed_tries').where('video_id', '=', videoId);
+    expect(await tasks.where('failed_tries', '>', 0).execute()).toEqual([]);
     expect(await claim(videoId)).toMatchObject({ attempt: 1, task: IMAGES, try: 2 });
   });
 });
