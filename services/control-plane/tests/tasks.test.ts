@@ -125,15 +125,14 @@ describe('the plan of an attempt', () => {
     const videoId = await plannedVideo();
     const claimed = await claim(videoId);
     await untilRecorded(videoId, 2);
-    const withCommand = plane.db
+    const commandTimes = plane.db
       .selectFrom('tasks')
-      .select(['video_id', 'number'])
-      .where((eb) =>
-        eb.or([eb('command_due_at', 'is not', null), eb('command_published_at', 'is not', null)]),
-      );
-    const before = await withCommand.execute();
+      .select(['video_id', 'number', 'command_due_at', 'command_published_at'])
+      .orderBy('video_id')
+      .orderBy('number');
+    const before = await commandTimes.execute();
     await complete(videoId, claimed);
-    expect(await withCommand.execute()).toHaveLength(before.length);
+    expect(await commandTimes.execute()).toEqual(before);
   });
 
   test('is stored once, and refused after the end of the attempt', async () => {
