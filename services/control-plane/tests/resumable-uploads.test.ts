@@ -162,6 +162,7 @@ describe('creating', () => {
       status: 413,
       body: { code: 'file_too_large', maxBytes: 100 },
     });
+    expect(await create('', 100, declared.uploadToken)).toMatchObject({ status: 200 });
     expect(codeOf(await create('', 1, 'ut_unknown'))).toEqual([401, 'upload_token_invalid']);
     await complete(await begun());
     expect(codeOf(await create())).toEqual([401, 'upload_token_used']);
@@ -557,8 +558,14 @@ describe('a workspace', () => {
     const { transferId, uploadToken, videoId: heldId } = created[holder] as (typeof created)[number];
     expect(await open(transferId, null, uploadToken)).toMatchObject({ status: 200, body: { epoch: 2 } });
     await release({ videoId: heldId, transferId, epoch: 2 });
-    const [next] = refused as [(typeof created)[number]];
+    const [next, last] = refused as [(typeof created)[number], (typeof created)[number]];
     expect(await open(next.transferId, null, next.uploadToken)).toMatchObject({ status: 200 });
+    // An upload whose lease has expired no longer counts, and must fit again.
+    await sql`update upload_tickets set lease_expires_at = now() where video_id = ${next.videoId}`.execute(
+      plane.db,
+    );
+    expect(await open(last.transferId, null, last.uploadToken)).toMatchObject({ status: 200 });
+    expect(await open(next.transferId, null, next.uploadToken)).toMatchObject({ status: 429 });
   });
 
   test('does not exceed a quota with 50 creations at once', async () => {

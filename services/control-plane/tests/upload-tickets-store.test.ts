@@ -3,6 +3,16 @@ import { newId } from '@framelane/contracts/ids';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
 import {
+  beginEpoch,
+  endUnfinished,
+  findResumable,
+  findUnfinished,
+  insertResumable,
+  isPaused,
+  leaseToResumable,
+  storeCheckpoint,
+} from '../src/upload-tickets/resumable-uploads.store.ts';
+import {
   findExpiredTickets,
   findTicketByHash,
   holdsLease,
@@ -193,6 +203,112 @@ test('a transfer of a failed video renews no lease', async () => {
   const renewal = { leaseSeconds: 600, extendsTicket: false };
   expect(await renewLease(db, transfer, renewal)).toBeUndefined();
   expect(await row(videoId)).toEqual(before);
+});
+
+describe('a resumable upload', () => {
+  /** A ticket with an ended and an unfinished upload. The unfinished one holds the lease. */
+  async function resumable(difference: Difference = {}) {
+    const { videoId } = await ticket(difference);
+    const [ended, unfinished] = [newId('xfr'), newId('xfr')];
+    await insertResumable(db, { videoId, transferId: ended, length: 9, metadata: '' });
+    await endUnfinished(db, videoId, 'terminated');
+    await insertResumable(db, { videoId, transferId: unfinished, length: 9, metadata: '' });
+    if (difference.lease !== undefined) await hold(videoId, unfinished);
+    return { videoId, ended, unfinished };
+  }
+
+  const hold = (videoId: string, transferId: string) =>
+    db
+      .updateTable('upload_tickets')
+      .set({ transfer_id: transferId })
+      .where('video_id', '=', videoId)
+      .execute();
+
+  const uploads = (videoId: string) =>
+    db
+      .selectFrom('resumable_uploads')
+      .selectAll()
+      .where('video_id', '=', videoId)
+      .orderBy('end_reason')
+      .execute();
+
+  test('is found by the ids of its video and its transfer', async () => {
+    const [mine, other] = [await resumable(), await resumable()];
+    expect(await findUnfinished(db, mine.videoId)).toMatchObject({ transfer_id: mine.unfinished });
+    const find = (videoId: string, transferId: string) => findResumable(db, { videoId, transferId });
+    expect(await find(mine.videoId, mine.ended)).toMatchObject({ transfer_id: mine.ended });
+    expect(await find(mine.videoId, other.ended)).toBeUndefined();
+  });
+
+  test('ends once', async () => {
+    const [mine, other] = [await resumable(), await resumable()];
+    const [before] = await uploads(mine.videoId);
+    const untouched = await uploads(other.videoId);
+    await endUnfinished(db, mine.videoId, 'superseded');
+    const [superseded, terminated] = await uploads(mine.videoId);
+    expect(superseded).toMatchObject({ transfer_id: mine.unfinished, end_reason: 'superseded' });
+    expect(terminated).toEqual(before);
+    expect(await uploads(other.videoId)).toEqual(untouched);
+    expect(await findUnfinished(db, mine.videoId)).toBeUndefined();
+  });
+
+  test('is paused while it is unfinished and its ticket waits for a file', async () => {
+    const { unfinished, ended } = await resumable();
+    expect([await isPaused(db, unfinished), await isPaused(db, ended)]).toEqual([true, false]);
+    for (const difference of [{ used: true }, { failed: true }] as const)
+      expect(await isPaused(db, (await resumable(difference)).unfinished)).toBe(false);
+  });
+
+  test.each<[string, Difference, boolean]>([
+    ['that is unused', {}, true],
+    ['that it holds', LEASED, true],
+    ['that is used', { used: true }, false],
+    ['that has expired', { expired: true }, false],
+  ])('opened for a ticket %s: can it lease the ticket?', async (_, difference, leased) => {
+    const { videoId, unfinished: transferId } = await resumable(difference);
+    const other = await resumable();
+    const expiry = await leaseToResumable(db, { videoId, transferId, bytes: 9, leaseSeconds: 1200 });
+    const { expires_at, lease_expires_at } = await row(videoId);
+    expect(expiry).toEqual(leased ? expires_at : undefined);
+    expect((lease_expires_at?.getTime() ?? 0) > minutes(19).getTime()).toBe(leased);
+    expect(await row(other.videoId)).toMatchObject({ transfer_id: null });
+  });
+
+  test('leases no ticket that another transfer holds', async () => {
+    const { videoId, unfinished: transferId } = await resumable(LEASED);
+    const open = () => leaseToResumable(db, { videoId, transferId, bytes: 9, leaseSeconds: 60 });
+    await hold(videoId, TRANSFER);
+    expect(await open()).toBeUndefined();
+    await db
+      .updateTable('upload_tickets')
+      .set({ lease_expires_at: minutes(-1) })
+      .where('video_id', '=', videoId)
+      .execute();
+    expect(await open()).toBeInstanceOf(Date);
+  });
+
+  test('holds its ticket in its latest epoch until it ends', async () => {
+    const { videoId, unfinished, ended } = await resumable(LEASED);
+    const other = await resumable();
+    const untouched = await uploads(other.videoId);
+    const holds = (epoch: number, transferId = unfinished) => holdsLease(db, { videoId, transferId, epoch });
+    expect(await beginEpoch(db, unfinished, null)).toMatchObject({ epoch: 1 });
+    expect(await beginEpoch(db, unfinished, 1)).toMatchObject({ epoch: 1 });
+    expect(await beginEpoch(db, ended, null)).toBeUndefined();
+    expect([await holds(1), await holds(0), await holds(0, ended)]).toEqual([true, false, false]);
+
+    const checkpoint = { id: 'm1', durableBytes: 5, tail: [], laterBytesUntrusted: false };
+    const save = (transferId: string, epoch: number) =>
+      storeCheckpoint(db, { transferId, epoch }, checkpoint);
+    expect([await save(unfinished, 0), await save(ended, 0), await save(unfinished, 1)]).toEqual([
+      ...[false, false, true],
+    ]);
+    expect(await findUnfinished(db, videoId)).toMatchObject({ checkpoint });
+    expect(await uploads(other.videoId)).toEqual(untouched);
+
+    await endUnfinished(db, videoId, 'superseded');
+    expect(await holds(1)).toBe(false);
+  });
 });
 
 describe('the video fails because of its expired ticket', () => {
