@@ -81,6 +81,7 @@ export const GROUPS = [
     'timeline',
     'video-moves',
     'video-patch',
+    'video-record',
   ]),
   pure('webhooks-rules', `${CONTROL_PLANE}/src/webhooks`, ['delivery-policy', 'endpoint-secret']),
   {
@@ -317,16 +318,14 @@ export const GROUPS = [
   stores('usage', ['usage/{usage.service,usage.store,bandwidth-meter}'], ['usage']),
   stores(
     'videos',
-    [
-      'videos/{videos,object-purges,sources}.{service,store}',
-      'videos/video-{lifecycle,lifecycle.store,record}',
-    ],
+    ['videos/{videos,object-purges,sources}.{service,store}', 'videos/video-{lifecycle,lifecycle.store}'],
     [
       'videos',
       'videos-store',
       'video-lifecycle-store',
       'sources',
       'sources-store',
+      'object-purges',
       'attempts-store',
       'due-rows',
       'video-changes',

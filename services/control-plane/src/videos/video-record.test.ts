@@ -1,0 +1,131 @@
+import { describe, expect, test } from '@jest/globals';
+import { toVideoRecord, type VideoDetails } from './video-record.ts';
+
+const BASE_URL = 'http://framelane.test/v1';
+const HLS = `${BASE_URL}/hls/ws_1/vid_1`;
+/** The nth minute of a day. */
+const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
+const text = (minute: number) => at(minute).toISOString();
+
+/** A video that waits for its upload, with nothing that its owner may leave out. */
+const UPLOADING: VideoDetails = {
+  ...{ id: 'vid_1', workspace_id: 'ws_1', environment: 'live', status: 'uploading' },
+  ...{ title: 'Any', filename: 'any.mp4', playback_policy: 'public', allowed_origins: null },
+  ...{ playback_version: 1, metadata: {}, tags: [], passthrough: null, size: null, sha256: null },
+  ...{ source_key: null, source: null, input_issues: [], duration: null, width: null, height: null },
+  ...{ frame_rate: null, variants: null, preview_variants: null, target_duration: null },
+  ...{ poster_bytes: null, storyboard: null, chosen_poster: null, image_folder: '', start_timestamp: 0 },
+  ...{ storage_bytes: 0, progress: 0, attempt: 0, failed_attempts: 0, in_one_run: false },
+  ...{ command_due_at: null, command_claimed_until: null, command_published_at: null, waiting_since: null },
+  ...{ content_key: null, error_code: null, error_message: null, created_at: at(1), updated_at: at(2) },
+  ...{ uploaded_at: null, ready_at: null, failed_at: null, retried_at: [], keep_source_days: null },
+  ...{ delete_source_at: null, source_deleted_at: null, remove_at: null, deleted_at: null },
+  ...{ upload_expires_at: at(9), import: null, audio: null, captions: [], version: '1' },
+};
+
+const recordOf = (changes: Partial<VideoDetails> = {}) =>
+  toVideoRecord({ ...UPLOADING, ...changes }, BASE_URL);
+
+const READY: Partial<VideoDetails> = { status: 'ready', variants: ['360p'] };
+const STORYBOARD = { bytes: 9, width: 160, height: 90, columns: 1, tiles: 1, interval: 1 };
+
+test('a video that waits for its upload has no playback, and the expiry of its ticket', () => {
+  const record = recordOf();
+  expect(record).toMatchObject({
+    ...{ id: 'vid_1', workspaceId: 'ws_1', status: 'uploading', createdAt: text(1), updatedAt: text(2) },
+    ...{ embed: `${BASE_URL}/embed/ws_1/vid_1`, thumbnail: null, storyboard: null, preview: null },
+    ...{ aspectRatio: null, error: null, source: null, import: null, captions: [], expiresAt: text(9) },
+    ...{ sourceFile: { stored: false, keptUntil: null, deletedAt: null }, retryable: false },
+    ...{ uploadedAt: null, readyAt: null },
+  });
+  for (const field of ['hls', 'variants', 'audioTracks']) expect(record).not.toHaveProperty(field);
+});
+
+test('a ready video has its playlist, its properties and its removal', () => {
+  const record = recordOf({
+    ...{ ...READY, width: 1920, height: 1080, sha256: 'hash', remove_at: at(7) },
+    ...{ source: { container: 'matroska', videoCodec: 'h264', audioCodec: null } },
+    ...{ storyboard: STORYBOARD, uploaded_at: at(3), ready_at: at(4) },
+  });
+  expect(record).toMatchObject({
+    ...{ hls: `${HLS}/master.m3u8`, variants: ['360p'], audioTracks: [], aspectRatio: '16:9' },
+    ...{ storyboard: `${HLS}/storyboard.vtt`, uploadedAt: text(3), readyAt: text(4), expiresAt: text(7) },
+    source: { container: 'matroska', videoCodec: 'h264', audioCodec: null, sha256: 'hash' },
+  });
+});
+
+describe('a poster', () => {
+  const CHOSEN = { chosen_poster: { width: 640, height: 360, bytes: 40 } };
+
+  test.each<[string, Partial<VideoDetails>, boolean]>([
+    ['of the transcode', { ...READY, poster_bytes: 9 }, true],
+    ['that was chosen for a ready video', { ...READY, ...CHOSEN }, true],
+    ['that was chosen for a preview', { ...CHOSEN, status: 'processing', preview_variants: ['360p'] }, true],
+    ['that was chosen before the video can be played', { ...CHOSEN, status: 'processing' }, false],
+    ['that does not exist', READY, false],
+  ])('%s', (_, changes, hasThumbnail) => {
+    expect(recordOf(changes).thumbnail).toBe(hasThumbnail ? `${HLS}/poster.jpg` : null);
+  });
+});
+
+test('a preview has a playlist', () => {
+  const { preview, hls } = recordOf({ status: 'processing', preview_variants: ['360p', '480p'] });
+  expect(preview).toEqual({ hls: `${HLS}/master.m3u8`, variants: ['360p', '480p'] });
+  expect(hls).toBeUndefined();
+});
+
+test('the audio tracks have the order of their renditions; earlier versions stored no label', () => {
+  const { audioTracks } = recordOf({
+    ...READY,
+    audio: [
+      { name: 'audio3', label: 'Comments', language: 'de', role: 'commentary', channels: 1 },
+      { name: 'surround', label: 'English', language: 'en', role: null, channels: 6 },
+      { name: 'audio', label: null, language: null, role: null, channels: null },
+    ],
+  });
+  expect(audioTracks).toEqual([
+    { name: 'Audio', language: null, role: 'main', channels: 2, surround: true, default: true },
+    { name: 'Comments', language: 'de', role: 'commentary', channels: 1, surround: false, default: false },
+  ]);
+});
+
+test('times within JSON have the format of the API', () => {
+  // PostgreSQL writes them with an offset.
+  const [time, expected] = ['2026-01-01T02:00:00.000+02:00', '2026-01-01T00:00:00.000Z'];
+  const captions = {
+    ...{ language: 'en', label: 'English', default: true, cues: 1, bytes: 9 },
+    origin: 'api' as const,
+    updatedAt: time,
+  };
+  const row = {
+    ...{ url: 'https://a.example', bytes: 1, totalBytes: null, tries: 1 },
+    ...{ nextTryAt: time, failure: null },
+  };
+  expect(recordOf({ captions: [captions] }).captions).toEqual([{ ...captions, updatedAt: expected }]);
+  expect(recordOf({ import: row }).import).toEqual({ ...row, nextTryAt: expected });
+  expect(recordOf({ import: { ...row, nextTryAt: null } }).import).toMatchObject({ nextTryAt: null });
+});
+
+test.each<[string, Partial<VideoDetails>, { stored: boolean; retryable: boolean }]>([
+  ['a failed video with its source', { status: 'failed' }, { stored: true, retryable: true }],
+  ['a ready video with its source', READY, { stored: true, retryable: false }],
+  [
+    'a failed video whose source is deleted',
+    { status: 'failed', source_deleted_at: at(5) },
+    { stored: false, retryable: false },
+  ],
+  [
+    'a failed video without an upload',
+    { status: 'failed', source_key: null },
+    { stored: false, retryable: false },
+  ],
+])('%s: can it be retried?', (_, changes, { stored, retryable }) => {
+  const record = recordOf({
+    source_key: 'key',
+    delete_source_at: at(8),
+    error_code: 'not_a_video',
+    ...changes,
+  });
+  expect(record).toMatchObject({ retryable, sourceFile: { stored, keptUntil: text(8) } });
+  expect(record.error).toEqual({ code: 'not_a_video', message: '' });
+});

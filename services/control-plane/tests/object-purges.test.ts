@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '@framelane/contracts/ids';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { attemptPrefix, hlsPrefix, sourcePrefix } from '@framelane/object-store/object-keys';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import type { Database } from '../src/db/database.ts';
+import { ObjectPurges } from '../src/videos/object-purges.service.ts';
+import { requestPurge } from '../src/videos/object-purges.store.ts';
+import { insertWorkspace, openTestDatabase } from './support/database.ts';
+
+const REPEAT_SECONDS = 600;
+const ATTEMPT = 2;
+
+let db: Database;
+let close: () => Promise<void>;
+let workspaceId: string;
+let folder: string;
+let objects: FileObjectStore;
+let purges: ObjectPurges;
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+  workspaceId = await insertWorkspace(db);
+  folder = await mkdtemp(join(tmpdir(), 'framelane-test-objects-'));
+  objects = new FileObjectStore(folder);
+  purges = new ObjectPurges({ db, objects, purgeRepeatSeconds: REPEAT_SECONDS });
+});
+afterAll(async () => {
+  await close();
+  await rm(folder, { recursive: true });
+});
+let aborted: string[];
+beforeEach(() => {
+  aborted = [];
+  jest.spyOn(objects, 'abortUploads').mockImplementation(async (prefix) => void aborted.push(prefix));
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const NOW = Date.now();
+const READY = { status: 'ready', content_key: 'key', variants: ['360p'], target_duration: 6 };
+const FAILED = { status: 'failed', error_code: 'malformed_media' };
+
+/** Creates a video with two attempts, two transfers and their objects, of which it refers to the second ones. */
+async function video(values: object): Promise<string> {
+  const id = newId('vid');
+  await db
+    .insertInto('videos')
+    .values({
+      ...{ id, workspace_id: workspaceId, environment: 'live', title: 'Any', filename: 'any.mp4' },
+      ...{ status: 'processing', attempt: ATTEMPT, uploaded_at: new Date() },
+      source_key: `${sourcePrefix(workspaceId, id)}xfr_2/original`,
+      ...values,
+    })
+    .execute();
+  for (const transfer of ['xfr_1', 'xfr_2'])
+    await store(`${sourcePrefix(workspaceId, id)}${transfer}/original`);
+  for (const attempt of [1, ATTEMPT]) await store(`${attemptPrefix(workspaceId, id, attempt)}360p/0.ts`);
+  return id;
+}
+
+const store = (key: string) => objects.put(key, Buffer.from('any'), 'video/mp2t');
+
+/** Purges a video once, and resolves with the keys of the objects that are left, without their common prefixes. */
+async function purge(id: string): Promise<string[]> {
+  await purges.perform({ videoId: id, pass: 1, dueAt: new Date() });
+  const left: string[] = [];
+  for (const prefix of [sourcePrefix(workspaceId, id), hlsPrefix(workspaceId, id)])
+    for await (const { key } of objects.list(prefix)) left.push(key.slice(prefix.length));
+  return left.toSorted();
+}
+
+const FIRST = ['a1/360p/0.ts', 'xfr_1/original'];
+const SECOND = ['a2/360p/0.ts', 'xfr_2/original'];
+const NO_FILE = { uploaded_at: null, source_key: null };
+
+test.each<[string, object, string[]]>([
+  [
+    'waits for its upload keeps every object',
+    { ...NO_FILE, status: 'uploading', attempt: 0 },
+    [...FIRST, ...SECOND],
+  ],
+  ['is processed keeps its file and its open attempt', {}, SECOND],
+  ['is ready keeps its file and its attempt', READY, SECOND],
+  [
+    'is ready without a file keeps its attempt',
+    { ...READY, source_deleted_at: new Date() },
+    SECOND.slice(0, 1),
+  ],
+  ['failed keeps its file', FAILED, SECOND.slice(1)],
+  ['failed without an upload keeps nothing', { ...FAILED, ...NO_FILE }, []],
+  ['is deleted keeps nothing', { ...FAILED, deleted_at: new Date() }, []],
+])('a video that %s', async (_, values, kept) => {
+  const id = await video(values);
+  expect(await purge(id)).toEqual(kept.toSorted());
+  expect(aborted).toEqual(kept.length === 4 ? [] : [sourcePrefix(workspaceId, id)]);
+});
+
+test('a ready video keeps the tries of tasks that it refers to', async () => {
+  const id = await video({ ...READY, image_folder: 't1.2/' });
+  await db
+    .insertInto('renditions')
+    .values({
+      ...{ video_id: id, name: '360p', codecs: 'avc1.64001e', bandwidth: 1, average_bandwidth: 1 },
+      ...{ segment_durations: [1, 1], segment_bytes: [1, 1] },
+      ...{ part_starts: [0, 1], part_folders: ['t2.1/', 't3.1/'] },
+    })
+    .execute();
+  const output = attemptPrefix(workspaceId, id, ATTEMPT);
+  const kept = ['t1.2/poster.jpg', 't2.1/360p/0.ts', 't3.1/360p/1.ts'];
+  for (const name of [...kept, 't1.1/poster.jpg', 't2.2/360p/0.ts', 't2.2/360p/1.ts', 't4.1/360p/0.ts'])
+    await store(`${output}${name}`);
+  expect(await purge(id)).toEqual([...SECOND, ...kept.map((name) => `a2/${name}`)].toSorted());
+});
+
+test('a ready video without tasks keeps every object of its attempt', async () => {
+  const id = await video(READY);
+  await store(`${attemptPrefix(workspaceId, id, ATTEMPT)}t1.1/poster.jpg`);
+  expect(await purge(id)).toEqual([...SECOND, 'a2/t1.1/poster.jpg'].toSorted());
+});
+
+test('a purge has three passes; the claim of a long one is renewed', async () => {
+  await db.deleteFrom('object_purges').execute();
+  await requestPurge(db, await video(READY));
+  const row = () => db.selectFrom('object_purges').selectAll().executeTakeFirst();
+  const secondsUntil = (time: Date | null | undefined) => ((time?.getTime() ?? NOW) - Date.now()) / 1000;
+  for (const pass of [1, 2, 3]) {
+    expect(await purges.backlog()).toMatchObject({ count: 1 });
+    const [claimed] = await purges.claim(9);
+    if (claimed === undefined) throw new Error('The purge was not due');
+    expect(claimed).toMatchObject({ pass });
+    await db
+      .updateTable('object_purges')
+      .set({ claimed_until: new Date(NOW + 1000) })
+      .execute();
+    await purges.renew(claimed);
+    expect(secondsUntil((await row())?.claimed_until)).toBeGreaterThan(10);
+    await purges.perform(claimed);
+    if (pass === 3) break;
+    const pause = secondsUntil((await row())?.due_at);
+    expect(Math.abs(pause - REPEAT_SECONDS * pass)).toBeLessThan(60);
+    await db
+      .updateTable('object_purges')
+      .set({ due_at: new Date(NOW) })
+      .execute();
+  }
+  expect(await row()).toBeUndefined();
+});
+
+test('a purge of a video whose row is gone changes nothing', async () => {
+  expect(await purge(newId('vid'))).toEqual([]);
+  expect(aborted).toEqual([]);
+});
