@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import {
   findBacklog,
@@ -22,16 +22,13 @@ import {
 import type { Database } from '../src/db/database.ts';
 import { closeOpenAttempt, raiseProgress, storeFailedAttempts } from '../src/videos/video-lifecycle.store.ts';
 import { MOVES } from '../src/videos/video-moves.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
 });
-afterAll(() => close());
 beforeEach(async () => {
   await db.deleteFrom('attempts').execute();
   await db.deleteFrom('videos').execute();

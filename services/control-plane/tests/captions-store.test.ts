@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import {
   addStoredBytes,
   findCues,
@@ -11,19 +11,17 @@ import {
   updateCaptions,
 } from '../src/captions/captions.store.ts';
 import type { Database } from '../src/db/database.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { insertWorkspace } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
 /** Two videos with English captions, which are the default, and German ones. */
 let own: string;
 let other: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
 });
-afterAll(() => close());
 beforeEach(async () => {
   [own, other] = [await video(), await video()];
   for (const videoId of [own, other]) {

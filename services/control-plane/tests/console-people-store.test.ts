@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import {
   deleteGrants,
   grantsOf,
@@ -6,19 +6,20 @@ import {
   replaceGrants,
 } from '../src/console-people/console-people.store.ts';
 import type { Database } from '../src/db/database.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { insertWorkspace } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 const KIM = 'kim@example.com';
 const SAM = 'sam@example.com';
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaces: string[];
+withTestDatabase((opened) => {
+  ({ db } = opened);
+});
 beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
   workspaces = [await insertWorkspace(db), await insertWorkspace(db)].toSorted();
 });
-afterAll(() => close());
 beforeEach(async () => {
   await db.deleteFrom('console_people').execute();
   for (const email of [SAM, KIM]) await grant(email);

@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
   claimDueSteps,
   findStepBacklog,
@@ -19,19 +19,16 @@ import {
   requestPurge,
   scheduleNextPass,
 } from '../src/videos/object-purges.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 const NOW = Date.now();
 const minutes = (count: number) => new Date(NOW + count * 60_000);
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
 });
-afterAll(() => close());
 
 const claimed = <T>([row]: T[]): T => {
   if (row === undefined) throw new Error('The row was not due');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import {
@@ -11,17 +11,16 @@ import {
   releaseKey,
   storeResponse,
 } from '../src/idempotency/idempotency-keys.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { insertWorkspace } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 const RESPONSE = { status: 201, location: '/v1/videos/vid_1', body: { id: 'vid_1' } };
 const NO_RESPONSE = { status: null, location: null, body: null };
 
 let db: Database;
-let close: () => Promise<void>;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
+withTestDatabase((opened) => {
+  ({ db } = opened);
 });
-afterAll(() => close());
 
 /** A key that was never used, in a workspace of its own. */
 async function unused(keyHash: Buffer = randomBytes(32)): Promise<KeyUse> {

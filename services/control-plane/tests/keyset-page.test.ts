@@ -1,16 +1,14 @@
 import { newId } from '@framelane/contracts/ids';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
 import { keysetPage, type Position, toPage } from '../src/db/keyset-page.ts';
 import { readCursor } from '../src/http/pagination.ts';
-import { openTestDatabase } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
-let close: () => Promise<void>;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
+withTestDatabase((opened) => {
+  ({ db } = opened);
 });
-afterAll(() => close());
 
 test.each(['asc', 'desc'] as const)(
   'rows are in the order of their times, and with equal times of their ids: %s',

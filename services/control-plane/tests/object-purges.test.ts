@@ -8,28 +8,25 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '
 import type { Database } from '../src/db/database.ts';
 import { ObjectPurges } from '../src/videos/object-purges.service.ts';
 import { requestPurge } from '../src/videos/object-purges.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 const REPEAT_SECONDS = 600;
 const ATTEMPT = 2;
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
 let folder: string;
 let objects: FileObjectStore;
 let purges: ObjectPurges;
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
+});
 beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
   folder = await mkdtemp(join(tmpdir(), 'framelane-test-objects-'));
   objects = new FileObjectStore(folder);
   purges = new ObjectPurges({ db, objects, purgeRepeatSeconds: REPEAT_SECONDS });
 });
-afterAll(async () => {
-  await close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => rm(folder, { recursive: true }));
 let aborted: string[];
 beforeEach(() => {
   aborted = [];

@@ -1,7 +1,7 @@
 import { newId } from '@framelane/contracts/ids';
 import type { VideoRendition } from '@framelane/contracts/renditions';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
 import {
   findLatestTry,
@@ -13,23 +13,21 @@ import {
   storePreview,
 } from '../src/playback/previews.store.ts';
 import { insertPlan } from '../src/tasks/tasks.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { insertWorkspace } from './support/database.ts';
 import { samplePlan } from './support/plan.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 const ENDED = 1;
 const OPEN = 2;
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
 /** Two videos with previews. Each has an ended and an open attempt with plans and tasks. */
 let own: string;
 let other: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
 });
-afterAll(() => close());
 beforeEach(async () => {
   [own, other] = [await video('Own'), await video('Other')];
   await changeTask(own, OPEN, 0, { tries: 3, started_renditions: JSON.stringify({ '360p': 'avc1' }) });

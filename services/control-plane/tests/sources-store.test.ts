@@ -1,17 +1,14 @@
 import { newId } from '@framelane/contracts/ids';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
 import { findDueSources, markSourceDeleted, scheduleSourceDeletion } from '../src/videos/sources.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
 });
-afterAll(() => close());
 beforeEach(async () => {
   await db.deleteFrom('videos').execute();
 });

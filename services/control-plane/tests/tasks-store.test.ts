@@ -3,7 +3,7 @@ import { newId } from '@framelane/contracts/ids';
 import type { TaskTry } from '@framelane/contracts/messages';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql, type Updateable } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import type { Backlog } from '../src/db/due-rows.ts';
@@ -35,8 +35,9 @@ import {
   renewTask,
   storeTaskResult,
 } from '../src/tasks/tasks.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { insertWorkspace } from './support/database.ts';
 import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from './support/plan.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 const TASKS = [AUDIO, IMAGES, ...PIECES];
 const ENDED = 1;
@@ -45,16 +46,13 @@ const DONE = { result: JSON.stringify(resultOf(AUDIO)) };
 const WAITING = { result: null };
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
 /** Two videos of the workspace, by increasing id. */
 let own: string;
 let other: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
 });
-afterAll(() => close());
 beforeEach(async () => {
   await db.deleteFrom('attempts').execute();
   await db.deleteFrom('videos').execute();

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '@framelane/contracts/ids';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
 import {
   beginEpoch,
@@ -25,18 +25,16 @@ import {
   spendTicket,
   uploadsInProgress,
 } from '../src/upload-tickets/upload-tickets.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { insertWorkspace } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 const TRANSFER = 'xfr_1';
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
 });
-afterAll(() => close());
 
 const minutes = (count: number) => new Date(Date.now() + count * 60_000);
 

@@ -1,6 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import type { Manifest } from '@framelane/contracts/manifest';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
 import type { VideoRow, VideoStatus } from '../src/db/schema.ts';
 import {
@@ -19,16 +19,13 @@ import {
   turnIntoTombstone,
 } from '../src/videos/video-lifecycle.store.ts';
 import { MOVES } from '../src/videos/video-moves.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
 });
-afterAll(() => close());
 /** The tables with rows of a video that its tombstone does not have. */
 const TABLES = ['captions', 'posters', 'renditions', 'attempts', 'imports', 'upload_tickets'] as const;
 beforeEach(async () => {
@@ -49,10 +46,10 @@ const COLUMNS: Record<VideoStatus, object> = {
 
 async function video(status: VideoStatus, values: object = {}): Promise<string> {
   const id = newId('vid');
-  const names = { title: id, filename: 'any.mp4', environment: 'live' } as const;
+  const fixed = { title: id, filename: 'any.mp4', environment: 'live', updated_at: minutes(-1) } as const;
   await db
     .insertInto('videos')
-    .values({ ...names, ...COLUMNS[status], id, workspace_id: workspaceId, status, ...values })
+    .values({ ...fixed, ...COLUMNS[status], id, workspace_id: workspaceId, status, ...values })
     .execute();
   return id;
 }

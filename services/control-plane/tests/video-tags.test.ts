@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import { fewWithTag } from '../src/videos/videos.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { insertWorkspace } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 type Step = {
   'Index Name'?: string;
@@ -16,16 +17,15 @@ type Explained = { 'QUERY PLAN': [{ Plan: Step }] };
 const OWN_VIDEOS = 5_000;
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
+});
 beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
   await fill(workspaceId, OWN_VIDEOS, { some: 3, all: 3 });
   await fill(await insertWorkspace(db), 20_000, { some: 1_000, all: 20_000 });
   await sql`vacuum analyze videos`.execute(db);
 });
-afterAll(() => close());
 
 /** The first videos have the tags `some` and `all`. */
 async function fill(workspace: string, videos: number, tagged: { some: number; all: number }): Promise<void> {

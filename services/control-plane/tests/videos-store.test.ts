@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import type { PageRequest } from '../src/db/keyset-page.ts';
@@ -17,15 +17,14 @@ import {
   patchVideo,
   type VideoFilter,
 } from '../src/videos/videos.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { insertWorkspace } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
+withTestDatabase((opened) => {
+  ({ db } = opened);
 });
-afterAll(() => close());
 beforeEach(async () => {
   workspaceId = await insertWorkspace(db);
 });
@@ -44,7 +43,7 @@ async function video(difference: Partial<NewVideo> = {}): Promise<string> {
     ...difference,
   });
   created += 1;
-  await set(id, { created_at: minutes(created) });
+  await set(id, { created_at: minutes(created), updated_at: minutes(-1) });
   return id;
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '@framelane/contracts/ids';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import type { DeliveryFailure, WebhookEventKind } from '../src/db/schema.ts';
@@ -23,16 +23,13 @@ import {
   type ScheduleChange,
 } from '../src/webhooks/deliveries.store.ts';
 import { insertEndpoint } from '../src/webhooks/endpoints.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
 });
-afterAll(() => close());
 beforeEach(async () => {
   await db.deleteFrom('webhook_endpoints').execute();
   await db.deleteFrom('webhook_events').execute();

@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
 import type { WebhookEndpointRow, WebhookEventType } from '../src/db/schema.ts';
 import {
@@ -12,16 +12,14 @@ import {
   recordHealth,
   replaceSecret,
 } from '../src/webhooks/endpoints.store.ts';
-import { insertWorkspace, openTestDatabase } from './support/database.ts';
+import { insertWorkspace } from './support/database.ts';
+import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
-let close: () => Promise<void>;
 let workspaceId: string;
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  workspaceId = await insertWorkspace(db);
+withTestDatabase((opened) => {
+  ({ db, workspaceId } = opened);
 });
-afterAll(() => close());
 beforeEach(() => db.deleteFrom('webhook_endpoints').execute());
 
 type Difference = { workspace?: string; events?: WebhookEventType[]; enabled?: boolean };
