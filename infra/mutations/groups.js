@@ -301,7 +301,11 @@ export const GROUPS = [
   stores('quotas', ['quotas/quotas.{service,store}'], ['quotas', 'admin']),
   stores('sealed-values', ['sealed-values/{resealing.service,sealed-values.store}'], ['secret-rotation']),
   stores('system', ['system/system.{service,store}', 'engines/engines.{service,store}'], ['system']),
-  stores('tasks', ['tasks/task{s,-commands}.{service,store}'], ['tasks', 'tasks-store', 'metrics']),
+  stores(
+    'tasks',
+    ['tasks/task{s,-commands}.{service,store}'],
+    ['tasks', 'tasks-store', 'lease-grace', 'metrics'],
+  ),
   stores(
     'upload-tickets',
     ['upload-tickets/*.{service,store}'],
@@ -322,6 +326,7 @@ export const GROUPS = [
     [
       'videos',
       'videos-store',
+      'video-lifecycle',
       'video-lifecycle-store',
       'sources',
       'sources-store',

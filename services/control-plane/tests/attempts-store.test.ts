@@ -149,6 +149,11 @@ describe('the open attempt of a video', () => {
 
   test('is closed, and no other attempt', async () => {
     const [videoId, other] = [await video({ lease: 1 }), await video({ lease: 1 })];
+    for (const video_id of [videoId, other])
+      await db
+        .insertInto('tasks')
+        .values({ video_id, attempt: 2, number: 0, kind: 'audio', frames: 1 })
+        .execute();
     await closeOpenAttempt(db, videoId, 'lease_expired');
     const attempts = db.selectFrom('attempts').select(['number', 'outcome']).orderBy('number');
     expect(await attempts.where('video_id', '=', videoId).execute()).toEqual([
@@ -156,6 +161,7 @@ describe('the open attempt of a video', () => {
       { number: 2, outcome: 'lease_expired' },
     ]);
     expect(await findOpenAttempt(db, other)).toMatchObject({ number: 2 });
+    expect(await db.selectFrom('tasks').select('video_id').execute()).toEqual([{ video_id: other }]);
   });
 
   test('begins with a lease', async () => {

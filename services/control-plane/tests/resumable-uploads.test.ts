@@ -560,7 +560,7 @@ describe('a workspace', () => {
     await release({ videoId: heldId, transferId, epoch: 2 });
     const [next, last] = refused as [(typeof created)[number], (typeof created)[number]];
     expect(await open(next.transferId, null, next.uploadToken)).toMatchObject({ status: 200 });
-    // An upload whose lease has expired no longer counts, and must fit again.
+    // An upload whose lease has expired does not count. Opening it again needs a free place.
     await sql`update upload_tickets set lease_expires_at = now() where video_id = ${next.videoId}`.execute(
       plane.db,
     );

@@ -35,10 +35,10 @@ const FAILED = { status: 'failed', error_code: 'not_a_video', content_key: null,
 
 /** Videos without a source that can be deleted. */
 const OTHERS: [string, object][] = [
-  ['processing', { status: 'processing' }],
-  ['without a file', { ...FAILED, source_key: null, uploaded_at: null }],
-  ['whose source is deleted', { source_deleted_at: days(-1) }],
-  ['deleted', { deleted_at: days(-1), content_key: null }],
+  ['the video is processing', { status: 'processing' }],
+  ['the video has no file', { ...FAILED, source_key: null, uploaded_at: null }],
+  ['the source is deleted', { source_deleted_at: days(-1) }],
+  ['the video is deleted', { deleted_at: days(-1), content_key: null }],
 ];
 
 const row = (id: string) =>
@@ -47,9 +47,9 @@ const row = (id: string) =>
 test.each<[string, object, Date | null]>([
   ['of a ready video', { keep_source_days: 5 }, days(3)],
   ['of a failed video', { ...FAILED, keep_source_days: 9 }, days(8)],
-  ['of a failed video, later than that of a ready one', { ...FAILED, keep_source_days: 0 }, days(6)],
-  ['that is always kept from now on', { keep_source_days: null, delete_source_at: days(1) }, null],
-])('the deletion of the source %s is scheduled', async (_, difference, expected) => {
+  ['of a failed video that is never kept', { ...FAILED, keep_source_days: 0 }, days(6)],
+  ['of a video that keeps it from now on', { keep_source_days: null, delete_source_at: days(1) }, null],
+])('the source %s: when is it deleted?', async (_, difference, expected) => {
   const [id, other] = [await video(difference), await video(difference)];
   const before = await row(other);
   await scheduleSourceDeletion(db, id);
@@ -57,7 +57,7 @@ test.each<[string, object, Date | null]>([
   expect(await row(other)).toEqual(before);
 });
 
-test.each(OTHERS)('the source of a video %s is neither scheduled, due nor deleted', async (_, difference) => {
+test.each(OTHERS)('no deletion is scheduled or performed: %s', async (_, difference) => {
   const id = await video({ ...difference, keep_source_days: 5, delete_source_at: days(-1) });
   const before = await row(id);
   await scheduleSourceDeletion(db, id);

@@ -204,7 +204,7 @@ test('a transfer of a failed video renews no lease', async () => {
 });
 
 describe('a resumable upload', () => {
-  /** A ticket with an ended and an unfinished upload. The unfinished one holds the lease. */
+  /** A ticket with an ended and an unfinished upload. The unfinished one holds the lease, if there is one. */
   async function resumable(difference: Difference = {}) {
     const { videoId } = await ticket(difference);
     const [ended, unfinished] = [newId('xfr'), newId('xfr')];
@@ -227,7 +227,7 @@ describe('a resumable upload', () => {
       .selectFrom('resumable_uploads')
       .selectAll()
       .where('video_id', '=', videoId)
-      .orderBy('end_reason')
+      .orderBy('transfer_id')
       .execute();
 
   test('is found by the ids of its video and its transfer', async () => {
@@ -240,12 +240,12 @@ describe('a resumable upload', () => {
 
   test('ends once', async () => {
     const [mine, other] = [await resumable(), await resumable()];
-    const [before] = await uploads(mine.videoId);
+    const find = (transferId: string) => findResumable(db, { videoId: mine.videoId, transferId });
+    const before = await find(mine.ended);
     const untouched = await uploads(other.videoId);
     await endUnfinished(db, mine.videoId, 'superseded');
-    const [superseded, terminated] = await uploads(mine.videoId);
-    expect(superseded).toMatchObject({ transfer_id: mine.unfinished, end_reason: 'superseded' });
-    expect(terminated).toEqual(before);
+    expect(await find(mine.unfinished)).toMatchObject({ end_reason: 'superseded' });
+    expect(await find(mine.ended)).toEqual(before);
     expect(await uploads(other.videoId)).toEqual(untouched);
     expect(await findUnfinished(db, mine.videoId)).toBeUndefined();
   });
@@ -266,13 +266,14 @@ describe('a resumable upload', () => {
     const { videoId, unfinished: transferId } = await resumable(difference);
     const other = await resumable();
     const expiry = await leaseToResumable(db, { videoId, transferId, bytes: 9, leaseSeconds: 1200 });
-    const { expires_at, lease_expires_at } = await row(videoId);
+    const { expires_at, lease_expires_at, announced_bytes } = await row(videoId);
     expect(expiry).toEqual(leased ? expires_at : undefined);
     expect((lease_expires_at?.getTime() ?? 0) > minutes(19).getTime()).toBe(leased);
+    expect(announced_bytes).toBe(leased ? 9 : null);
     expect(await row(other.videoId)).toMatchObject({ transfer_id: null });
   });
 
-  test('leases no ticket that another transfer holds', async () => {
+  test('leases no ticket that another transfer holds, until the lease of that transfer expires', async () => {
     const { videoId, unfinished: transferId } = await resumable(LEASED);
     const open = () => leaseToResumable(db, { videoId, transferId, bytes: 9, leaseSeconds: 60 });
     await hold(videoId, TRANSFER);
@@ -289,11 +290,11 @@ describe('a resumable upload', () => {
     const { videoId, unfinished, ended } = await resumable(LEASED);
     const other = await resumable();
     const untouched = await uploads(other.videoId);
-    const holds = (epoch: number, transferId = unfinished) => holdsLease(db, { videoId, transferId, epoch });
+    const holds = (epoch: number) => holdsLease(db, { videoId, transferId: unfinished, epoch });
     expect(await beginEpoch(db, unfinished, null)).toMatchObject({ epoch: 1 });
     expect(await beginEpoch(db, unfinished, 1)).toMatchObject({ epoch: 1 });
     expect(await beginEpoch(db, ended, null)).toBeUndefined();
-    expect([await holds(1), await holds(0), await holds(0, ended)]).toEqual([true, false, false]);
+    expect([await holds(1), await holds(0)]).toEqual([true, false]);
 
     const checkpoint = { id: 'm1', durableBytes: 5, tail: [], laterBytesUntrusted: false };
     const save = (transferId: string, epoch: number) =>

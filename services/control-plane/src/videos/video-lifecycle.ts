@@ -120,11 +120,11 @@ export class VideoLifecycle {
   }
 
   /** processing → ready. Closes the open attempt as completed. The objects of earlier attempts are purged. */
-  async complete(trx: Database, video: VideoRow, result: AttemptResult): Promise<boolean> {
+  async complete(trx: Database, video: VideoRow, result: AttemptResult): Promise<void> {
     const moved = await this.#move(trx, video, 'complete', (move) => storeResult(trx, video, move, result), {
       outcome: 'completed',
     });
-    if (!moved) return false;
+    if (!moved) return;
     const seconds = video.uploaded_at === null ? null : (Date.now() - video.uploaded_at.getTime()) / 1000;
     this.#logger.info('video.ready', {
       videoId: video.id,
@@ -133,7 +133,6 @@ export class VideoLifecycle {
       attempt: video.attempt,
       seconds,
     });
-    return true;
   }
 
   /**

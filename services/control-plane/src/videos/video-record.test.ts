@@ -7,7 +7,7 @@ const HLS = `${BASE_URL}/hls/ws_1/vid_1`;
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
 const text = (minute: number) => at(minute).toISOString();
 
-/** A video that waits for its upload, with nothing that its owner may leave out. */
+/** A video that waits for its upload, without optional values. */
 const UPLOADING: VideoDetails = {
   ...{ id: 'vid_1', workspace_id: 'ws_1', environment: 'live', status: 'uploading' },
   ...{ title: 'Any', filename: 'any.mp4', playback_policy: 'public', allowed_origins: null },
@@ -27,9 +27,10 @@ const recordOf = (changes: Partial<VideoDetails> = {}) =>
   toVideoRecord({ ...UPLOADING, ...changes }, BASE_URL);
 
 const READY: Partial<VideoDetails> = { status: 'ready', variants: ['360p'] };
+const SOURCE = { container: 'matroska', videoCodec: 'h264', audioCodec: null };
 const STORYBOARD = { bytes: 9, width: 160, height: 90, columns: 1, tiles: 1, interval: 1 };
 
-test('a video that waits for its upload has no playback, and the expiry of its ticket', () => {
+test('a video that waits for its upload has the expiry of its ticket, but no playback', () => {
   const record = recordOf();
   expect(record).toMatchObject({
     ...{ id: 'vid_1', workspaceId: 'ws_1', status: 'uploading', createdAt: text(1), updatedAt: text(2) },
@@ -44,14 +45,18 @@ test('a video that waits for its upload has no playback, and the expiry of its t
 test('a ready video has its playlist, its properties and its removal', () => {
   const record = recordOf({
     ...{ ...READY, width: 1920, height: 1080, sha256: 'hash', remove_at: at(7) },
-    ...{ source: { container: 'matroska', videoCodec: 'h264', audioCodec: null } },
-    ...{ storyboard: STORYBOARD, uploaded_at: at(3), ready_at: at(4) },
+    ...{ source: SOURCE, storyboard: STORYBOARD, uploaded_at: at(3), ready_at: at(4) },
   });
   expect(record).toMatchObject({
     ...{ hls: `${HLS}/master.m3u8`, variants: ['360p'], audioTracks: [], aspectRatio: '16:9' },
     ...{ storyboard: `${HLS}/storyboard.vtt`, uploadedAt: text(3), readyAt: text(4), expiresAt: text(7) },
-    source: { container: 'matroska', videoCodec: 'h264', audioCodec: null, sha256: 'hash' },
+    source: { ...SOURCE, sha256: 'hash' },
   });
+});
+
+test('a pair of values is shown only if both are known', () => {
+  for (const changes of [{ width: 640 }, { height: 360 }, { source: SOURCE }, { sha256: 'hash' }])
+    expect(recordOf(changes)).toMatchObject({ aspectRatio: null, source: null });
 });
 
 describe('a poster', () => {
@@ -106,26 +111,33 @@ test('times within JSON have the format of the API', () => {
   expect(recordOf({ import: { ...row, nextTryAt: null } }).import).toMatchObject({ nextTryAt: null });
 });
 
-test.each<[string, Partial<VideoDetails>, { stored: boolean; retryable: boolean }]>([
-  ['a failed video with its source', { status: 'failed' }, { stored: true, retryable: true }],
-  ['a ready video with its source', READY, { stored: true, retryable: false }],
-  [
-    'a failed video whose source is deleted',
-    { status: 'failed', source_deleted_at: at(5) },
-    { stored: false, retryable: false },
-  ],
-  [
-    'a failed video without an upload',
-    { status: 'failed', source_key: null },
-    { stored: false, retryable: false },
-  ],
-])('%s: can it be retried?', (_, changes, { stored, retryable }) => {
-  const record = recordOf({
-    source_key: 'key',
-    delete_source_at: at(8),
-    error_code: 'not_a_video',
-    ...changes,
+describe('the source', () => {
+  const STORED = { source_key: 'key', uploaded_at: at(3) };
+  const FAILED = { ...STORED, status: 'failed', error_code: 'not_a_video' } as const;
+
+  test.each<[string, Partial<VideoDetails>, { stored: boolean; retryable: boolean }]>([
+    ['of a failed video is stored', FAILED, { stored: true, retryable: true }],
+    ['of a ready video is stored', { ...READY, ...STORED }, { stored: true, retryable: false }],
+    ['is deleted', { ...FAILED, source_deleted_at: at(5) }, { stored: false, retryable: false }],
+    [
+      'never arrived',
+      { ...FAILED, source_key: null, uploaded_at: null },
+      { stored: false, retryable: false },
+    ],
+  ])('%s: can the video be retried?', (_, changes, { stored, retryable }) => {
+    expect(recordOf(changes)).toMatchObject({ retryable, sourceFile: { stored } });
   });
-  expect(record).toMatchObject({ retryable, sourceFile: { stored, keptUntil: text(8) } });
-  expect(record.error).toEqual({ code: 'not_a_video', message: '' });
+
+  test('has the time of its deletion', () => {
+    const times = (changes: Partial<VideoDetails>) => recordOf({ ...FAILED, ...changes }).sourceFile;
+    expect(times({ delete_source_at: at(8) })).toMatchObject({ keptUntil: text(8), deletedAt: null });
+    expect(times({ source_deleted_at: at(5) })).toMatchObject({ keptUntil: null, deletedAt: text(5) });
+  });
+});
+
+test('a failed video has its error, with or without a message', () => {
+  const errorOf = (error_message: string | null) =>
+    recordOf({ status: 'failed', error_code: 'not_a_video', error_message }).error;
+  expect(errorOf('No video.')).toEqual({ code: 'not_a_video', message: 'No video.' });
+  expect(errorOf(null)).toEqual({ code: 'not_a_video', message: '' });
 });

@@ -1,0 +1,53 @@
+import type { Insertable } from 'kysely';
+import type { Database } from '../../src/db/database.ts';
+import type { Schema } from '../../src/db/schema.ts';
+
+/** Differences from a row with the fewest values that its table requires. */
+type Difference<Table extends keyof Schema> = Partial<Insertable<Schema[Table]>>;
+
+export async function insertImport(
+  db: Database,
+  video_id: string,
+  difference: Difference<'imports'> = {},
+): Promise<void> {
+  await db
+    .insertInto('imports')
+    .values({ video_id, shown_url: 'https://any.example', deadline: new Date(), ...difference })
+    .execute();
+}
+
+export async function insertTicket(
+  db: Database,
+  video_id: string,
+  difference: Difference<'upload_tickets'> = {},
+): Promise<void> {
+  await db
+    .insertInto('upload_tickets')
+    .values({ video_id, token_hash: Buffer.from(video_id), expires_at: new Date(), ...difference })
+    .execute();
+}
+
+export async function insertRendition(
+  db: Database,
+  video_id: string,
+  difference: Difference<'renditions'> = {},
+): Promise<void> {
+  await db
+    .insertInto('renditions')
+    .values({
+      ...{ video_id, name: 'audio', codecs: 'mp4a.40.2', bandwidth: 1, average_bandwidth: 1 },
+      ...{ segment_durations: [1], segment_bytes: [1] },
+      ...difference,
+    })
+    .execute();
+}
+
+export async function insertCaptions(db: Database, video_id: string, language: string): Promise<void> {
+  await db
+    .insertInto('captions')
+    .values({
+      ...{ video_id, language, label: language, is_default: false, origin: 'api', revision: 1, bytes: 1 },
+      ...{ cue_count: 1, cue_starts: [0], cue_ends: [1], cues: ['any'] },
+    })
+    .execute();
+}
