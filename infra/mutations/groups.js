@@ -39,6 +39,8 @@ export const GROUPS = [
     'upload-tickets/stale-uploads',
   ]),
   pure('http', `${CONTROL_PLANE}/src`, [
+    'db/database-unavailable',
+    'http/contract',
     'http/entity-tags',
     'http/field-errors',
     'http/json-depth',
@@ -49,6 +51,7 @@ export const GROUPS = [
     'idempotency/idempotency-key',
     'auth/request-coalescing',
   ]),
+  pure('state-metrics', `${CONTROL_PLANE}/src`, ['metrics/state-metrics', 'front-ends/front-end']),
   pure('openid-rules', `${CONTROL_PLANE}/src`, ['openid/openid-settings', 'console-people/email']),
   pure('playback-rules', `${CONTROL_PLANE}/src/playback`, [
     'bandwidth',
@@ -62,7 +65,7 @@ export const GROUPS = [
     'storyboard',
   ]),
   pure('posters-rules', `${CONTROL_PLANE}/src/posters`, ['poster-image']),
-  pure('stored-reads', `${CONTROL_PLANE}/src/stored-files`, ['allotment', 'stored-reads']),
+  pure('stored-reads', `${CONTROL_PLANE}/src/stored-files`, ['allotment', 'send-stored', 'stored-reads']),
   pure('quotas-rules', `${CONTROL_PLANE}/src/quotas`, ['quotas']),
   pure('rate-limits', `${CONTROL_PLANE}/src/rate-limits`, [
     'client-network',
@@ -93,6 +96,7 @@ export const GROUPS = [
       `${CONTROL_PLANE}/tests/delivery-sender.test.ts`,
     ],
   },
+  pure('engine-config', `${ENGINE}/src`, ['config']),
   pure('engine-ffmpeg', `${ENGINE}/src/ffmpeg`, [
     'arguments',
     'encoder-options',
@@ -142,6 +146,8 @@ export const GROUPS = [
     'packet-timeline',
     'source-checks',
   ]),
+  // A group of its own, because each change needs programs that start and end.
+  pure('engine-processes', `${ENGINE}/src`, ['sandbox/process-group', 'sandbox/orphans', 'source/probe']),
   // A group of its own, because each change of its lists needs all tests of the group.
   pure('engine-whitelist', `${ENGINE}/src/source`, ['whitelist']),
   pure('engine-transcode', `${ENGINE}/src/transcode`, [
@@ -169,16 +175,27 @@ export const GROUPS = [
   {
     name: 'engine-transfers',
     threshold: 65,
-    mutate: [`${ENGINE}/src/uploads/{multer-storage,multipart,transfer,uploads}.ts`],
+    mutate: [`${ENGINE}/src/uploads/{lease,multer-storage,multipart,registration,transfer,uploads}.ts`],
     tests: [
       `${ENGINE}/src/uploads/multer-storage.test.ts`,
       `${ENGINE}/tests/{upload,upload-faults,metrics,engine-lifecycle}.test.ts`,
     ],
   },
   services(
+    'engine-resumable-uploads',
+    ENGINE,
+    ['resumable-uploads/{resumable-uploads,tus-headers,upload-session}'],
+    ['resumable-uploads', 'resumable-upload-faults'],
+  ),
+  services(
     'engine-worker',
     ENGINE,
-    ['transcode/{attempt,task}-handler', 'transcode/transcode-{job,worker}'],
+    [
+      'transcode/{attempt,task}-handler',
+      'transcode/{transcode,task,plan}-job',
+      'transcode/{job-source,stored-run,transcode-worker}',
+      'output/{i-frame-uploads,manifest,segment-info}',
+    ],
     ['engine-lifecycle', 'metrics', 'transcode/{tasks,transcode-worker}'],
   ),
   pure('captions', 'packages/captions/src', ['read-captions', 'cue-text'], ['cue-settings', 'write-webvtt']),

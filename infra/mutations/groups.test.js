@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { GROUPS } from './groups.js';
@@ -7,8 +7,22 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 test.each(GROUPS)('all files of $name exist', ({ mutate, tests }) => {
   const patterns = [...mutate, ...tests].flatMap(alternatives);
-  expect(patterns.filter((pattern) => globSync(pattern, { cwd: ROOT }).length === 0)).toEqual([]);
+  expect(patterns.filter((pattern) => files(pattern).length === 0)).toEqual([]);
 });
+
+test('every store, every service, and every module with a unit test beside it is in a group', () => {
+  const changed = new Set(
+    GROUPS.flatMap(({ mutate }) => mutate.flatMap(alternatives)).flatMap((pattern) => files(pattern)),
+  );
+  const expected = ['control-plane', 'engine']
+    .flatMap((service) => files(`services/${service}/src/**/*.ts`))
+    .filter((file) => !file.endsWith('.test.ts') && !file.endsWith('.routes.ts'))
+    .filter((file) => /\.(store|service)\.ts$/.test(file) || existsSync(file.replace(/\.ts$/, '.test.ts')));
+  expect(expected.length).toBeGreaterThan(100);
+  expect(expected.filter((file) => !changed.has(file))).toEqual([]);
+});
+
+const files = (pattern) => globSync(pattern, { cwd: ROOT }).map((file) => join(ROOT, file));
 
 /** `a.{b,c}` → `a.b` and `a.c`: the pattern with braces also matches if only one of the files exists. */
 function alternatives(pattern) {

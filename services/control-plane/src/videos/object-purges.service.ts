@@ -95,7 +95,7 @@ export class ObjectPurges implements DueWork<DuePurge> {
   /** Purges the objects of other transfers: nothing refers to them once a source is registered. */
   async #purgeLostTransfers(sources: string, source: string): Promise<void> {
     for await (const { key } of this.#objects.list(sources)) {
-      const lost = prefixOfLostTransfer(sources, key, source);
+      const lost = prefixOfLostTransfer(key, source);
       if (lost !== null) await this.#objects.deletePrefix(lost);
     }
   }

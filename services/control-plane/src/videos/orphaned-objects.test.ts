@@ -53,7 +53,7 @@ describe('prefixOfLostTransfer', () => {
     ['beside a source of no transfer', 'sources/w/v/x1/original', 'sources/w/v/original', 'sources/w/v/x1/'],
     ['of no transfer', 'sources/w/v/original', 'sources/w/v/x1/original', null],
   ])('%s', (_, key, source, prefix) => {
-    expect(prefixOfLostTransfer('sources/w/v/', key, source)).toBe(prefix);
+    expect(prefixOfLostTransfer(key, source)).toBe(prefix);
   });
 });
 
@@ -61,6 +61,7 @@ describe('prefixOfLostTry', () => {
   test.each([
     ['of another try', 'hls/w/v/a2/t0.1/360p/7.ts', 'hls/w/v/a2/t0.1/'],
     ['of a try with a longer number', 'hls/w/v/a2/t0.20/360p/7.ts', 'hls/w/v/a2/t0.20/'],
+    ['of a task with a longer number', 'hls/w/v/a2/t10.1/360p/7.ts', 'hls/w/v/a2/t10.1/'],
     ['of a try that the video refers to', 'hls/w/v/a2/t0.2/360p/7.ts', null],
     ['of no task', 'hls/w/v/a2/360p/7.ts', null],
   ])('%s', (_, key, prefix) => {

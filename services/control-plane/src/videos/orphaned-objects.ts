@@ -29,12 +29,12 @@ export function acceptsUploads(video: Pick<VideoRow, 'status' | 'deleted_at'>): 
 }
 
 /**
- * The prefix of the transfer that stored `key` below `sources`, the prefix of a video's sources. Null when that transfer
- * stored the registered file `source`, and when the object belongs to no transfer.
+ * The prefix of the transfer that stored the object `key` of a video. Null when that transfer stored the registered file `source`, and
+ * when the object belongs to no transfer.
  */
-export function prefixOfLostTransfer(sources: string, key: string, source: string): string | null {
+export function prefixOfLostTransfer(key: string, source: string): string | null {
   const prefix = key.slice(0, key.lastIndexOf('/') + 1);
-  return prefix === sources || source.startsWith(prefix) ? null : prefix;
+  return source.startsWith(prefix) ? null : prefix;
 }
 
 /**
