@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
+import { noticeOf } from '../../packages/web-build/src/notices.ts';
 import { licenceTable, productionPackages } from './production-packages.js';
 
 /** Licences that allow distribution with software under Apache-2.0, without conditions on that software. */
@@ -20,6 +21,10 @@ test('every npm package in the images has an allowed licence', () => {
   const packages = productionPackages();
   expect(packages.length).toBeGreaterThan(100);
   expect(packages.filter(({ licence }) => !ALLOWED.includes(licence))).toEqual([]);
+});
+
+test('every npm package in the images and the pages has a licence text', () => {
+  expect(productionPackages().filter(({ folder }) => !noticeOf(folder))).toEqual([]);
 });
 
 test('docs/licences.md lists the packages in the images', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -10,7 +10,8 @@ const SERVICES = ['control-plane', 'engine', 'player', 'console'];
 
 /**
  * The npm packages that the images contain, sorted by name: the production dependencies of the services and of the workspace packages that
- * they use. Optional dependencies and the workspace packages themselves are left out. `licence` is an SPDX expression, or undefined.
+ * they use. Optional dependencies and the workspace packages themselves are left out. `licence` is an SPDX expression, or undefined;
+ * `folder` is the installed package.
  */
 export function productionPackages() {
   const found = new Map();
@@ -19,7 +20,7 @@ export function productionPackages() {
     const { name, version } = manifest;
     const id = `${name}@${version}`;
     if (found.has(id)) return;
-    found.set(id, { name, version, licence: licenceOf(manifest) });
+    found.set(id, { name, version, licence: licenceOf(manifest), folder: dirname(path) });
     const { dependencies, peerDependencies } = manifest;
     for (const dependency of Object.keys({ ...dependencies, ...peerDependencies })) {
       const next = packageJsonOf(dependency, path);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { directoryOf, FILES_PATH, keyOf } from './front-ends.ts';
+import { licenceFile } from './licence-file.ts';
 
 /** Largest first load of a page with its scripts and styles, in bytes after gzip. */
 const MAX_BYTES = 250_000;
@@ -76,6 +77,7 @@ async function bundle(folder: string, outDir: string, key: string): Promise<void
     base: FILES_PATH,
     publicDir: false,
     logLevel: 'error',
+    plugins: [licenceFile(`files/licences-${key}.md`)],
     // Files name each other relative to themselves, so only the page depends on the path at which they are served.
     experimental: {
       renderBuiltUrl: (_name, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
@@ -88,7 +90,6 @@ async function bundle(folder: string, outDir: string, key: string): Promise<void
       manifest: MANIFEST,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
-      license: { fileName: `files/licences-${key}.md` },
     },
   });
 }

@@ -6,9 +6,14 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Files outside its folder that decide how a front end is built. */
-const SHARED = ['packages/web-build/src', 'packages/client/src', 'pnpm-lock.yaml', 'tsconfig.json'].map(
-  (path) => join(ROOT, path),
-);
+const SHARED = [
+  'packages/web-build/src',
+  'packages/client/src',
+  'infra/licences/texts',
+  'LICENSE',
+  'pnpm-lock.yaml',
+  'tsconfig.json',
+].map((path) => join(ROOT, path));
 
 /** Files in its folder that are not part of a front end. */
 const LEFT_OUT = /(^|\/)(node_modules|dist|tests)(\/|$)|\.test\.ts$/;

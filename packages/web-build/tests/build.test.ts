@@ -122,6 +122,23 @@ test('a page that does not compile fails the build and leaves nothing behind', a
   expect(await builds()).toEqual([]);
 });
 
+test('a page has the licence texts of its packages, and a package without one fails the build', async () => {
+  const dependency = join(folder, 'node_modules', 'dependency');
+  await mkdir(dependency, { recursive: true });
+  const manifest = { name: 'dependency', version: '1.2.3', license: 'MIT', main: 'index.js' };
+  await writeFile(join(dependency, 'package.json'), JSON.stringify(manifest));
+  await writeFile(join(dependency, 'index.js'), 'document.title = "dependency";');
+  await writeFile(join(folder, 'page.ts'), 'import "dependency";');
+  await expect(build()).rejects.toThrow('dependency contains no licence text');
+
+  await writeFile(join(dependency, 'LICENSE'), 'Copyright (c) its author');
+  const { key } = await build();
+  const { files = '' } = findBuild(folder, key) ?? {};
+  const licences = await readFile(join(files, `licences-${key}.md`), 'utf8');
+  expect(licences).toMatch(/## Framelane \(Apache-2\.0\)\n+ +Apache License/);
+  expect(licences).toContain('\n## dependency 1.2.3 (MIT)\n\nCopyright (c) its author\n');
+});
+
 test('removes what a killed build left an hour ago, and nothing that may still be in use', async () => {
   const [old, recent] = ['.unfinished-old', '.unfinished-recent'].map((name) => join(folder, 'dist', name));
   for (const path of [old, recent]) await mkdir(path ?? '', { recursive: true });

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Plugin } from 'vite';
+import { noticeOf } from './notices.ts';
+
+/** The text of Apache-2.0, to which the notices of some packages only refer. */
+const LICENCE = new URL('../../../LICENSE', import.meta.url);
+
+/**
+ * A Vite plugin that writes the licences of a page into a file: that of Framelane, and those of the packages bundled into the page.
+ * A package without a notice fails the build. Not Vite's `build.license`, because that leaves out such a notice.
+ */
+export function licenceFile(fileName: string): Plugin {
+  return {
+    name: 'framelane:licence-file',
+    generateBundle(_options, bundle) {
+      const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+      const folders = [...new Set(modules.flatMap(packageFolder))];
+      const sections = [...new Set(folders.map(section))].sort();
+      const own = `# Licences\n\n## Framelane (Apache-2.0)\n\n${readFileSync(LICENCE, 'utf8')}`;
+      this.emitFile({ type: 'asset', fileName, source: [own, ...sections].join('\n') });
+    },
+  };
+}
+
+/** Empty for a module of Framelane, and for one that Vite generates: its id starts with a null character. */
+function packageFolder(module: string): string[] {
+  const [folder] = /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(module) ?? [];
+  return folder === undefined || module.startsWith('\0') ? [] : [folder];
+}
+
+function section(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const notice = noticeOf(folder);
+  if (notice === undefined) {
+    throw new Error(`${name} contains no licence text. Add it to infra/licences/texts.`);
+  }
+  return `## ${name} ${version} (${license})\n\n${notice}\n`;
+}
