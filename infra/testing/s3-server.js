@@ -49,7 +49,7 @@ export async function withS3Server(test) {
   }
 }
 
-/** Resolves with the variables that lead to the server, or undefined when there is none. */
+/** Resolves with the variables that lead to the server, or undefined without a server. */
 async function start(tool, env, output) {
   if ((await runStep(tool, ['install'], { env, stdout: process.stderr })) !== 0) return undefined;
   for (let tries = 1; tries <= STARTS; tries += 1) {

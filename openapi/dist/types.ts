@@ -2425,7 +2425,7 @@ export interface components {
         /** @description Why an attempt failed. */
         WebhookDeliveryError: {
             /**
-             * @description - `timeout`: the endpoint did not respond in time, by default within 15 seconds
+             * @description - `timeout`: the endpoint did not respond within the time limit, by default 15 seconds
              *     - `host_not_found`: its host name has no address
              *     - `address_not_allowed`: its host name resolves to an address that is not allowed
              *     - `connection_refused`, `connection_failed`: it was unreachable, or closed the connection without a response
@@ -2470,7 +2470,7 @@ export interface components {
             at: string | null;
             /**
              * Format: date-time
-             * @description When the next attempt is due; `null` if there is none.
+             * @description When the next attempt is due; `null` if no attempt follows.
              */
             nextAttemptAt: string | null;
         };

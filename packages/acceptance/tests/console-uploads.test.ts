@@ -93,7 +93,7 @@ async function videosWith(title: string): Promise<{ id: string; status: string }
 }
 
 testInBrowser(
-  'an upload is paused and resumed, goes on after a reload, and does not begin again',
+  'an upload is paused and resumed, continues after a reload, and does not begin again',
   async () => {
     const opened = await signIn();
     const { page } = opened;
@@ -111,7 +111,7 @@ testInBrowser(
     await untilSent(page, name, 50);
 
     await page.reload();
-    await untilText(page, 'choose the file again to go on');
+    await untilText(page, 'choose the file again to continue');
     const [record] = await stored(page);
     const other = join(directory, 'other.mp4');
     await writeFile(other, 'other');
@@ -119,7 +119,7 @@ testInBrowser(
     await untilText(page, 'this is another file');
     await inspect(opened, 'unfinished', ABORTED);
     const second = await openConsole(`${publicUrl}/console/videos`);
-    await untilText(second.page, 'choose the file again to go on');
+    await untilText(second.page, 'choose the file again to continue');
 
     await page.bringToFront();
     await choose(page, `Choose file again: ${name}`, big);
@@ -186,7 +186,7 @@ testInBrowser('an upload can be cancelled or retried, and a sign-out forgets it'
   const asked = page.waitForResponse((response) => response.url().endsWith(`/v1/videos/${retried}`));
   await page.reload();
   expect((await asked).status()).toBe(200);
-  await untilText(page, 'choose the file again to go on');
+  await untilText(page, 'choose the file again to continue');
   await client.delete(retried);
   await page.reload();
   await untilText(page, 'the video was deleted');

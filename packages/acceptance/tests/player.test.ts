@@ -423,7 +423,7 @@ testInBrowser('a video that is being prepared shows its progress and starts by i
 });
 
 testInBrowser(
-  'a preview whose attempt fails goes on at its position when the next attempt has a preview',
+  'a preview whose attempt fails continues at its position when the next attempt has a preview',
   async () => {
     const ticket = await client.requestTicket({ filename: 'preview.mp4' });
     const { embed } = await unwrap(
@@ -625,7 +625,7 @@ testInBrowser('the page reports a lost connection, and plays on when it is back'
   connection = 'lost';
   for (const request of held) await request.abort('internetdisconnected');
   await page.evaluate(`${VIDEO}.currentTime = ${SECONDS - 4}; void ${VIDEO}.play()`);
-  await untilWords(page, 'No connection. Playback goes on when it is back.');
+  await untilWords(page, 'No connection. Playback continues when it is back.');
   await page.waitForFunction(LOADING_ICON_TURNS);
   await screenshot(page, 'no-connection');
   expect(await seriousFindings(page)).toEqual([]);

@@ -42,7 +42,7 @@ export class AddressGuard {
 
   /**
    * The addresses to connect to. Throws an AddressRefusedError when one of them is not allowed, and a HostNotFoundError
-   * when there are none. Connect to these and to no others: the name can resolve differently the next time.
+   * when the host has none. Connect to these and to no others: the name can resolve differently the next time.
    */
   async addressesOf(url: URL, signal: AbortSignal): Promise<string[]> {
     const host = url.hostname.replace(/^\[|\]$/g, '');

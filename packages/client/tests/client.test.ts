@@ -244,7 +244,7 @@ describe('retries and timeouts', () => {
     }
   });
 
-  test('a response whose body does not end in time throws a ConnectionError', async () => {
+  test('a response whose body does not end before the timeout throws a ConnectionError', async () => {
     const { client } = await clientOf((_req, res) => res.write('{"id":'));
     await expect(client.videos.get(VIDEO, { timeoutMs: 200, retries: 0 })).rejects.toMatchObject({
       name: 'ConnectionError',

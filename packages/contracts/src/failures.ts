@@ -11,7 +11,7 @@ export const IMPORT_FAILURES = {
   import_encoded: 'The server sent the file with a content encoding although the request accepts none.',
   import_empty: 'The file is empty.',
   import_too_large: 'The file is larger than the maximum.',
-  import_timed_out: 'The server did not send the file in time.',
+  import_timed_out: 'The server did not send the whole file within the time limit.',
   import_changed: 'The file changed during the import.',
   import_incomplete: 'The connection closed before the file was complete.',
   import_quota_exceeded: 'The quota of the workspace has no room for the file.',

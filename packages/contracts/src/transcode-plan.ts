@@ -120,7 +120,7 @@ const encodePlan = z.object({
   colour,
   /** Whether frames need scaling only: they are 8-bit 4:2:0, BT.709, limited range, with even width and height. */
   pixelsCompatible: z.boolean(),
-  /** Colour tags of the file; null where there is none. */
+  /** Colour tags of the file; null for a missing one. */
   tagged: z.object({
     colorMatrix: z.string().nullable(),
     colorPrimaries: z.string().nullable(),

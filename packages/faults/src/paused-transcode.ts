@@ -5,7 +5,7 @@ import type { ServiceProcess } from './service-process.ts';
 
 /**
  * Uploads a file and stops its encoder soon after the start, before it can have ended. Resolves with the video and the engine;
- * `engine.signalPrograms('SIGCONT')` lets it go on.
+ * `engine.signalPrograms('SIGCONT')` lets it continue.
  */
 export async function beginPausedTranscode(
   cluster: Cluster,

@@ -108,14 +108,13 @@ test('a piece that is finished after its lease has expired changes nothing', asy
   const engine = await pauseAtPiece(videoId);
   for (const proxy of Object.values(cluster.proxiesOf(engine))) proxy.silence();
   await ready(videoId);
-  const published = () =>
-    logged([engine], 'task.result_published').filter((line) => line.videoId === videoId);
-  const before = published().length;
+  const ignored = () => linesOf('attempt.result_ignored', videoId).length;
+  const before = ignored();
   // Without the internal API, the engine does not learn that its piece is obsolete.
   const { broker, internal } = cluster.proxiesOf(engine);
   broker.heal();
   await engine.signalPrograms('SIGCONT');
-  await until(() => published().length > before);
+  await until(() => ignored() > before);
   internal.heal();
   expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
   expect(await violationsAtRest(cluster)).toEqual([]);
@@ -176,7 +175,7 @@ test('a task is tried again if its engine is killed between the last segment and
   );
   cluster.proxiesOf(engine).broker.cut();
   endStorageFaults('stores segments');
-  await until(() => logged([engine], 'work.publish_failed').some(({ type }) => type === 'task.completed'));
+  await until(() => logged([engine], 'task.finished').some(isLast));
   await engine.end('SIGKILL');
   await ready(videoId);
   cluster.heal();
@@ -252,7 +251,7 @@ test('a short video does not wait for the pieces of two long ones', async () => 
   // The tasks that ran when the short video began, and those that have begun until its end, are together no more than the
   // processors. So no task began in place of one that ended.
   const begun = timesOf('task.started', long).filter((at) => at < to).length;
-  const ended = timesOf('task.result_published', long).filter((at) => at <= from).length;
+  const ended = timesOf('task.finished', long).filter((at) => at <= from).length;
   expect(begun - ended).toBeLessThanOrEqual(availableParallelism());
   await Promise.all(long.map(ready));
   expect(await violationsAtRest(cluster)).toEqual([]);

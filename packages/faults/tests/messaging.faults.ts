@@ -293,7 +293,7 @@ test('an engine keeps transcoding while the control planes are down', async () =
   expect(await violationsAtRest(cluster, { serverErrors: true })).toEqual([]);
 });
 
-test('the state of the installation names a lost engine and unavailable systems in time', async () => {
+test('the state of the installation soon names a lost engine and unavailable systems', async () => {
   const read = await signInForSystem(cluster);
   /** Waits for a state. Each response until then must come within 5 seconds, with status 200. */
   const untilState = async (seconds: number, isReached: (system: SystemState['system']) => boolean) => {

@@ -192,7 +192,7 @@ test('a HEAD alone completes an upload whose engine was killed before the regist
   });
 });
 
-test('an upload goes on after the control planes and the broker were unreachable', async () => {
+test('an upload continues after the control planes and the broker were unreachable', async () => {
   const begun = await begin();
   const held = sendUpTo(begun, 3 * PART_BYTES);
   await until(() => storedParts(begun) >= 2 * PART_BYTES);

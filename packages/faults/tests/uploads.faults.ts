@@ -56,7 +56,7 @@ describe('tokens', () => {
     const send = () =>
       until(async () => {
         const outcome = await uploader.send({ token: ticket.uploadToken, body: formWith(large) });
-        // On a busy machine, a service may not respond in time. A 409 is one of the expected refusals.
+        // On a busy machine, a service may not respond before the timeout. A 409 is one of the expected refusals.
         return outcome.status !== 503 && outcome;
       });
     const outcomes = await Promise.all(Array.from({ length: 10 }, send));

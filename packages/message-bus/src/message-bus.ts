@@ -31,8 +31,10 @@ export interface MessageBus {
   /**
    * Resolves once the message is safe: it will be handled even if this process is killed. Rejects with an
    * UnconfirmedMessageError when that is unknown, and with another error when it will not be handled.
+   *
+   * @param options.limitMs - How long to wait for the broker. The bus has a default.
    */
-  publish(message: Message): Promise<void>;
+  publish(message: Message, options?: { limitMs?: number }): Promise<void>;
   /**
    * Delivers messages of a queue to `handler`, at most `prefetch` at a time. A message is acknowledged when the handler
    * resolves. When the handler rejects, the message is redelivered; after DELIVERY_LIMIT deliveries it is dead-lettered.

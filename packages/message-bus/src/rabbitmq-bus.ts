@@ -29,7 +29,7 @@ type Options = {
   /** `amqp://` or `amqps://` URL with user, password and virtual host. */
   url: string;
   logger: Logger;
-  /** How long `publish` waits for the confirm, including reconnects and times when the broker accepts no messages. */
+  /** How long `publish` waits for the confirm by default, including reconnects and times when the broker accepts no messages. */
   publishLimitMs?: number;
   /** Delay before a rejected message is redelivered; it doubles with each delivery. */
   redeliveryDelayMs?: number;
@@ -92,11 +92,11 @@ export class RabbitMqBus implements MessageBus {
     });
   }
 
-  async publish(message: Message): Promise<void> {
+  async publish(message: Message, { limitMs = this.#options.publishLimitMs } = {}): Promise<void> {
     this.#assertOpen();
     const body = JSON.stringify(message);
     const { id, type } = parseMessage(JSON.parse(body));
-    const limit = AbortSignal.timeout(this.#options.publishLimitMs);
+    const limit = AbortSignal.timeout(limitMs);
     const signal = AbortSignal.any([limit, this.#closing.signal]);
     const untilAborted = { milliseconds: Number.POSITIVE_INFINITY, signal };
     let sent = false;

@@ -145,7 +145,7 @@ export interface ObjectStore {
   fetchesAsLinks?(folder: string): Promise<boolean>;
   /** Lists the keys below a prefix, which ends with a slash. The order is undefined. */
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
-  /** Deletes all objects below a prefix, which ends with a slash. Succeeds if there are none. */
+  /** Deletes all objects below a prefix, which ends with a slash. Succeeds if no object is there. */
   deletePrefix(prefix: string): Promise<void>;
   /** Removes the unfinished objects below a prefix, as far as the store knows their keys. */
   abortUploads(prefix: string): Promise<void>;

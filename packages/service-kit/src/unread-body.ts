@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** How long a client may go on sending its body after the response. */
+/** How long a client may continue to send its body after the response. */
 const LINGER_MS = 2_000;
 
 /**

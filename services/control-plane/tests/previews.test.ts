@@ -114,7 +114,7 @@ describe('the preview of a long video', () => {
     }
   });
 
-  test('responds with 503 for a segment that is not stored in time, and with 404 for an unplanned segment', async () => {
+  test('responds with 503 for a segment that is not stored before the timeout, and with 404 for an unplanned segment', async () => {
     const { videoId } = await videos.previewed();
     expect((await get(videoId, '360p/6.ts')).status).toBe(404);
     const { db, objects, workspaceId } = plane;

@@ -145,7 +145,7 @@ export class ControlPlaneClient {
     );
   }
 
-  /** Claims an import that is due. Null if there is none. */
+  /** Claims an import that is due. Null if no import is due. */
   async claimImport(): Promise<ClaimedImport | null> {
     return parseResponse(claimImportResponse, await this.#post(INTERNAL_PATHS.claimImport, {})).import;
   }
@@ -161,7 +161,7 @@ export class ControlPlaneClient {
     await this.#post(INTERNAL_PATHS.endImportTry, request);
   }
 
-  /** Claims the next attempt at a video. Null if there is none to run. */
+  /** Claims the next attempt at a video. Null if the video needs no attempt. */
   async claimAttempt(request: ClaimAttemptRequest): Promise<ClaimAttemptResponse | null> {
     const body = await this.#postUnless('attempt_not_claimable', INTERNAL_PATHS.claimAttempt, request);
     return body === null ? null : parseResponse(claimAttemptResponse, body);

@@ -21,9 +21,9 @@ test.each<[State, string]>([
     'This video is being prepared: 40 %, 7 of 20 pieces. It appears here when it can be played.',
   ],
   [{ status: 'preparing', progress: 40, hls: '/v1/hls/a' }, ''],
-  [{ status: 'waiting' }, 'This part of the video is being prepared. Playback goes on when it is ready.'],
+  [{ status: 'waiting' }, 'This part of the video is being prepared. Playback continues when it is ready.'],
   [{ status: 'failed' }, 'This video could not be prepared.'],
-  [{ status: 'offline' }, 'No connection. Playback goes on when it is back.'],
+  [{ status: 'offline' }, 'No connection. Playback continues when it is back.'],
   [{ status: 'refused', code: 'rate_limited' }, 'The video cannot be shown at the moment. Try again later.'],
   [READY, ''],
 ])('in the state %j, the page says %j', (state, words) => {

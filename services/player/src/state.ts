@@ -30,9 +30,9 @@ export function wordsFor(state: State): string {
     case 'failed':
       return 'This video could not be prepared.';
     case 'waiting':
-      return 'This part of the video is being prepared. Playback goes on when it is ready.';
+      return 'This part of the video is being prepared. Playback continues when it is ready.';
     case 'offline':
-      return 'No connection. Playback goes on when it is back.';
+      return 'No connection. Playback continues when it is back.';
     case 'refused':
       return REFUSALS[state.code] ?? 'The video cannot be shown at the moment. Try again later.';
     case 'ready':

@@ -33,7 +33,7 @@ export class PacketReader {
     return packets;
   }
 
-  /** Throws if the last packet is truncated, or if there was none. */
+  /** Throws if the last packet is truncated, or if no packet arrived. */
   end(): void {
     if (this.#rest.length > 0) throw new Error(`the last ${this.#rest.length} bytes are not a whole packet`);
     if (this.#offset === 0) throw new Error('there are no packets');

@@ -37,7 +37,7 @@ export function forgetScope(): void {
   localStorage.removeItem(KEY);
 }
 
-/** A stored choice; undefined if there is none, or if it is invalid. */
+/** A stored choice; undefined if it is missing or invalid. */
 export function readScope(stored: string | null): SessionScope | undefined {
   if (stored === null) return undefined;
   try {

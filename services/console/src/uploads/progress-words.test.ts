@@ -20,7 +20,7 @@ test('speed and time left of the queue include waiting files', () => {
 test('every state has words', () => {
   expect(progressWords({ ...item, state: 'paused' })).toBe('10 MB of 40 MB · paused');
   expect(progressWords({ ...item, state: 'unfinished' })).toBe(
-    '25 % of 40 MB · choose the file again to go on',
+    '25 % of 40 MB · choose the file again to continue',
   );
   expect(progressWords({ ...item, state: 'unfinished', reason: 'other-file' })).toBe(
     '25 % of 40 MB · this is another file. Choose the same one, unchanged.',

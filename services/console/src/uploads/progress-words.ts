@@ -16,7 +16,7 @@ export function progressWords(item: Item): string {
     case 'failed':
       return `${formatBytes(size)} · failed`;
     case 'unfinished':
-      return `${percentOf(item)} % of ${formatBytes(size)} · ${reason ? REASONS[reason] : 'choose the file again to go on'}`;
+      return `${percentOf(item)} % of ${formatBytes(size)} · ${reason ? REASONS[reason] : 'choose the file again to continue'}`;
     case 'ended':
       return reason ? REASONS[reason] : '';
   }

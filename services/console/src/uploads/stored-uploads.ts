@@ -1,4 +1,4 @@
-/** An upload that has started. It is stored until its file has arrived, so that it goes on after a reload of the page. */
+/** An upload that has started. It is stored until its file has arrived, so that it continues after a reload of the page. */
 export type StoredUpload = {
   videoId: string;
   uploadUrl: string;
@@ -27,7 +27,7 @@ export class StoredUploads {
     this.#prefix = `${PREFIX}${workspaceId} ${environment} `;
   }
 
-  /** If the store is full, nothing is stored: the upload works, but cannot go on after a reload. */
+  /** If the store is full, nothing is stored: the upload works, but cannot continue after a reload. */
   add(upload: StoredUpload): void {
     try {
       this.#store.setItem(this.#prefix + upload.videoId, JSON.stringify(upload));

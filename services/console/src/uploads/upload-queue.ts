@@ -4,7 +4,7 @@ import { isFileOf, StoredUploads } from './stored-uploads.ts';
 import { type Action, type Item, nextToStart, type Reason, reduce, titleOf } from './upload-items.ts';
 import { hasLocks, lockedUploads, lockUpload } from './upload-locks.ts';
 
-/** Seconds until the ticket of an upload without progress expires: a paused upload can go on the next day. */
+/** Seconds until the ticket of an upload without progress expires: a paused upload can continue the next day. */
 const TICKET_SECONDS = 86_400;
 
 const TICK_MS = 1_000;
@@ -23,7 +23,7 @@ type Transfer = {
 
 let lastId = 0;
 
-/** The uploads of a workspace and environment. They go on while the page shows another workspace. */
+/** The uploads of a workspace and environment. They continue while the page shows another workspace. */
 export class UploadQueue {
   #items: readonly Item[] = [];
   #ticking: ReturnType<typeof setInterval> | undefined;
@@ -272,7 +272,7 @@ export class UploadQueue {
   }
 }
 
-/** The outcome of the upload of a video; undefined if the upload can go on, or if the outcome is unknown. */
+/** The outcome of the upload of a video; undefined if the upload can continue, or if the outcome is unknown. */
 async function outcomeOf(
   api: ReturnType<typeof apiIn>,
   videoId: string,

@@ -6,7 +6,7 @@ import { UploadQueue } from './upload-queue.ts';
 
 const QueueContext = createContext<UploadQueue | undefined>(undefined);
 
-/** The queues of the workspaces that this page has shown. Their uploads go on while it shows another one. */
+/** The queues of the workspaces that this page has shown. Their uploads continue while it shows another one. */
 const queues = new Map<string, UploadQueue>();
 
 /** The queue of the workspace. */

@@ -189,7 +189,7 @@ function BulkProgress({ action, progress, onStop, onRetry, onClose }: BulkProgre
       ) : (
         <>
           <Text size="sm" c="dimmed">
-            If there are too many requests, this waits up to a minute and goes on.
+            If there are too many requests, this waits up to a minute and continues.
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={onStop}>

@@ -21,7 +21,7 @@ function start(from: Progress<string>) {
 }
 
 describe('forEachLeft', () => {
-  test('performs three tasks at a time, and goes on after a failure', async () => {
+  test('performs three tasks at a time, and continues after a failure', async () => {
     const { running, settle, ended, last } = start(initialProgress(['a', 'b', 'c', 'd', 'e']));
     expect([...running.keys()]).toEqual(['a', 'b', 'c']);
     const error = new Error('Refused');

@@ -13,7 +13,7 @@ export function formatOf(name: string): CaptionsFile['format'] {
   return /\.srt$/i.test(name) ? 'subrip' : undefined;
 }
 
-/** The language in a file name such as `clip.pt-BR.vtt`; empty if there is none. */
+/** The language in a file name such as `clip.pt-BR.vtt`; empty without a language. */
 export function languageIn(name: string): string {
   return /[._]([a-z]{2,3}(?:-[a-z0-9]{2,8})*)\.[a-z]{3}$/i.exec(name)?.[1] ?? '';
 }

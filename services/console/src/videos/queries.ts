@@ -57,7 +57,7 @@ export function isPlayable({ status, preview }: Video): boolean {
 
 /**
  * A token for the player of a `signed` video; none for others. A new token replaces it before it expires, also in a hidden tab, where a
- * player goes on.
+ * player continues.
  */
 export function usePlaybackToken(video: Video) {
   const { id, playbackPolicy } = video;

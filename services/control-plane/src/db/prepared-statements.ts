@@ -59,7 +59,7 @@ export function preparing(pool: pg.Pool): PostgresPool {
 }
 
 /**
- * A connection that closes when the database does not respond to a query in time, for instance because packets are lost. pg
+ * A connection that closes when the database does not respond to a query within the time limit, for instance because packets are lost. pg
  * rejects only the query. The next user of the connection would wait for the response to that query or, if it was a `begin`, would
  * be in a transaction that nobody ends.
  */

@@ -427,7 +427,7 @@ type UsageDailyTable = {
   transcoded_ms: Generated<number>;
   /** Bytes sent from /hls. */
   bandwidth_bytes: Generated<number>;
-  /** Stored bytes at the last recording of the day; null if there was none. */
+  /** Stored bytes at the last recording of the day; null without a recording. */
   storage_bytes: number | null;
 };
 

@@ -77,7 +77,7 @@ export class IdempotencyService {
   }
 }
 
-/** The stored response; undefined while there is none. */
+/** The stored response; undefined until it is stored. */
 function responseOf({ status, location, body }: IdempotencyKeyRow): StoredResponse | undefined {
   if (status === null || body === null) return undefined;
   return { status, body, ...(location !== null && { location }) };

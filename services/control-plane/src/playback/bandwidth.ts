@@ -18,7 +18,7 @@ export function measureBandwidth(segments: readonly Segment[], targetDuration: n
   return { peak: peaks.reduce((largest, peak) => Math.max(largest, peak), average), average };
 }
 
-/** The largest rate of the runs that start with segment `first`; 0 when there are none. */
+/** The largest rate of the runs that start with segment `first`; 0 without such a run. */
 function peakFrom(segments: readonly Segment[], first: number, targetDuration: number): number {
   let [peak, bytes, duration] = [0, 0, 0];
   for (let next = first; ; next += 1) {

@@ -169,7 +169,7 @@ export class PlaybackService {
 
   /**
    * One encrypted segment, and whether it is of a preview. Throws 404 unless the video can be played and has it, and 503 if an engine
-   * has not stored it in time.
+   * has not stored it before the timeout.
    */
   async segment(address: SegmentAddress): Promise<{ file: StoredFile; isPreview: boolean }> {
     const ready = await findSegment(this.#db, address);

@@ -42,7 +42,7 @@ export async function insertRenditions(
   await db.insertInto('renditions').values(rows).execute();
 }
 
-/** The renditions of a ready video; empty when there is none. */
+/** The renditions of a ready video; empty for any other video. */
 export const findRenditions = compileOnce(
   (db, workspaceId: string, videoId: string): Compilable<RenditionSummary> =>
     readyRenditions(db, workspaceId, videoId).select([

@@ -64,7 +64,7 @@ describe('a source without video passthrough', () => {
   const variantsOf = (durations: readonly number[], pieces: readonly TaskProgress[]) =>
     previewVariants(planOf(durations), [AUDIO, ...pieces]);
 
-  test('can be played if one engine encodes all pieces in time, even if it becomes slower by a twentieth', () => {
+  test('can be played if one engine encodes all pieces fast enough, even if it becomes slower by a twentieth', () => {
     expect(variantsOf([60, 60], [running(9.9, 10), WAITING])).toEqual(['360p', '720p']);
     expect(variantsOf([60, 60], [running(9.4, 10), WAITING])).toEqual([]);
   });

@@ -65,7 +65,7 @@ describe('shares of an allotment', () => {
     expect(allotment.taken).toBe(3);
   });
 
-  test('that are not available in time are refused', async () => {
+  test('that are not available before the timeout are refused', async () => {
     const allotment = new Allotment(10, WAIT_MS);
     const { returns, after } = requestShares(allotment, [10, 1]);
     expect(await after(WAIT_MS - 1)).toEqual(['taken', 'waiting']);

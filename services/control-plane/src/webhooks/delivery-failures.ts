@@ -5,7 +5,7 @@ import type { DeliveryFailure } from '../db/schema.ts';
 
 /** Why an attempt failed, for people. The messages reveal no address and nothing of the response. */
 export const FAILURE_MESSAGES: Readonly<Record<DeliveryFailure, string>> = {
-  timeout: 'The endpoint did not respond in time.',
+  timeout: 'The endpoint did not respond within the time limit.',
   host_not_found: 'The host name does not resolve to an address.',
   address_not_allowed: 'The endpoint has an address that events may not be sent to.',
   connection_refused: 'The endpoint refused the connection.',

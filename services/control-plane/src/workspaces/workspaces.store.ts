@@ -7,7 +7,7 @@ export async function lockFirstWorkspace(trx: Database): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('first workspace', 0))`.execute(trx);
 }
 
-/** The oldest workspace; undefined when there is none. */
+/** The oldest workspace; undefined without any workspace. */
 export async function firstWorkspace(db: Database): Promise<{ id: string } | undefined> {
   return db.selectFrom('workspaces').select('id').orderBy('created_at').orderBy('id').executeTakeFirst();
 }

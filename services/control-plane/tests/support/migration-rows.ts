@@ -10,7 +10,7 @@ const FOLDER = join(import.meta.dirname, '../fixtures/rows');
 
 /**
  * Runs the next migration, then `fixtures/rows/<migration>.sql`, so that every migration meets tables with rows. Resolves with the name of the
- * migration; undefined if there is none. Throws if a table is empty afterwards.
+ * migration; undefined after the last one. Throws if a table is empty afterwards.
  *
  * Such a file inserts rows into the tables that its migration creates, and rows that the `down` deletes. It may also fill new columns. It
  * changes nothing that the `down` does not undo.

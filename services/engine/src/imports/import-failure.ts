@@ -51,7 +51,7 @@ export function toImportFailure(error: unknown): ImportFailure {
 }
 
 /**
- * Seconds until the next try, or null if there is none. `tries` counts the failed tries, this one included; `pauses` are the
+ * Seconds until the next try, or null if no try follows. `tries` counts the failed tries, this one included; `pauses` are the
  * seconds after the first failed try, the second, and so on.
  */
 export function pauseAfter(failure: ImportFailure, tries: number, pauses: readonly number[]): number | null {

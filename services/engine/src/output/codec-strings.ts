@@ -1,6 +1,6 @@
 /**
  * RFC 6381 codec string of H.264: profile, constraints and level from the first sequence parameter set of a byte stream
- * (ISO/IEC 14496-10 §7.3.2.1.1). Throws if there is none.
+ * (ISO/IEC 14496-10 §7.3.2.1.1). Throws if it is missing.
  */
 export function avcCodecString(stream: Buffer): string {
   const unit = avcUnits(stream).find(({ type }) => type === SEQUENCE_PARAMETER_SET);

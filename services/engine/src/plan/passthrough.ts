@@ -138,7 +138,7 @@ export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: numb
   return { passthrough: { frames: passed, end }, obstacle: null };
 }
 
-/** The property of an audio track, apart from its packets, that prevents passthrough; null if there is none. */
+/** The property of an audio track, apart from its packets, that prevents passthrough; null if nothing prevents it. */
 function audioObstacle({ codec, profile, channels, sampleRate }: AudioTrack): Obstacle | null {
   if (codec !== 'aac') return 'codec';
   if (profile !== 'LC') return 'profile';

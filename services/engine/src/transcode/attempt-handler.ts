@@ -74,7 +74,7 @@ async function runAttempt(
     return;
   }
   lease.stop();
-  await publishResult(completed, worker);
+  await publishResult(completed, worker.bus);
   const { manifest } = completed.data;
   metrics.transcodeCompleted(manifest.duration);
   logger.info('transcode.completed', {
@@ -154,5 +154,5 @@ async function reportFailed(
   const { code, retryable } = report.outcome;
   metrics.transcodeFailed(code);
   logger.log(report.level, 'transcode.failed', { ...facts, code, retryable, ...report.facts });
-  await publishResult(createMessage('transcode.failed', { ...facts, ...report.outcome }), worker);
+  await publishResult(createMessage('transcode.failed', { ...facts, ...report.outcome }), worker.bus);
 }

@@ -245,7 +245,7 @@ test('a halt during a stop does not delay the stop', async () => {
   consume.mockRestore();
 });
 
-test('an engine goes on after a job that failed for another reason than disk space', async () => {
+test('an engine continues after a job that failed for another reason than disk space', async () => {
   const attempts: string[] = [];
   const consume = jest.spyOn(bus, 'consume');
   const intake = new CommandIntake({

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Message } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
@@ -6,8 +5,8 @@ import type { Logger } from '@framelane/service-kit/logger';
 import pTimeout from 'p-timeout';
 import { pause } from '../pause.ts';
 
-/** Delays between attempts to publish a result. If all attempts fail, the work is lost. */
-const PUBLISH_RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
+/** How long a result waits for the broker. Without it, the work is lost, so it waits longer than other messages. */
+const PUBLISH_LIMIT_MS = 110_000;
 /** Time limit for the removal of objects after a failure. The control plane purges those that remain. */
 const CLEANUP_TIMEOUT_MS = 5000;
 /** Delay before a failed claim is retried. */
@@ -33,22 +32,9 @@ export async function claimWhenAvailable<T>(
   }
 }
 
-/** Publishes a result, with retries. Rejects if all attempts fail. Not p-retry: see `withStorageRetries`. */
-export async function publishResult(
-  result: Message,
-  { bus, logger }: { bus: MessageBus; logger: Logger },
-): Promise<void> {
-  for (let retries = 0; ; retries += 1) {
-    try {
-      await bus.publish(result);
-      return;
-    } catch (error) {
-      const delayMs = PUBLISH_RETRY_DELAYS_MS[retries];
-      if (delayMs === undefined) throw error;
-      logger.warn('work.publish_failed', { type: result.type, error });
-      await delay(delayMs);
-    }
-  }
+/** Publishes a result. Rejects if the broker does not confirm it. */
+export function publishResult(result: Message, bus: MessageBus): Promise<void> {
+  return bus.publish(result, { limitMs: PUBLISH_LIMIT_MS });
 }
 
 /** Removes what failed work has stored below a prefix. Never rejects. */

@@ -87,9 +87,9 @@ async function runTry(
     return;
   }
   lease.stop();
-  await publishResult(completed, worker);
+  logger.info('task.finished', { ...facts, seconds: (Date.now() - startedAt) / 1000 });
+  await publishResult(completed, worker.bus);
   worker.metrics.taskCompleted(mediaSeconds(claim));
-  logger.info('task.result_published', { ...facts, seconds: (Date.now() - startedAt) / 1000 });
 }
 
 /** Seconds of video that count for a task. To count each second once, a passthrough counts only if the video has no pieces. */
@@ -142,5 +142,5 @@ async function fail(
   const isUnplanned = error instanceof InvalidSegmentError;
   const retryable = outcome.retryable && !isUnplanned;
   logger.log(isUnplanned ? 'warn' : level, 'task.failed', { ...taskTry, code, retryable, ...facts });
-  await publishResult(createMessage('task.failed', { ...taskTry, code, message, retryable }), worker);
+  await publishResult(createMessage('task.failed', { ...taskTry, code, message, retryable }), worker.bus);
 }

@@ -9,7 +9,7 @@ export class UploadSlots {
     this.#max = max;
   }
 
-  /** Takes a slot, or throws a 503 Problem when there is none. Call the returned function once, to free it. */
+  /** Takes a slot, or throws a 503 Problem when no slot is free. Call the returned function once, to free it. */
   take(): () => void {
     if (this.#used >= this.#max) throw tooManyUploads();
     this.#used += 1;

@@ -1,6 +1,6 @@
 /**
- * Truncated and damaged files. `DAMAGED_FILES=1000` tests a thousand damaged files, and another `DAMAGED_FILES_SEED` damages them
- * differently. A failure names its seed; `DAMAGED_FILES=1 DAMAGED_FILES_SEED=<seed>` repeats it. The known seeds are always tested too.
+ * Truncated and damaged files. `DAMAGED_FILES=1000` tests a thousand damaged files, and another `PROPERTY_SEED` damages them
+ * differently. A failure names its seed; `DAMAGED_FILES=1 PROPERTY_SEED=<seed>` repeats it. The known seeds are always tested too.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import type { MessageData } from '@framelane/contracts/messages';
 import { makeClip } from '@framelane/test-kit/clips';
 import { mutated } from '@framelane/test-kit/mutations';
 import { processesUsing } from '@framelane/test-kit/processes';
-import { Random } from '@framelane/test-kit/random';
+import { Random, testSeed } from '@framelane/test-kit/random';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { hlsViolations } from '../support/hls-rules.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 const COUNT = Number(process.env.DAMAGED_FILES ?? 20);
-const FIRST_SEED = Number(process.env.DAMAGED_FILES_SEED ?? 1);
+const FIRST_SEED = testSeed(1);
 /**
  * Seeds whose files the engine once got wrong: a passthrough without one of its frames, a passthrough that ends within an audio frame, and
  * a size that no memory suffices for. With clips of another ffmpeg than 5.1 they are other files.
