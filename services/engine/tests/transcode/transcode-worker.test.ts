@@ -348,6 +348,20 @@ test('no job starts while the disk of the objects has less than its reserve free
   }
 });
 
+test('no job starts while the disk of the objects is full, even if sources are copied to another disk', async () => {
+  const bench = await WorkerBench.start({ copies: true });
+  try {
+    bench.objects.diskSpace = async () => ({ freeBytes: 49, totalBytes: 1000 });
+    const pauses = bench.warningsOf('commands.paused');
+    const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
+    const waiting = await bench.submit(clip);
+    await until(() => pauses[0]);
+    expect([bench.results(waiting), bench.fetches]).toEqual([[], 0]);
+  } finally {
+    await bench.stop();
+  }
+});
+
 test.each(['jobs', 'tools'])(
   'a folder %s that others can write to is refused and not changed',
   async (name) => {
