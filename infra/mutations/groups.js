@@ -152,10 +152,9 @@ export const GROUPS = [
     'packet-budget',
     'packet-runs',
     'packet-timeline',
+    'probe',
     'source-checks',
   ]),
-  // A group of its own, because each change needs programs that start and end.
-  pure('engine-processes', `${ENGINE}/src`, ['sandbox/process-group', 'sandbox/orphans', 'source/probe']),
   // A group of its own, because each change of its lists needs all tests of the group.
   pure('engine-whitelist', `${ENGINE}/src/source`, ['whitelist']),
   pure('engine-transcode', `${ENGINE}/src/transcode`, [

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
 import { readEngineConfig } from './config.ts';
 
@@ -19,10 +20,42 @@ describe('the configuration of an engine', () => {
       roles: ['upload', 'transcode'],
       http: { host: '127.0.0.1', port: 8090 },
       controlPlaneUrl: 'http://control-plane:8081',
+      internalHttp: { host: '127.0.0.1', port: 8091 },
+      trustedProxies: [],
       uploads: { idleSeconds: 60, drainSeconds: 10 },
-      transcode: { preset: 'veryfast', sandbox: 'auto' },
+      imports: { maxConcurrent: 8, allowedRanges: [] },
+      transcode: { preset: 'veryfast', sandbox: 'auto', surround: false, iFrames: true },
     });
-    expect(config.transcode.slots).toBeGreaterThanOrEqual(1);
+    const { slots, threads } = config.transcode;
+    expect(slots).toBe(Math.max(1, Math.floor(availableParallelism() / 4)));
+    expect(threads * slots).toBeGreaterThanOrEqual(availableParallelism());
+    expect((threads - 1) * slots).toBeLessThan(availableParallelism());
+  });
+
+  test('reads whether surround sound and I-frame renditions are wanted', () => {
+    const read = (ENGINE_SURROUND: string, ENGINE_I_FRAMES: string) => {
+      const config = readEngineConfig({ ...REQUIRED, ENGINE_SURROUND, ENGINE_I_FRAMES });
+      return [config.transcode.surround, config.transcode.iFrames];
+    };
+    expect([read('yes', 'no'), read('no', 'yes')]).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+    expect(() => read('true', 'yes')).toThrow('ENGINE_SURROUND');
+    expect(() => read('no', 'false')).toThrow('ENGINE_I_FRAMES');
+  });
+
+  test('reads the ranges from which files can be imported', () => {
+    const read = (IMPORT_ALLOW_CIDRS: string) =>
+      readEngineConfig({ ...REQUIRED, IMPORT_ALLOW_CIDRS }).imports.allowedRanges;
+    expect(read('10.0.0.0/8,fd00::/8')).toHaveLength(2);
+    expect(() => read('10.0.0.0/99')).toThrow('IMPORT_ALLOW_CIDRS: must be ranges like 10.0.0.0/8');
+  });
+
+  test('waits longer after each failed try of an import', () => {
+    const { pauseSeconds } = readEngineConfig(REQUIRED).imports;
+    expect(pauseSeconds.length).toBeGreaterThan(1);
+    expect(pauseSeconds).toEqual(pauseSeconds.toSorted((a, b) => a - b));
   });
 
   test('the error names every missing or invalid setting, and no value', () => {
@@ -38,8 +71,13 @@ describe('the configuration of an engine', () => {
     const read = (ENGINE_MAX_RATES: string) => readEngineConfig({ ...REQUIRED, ENGINE_MAX_RATES });
     const rates = { '360p': 500_000, '480p': 1_000_000, '720p': 2_000_000, '1080p': 4_000_000 };
     expect(read('500,1000,2000,4000').transcode.maxRates).toEqual(rates);
-    for (const wrong of ['500', '500,400,2000,4000', '500,1000,2000,4000,8000', 'a,b,c,d', '1,2,3,4']) {
-      expect(() => read(wrong)).toThrow('ENGINE_MAX_RATES: must be 4 increasing numbers');
+    expect(read('100,101,102,100000').transcode.maxRates['1080p']).toBe(100_000_000);
+    const wrongRates = [
+      ...['500', '500,400,2000,4000', '500,500,2000,4000', '500,1000,2000,4000,8000', '99,100,200,300'],
+      ...['a,b,c,d', '1,2,3,4', '500,1000,2000,100001', '500,1000,2000,4000k', '500,1000,2000,0004000'],
+    ];
+    for (const wrong of wrongRates) {
+      expect(() => read(wrong)).toThrow('ENGINE_MAX_RATES: must be 4 increasing numbers from 100 to 100000');
     }
   });
 
