@@ -332,6 +332,9 @@ describe('GET /videos/:id/source', () => {
     expect(CONTENT.subarray(999_990).equals(rest.body)).toBe(true);
     expect((await get(videoId, { range: 'bytes=-3' })).body).toHaveLength(3);
     expect((await get(videoId, { range: 'bytes=5-', 'if-range': '"other"' })).body).toHaveLength(1_000_000);
+    // Adjacent ranges are one range. Several ranges would need a multipart response, so they get the whole file.
+    expect((await get(videoId, { range: 'bytes=0-1,2-4' })).body).toHaveLength(5);
+    expect((await get(videoId, { range: 'bytes=0-1,4-5' })).status).toBe(200);
     const beyond = await get(videoId, { range: 'bytes=1000000-' });
     expect([beyond.status, beyond.headers['content-range']]).toEqual([416, 'bytes */1000000']);
     expect((await get(videoId, { 'if-none-match': etag })).status).toBe(304);
