@@ -173,10 +173,11 @@ export const GROUPS = [
     mutate: [`${ENGINE}/src/transcode/text-tracks.ts`],
     tests: [`${ENGINE}/src/transcode/text-tracks.test.ts`, `${ENGINE}/tests/source/text-tracks.test.ts`],
   },
-  pure('engine-uploads', `${ENGINE}/src/uploads`, [
-    'storage-headroom',
-    'throughput-limit',
-    'upload-problems',
+  pure('engine-uploads', `${ENGINE}/src`, [
+    'resumable-uploads/tus-headers',
+    'uploads/storage-headroom',
+    'uploads/throughput-limit',
+    'uploads/upload-problems',
   ]),
   services('engine-segments', ENGINE, ['output/{image,segment}-uploads'], ['output/segment-uploads']),
   {
@@ -191,8 +192,8 @@ export const GROUPS = [
   services(
     'engine-resumable-uploads',
     ENGINE,
-    ['resumable-uploads/{resumable-uploads,tus-headers,upload-session}'],
-    ['resumable-uploads', 'resumable-upload-faults'],
+    ['resumable-uploads/{resumable-uploads,upload-session}'],
+    ['resumable-uploads', 'resumable-upload-faults', 'engine-lifecycle', 'metrics'],
   ),
   services(
     'engine-worker',

@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
-import { ensureDatabase } from '../../single-node/src/postgres/database.ts';
+import { ensureDatabase } from '@framelane/single-node/postgres/database';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../../single-node/src/postgres/embedded-postgres.ts';
+} from '@framelane/single-node/postgres/embedded-postgres';
+import type { Pool } from 'pg';
 import { type FaultDatabase, openPool } from './fault-database.ts';
 
 const DATABASE = 'faults';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { ensureDatabase } from '@framelane/single-node/postgres/database';
 import { Client, type Pool } from 'pg';
-import { ensureDatabase } from '../../single-node/src/postgres/database.ts';
 import { type FaultDatabase, openPool } from './fault-database.ts';
 
 /** A database on a server that other clusters use, too. */

@@ -1,6 +1,6 @@
+import { sourcePrefix } from '@framelane/object-store/object-keys';
 import { formWith } from '@framelane/test-kit/multipart';
 import { until } from '@framelane/test-kit/until';
-import { sourcePrefix } from '../../object-store/src/object-keys.ts';
 import { type Ticket, WORKSPACE_ID } from './api.ts';
 import type { Cluster } from './cluster.ts';
 import { HeldUpload, type Outcome, outcomeOf, type RawUpload, sendRaw } from './raw-upload.ts';
@@ -24,7 +24,7 @@ export class Uploader {
     return sendRaw(this.#cluster.proxies.uploads.port, { body: formWith(this.#clip), ...upload });
   }
 
-  /** Sends a form until the response is final: on a busy machine, a part of the cluster may not respond in time. */
+  /** Sends a form until the response is final: on a busy machine, a part of the cluster may not respond before the timeout. */
   sendUntilFinal(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outcome> {
     return until(
       async () => {
@@ -93,7 +93,7 @@ export async function holdUpload(
   );
 }
 
-/** Whether the ticket is leased, or a part of the cluster did not respond in time. */
+/** Whether the ticket is leased, or a part of the cluster did not respond before the timeout. */
 function isTemporary({ status }: Outcome): boolean {
   return status === 409 || status === 503;
 }

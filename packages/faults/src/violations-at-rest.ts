@@ -1,7 +1,7 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { checkStream, violations as hlsViolations } from '@framelane/hls-conformance';
+import { until } from '@framelane/test-kit/until';
 import type { Cluster } from './cluster.ts';
 import { leaks } from './leaks.ts';
 import { logged } from './logged.ts';
@@ -9,23 +9,41 @@ import { readDatabase, type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type Expected, unfinishedWork, violations } from './violations.ts';
 
 /** How long a cluster may take to come to rest: leases must expire and maintenance steps run, on a busy machine. */
-const REST_TIMEOUT_MS = 120_000;
+const REST_SECONDS = 120;
 
 /** Number of streams to check after a fault. The same code makes all streams, so a sample is enough. */
 const STREAMS_CHECKED = 3;
 
 /** Waits until a cluster is at rest without violations. Resolves with the violations that remain after the time limit. */
 export async function violationsAtRest(cluster: Cluster, expected: Expected = {}): Promise<string[]> {
-  const deadline = Date.now() + REST_TIMEOUT_MS;
+  const start = performance.now();
   // The database alone is read faster than all systems.
-  while (Date.now() < deadline && unfinishedWork(await readDatabase(cluster)).length > 0) await pause(250);
-  for (;;) {
-    const state = await takeSnapshot(cluster);
-    const wrong = violations(state, expected);
-    if (wrong.length === 0) return atRest(cluster, state);
-    if (Date.now() > deadline) return wrong;
-    await pause(250);
-  }
+  await remaining(REST_SECONDS, async () => unfinishedWork(await readDatabase(cluster)));
+  const secondsLeft = REST_SECONDS - (performance.now() - start) / 1000;
+  let state: Snapshot | undefined;
+  const wrong = await remaining(secondsLeft, async () => {
+    state = await takeSnapshot(cluster);
+    return violations(state, expected);
+  });
+  return wrong.length > 0 || state === undefined ? wrong : atRest(cluster, state);
+}
+
+/**
+ * Repeats a check until it finds no violation. Resolves with those that it still finds after the time limit: an error would hide the
+ * violations that other checks find.
+ */
+async function remaining(seconds: number, check: () => Promise<string[]>): Promise<string[]> {
+  let found: string[] = [];
+  const findsNone = async () => {
+    found = [];
+    found = await check();
+    return found.length === 0;
+  };
+  await until(findsNone, { seconds, longestPauseMs: 250 }).catch((error) => {
+    // Not the time limit: the check itself has failed.
+    if (found.length === 0) throw error;
+  });
+  return found;
 }
 
 /** Violations that take longer to check: streams, usage, unsettled messages, open files, leaks and errors in the log. */
@@ -57,20 +75,17 @@ async function atRest(cluster: Cluster, { videos, objects, usage }: Snapshot): P
 }
 
 /** Services store usage every second. On a busy machine it may take longer. */
-const USAGE_TIMEOUT_MS = 15_000;
+const USAGE_SECONDS = 15;
 
 /** 8: bytes of the streams just fetched that are not counted. */
-async function uncountedBytes(cluster: Cluster, atLeast: number): Promise<string[]> {
-  const deadline = Date.now() + USAGE_TIMEOUT_MS;
-  for (;;) {
+function uncountedBytes(cluster: Cluster, atLeast: number): Promise<string[]> {
+  return remaining(USAGE_SECONDS, async () => {
     const [counted] = await cluster.postgres.query<{ bytes: number }>(
       'select coalesce(sum(bandwidth_bytes), 0)::float8 as bytes from usage_daily',
     );
     const bytes = counted?.bytes ?? 0;
-    if (bytes >= atLeast) return [];
-    if (Date.now() > deadline) return [`8: ${bytes} bytes are counted, but at least ${atLeast} were sent`];
-    await pause(250);
-  }
+    return bytes >= atLeast ? [] : [`8: ${bytes} bytes are counted, but at least ${atLeast} were sent`];
+  });
 }
 
 /** 10: responses with status 500, which no fault explains. */
@@ -81,18 +96,14 @@ function internalErrors({ services }: Cluster): string[] {
 }
 
 /** The broker updates the count of unsettled messages twice a second. On a busy machine it may take longer. */
-const SETTLE_TIMEOUT_MS = 15_000;
+const SETTLE_SECONDS = 15;
 
 /** 6: messages that a consumer received and did not settle. */
-async function unsettledMessages({ rabbitmq }: Cluster): Promise<string[]> {
-  const deadline = Date.now() + SETTLE_TIMEOUT_MS;
-  for (;;) {
+function unsettledMessages({ rabbitmq }: Cluster): Promise<string[]> {
+  return remaining(SETTLE_SECONDS, async () => {
     const held = Object.entries(await rabbitmq.unsettledMessages()).filter(([, count]) => count > 0);
-    if (held.length === 0 || Date.now() > deadline) {
-      return held.map(([queue, count]) => `6: ${count} messages of ${queue} are not settled`);
-    }
-    await pause(100);
-  }
+    return held.map(([queue, count]) => `6: ${count} messages of ${queue} are not settled`);
+  });
 }
 
 /** 7: open files of finished jobs and uploads. */

@@ -5,7 +5,6 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { requires } from '@framelane/test-kit/requires';
@@ -109,7 +108,8 @@ describe('a single node', () => {
     nodes.push(node);
     const isReady = async () =>
       (await fetch(new URL('/readyz', node.baseUrl)).catch(() => undefined))?.ok === true;
-    while (!(await isReady())) await pause(5);
+    // Without longer pauses, so that the next request follows at once.
+    await until(isReady, { longestPauseMs: 5 });
     const usage = await fetch(`${node.baseUrl}/auth/usage`, {
       headers: { Authorization: `Bearer ${apiKey}` },
     });

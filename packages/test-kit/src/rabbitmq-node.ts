@@ -1,18 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Broker, brokerUrls, definitionsFor, ROOT_VIRTUAL_HOST, unsettledMessages } from './broker.ts';
 import { ErlangShell } from './erlang-shell.ts';
-import { freePorts } from './free-ports.ts';
+import { freePorts, isListening } from './free-ports.ts';
+import { until } from './until.ts';
 
 /** The program in Debian's package. The wrapper on the PATH requires the user rabbitmq. */
 const PROGRAM = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
-const START_TIMEOUT_MS = 60_000;
+const START_SECONDS = 60;
 
 /** What another process needs to use a broker (see `createVirtualHost`). */
 export type NodeAddress = { port: number; env: Record<string, string> };
@@ -82,7 +81,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
 
   const start = async () => {
     server = spawn(PROGRAM, { env, detached: true, stdio: ['ignore', 'ignore', 'ignore'] });
-    await untilAccepts(port, server).catch(async (error) => {
+    await untilListening(port, server).catch(async (error) => {
       const log = await readFile(join(directory, 'log', `${env.RABBITMQ_NODENAME}.log`), 'utf8').catch(
         () => '',
       );
@@ -95,7 +94,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
     process.kill(-server.pid, 'SIGKILL');
     await exited;
     // The start script may exit before the virtual machine.
-    while (await accepts(port)) await delay(20);
+    await until(async () => !(await isListening(port)), { what: 'the broker has ended' });
   };
   const remove = async () => {
     await Promise.all([kill(), shell?.stop()]);
@@ -129,23 +128,11 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
 }
 
 /** The node opens its port last. */
-async function untilAccepts(port: number, server: ChildProcess): Promise<void> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  while (!(await accepts(port))) {
-    const hasEnded = server.exitCode !== null || server.signalCode !== null;
-    if (Date.now() > deadline || hasEnded) throw new Error(`Nothing listens on ${port}`);
-    await delay(200);
-  }
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
+async function untilListening(port: number, server: ChildProcess): Promise<void> {
+  const hasEnded = () => server.exitCode !== null || server.signalCode !== null;
+  await until(async () => hasEnded() || (await isListening(port)), {
+    what: `the broker listens on ${port}`,
+    seconds: START_SECONDS,
+  });
+  if (hasEnded()) throw new Error('The broker has ended');
 }

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Engine } from '../src/engine.ts';
@@ -22,6 +23,8 @@ import {
 } from './support/test-engine.ts';
 
 const FILE = randomBytes(300_000);
+const UPLOADS = 'framelane_engine_uploads_total';
+const ACTIVE = 'framelane_engine_uploads_active';
 const SHA256 = createHash('sha256').update(FILE).digest('hex');
 
 /** Methods of the bus that one test replaces. */
@@ -237,6 +240,10 @@ describe('a resumable upload', () => {
       engine.events('upload.progress').filter(({ data }) => data.videoId === ticket.videoId);
     const before = renewals().length;
     await until(() => renewals().length > before + 3);
+    // Only progress extends the ticket.
+    const extensions = renewals().map(({ data }) => data.extendsTicket);
+    expect(extensions).toContain(true);
+    expect(extensions.at(-1)).toBeUndefined();
     next.end(FILE.subarray(3000));
     expect((await responded)[0].statusCode).toBe(204);
     await expectComplete();
@@ -373,6 +380,18 @@ describe('a request is refused', () => {
     expect((await patch(path, 0, 100)).status).toBe(204);
   });
 
+  test('with a body of unknown length that is longer than the file', async () => {
+    const path = await create(100);
+    const request = httpRequest(`${engine.url}${path}`, {
+      method: 'PATCH',
+      headers: { 'Tus-Resumable': '1.0.0', 'X-Upload-Token': ticket.token, ...part(0) },
+    });
+    const status = statusOf(request.on('error', () => {}));
+    request.end(FILE.subarray(0, 101));
+    expect(await status).toBe(413);
+    expect((await patch(path, 0, 100)).status).toBe(204);
+  });
+
   test('with a file that exceeds a quota, and the response has the figures of the quota', async () => {
     ticket.overQuota = true;
     const response = await send('POST', '/files', { 'Upload-Length': '5' });
@@ -400,6 +419,34 @@ describe('a request is refused', () => {
     const response = await patch(path, 0, 10);
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
   });
+});
+
+test('uploads are counted by their outcomes', async () => {
+  const shared = engine;
+  // The uploads of other tests pause in the shared engine.
+  engine = await startTestEngine({ env: ONLY_RECEIVES, limits: { pauseSeconds: 1 } });
+  try {
+    ticket = engine.controlPlane.issue();
+    const metricsOf = async (name: string) =>
+      (await PrometheusText.scrape(`${engine.internalUrl}/metrics`)).withPrefix(name);
+    const path = await create();
+    await patch(path, 0, 1000);
+    expect(await metricsOf(ACTIVE)).toEqual({ [ACTIVE]: 1 });
+    await until(() => ticket.transferId === null);
+    await patch(path, 1000, 2000, { 'Upload-Checksum': 'md5 AA==' });
+    await patch(path, 1000, FILE.byteLength);
+    await patch(path, 0, 10, { 'X-Upload-Token': 'x' });
+    expect(await metricsOf(UPLOADS)).toMatchObject({
+      [`${UPLOADS}{outcome="paused",code=""}`]: 1,
+      [`${UPLOADS}{outcome="broken",code="checksum_mismatch"}`]: 1,
+      [`${UPLOADS}{outcome="received",code=""}`]: 1,
+      [`${UPLOADS}{outcome="refused",code="upload_token_invalid"}`]: 1,
+    });
+    expect(await metricsOf(ACTIVE)).toEqual({ [ACTIVE]: 0 });
+  } finally {
+    await engine.stop();
+    engine = shared;
+  }
 });
 
 test('the method may be overridden', async () => {
