@@ -83,12 +83,12 @@ async function offsetOf(path: string, url = engine.url): Promise<number> {
 }
 
 /** A PATCH whose body ends only when `end` or `destroy` is called. */
-function openPatch(path: string, start: number, length: number) {
+function openPatch(path: string, start: number, length: number, headers: Headers = {}) {
   const request = httpRequest(`${engine.url}${path}`, {
     method: 'PATCH',
     headers: {
       ...{ 'Tus-Resumable': '1.0.0', 'X-Upload-Token': ticket.token, 'Content-Length': length },
-      ...part(start),
+      ...{ ...part(start), ...headers },
     },
   });
   request.on('error', () => {});
@@ -158,6 +158,11 @@ describe('a resumable upload', () => {
     expect(last.headers.has('upload-expires')).toBe(false);
     await expectComplete();
     expect(completion()).toMatchObject({ sha256: SHA256, epoch: 1 });
+    const complete = await send('HEAD', path);
+    expect(Object.fromEntries(complete.headers)).toMatchObject({
+      ...{ 'upload-offset': '300000', 'upload-length': '300000', 'upload-metadata': 'filename YS5tcDQ=' },
+    });
+    expect(complete.headers.has('upload-expires')).toBe(false);
   });
 
   test('is sent in one request with creation-with-upload', async () => {
@@ -180,6 +185,17 @@ describe('a resumable upload', () => {
     await expectComplete();
   });
 
+  test('is asked for the body once the upload is open, if the client waits for that', async () => {
+    const path = await create();
+    const request = openPatch(path, 0, FILE.byteLength, { Expect: '100-continue' });
+    const status = statusOf(request);
+    await once(request, 'continue');
+    expect(ticket.transferId).toBe(idOf(path));
+    request.end(FILE);
+    expect(await status).toBe(204);
+    await expectComplete();
+  });
+
   test('continues while an earlier request hangs: a HEAD request ends that request', async () => {
     const path = await create();
     const hanging = openPatch(path, 0, FILE.byteLength);
@@ -198,7 +214,9 @@ describe('a resumable upload', () => {
     const second = await startSecond();
     const path = await create();
     await patch(path, 0, 100_000, {}, second.url);
+    expect(ticket.transferId).not.toBeNull();
     await second.stop();
+    expect(ticket.transferId).toBeNull();
     expect(await offsetOf(path)).toBe(100_000);
     await patch(path, 100_000, FILE.byteLength);
     await expectComplete();
