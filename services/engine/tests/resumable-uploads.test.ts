@@ -241,6 +241,21 @@ describe('a resumable upload', () => {
     expect(completion()).toMatchObject({ epoch: 2 });
   });
 
+  test('ends while it receives a body when its video is deleted', async () => {
+    ticket = engine.controlPlane.issue({ leaseSeconds: 1 });
+    const path = await create();
+    const sending = openPatch(path, 0, FILE.byteLength);
+    sending.write(FILE.subarray(0, 1000));
+    await until(() => engine.controlPlane.resumables.get(idOf(path))?.checkpoint);
+    ticket.deleted = true;
+    const isDisconnected = () => {
+      // The engine would disconnect a client that sends too little.
+      sending.write(FILE.subarray(0, 1000));
+      return sending.destroyed;
+    };
+    await until(isDisconnected, { seconds: 20 });
+  });
+
   test('releases its ticket between requests, and not during one', async () => {
     ticket = engine.controlPlane.issue({ leaseSeconds: 1 });
     const path = await create();
