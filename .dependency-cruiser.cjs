@@ -42,7 +42,7 @@ module.exports = {
       name: 'packages-import-each-other-by-name',
       severity: 'error',
       comment:
-        'So a package.json lists what its package uses, and tests are private: packages/test-kit has what several share. The player depends on no package, not even for its test.',
+        'A package.json lists what its package uses, and tests are private: packages/test-kit has what several share. One test of the player imports a file by its path, because the player lists no package.',
       from: { path: '^(services|packages)/([^/]+)/', pathNot: '^services/player/src/state\\.test\\.ts$' },
       to: { path: '^(services|packages)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
     },

@@ -21,6 +21,9 @@ const UPLOADS = 6;
 const SMALL = { width: 640, height: 360, rate: '30', seconds: 6, audio: { sampleRate: 48_000, channels: 2 } };
 /** Long enough to kill the transcoder during the transcode. */
 const LONG = { ...SMALL, width: 1280, height: 720, seconds: 12 };
+/** Files of each image that docs/licences.md promises. */
+const NPM_LICENCES = ['/app/LICENSE', '/app/infra/licences/texts/aws-sdk.txt'];
+const LICENCES = { gateway: ['/app/LICENSE'], 'control-plane': NPM_LICENCES, transcoder: NPM_LICENCES };
 
 const stopped = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -111,6 +114,12 @@ async function runChecks(stack, target, folder, signal) {
     makeMp4(folder, { name: 'long', ...LONG }),
   ]);
 
+  await step('Every image contains its licences', async () => {
+    for (const [service, paths] of Object.entries(LICENCES)) {
+      const [container] = await stack.containers(service);
+      for (const path of paths) await stack.exec(container, 'test', '-s', path);
+    }
+  });
   const videos = await step(`${UPLOADS} videos uploaded at the same time become ready`, async () => {
     const ids = await Promise.all(Array.from({ length: UPLOADS }, () => customer.upload(small)));
     return Promise.all(ids.map((id) => customer.ready(id)));

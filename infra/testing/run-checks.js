@@ -28,6 +28,7 @@ The last line is the number of passed and failed tests. Environment variables:
                       does not have, such as Chromium
   TESTS_MAY_SKIP      names of what may be missing with CI=true, separated by commas, for
                       example "containers"; skipped tests show them
+  LONG=yes            also runs the fault tests that take minutes
   PROPERTY_SEED       seed of the tests with random input: a number, or "random".
                       Without it every run uses the same.
 `;

@@ -21,7 +21,7 @@ export class FramelaneError extends Error {
   readonly status: number | null;
   /** Quote it when you report the problem. */
   readonly requestId: string | null;
-  /** The whole problem (RFC 9457); null if the response has none. */
+  /** The whole problem (RFC 9457); null without a response, or if the response has none. */
   readonly problem: Problem | null;
 
   constructor(message: string, { code, status, requestId, problem, cause }: Facts) {

@@ -114,6 +114,7 @@ test('a piece that is finished after its lease has expired changes nothing', asy
   const { broker, internal } = cluster.proxiesOf(engine);
   broker.heal();
   await engine.signalPrograms('SIGCONT');
+  await until(() => logged([engine], 'task.finished').some((line) => line.videoId === videoId));
   await until(() => ignored() > before);
   internal.heal();
   expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);

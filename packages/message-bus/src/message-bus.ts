@@ -32,7 +32,7 @@ export interface MessageBus {
    * Resolves once the message is safe: it will be handled even if this process is killed. Rejects with an
    * UnconfirmedMessageError when that is unknown, and with another error when it will not be handled.
    *
-   * @param options.limitMs - How long to wait for the broker. The bus has a default.
+   * @param options.limitMs - How long to wait for the broker, by default 20 seconds. A bus without a broker ignores it.
    */
   publish(message: Message, options?: { limitMs?: number }): Promise<void>;
   /**

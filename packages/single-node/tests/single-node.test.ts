@@ -108,7 +108,7 @@ describe('a single node', () => {
     nodes.push(node);
     const isReady = async () =>
       (await fetch(new URL('/readyz', node.baseUrl)).catch(() => undefined))?.ok === true;
-    // Without longer pauses, so that the next request follows at once.
+    // Polls every 5 ms, so that the next request follows at once.
     await until(isReady, { longestPauseMs: 5 });
     const usage = await fetch(`${node.baseUrl}/auth/usage`, {
       headers: { Authorization: `Bearer ${apiKey}` },

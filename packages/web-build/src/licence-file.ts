@@ -8,7 +8,8 @@ const LICENCE = new URL('../../../LICENSE', import.meta.url);
 
 /**
  * A Vite plugin that writes the licences of a page into a file: that of Framelane, and those of the packages bundled into the page.
- * A package without a notice fails the build. Not Vite's `build.license`, because that leaves out such a notice.
+ * A package without a notice fails the build; Vite's `build.license` silently omits such a package. Style sheets come from packages
+ * whose scripts the page also contains.
  */
 export function licenceFile(fileName: string): Plugin {
   return {
@@ -35,5 +36,5 @@ function section(folder: string): string {
   if (notice === undefined) {
     throw new Error(`${name} contains no licence text. Add it to infra/licences/texts.`);
   }
-  return `## ${name} ${version} (${license})\n\n${notice}\n`;
+  return `## ${name} ${version}${license ? ` (${license})` : ''}\n\n${notice}\n`;
 }

@@ -22,7 +22,10 @@ test('a notice is the text of all licence files', async () => {
 });
 
 test('without a licence file, it is the section of the README with the text', async () => {
-  await write('README.md', '# Example\n\n## License\n\nCopyright\n\nPermission is hereby granted\n');
+  await write(
+    'README.md',
+    '# Example\n\n## License\n\nCopyright\n\nPermission is hereby granted\n\n## Thanks\n',
+  );
   expect(noticeOf(folder)).toBe('## License\n\nCopyright\n\nPermission is hereby granted');
 });
 
@@ -34,5 +37,5 @@ test('a README that only names the licence, and an empty licence file, are no no
 
 test('a package without a text has the kept one', async () => {
   await write('package.json', '{ "name": "media-tracks" }');
-  expect(noticeOf(folder)).toMatch(/^MIT License\n\nCopyright \(c\) 2024 Mux, Inc\.\n/);
+  expect(noticeOf(folder)).toMatch(/^Copyright \(c\) 2024 Mux, Inc\.\n/);
 });

@@ -8,13 +8,15 @@ const KEPT_TEXTS = fileURLToPath(new URL('../../../infra/licences/texts', import
 const LICENCE_FILE = /^(licen[cs]e|copying)/i;
 
 /** The section of a README with the text of the MIT licence. A section that only names the licence is not a notice. */
-const README_SECTION = /^#+ *licen[cs]e.*permission is hereby granted.*/ims;
+const README_SECTION = /^#+ *licen[cs]e(?:(?!^#).)*permission is hereby granted(?:(?!^#).)*/ims;
 
-/**
- * The licence notice of the npm package in `folder`: its licence files, else the section of its README, else the text in
- * infra/licences/texts. Undefined if it has none.
- */
+/** The licence notice of the npm package in `folder`: its own, else the text in infra/licences/texts. Undefined if it has none. */
 export function noticeOf(folder: string): string | undefined {
+  return ownNoticeOf(folder) || keptText(packageName(folder));
+}
+
+/** The notice that a package contains: its licence files, else the section of its README. Empty or undefined without one. */
+export function ownNoticeOf(folder: string): string | undefined {
   const files = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
@@ -22,9 +24,7 @@ export function noticeOf(folder: string): string | undefined {
   const textOf = (name: string) => readFileSync(join(folder, name), 'utf8').trim();
   const licences = files.filter((name) => LICENCE_FILE.test(name)).map(textOf);
   const readmes = files.filter((name) => /^readme/i.test(name)).map(textOf);
-  return (
-    licences.join('\n\n') || README_SECTION.exec(readmes.join('\n\n'))?.[0] || keptText(packageName(folder))
-  );
+  return licences.join('\n\n') || README_SECTION.exec(readmes.join('\n\n'))?.[0].trim();
 }
 
 function packageName(folder: string): string {

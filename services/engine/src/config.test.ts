@@ -55,7 +55,8 @@ describe('the configuration of an engine', () => {
   test('waits longer after each failed try of an import', () => {
     const { pauseSeconds } = readEngineConfig(REQUIRED).imports;
     expect(pauseSeconds.length).toBeGreaterThan(1);
-    expect(pauseSeconds).toEqual(pauseSeconds.toSorted((a, b) => a - b));
+    for (const [at, seconds] of pauseSeconds.slice(1).entries())
+      expect(seconds).toBeGreaterThan(pauseSeconds[at] ?? 0);
   });
 
   test('the error names every missing or invalid setting, and no value', () => {

@@ -161,7 +161,7 @@ export class ControlPlaneClient {
     await this.#post(INTERNAL_PATHS.endImportTry, request);
   }
 
-  /** Claims the next attempt at a video. Null if the video needs no attempt. */
+  /** Claims the next attempt at a video. Null if the video waits for no attempt. */
   async claimAttempt(request: ClaimAttemptRequest): Promise<ClaimAttemptResponse | null> {
     const body = await this.#postUnless('attempt_not_claimable', INTERNAL_PATHS.claimAttempt, request);
     return body === null ? null : parseResponse(claimAttemptResponse, body);

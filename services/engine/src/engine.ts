@@ -44,7 +44,7 @@ export class Engine {
     return new Engine(createContext(config, deps));
   }
 
-  constructor(context: EngineContext) {
+  private constructor(context: EngineContext) {
     this.#context = context;
     const { uploads, resumableUploads } = context;
     if (uploads && resumableUploads) {

@@ -269,6 +269,7 @@ describe('a resumable upload', () => {
     const next = openPatch(path, 2000, FILE.byteLength - 2000);
     const responded = once(next, 'response');
     next.write(FILE.subarray(2000, 3000));
+    await until(async () => (await receivedBytes()) === received + 2000);
     const renewals = () =>
       engine.events('upload.progress').filter(({ data }) => data.videoId === ticket.videoId);
     const before = renewals().length;
@@ -463,8 +464,13 @@ test('uploads are counted by their outcomes', async () => {
     const metricsOf = async (name: string) =>
       (await PrometheusText.scrape(`${engine.internalUrl}/metrics`)).withPrefix(name);
     const path = await create();
-    await patch(path, 0, 1000);
+    const request = openPatch(path, 0, 1000);
+    const status = statusOf(request);
+    request.write(FILE.subarray(0, 500));
+    await until(async () => (await receivedBytes()) === 500);
     expect(await metricsOf(ACTIVE)).toEqual({ [ACTIVE]: 1 });
+    request.end(FILE.subarray(500, 1000));
+    expect(await status).toBe(204);
     await until(() => ticket.transferId === null);
     await patch(path, 1000, 2000, { 'Upload-Checksum': 'md5 AA==' });
     await patch(path, 1000, FILE.byteLength);

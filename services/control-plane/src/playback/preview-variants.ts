@@ -16,8 +16,8 @@ export type TaskProgress = {
 const HEADROOM = 1.05;
 
 /**
- * The video renditions that a viewer can play now without overtaking the engines; the list can be empty. Copying the source
- * and encoding audio are many times faster than playback.
+ * The video renditions that a viewer can play now without overtaking the engines; empty if playback would overtake them in each
+ * rendition. Copying the source and encoding audio are many times faster than playback.
  *
  * @param tasks the states of the tasks, by their numbers
  */

@@ -40,13 +40,13 @@ describe('a claim', () => {
   });
 });
 
-test('a result waits for the broker for longer than other messages', async () => {
+test('a result waits for the broker for up to two minutes', async () => {
   const result = createMessage('transcode.failed', {
     ...{ videoId: 'vid_1', attempt: 1, code: 'storage_failed', message: 'Refused', retryable: true },
   });
   const publish = jest.fn<MessageBus['publish']>(async () => {});
   await publishResult(result, { publish } as unknown as MessageBus);
-  expect(publish.mock.calls).toEqual([[result, { limitMs: 110_000 }]]);
+  expect(publish.mock.calls).toEqual([[result, { limitMs: 120_000 }]]);
 });
 
 describe('the removal of what failed work has stored', () => {

@@ -5,8 +5,11 @@ import type { Logger } from '@framelane/service-kit/logger';
 import pTimeout from 'p-timeout';
 import { pause } from '../pause.ts';
 
-/** How long a result waits for the broker. Without it, the work is lost, so it waits longer than other messages. */
-const PUBLISH_LIMIT_MS = 110_000;
+/**
+ * How long a result waits for the broker: longer than other messages, because the work is lost if its result is. While the broker is
+ * unreachable, control planes end no lease, so no other engine repeats the work.
+ */
+const PUBLISH_LIMIT_MS = 120_000;
 /** Time limit for the removal of objects after a failure. The control plane purges those that remain. */
 const CLEANUP_TIMEOUT_MS = 5000;
 /** Delay before a failed claim is retried. */
