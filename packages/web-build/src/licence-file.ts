@@ -33,7 +33,7 @@ function packageFolder(module: string): string[] {
 function section(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const notice = noticeOf(folder);
-  if (notice === undefined) {
+  if (notice === '') {
     throw new Error(`${name} contains no licence text. Add it to infra/licences/texts.`);
   }
   return `## ${name} ${version}${license ? ` (${license})` : ''}\n\n${notice}\n`;

@@ -32,10 +32,13 @@ test('without a licence file, it is the section of the README with the text', as
 test('a README that only names the licence, and an empty licence file, are no notice', async () => {
   await write('README.md', '# Example\n\n## License\n\nMIT\n');
   await write('LICENSE', '\n');
-  expect(noticeOf(folder)).toBeUndefined();
+  expect(noticeOf(folder)).toBe('');
 });
 
-test('a package without a text has the kept one', async () => {
+test('a package without a text has the kept one, and hls.js has it in addition', async () => {
   await write('package.json', '{ "name": "media-tracks" }');
   expect(noticeOf(folder)).toMatch(/^Copyright \(c\) 2024 Mux, Inc\.\n/);
+  await write('package.json', '{ "name": "hls.js" }');
+  await write('LICENSE', 'Copyright Dailymotion');
+  expect(noticeOf(folder)).toMatch(/^Copyright Dailymotion\n\nhls\.js contains code of .*Arnout Kazemier/s);
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Texts for packages that contain none. The first line of each file names its packages. */
+/** Texts for packages that lack them, also for code of others that they contain. The first line of each file names its packages. */
 const KEPT_TEXTS = fileURLToPath(new URL('../../../infra/licences/texts', import.meta.url));
 
 const LICENCE_FILE = /^(licen[cs]e|copying)/i;
@@ -10,13 +10,13 @@ const LICENCE_FILE = /^(licen[cs]e|copying)/i;
 /** The section of a README with the text of the MIT licence. A section that only names the licence is not a notice. */
 const README_SECTION = /^#+ *licen[cs]e(?:(?!^#).)*permission is hereby granted(?:(?!^#).)*/ims;
 
-/** The licence notice of the npm package in `folder`: its own, else the text in infra/licences/texts. Undefined if it has none. */
-export function noticeOf(folder: string): string | undefined {
-  return ownNoticeOf(folder) || keptText(packageName(folder));
+/** The licence notice of the npm package in `folder`: its own, and the text in infra/licences/texts. Empty if both are missing. */
+export function noticeOf(folder: string): string {
+  return [ownNoticeOf(folder), keptText(packageName(folder))].filter(Boolean).join('\n\n');
 }
 
 /** The notice that a package contains: its licence files, else the section of its README. Empty or undefined without one. */
-export function ownNoticeOf(folder: string): string | undefined {
+function ownNoticeOf(folder: string): string | undefined {
   const files = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
