@@ -308,10 +308,13 @@ test('two slots do not reserve the same disk space', async () => {
   }
 });
 
-test('no job starts while the disk of the work directory has less than its reserve free', async () => {
-  const limits = { reservedDiskBytes: Number.MAX_SAFE_INTEGER };
+test.each([
+  ['work directory has less than its reserve free', { reservedDiskBytes: Number.MAX_SAFE_INTEGER }, null],
+  ['objects is full, even if sources are copied to another disk', {}, { freeBytes: 49, totalBytes: 1000 }],
+])('no job starts while the disk of the %s', async (_, limits, objectsDisk) => {
   const bench = await WorkerBench.start({ copies: true, limits });
   try {
+    if (objectsDisk !== null) bench.objects.diskSpace = async () => objectsDisk;
     const pauses = bench.warningsOf('commands.paused');
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     const waiting = await bench.submit(clip);
@@ -343,20 +346,6 @@ test('no job starts while the disk of the objects has less than its reserve free
     expect([bench.results(waiting), bench.fetches]).toEqual([[], fetches]);
     disk.freeBytes = 51;
     await bench.manifest(waiting);
-  } finally {
-    await bench.stop();
-  }
-});
-
-test('no job starts while the disk of the objects is full, even if sources are copied to another disk', async () => {
-  const bench = await WorkerBench.start({ copies: true });
-  try {
-    bench.objects.diskSpace = async () => ({ freeBytes: 49, totalBytes: 1000 });
-    const pauses = bench.warningsOf('commands.paused');
-    const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
-    const waiting = await bench.submit(clip);
-    await until(() => pauses[0]);
-    expect([bench.results(waiting), bench.fetches]).toEqual([[], 0]);
   } finally {
     await bench.stop();
   }
