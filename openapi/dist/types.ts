@@ -2112,7 +2112,7 @@ export interface components {
             import: components["schemas"]["VideoImport"] | null;
             keepSource: components["schemas"]["KeepSource"];
             sourceFile: components["schemas"]["SourceFile"];
-            /** @description Whether the video has failed and its uploaded file is stored. Then `POST /videos/{id}/retry` works, if the quota has minutes left. */
+            /** @description Whether `POST /videos/{id}/retry` can help: the video has failed, its uploaded file is stored, and the reason is not in the file itself. For a reason in the file, such as `not_a_video`, a retry is allowed, too: it helps after an upgrade that accepts more files. */
             retryable: boolean;
             /**
              * Format: date-time
@@ -4841,7 +4841,7 @@ export interface operations {
                 /** @description Only videos created with keys of this environment. Default: both. */
                 environment?: components["schemas"]["Environment"];
                 /**
-                 * @description Only videos with this text in their title. Case does not matter.
+                 * @description Only videos with all of these words in their title, in any order. Parts of words match. Case does not matter. From the tenth word on, the rest counts as one text.
                  * @example campaign
                  */
                 q?: string;

@@ -61,6 +61,10 @@ testInBrowser(
 
     await click(page, 'Sign out');
     await heading(page, 'Sign in');
+    // With the settings that the command shares with the node, but without their values if they are paths.
+    expect(await textOf(page, 'Command for a sign-in link')).toMatch(
+      /^DATA_DIR=… PORT=\d+ npm run admin -- console-link --administrator$/,
+    );
     // The link was used before. Only the fragment of the address changes.
     await page.goto(link);
     await untilText(page, 'This link is not valid');

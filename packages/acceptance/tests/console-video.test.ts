@@ -49,7 +49,7 @@ let video: ReadyVideo;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-console-video-'));
   const audio = { sampleRate: 48_000, channels: 2 };
-  const plan = { name: 'detail', width: 640, height: 360, rate: '25', seconds: 3, audio };
+  const plan = { name: 'detail', width: 360, height: 640, rate: '25', seconds: 3, audio };
   video = await client.publish(await makeMp4(directory, plan));
 });
 afterAll(() => rm(directory, { recursive: true }));
@@ -85,7 +85,11 @@ async function untilPlayerOffers(page: Page, label: string): Promise<void> {
 testInBrowser('facts, renditions, timeline and captions, whose errors have a line', async () => {
   const opened = await openVideo(video.id);
   const { page } = opened;
-  await untilText(page, '640 × 360');
+  await untilText(page, '360 × 640');
+  // The player has the shape of the video.
+  expect(
+    await page.$eval('iframe.player', (frame) => (9 * frame.clientHeight) / (16 * frame.clientWidth)),
+  ).toBeCloseTo(1, 1);
   const current = await page.$$eval('header [aria-current]', (links) =>
     links.map((link) => link.textContent),
   );

@@ -312,7 +312,7 @@ async function play(frame: Frame): Promise<void> {
 testInBrowser('a title cannot run a script, and search, filter and pages are in the address', async () => {
   const series = `console-${Date.now()}-`;
   await Promise.all(
-    [HOSTILE, ...Array.from({ length: 26 }, (_, n) => `${series}${n}`)].map((title) =>
+    [HOSTILE, ...Array.from({ length: 45 }, (_, n) => `${series}${n}`)].map((title) =>
       client.requestTicket({ filename: 'clip.mp4', title }),
     ),
   );
@@ -322,10 +322,13 @@ testInBrowser('a title cannot run a script, and search, filter and pages are in 
   await page.waitForFunction(
     `location.search === '?q=${series}' && !document.querySelector('[aria-busy=true]')`,
   );
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)');
   await click(page, 'Next');
-  await untilRows(page, 1);
+  await untilRows(page, 20);
+  await page.waitForFunction(`document.activeElement.matches('.video-rows')`);
+  expect(await page.$eval('.video-rows', (list) => Math.round(list.getBoundingClientRect().top))).toBe(0);
   await page.reload();
-  await untilRows(page, 1);
+  await untilRows(page, 20);
   await click(page, 'Previous');
   await untilRows(page, 25);
 

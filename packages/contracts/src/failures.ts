@@ -19,8 +19,8 @@ export const IMPORT_FAILURES = {
 export type ImportFailureCode = keyof typeof IMPORT_FAILURES;
 export const IMPORT_FAILURE_CODES = Object.keys(IMPORT_FAILURES) as ImportFailureCode[];
 
-/** Why a transcode failed. The engine reports these codes. */
-export const TRANSCODE_FAILURE_CODES = [
+/** Reasons in the file itself: a further attempt with the same file fails, too. */
+const FILE_FAILURE_CODES = [
   'not_a_video',
   'no_video_track',
   'malformed_media',
@@ -28,6 +28,11 @@ export const TRANSCODE_FAILURE_CODES = [
   'duration_too_short',
   'duration_exceeded',
   'dimensions_exceeded',
+] as const;
+
+/** Why a transcode failed. The engine reports these codes. */
+export const TRANSCODE_FAILURE_CODES = [
+  ...FILE_FAILURE_CODES,
   'transcode_failed',
   'transcode_timeout',
   'storage_failed',
@@ -42,6 +47,11 @@ export const FAILURE_CODES: readonly FailureCode[] = [
   ...IMPORT_FAILURE_CODES,
   ...TRANSCODE_FAILURE_CODES,
 ];
+
+/** Whether a further attempt with the same file can succeed. */
+export function canRetryHelp(code: FailureCode): boolean {
+  return !(FILE_FAILURE_CODES as readonly string[]).includes(code);
+}
 
 /**
  * The code an engine reports for attempts that it stops when it shuts down. The next attempt starts at once, and the stopped one does

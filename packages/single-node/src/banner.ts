@@ -19,34 +19,38 @@ export type BannerFacts = {
   consoleLink: { url: string } | { file: string };
   dataDir: string;
   sampleVideo: string;
+  /** What starts the administration command. */
+  adminCommand: string;
 };
 
 /** The text to print when the node is ready. */
 export function banner(facts: BannerFacts): string {
-  const { baseUrl, engineUrl, workspaceId, key, consoleLink, dataDir } = facts;
+  const { baseUrl, engineUrl, workspaceId, key, consoleLink, dataDir, adminCommand } = facts;
   const keyInShell = shellExpression(key);
   return `
 Framelane is ready.
 
-  Console         ${describeLink(consoleLink)}
+  Console         ${describeLink(consoleLink, adminCommand)}
   API             ${baseUrl}
   Uploads         ${engineUrl}
   API reference   ${baseUrl}/docs
   Workspace       ${workspaceId}
-  API key         ${describeKey(key, workspaceId)}
+  API key         ${describeKey(key, { workspaceId, adminCommand })}
   Data            ${dataDir}
 ${keyInShell === null ? '' : `\n${example(facts, keyInShell)}`}
 Stop with Ctrl-C.
 `;
 }
 
-function describeLink(link: BannerFacts['consoleLink']): string {
-  const use =
-    'one sign-in within 10 minutes. For another link: npm run admin -- console-link --administrator';
+function describeLink(link: BannerFacts['consoleLink'], adminCommand: string): string {
+  const use = `one sign-in within 10 minutes. For another link: ${adminCommand} console-link --administrator`;
   return 'url' in link ? `${link.url}   (${use})` : `${link.file}   (contains the link for ${use})`;
 }
 
-function describeKey(key: KeyPlace, workspaceId: string): string {
+function describeKey(
+  key: KeyPlace,
+  { workspaceId, adminCommand }: Pick<BannerFacts, 'workspaceId' | 'adminCommand'>,
+): string {
   switch (key.kind) {
     case 'shown':
       return `${key.secret}   (save it now: it is shown only once)`;
@@ -55,7 +59,7 @@ function describeKey(key: KeyPlace, workspaceId: string): string {
     case 'given':
       return 'the value of BOOTSTRAP_API_KEY';
     case 'earlier':
-      return `created at the first start. To create another: npm run admin -- key create --workspace ${workspaceId} --name Another`;
+      return `created at the first start. To create another: ${adminCommand} key create --workspace ${workspaceId} --name Another`;
   }
 }
 

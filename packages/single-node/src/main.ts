@@ -4,6 +4,7 @@ import { redactText } from '@framelane/service-kit/redact';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { stopSignal } from '@framelane/service-kit/shutdown';
 import { exitProcess } from '@framelane/service-kit/thread-pool';
+import { adminCommand } from './admin-command.ts';
 import { type BannerFacts, banner, type KeyPlace } from './banner.ts';
 import { HELP, wantsHelp } from './cli/help.ts';
 import { writePrivateFile } from './private-file.ts';
@@ -48,6 +49,7 @@ async function main(): Promise<number> {
         consoleLink: await placeLink(consoleLink, { file: dataDir.consoleLink, isTerminal: forPeople.isTTY }),
         dataDir: dataDir.root,
         sampleVideo: dataDir.sampleVideo,
+        adminCommand: adminCommand(process.env),
       }),
     );
     await Promise.race([signalled, broken]);

@@ -11,6 +11,7 @@ import { assertPortFree } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
 import { FRONT_ENDS } from '@framelane/web-build/front-ends';
+import { publicAdminCommand } from './admin-command.ts';
 import { lockDataDir, makeDataDir } from './data-dir.ts';
 import { startPageBuild } from './page-build.ts';
 import { assertReachable, DATABASE, ensureDatabase } from './postgres/database.ts';
@@ -113,6 +114,7 @@ async function startAll(
     logger: loggerFor('control-plane'),
     checks: { engine: engineCheck },
     pageBuildFailed: (page) => pageBuilds.get(page)?.failed() ?? false,
+    adminCommand: publicAdminCommand(env),
   });
   toStop.unshift({ name: 'control plane', limitMs: STOP_LIMIT_MS, run: () => controlPlane.stop() });
   await controlPlane.migrate();

@@ -68,6 +68,7 @@ export function createApp(context: Context): Express {
       publicUrl: config.publicUrl,
       engineUrl: addresses.engineUrl,
       providerName: config.openId?.name,
+      adminCommand: context.adminCommand,
     }),
   );
   app.use('/v1', asOne(noStore, refuseNul, ...validation, toRouter(routes)));

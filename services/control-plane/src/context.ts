@@ -19,6 +19,8 @@ import { createWorkAfterCommit } from './work-after-commit.ts';
 export type ControlPlaneDeps = InfrastructureDeps & {
   /** Whether the build that this process started has failed; undefined if this process builds nothing. */
   pageBuildFailed?: (page: FrontEndName) => boolean;
+  /** What starts the administration command, for the sign-in page, which everybody can see; undefined in a container. */
+  adminCommand?: string;
 };
 
 /** All parts of the control plane, connected to each other. */
@@ -45,7 +47,7 @@ function createHttpParts(
   { publicUrl, rateLimits }: ControlPlaneConfig,
   { db, metrics, addresses }: Infrastructure,
   { keys, consoleSessions, idempotency }: Services,
-  { pageBuildFailed }: ControlPlaneDeps,
+  { pageBuildFailed, adminCommand }: ControlPlaneDeps,
 ) {
   const sessionCookie = new SessionCookie(publicUrl);
   const failures = new FailureLimit(rateLimits.failuresPerMinute);
@@ -60,6 +62,7 @@ function createHttpParts(
     idempotent: idempotent(db, idempotency),
     playerPage: new PlayerPage(addresses.baseUrl, new FrontEnd('player', pageBuildFailed)),
     consoleFrontEnd: new FrontEnd('console', pageBuildFailed),
+    adminCommand,
     countRequests: countRequests(metrics.registry, routeOf),
   };
 }

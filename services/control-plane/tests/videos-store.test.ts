@@ -132,7 +132,7 @@ describe('a video', () => {
 describe('a list', () => {
   const NO_FILTER: VideoFilter = {
     ...{ statuses: [], createdAfter: undefined, createdBefore: undefined, environment: undefined },
-    ...{ titleContains: undefined, tag: undefined },
+    ...{ titleContains: [], tag: undefined },
   };
   const DEFAULT: Required<PageRequest> = { after: undefined, limit: 10, order: 'desc' };
   const list = async (filter: Partial<VideoFilter> = {}, page: Partial<PageRequest> = {}) => {
@@ -162,7 +162,9 @@ describe('a list', () => {
   });
 
   test.each<[string, Partial<VideoFilter>, number[]]>([
-    ['title', { titleContains: 'oT' }, [0, 3]],
+    ['title', { titleContains: ['oT'] }, [0, 3]],
+    ['several words of the title', { titleContains: ['her', 'AN'] }, [0]],
+    ['text with wildcards', { titleContains: ['%', '_n'] }, []],
     ['tag', { tag: 'sea' }, [0, 1]],
     ['environment', { environment: 'test' }, [2, 3]],
     ['status', { statuses: ['processing'] }, [1, 3]],

@@ -16,10 +16,6 @@ test.each<[State, string]>([
     { status: 'preparing', progress: 40 },
     'This video is being prepared: 40 %. It appears here when it can be played.',
   ],
-  [
-    { status: 'preparing', progress: 40, tasks: { total: 20, completed: 7 } },
-    'This video is being prepared: 40 %, 7 of 20 pieces. It appears here when it can be played.',
-  ],
   [{ status: 'preparing', progress: 40, hls: '/v1/hls/a' }, ''],
   [{ status: 'waiting' }, 'This part of the video is being prepared. Playback continues when it is ready.'],
   [{ status: 'failed' }, 'This video could not be prepared.'],
@@ -31,12 +27,8 @@ test.each<[State, string]>([
 });
 
 test.each<[State, string]>([
-  [{ status: 'preparing', progress: 40, tasks: { total: 20, completed: 7 } }, ''],
-  [{ status: 'preparing', progress: 40, hls: '/v1/hls/a' }, 'This video is being prepared'],
-  [
-    { status: 'preparing', progress: 40, hls: '/v1/hls/a', tasks: { total: 20, completed: 7 } },
-    'This video is being prepared: 7 of 20 pieces',
-  ],
+  [{ status: 'preparing', progress: 40 }, ''],
+  [{ status: 'preparing', progress: 40, hls: '/v1/hls/a' }, 'This video is being prepared: 40 %'],
   [READY, ''],
 ])('in the state %j, the page shows %j above the video', (state, words) => {
   expect(previewWords(state)).toBe(words);

@@ -3,12 +3,9 @@ import { waitBefore } from './recovery.ts';
 /** The URLs of a video that can be played, and the attempt that encodes or has encoded its segments. */
 export type Source = { hls: string; attempt?: number; poster: string | null; storyboard: string | null };
 
-/** The number of pieces of a long video, and how many of them are done. */
-type Tasks = { total: number; completed: number };
-
 /** The state of the video, as far as viewers may know it. See `EmbedState` of the contract; a problem has the `code` of the contract. */
 export type State =
-  | { status: 'preparing'; progress: number; hls?: string; attempt?: number; tasks?: Tasks }
+  | { status: 'preparing'; progress: number; hls?: string; attempt?: number }
   | { status: 'failed' }
   | ({ status: 'ready' } & Source)
   | { status: 'waiting' }
@@ -26,7 +23,7 @@ export function wordsFor(state: State): string {
   switch (state.status) {
     case 'preparing':
       if (state.hls !== undefined) return '';
-      return `This video is being prepared: ${[`${state.progress} %`, ...piecesOf(state)].join(', ')}. It appears here when it can be played.`;
+      return `This video is being prepared: ${state.progress} %. It appears here when it can be played.`;
     case 'failed':
       return 'This video could not be prepared.';
     case 'waiting':
@@ -43,11 +40,7 @@ export function wordsFor(state: State): string {
 /** The message above a video that plays before it is ready. */
 export function previewWords(state: State): string {
   if (state.status !== 'preparing' || state.hls === undefined) return '';
-  return ['This video is being prepared', ...piecesOf(state)].join(': ');
-}
-
-function piecesOf({ tasks }: { tasks?: Tasks }): string[] {
-  return tasks === undefined ? [] : [`${tasks.completed} of ${tasks.total} pieces`];
+  return `This video is being prepared: ${state.progress} %`;
 }
 
 /** The source of a video; undefined unless it can be played. A video that is being prepared has no images yet. */

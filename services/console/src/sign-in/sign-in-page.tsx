@@ -47,15 +47,27 @@ function FailureAlert({ reason, requestId }: SignInFailure) {
   );
 }
 
+/** What starts the administration command of a single node, which the control plane writes into the page; undefined in a container. */
+const adminCommand = document.querySelector<HTMLMetaElement>('meta[name="admin-command"]')?.content;
+
 /** How to get a sign-in link. */
 export function SignInWords() {
+  const place = adminCommand === undefined ? ' in a container of the control plane' : '';
   return (
     <>
       <Text>
         {providerName === undefined ? 'The console opens' : 'The console also opens'} with a one-time link.{' '}
-        <code>npm start</code> prints one. An administrator creates another with:
+        {adminCommand !== undefined && (
+          <>
+            <code>npm start</code> prints one.{' '}
+          </>
+        )}
+        An operator creates another{place} with:
       </Text>
-      <Copy label="Command for a sign-in link" value="npm run admin -- console-link" />
+      <Copy
+        label="Command for a sign-in link"
+        value={`${adminCommand ?? 'admin'} console-link --administrator`}
+      />
     </>
   );
 }

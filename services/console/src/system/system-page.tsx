@@ -94,7 +94,7 @@ function Work({ system }: { system: System }) {
     <Section name="Work">
       <Row name="Videos waiting">{videos && backlogWords(videos.waiting)}</Row>
       <Row name="Videos transcoded now">{videos && backlogWords(videos.running)}</Row>
-      <Row name="Uploads in progress">{uploads && (uploads.running || 'none')}</Row>
+      <Row name="Files being uploaded">{uploads && (uploads.running || 'none')}</Row>
       <Row name="Imports waiting">{imports && backlogWords(imports.waiting)}</Row>
       <Row name="Imports in progress">{imports && backlogWords(imports.running)}</Row>
       <Row name="Webhook deliveries due">{deliveries && backlogWords(deliveries.due)}</Row>

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatAge, formatBytes, formatDuration } from './format.ts';
+import { formatAge, formatBytes, formatDuration, formatTimeLeft } from './format.ts';
 
 test.each([
   [0, '0 B'],
@@ -33,4 +33,15 @@ test('ages', () => {
   // Not "yesterday": this is the day before yesterday.
   expect(age('2026-11-19T11:00:00Z')).toBe('1 day ago');
   expect(age('2026-09-01T12:00:00Z')).toContain('2026');
+});
+
+test('the time left is rounded up', () => {
+  expect([0.2, 59.5, 61, 3599, 3601, 90_000].map(formatTimeLeft)).toEqual([
+    '1 s',
+    '60 s',
+    '2 min',
+    '60 min',
+    '2 h',
+    '25 h',
+  ]);
 });

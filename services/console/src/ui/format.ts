@@ -19,6 +19,13 @@ export function formatDuration(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(total % 60)}` : `${minutes}:${two(total % 60)}`;
 }
 
+/** A time span in seconds in its largest unit, rounded up. */
+export function formatTimeLeft(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  if (seconds < 3600) return `${Math.ceil(seconds / 60)} min`;
+  return `${Math.ceil(seconds / 3600)} h`;
+}
+
 /** How long ago a time was, e.g. `3 hours ago`. `now` is a Unix time in milliseconds. */
 export function formatAge(time: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(time)) / 1000);

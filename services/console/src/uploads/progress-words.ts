@@ -1,4 +1,4 @@
-import { formatBytes } from '../ui/format.ts';
+import { formatBytes, formatTimeLeft } from '../ui/format.ts';
 import { type Item, paceOf, percentOf, type Reason } from './upload-items.ts';
 
 /** The progress of a file in a line. */
@@ -24,17 +24,10 @@ export function progressWords(item: Item): string {
 
 /** Speed and time left of the files that are being sent, or that there is no connection; empty until the speed is known. */
 export function paceWords(items: readonly Item[]): string[] {
-  if (items.every(({ speed }) => speed === undefined)) return [];
+  if (!items.some(({ state, speed }) => state === 'sending' && speed !== undefined)) return [];
   const { speed, secondsLeft } = paceOf(items);
   if (secondsLeft === undefined) return ['no connection'];
   return [`${formatBytes(speed)}/s`, `${formatTimeLeft(secondsLeft)} left`];
-}
-
-/** A time in seconds in its largest unit, rounded up. */
-export function formatTimeLeft(seconds: number): string {
-  if (seconds < 60) return `${Math.ceil(seconds)} s`;
-  if (seconds < 3600) return `${Math.ceil(seconds / 60)} min`;
-  return `${Math.ceil(seconds / 3600)} h`;
 }
 
 const REASONS: Record<Reason, string> = {

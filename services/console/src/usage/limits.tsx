@@ -19,7 +19,7 @@ export function Limits({ limits }: { limits: Schemas['Limits'] }) {
       />
       <Limit name="Transcoded this month" {...transcodedMinutes} format={formatMinutes} />
       <Limit name="Videos" {...videos} format={String} />
-      <Limit name="Uploads at once" {...uploads} format={String} />
+      <Limit name="Open upload tickets" {...uploads} format={String} />
       <li>
         <Text size="sm" fw={500}>
           Largest file

@@ -32,7 +32,9 @@ export function usePlace(key: string | undefined, list: RefObject<HTMLElement | 
         scrollTo(0, place.top);
       });
     } else if (!isFirst && !document.activeElement?.closest('.filters')) {
-      list.current?.focus();
+      // The list is higher than the window, so the browser would not scroll to its beginning by itself.
+      list.current?.focus({ preventScroll: true });
+      list.current?.scrollIntoView();
     }
   }, [key, list]);
 }

@@ -9,7 +9,8 @@ import { formatTime } from '../ui/format.ts';
 import { LIFETIMES, playerHtml } from './share-text.ts';
 
 /** Creates links that play a signed video until they expire. */
-export function PlaybackLink({ video: { id, title, embed } }: { video: Video }) {
+export function PlaybackLink({ video }: { video: Video }) {
+  const { id } = video;
   const [seconds, setSeconds] = useState('3600');
   const creation = useMutation({
     mutationFn: () => api.videos.createPlaybackToken(id, { expiresIn: Number(seconds) }),
@@ -38,28 +39,26 @@ export function PlaybackLink({ video: { id, title, embed } }: { video: Video }) 
         </Button>
       </form>
       {creation.error && <ErrorAlert error={creation.error} />}
-      {creation.data && <Links token={creation.data} embed={embed} title={title} />}
+      {creation.data && <Links token={creation.data} video={video} />}
     </>
   );
 }
 
 function Links({
   token: { token, url, expiresAt },
-  embed,
-  title,
+  video,
 }: {
   token: Schemas['PlaybackToken'];
-  embed: string;
-  title: string;
+  video: Video;
 }) {
-  const page = `${embed}?${new URLSearchParams({ token })}`;
+  const page = `${video.embed}?${new URLSearchParams({ token })}`;
   return (
     <>
       <Text role="status" size="sm">
         This link ends at {formatTime(expiresAt)}.
       </Text>
       <Copy label="Player page" value={page} />
-      <Copy label="HTML for a site" value={playerHtml(page, title)} />
+      <Copy label="HTML for a site" value={playerHtml(page, video.title, video)} />
       <Copy label="Playlist (HLS)" value={url} />
     </>
   );

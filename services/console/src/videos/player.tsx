@@ -1,5 +1,5 @@
 import type { Video } from '@framelane/client';
-import { useEffect, useRef, useState } from 'react';
+import { type CSSProperties, useEffect, useRef, useState } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { isPlayable, usePlaybackToken } from './queries.ts';
 
@@ -10,7 +10,7 @@ export function Player({ video }: { video: Video }) {
   // A failed renewal leaves a token that still plays.
   if (error !== null && token === undefined) return <ErrorAlert error={error} retry={() => void refetch()} />;
   if (isSigned && !isPlayable(video)) return null;
-  if (isSigned && token === undefined) return <div className="player" />;
+  if (isSigned && token === undefined) return <div className="player" style={shapeOf(video)} />;
   return (
     <Frame
       // An open player does not load new captions or a new poster. So their change replaces the frame.
@@ -26,10 +26,18 @@ export function Player({ video }: { video: Video }) {
   );
 }
 
+/** The player has the aspect ratio of the video as soon as that is known. */
+function shapeOf({ width, height }: Video): CSSProperties | undefined {
+  return width === null || height === null
+    ? undefined
+    : ({ '--aspect-ratio': width / height } as CSSProperties);
+}
+
 type FrameProps = { video: Video; token: string | undefined; onExpired: () => void };
 
 /** Another address would start the player again, so it gets a new token as a message. See docs/embed.md. */
-function Frame({ video: { embed, title }, token, onExpired }: FrameProps) {
+function Frame({ video, token, onExpired }: FrameProps) {
+  const { embed, title } = video;
   const frame = useRef<HTMLIFrameElement>(null);
   const [first] = useState(token);
   useEffect(() => {
@@ -49,6 +57,7 @@ function Frame({ video: { embed, title }, token, onExpired }: FrameProps) {
     <iframe
       ref={frame}
       className="player"
+      style={shapeOf(video)}
       src={first === undefined ? embed : `${embed}?${new URLSearchParams({ token: first })}`}
       title={`Player: ${title}`}
       allow="autoplay; fullscreen; picture-in-picture"

@@ -23,7 +23,7 @@ export function ShareSection({ video }: { video: Video }) {
       {!isSigned && (
         <>
           <Copy label="Player page" value={embed} />
-          <Copy label="HTML for a site" value={playerHtml(embed, title)} />
+          <Copy label="HTML for a site" value={playerHtml(embed, title, video)} />
           {hls !== undefined && <Copy label="Playlist (HLS)" value={hls} />}
           {thumbnail !== null && <Copy label="Poster" value={thumbnail} />}
         </>

@@ -1,7 +1,19 @@
-/** HTML that shows the player page in a site. */
-export function playerHtml(url: string, title: string): string {
+/** The longer side of the player in a site, in pixels. */
+const LONGER_SIDE = 640;
+
+type Shape = { width: number | null; height: number | null };
+
+/** HTML that shows the player page in a site, in the shape of the video if that is known. */
+export function playerHtml(url: string, title: string, shape: Shape): string {
   const [source, name] = [url, title].map((text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;'));
-  return `<iframe src="${source}" title="${name}" width="640" height="360" style="border:0" allow="autoplay; fullscreen; picture-in-picture"></iframe>`;
+  const { width, height } = sizeOf(shape);
+  return `<iframe src="${source}" title="${name}" width="${width}" height="${height}" style="border:0" allow="autoplay; fullscreen; picture-in-picture"></iframe>`;
+}
+
+function sizeOf({ width, height }: Shape): { width: number; height: number } {
+  const [across, down] = width === null || height === null ? [16, 9] : [width, height];
+  const scale = LONGER_SIDE / Math.max(across, down);
+  return { width: Math.round(across * scale), height: Math.round(down * scale) };
 }
 
 /** How long a playback link can be valid: seconds and words. */

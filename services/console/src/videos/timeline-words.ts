@@ -1,5 +1,5 @@
 import type { Schemas, Video } from '@framelane/client';
-import { formatClock, formatTime } from '../ui/format.ts';
+import { formatClock, formatTime, formatTimeLeft } from '../ui/format.ts';
 import { importPercent } from './video-words.ts';
 
 type Entry = Schemas['TimelineEntry'];
@@ -71,18 +71,23 @@ export function stageOf(video: Video, timeline: Timeline | undefined): Stage {
     return { now: words, next, percent: null };
   }
   const again = (latest?.attempt?.number ?? 1) > 1 ? ` This is attempt ${latest?.attempt?.number}.` : '';
-  const tasks = tasksWords(latest?.attempt?.tasks ?? null);
+  const left = timeLeft(video.progress, latest, timeline?.loadedAt);
   return {
-    now: `The video is being transcoded: ${video.progress} %.${tasks}${again}`,
+    now: `The video is being transcoded: ${video.progress} %${left}.${again}`,
     next,
     percent: video.progress,
   };
 }
 
-/** The progress of the pieces of a long video. The audio and the images count as pieces. */
-function tasksWords(tasks: Schemas['TimelineAttempt']['tasks']): string {
-  if (tasks === null) return '';
-  return ` ${tasks.completed} of ${tasks.total} pieces are done, ${tasks.running} in progress.`;
+/** Percent from which the time left is estimated: before, most of the time went into planning. */
+const MIN_PERCENT = 5;
+
+/** The time left if the rest takes as long as what is done; empty if it cannot be estimated. */
+function timeLeft(percent: number, latest: Entry | undefined, now: number | undefined): string {
+  // The progress never falls, so that of a later attempt includes the work of earlier ones.
+  if (latest?.attempt?.number !== 1 || now === undefined || percent < MIN_PERCENT) return '';
+  const seconds = (now - Date.parse(latest.at)) / 1000;
+  return seconds <= 0 ? '' : `, about ${formatTimeLeft((seconds * (100 - percent)) / percent)} left`;
 }
 
 function uploadStage({ expiresAt }: Video): Stage {

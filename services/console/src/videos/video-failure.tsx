@@ -7,7 +7,7 @@ import { ErrorAlert } from '../ui/error-alert.tsx';
 import { adviceFor } from './video-words.ts';
 
 /** Why a video failed and what to do. */
-export function VideoFailure({ video: { id, error, retryable } }: { video: Video }) {
+export function VideoFailure({ video: { id, error, retryable, sourceFile } }: { video: Video }) {
   const queries = useQueryClient();
   const { can } = useSession();
   const retry = useMutation({
@@ -21,9 +21,14 @@ export function VideoFailure({ video: { id, error, retryable } }: { video: Video
         <Text size="sm">{error.message}</Text>
         <Text size="sm">{adviceFor(error.code)}</Text>
         <div className="small-code">{error.code}</div>
-        {retryable && can('videos:write') && (
-          <Button size="xs" loading={retry.isPending} onClick={() => retry.mutate()}>
-            Retry
+        {sourceFile.stored && can('videos:write') && (
+          <Button
+            size="xs"
+            variant={retryable ? 'filled' : 'subtle'}
+            loading={retry.isPending}
+            onClick={() => retry.mutate()}
+          >
+            {retryable ? 'Retry' : 'Retry anyway'}
           </Button>
         )}
         {retry.error && <ErrorAlert error={retry.error} />}

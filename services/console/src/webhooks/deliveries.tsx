@@ -7,6 +7,7 @@ import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
+import { untilAttempted } from './attempts.ts';
 import { type DeliveryStatus, useDeliveries, useDeliveryDetails } from './queries.ts';
 import { DELIVERY_COLOURS, formatJson, headerLines, resultOf } from './webhook-words.ts';
 
@@ -110,8 +111,8 @@ function Redeliver({ webhook, delivery }: { webhook: Webhook; delivery: Delivery
   const { can } = useSession();
   const queries = useQueryClient();
   const redelivery = useMutation({
-    mutationFn: () => api.webhooks.redeliver(webhook.id, delivery.id),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
+    mutationFn: async () => untilAttempted(webhook.id, await api.webhooks.redeliver(webhook.id, delivery.id)),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
   });
   if (!can('webhooks:write') || !webhook.enabled) return null;
   return (

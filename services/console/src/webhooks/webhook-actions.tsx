@@ -10,6 +10,7 @@ import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { formatTime } from '../ui/format.ts';
 import { Secret, SecretModal } from '../ui/secret.tsx';
+import { untilAttempted } from './attempts.ts';
 import { WebhookForm } from './webhook-form.tsx';
 import { webhookPatch } from './webhook-patch.ts';
 
@@ -21,11 +22,14 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const { id, enabled } = webhook;
   const queries = useQueryClient();
   const [dialog, setDialog] = useState<Dialog>();
-  const onSuccess = () => queries.invalidateQueries({ queryKey: ['webhooks'] });
-  const test = useMutation({ mutationFn: () => api.webhooks.test(id), onSuccess });
+  const refresh = () => queries.invalidateQueries({ queryKey: ['webhooks'] });
+  const test = useMutation({
+    mutationFn: async () => untilAttempted(id, await api.webhooks.test(id)),
+    onSettled: refresh,
+  });
   const switching = useMutation({
     mutationFn: () => api.webhooks.update(id, { enabled: !enabled }),
-    onSuccess,
+    onSuccess: refresh,
   });
   const close = () => setDialog(undefined);
   const error = test.error ?? switching.error;

@@ -9,7 +9,8 @@ const FRAME_ANCESTORS = "frame-ancestors 'none'";
 
 /**
  * The routes below `/console`: its files, and the page for every path without an extension. The page chooses its view by the path.
- * The page needs no session; only the API does. `providerName` is that of the OpenID Connect provider, if there is one.
+ * The page needs no session; only the API does. `providerName` is that of the OpenID Connect provider, if there is one. `adminCommand`
+ * starts the administration command; without it, the page names that of the images.
  */
 export function consolePage(
   frontEnd: FrontEnd,
@@ -17,12 +18,16 @@ export function consolePage(
     publicUrl,
     engineUrl,
     providerName,
-  }: { publicUrl: string; engineUrl: string; providerName?: string | undefined },
+    adminCommand,
+  }: {
+    publicUrl: string;
+    engineUrl: string;
+    providerName?: string | undefined;
+    adminCommand?: string | undefined;
+  },
 ): Router {
   const filesPath = new URL(`${publicUrl}/console/files/`).pathname;
-  const provider = providerName
-    ? `<meta name="sign-in-provider" content="${escapeHtml(providerName)}">\n`
-    : '';
+  const facts = metaElement('sign-in-provider', providerName) + metaElement('admin-command', adminCommand);
   const headers = {
     'Content-Security-Policy': policyOf(new URL(engineUrl).origin),
     'Cross-Origin-Opener-Policy': 'same-origin',
@@ -34,7 +39,7 @@ export function consolePage(
     const build = frontEnd.build();
     if (build === undefined) return frontEnd.sendMissing(res, FRAME_ANCESTORS);
     const html = build.html.replaceAll(`${FILES_PATH}files/`, filesPath);
-    res.type('html').send(html.replace('</head>', () => `${provider}</head>`));
+    res.type('html').send(html.replace('</head>', () => `${facts}</head>`));
   };
 
   const routes = Router();
@@ -60,4 +65,9 @@ function policyOf(engineOrigin: string): string {
     "form-action 'none'",
     FRAME_ANCESTORS,
   ].join('; ');
+}
+
+/** A fact that the page shows before somebody has signed in. */
+function metaElement(name: string, content: string | undefined): string {
+  return content ? `<meta name="${name}" content="${escapeHtml(content)}">\n` : '';
 }

@@ -113,10 +113,11 @@ test('times within JSON have the format of the API', () => {
 
 describe('the source', () => {
   const STORED = { source_key: 'key', uploaded_at: at(3) };
-  const FAILED = { ...STORED, status: 'failed', error_code: 'not_a_video' } as const;
+  const FAILED = { ...STORED, status: 'failed', error_code: 'storage_failed' } as const;
 
   test.each<[string, Partial<VideoDetails>, { stored: boolean; retryable: boolean }]>([
     ['of a failed video is stored', FAILED, { stored: true, retryable: true }],
+    ['can never be transcoded', { ...FAILED, error_code: 'not_a_video' }, { stored: true, retryable: false }],
     ['of a ready video is stored', { ...READY, ...STORED }, { stored: true, retryable: false }],
     ['is deleted', { ...FAILED, source_deleted_at: at(5) }, { stored: false, retryable: false }],
     [

@@ -1,3 +1,4 @@
+import { canRetryHelp } from '@framelane/contracts/failures';
 import {
   AUDIO_RENDITIONS,
   type RenditionName,
@@ -127,6 +128,6 @@ function sourceState(row: VideoRow): Pick<VideoRecord, 'keepSource' | 'sourceFil
       keptUntil: row.delete_source_at?.toISOString() ?? null,
       deletedAt: row.source_deleted_at?.toISOString() ?? null,
     },
-    retryable: row.status === 'failed' && stored,
+    retryable: row.status === 'failed' && stored && row.error_code !== null && canRetryHelp(row.error_code),
   };
 }

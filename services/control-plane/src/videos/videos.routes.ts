@@ -4,6 +4,7 @@ import { credentialOf } from '../auth/authentication.ts';
 import { type EntityTags, sendUnchanged, setEntityTag } from '../http/entity-tags.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
+import { searchedTexts } from './searched-texts.ts';
 import type { VideoRecord } from './video-record.ts';
 import type { VideosService } from './videos.service.ts';
 
@@ -60,7 +61,7 @@ export function videoRoutes({
         createdAfter: query.createdAfter === undefined ? undefined : new Date(query.createdAfter),
         createdBefore: query.createdBefore === undefined ? undefined : new Date(query.createdBefore),
         environment: query.environment,
-        titleContains: query.q,
+        titleContains: searchedTexts(query.q ?? ''),
         tag: query.tag,
       };
       const listArguments = [

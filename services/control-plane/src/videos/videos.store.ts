@@ -17,7 +17,8 @@ export type VideoFilter = {
   createdAfter: Date | undefined;
   createdBefore: Date | undefined;
   environment: Environment | undefined;
-  titleContains: string | undefined;
+  /** Texts that the title contains, in any order. */
+  titleContains: readonly string[];
   tag: string | undefined;
 };
 
@@ -171,8 +172,8 @@ function pageOfVideos(db: Database, workspaceId: string, filter: NarrowedFilter,
     .where('deleted_at', 'is', null)
     .$if(createdAfter !== undefined, (query) => query.where('created_at', '>=', createdAfter as Date))
     .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore as Date))
-    .$if(titleContains !== undefined, (query) =>
-      query.where('title', 'ilike', `%${(titleContains as string).replace(/[\\%_]/g, '\\$&')}%`),
+    .$if(titleContains.length > 0, (query) =>
+      query.where('title', 'ilike', sql<string>`all(${titleContains.map(patternOf)}::text[])`),
     )
     .$if(tag !== undefined, (query) => query.where(hasTag(tag as string)))
     .$if(among !== undefined, (query) => query.where(sql<boolean>`id = any(${among}::text[])`));
@@ -192,6 +193,11 @@ function pageOfVideos(db: Database, workspaceId: string, filter: NarrowedFilter,
           )
           .selectAll('of_kind');
   return keysetPage(db.selectFrom(listed.as('videos')), 'videos', { order, limit, after: undefined });
+}
+
+/** The pattern of LIKE for titles that contain a text. */
+function patternOf(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 /** Every pair of environment and status that the filter matches, once; null when it matches all. */

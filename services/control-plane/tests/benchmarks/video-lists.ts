@@ -20,7 +20,7 @@ const everything: VideoFilter = {
   createdAfter: undefined,
   createdBefore: undefined,
   environment: undefined,
-  titleContains: undefined,
+  titleContains: [],
   tag: undefined,
 };
 type Page = { filter?: Partial<VideoFilter>; order?: 'asc' | 'desc'; after?: boolean };
@@ -39,8 +39,8 @@ const PAGES: [string, Page][] = [
   ['tag, frequent', { filter: { tag: 'ready' } }],
   ['tag, rare', { filter: { tag: 'failed' } }],
   ['tag, once', { filter: { tag: 'number 777' } }],
-  ['title, frequent', { filter: { titleContains: 'holiday' } }],
-  ['title, once', { filter: { titleContains: 'number 777 ' } }],
+  ['title, frequent', { filter: { titleContains: ['holiday'] } }],
+  ['title, once', { filter: { titleContains: ['number', '777 '] } }],
 ];
 
 /** One video a second, most of them ready and live. */
