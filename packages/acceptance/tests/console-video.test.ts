@@ -171,7 +171,7 @@ testInBrowser('a poster is chosen from any image, shown, and removed', async () 
   await click(page, 'Remove poster');
   await click(page, 'Remove');
   await untilText(page, 'A frame of the video');
-  await page.waitForFunction(`document.querySelector('img.poster')?.naturalWidth === 640`);
+  await page.waitForFunction(`document.querySelector('img.poster')?.naturalWidth === 360`);
   expect(problemsOf(opened)).toEqual([]);
 });
 
@@ -185,7 +185,7 @@ testInBrowser('the page of a video before its upload, and after two failed attem
   await client.upload(ticket, new Blob(['These are notes and no video.']));
   await untilText(page, 'Check that you chose the right file.');
   await untilText(page, 'Attempt 1 failed');
-  await click(page, 'Retry');
+  await click(page, 'Retry anyway');
   await untilText(page, 'Attempt 2 failed');
   const steps = await page.$$eval('.timeline li', (items) => items.map(({ dataset }) => dataset.type));
   // The last two are the second attempt and the video itself.
