@@ -88,6 +88,7 @@ describe("ffmpeg's own streams", () => {
         '-b:v',
         '300k',
         '-an',
+        ...['-color_primaries', 'bt470bg', '-color_trc', 'bt709', '-colorspace', 'smpte170m'],
       ],
       ...[...HLS, ...MASTER, 'out.m3u8'],
     );
@@ -102,9 +103,13 @@ describe("ffmpeg's own streams", () => {
       first: times[0],
       earliest: Math.min(...times),
       latest: Math.max(...times),
-      parameters: { width: stream.width, height: stream.height },
+      parameters: {
+        ...{ width: stream.width, height: stream.height },
+        colours: { primaries: 5, transfer: 1, matrix: 6, fullRange: false },
+      },
     });
     expect([stream.width, stream.height]).toEqual([322, 180]);
+    expect([stream.color_primaries, stream.color_transfer]).toEqual(['bt470bg', 'bt709']);
   });
 
   test('segments encrypted with the same vector are decrypted and reported', async () => {

@@ -10,6 +10,16 @@ export type SequenceParameters = {
   /** Displayed pixels, after cropping. */
   width: number;
   height: number;
+  colours: ColourTags;
+};
+
+/** How to convert samples to light, by the code points of ITU-T H.273. 2 is unspecified. */
+export type ColourTags = {
+  primaries: number;
+  transfer: number;
+  matrix: number;
+  /** Whether samples use the full range of values. */
+  fullRange: boolean;
 };
 
 const START_CODE = Buffer.from([0, 0, 1]);
@@ -62,7 +72,24 @@ export function readSequenceParameters(unit: Buffer): SequenceParameters {
     codec: `avc1.${Buffer.from([profile, constraints, level]).toString('hex')}`,
     width: 16 * columns - cropX * (left + right),
     height: 16 * rows * fields - cropY * (top + bottom),
+    colours: readColours(reader),
   };
+}
+
+const UNTAGGED: ColourTags = { primaries: 2, transfer: 2, matrix: 2, fullRange: false };
+/** The aspect_ratio_idc that width and height follow (table E-1). */
+const EXTENDED_ASPECT_RATIO = 255;
+
+/** Reads the colours from the video usability information, if there is any (annex E.1.1). */
+function readColours(reader: BitReader): ColourTags {
+  if (!reader.flag()) return UNTAGGED;
+  if (reader.flag() && reader.bits(8) === EXTENDED_ASPECT_RATIO) reader.bits(32);
+  if (reader.flag()) reader.flag(); // overscan_appropriate_flag
+  if (!reader.flag()) return UNTAGGED;
+  reader.bits(3); // video_format
+  const fullRange = reader.flag();
+  if (!reader.flag()) return { ...UNTAGGED, fullRange };
+  return { primaries: reader.bits(8), transfer: reader.bits(8), matrix: reader.bits(8), fullRange };
 }
 
 /** Reads the fields from chroma_format_idc to the scaling lists. Returns chroma_format_idc, or 0 for separate planes. */

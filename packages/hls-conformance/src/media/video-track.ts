@@ -23,6 +23,8 @@ export type VideoContent = {
   openingUnits: number[];
   /** The first parameter set, or why it cannot be read; null without one. */
   parameters: SequenceParameters | string | null;
+  /** The different sequence parameter sets, as hexadecimal digits; at most two. */
+  parameterSets: readonly string[];
   /** Presentation times of IDR frames. */
   idrTimes: number[];
 };
@@ -39,6 +41,7 @@ export class VideoTrack {
   #lastDts = Number.NaN;
   #dtsFalls = 0;
   #parameters: VideoContent['parameters'] = null;
+  readonly #parameterSets = new Set<string>();
 
   constructor(pid: number) {
     this.#pid = pid;
@@ -82,6 +85,7 @@ export class VideoTrack {
       longestStep: extreme(steps, Math.max),
       openingUnits: this.#openingUnits,
       parameters: this.#parameters,
+      parameterSets: [...this.#parameterSets],
       idrTimes: this.#idrTimes,
     };
   }
@@ -91,7 +95,9 @@ export class VideoTrack {
     for (const unit of nalUnits(data)) {
       const type = nalType(unit);
       types.push(type);
-      if (type === NAL.sps && this.#parameters === null) this.#parameters = parametersOf(unit);
+      if (type !== NAL.sps) continue;
+      this.#parameters ??= parametersOf(unit);
+      if (this.#parameterSets.size < 2) this.#parameterSets.add(withoutZeros(unit).toString('hex'));
     }
     return types;
   }
@@ -101,6 +107,11 @@ export class VideoTrack {
     else if (dts <= this.#lastDts) this.#dtsFalls += 1;
     this.#lastDts = dts;
   }
+}
+
+/** A NAL unit without the zero bytes that may follow it. Its own last byte is never zero. */
+function withoutZeros(unit: Buffer): Buffer {
+  return unit.subarray(0, unit.findLastIndex((byte) => byte !== 0) + 1);
 }
 
 function parametersOf(unit: Buffer): SequenceParameters | string {

@@ -1,6 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SAMPLES_PER_FRAME } from '../media/adts.ts';
+import type { ColourTags, SequenceParameters } from '../media/h264.ts';
 import { isAudioOnly, isVideo, type Rendition } from '../presentation.ts';
-import { type Finding, judged, notApplicable, type Rule, segmentPlace, type Verdict } from '../rule.ts';
+import {
+  type Finding,
+  judged,
+  judgeEach,
+  notApplicable,
+  type Rule,
+  segmentPlace,
+  type Verdict,
+} from '../rule.ts';
 import { muxedAudioOf, type Timeline, timelineOf } from '../timeline.ts';
 
 /** A rendition whose times are known. */
@@ -15,7 +25,7 @@ const ROUNDING = 1 / 180_000;
 /** The delay that AAC encoders such as Apple's add. Decoders remove it. */
 const PRIMING_SAMPLES = 2112;
 
-/** Rules for the times of renditions relative to each other. */
+/** Rules for renditions relative to each other: a player may change from any to any other. */
 export const ALIGNMENT_RULES: readonly Rule[] = [
   {
     id: 'alignment.video-start',
@@ -101,7 +111,42 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
       );
     }),
   },
+  {
+    id: 'alignment.colours',
+    level: 'own',
+    source: 'ISO/IEC 14496-10 annex E.2.1; ITU-T H.273',
+    sentence: 'All video renditions have the same primaries, transfer function, matrix and range, and state them.',
+    check: ({ renditions }) => {
+      const tagged = renditions.flatMap((rendition) => {
+        const parameters = rendition.segments[0]?.content?.video?.parameters;
+        return typeof parameters === 'object' && parameters ? [{ rendition, parameters }] : [];
+      });
+      return judgeEach(tagged, 'no parameter set could be read', ({ rendition, parameters }) =>
+        colourFindings(rendition, parameters, tagged[0]?.parameters),
+      );
+    },
+  },
 ];
+
+/** The code point of colours that are not stated. */
+const UNSPECIFIED = 2;
+
+function colourFindings(
+  { name: place }: Rendition,
+  { colours }: SequenceParameters,
+  first: SequenceParameters | undefined,
+): Finding[] {
+  const { primaries, transfer, matrix } = colours;
+  if ([primaries, transfer, matrix].includes(UNSPECIFIED)) {
+    return [{ place, message: `does not state all colours: ${describeColours(colours)}` }];
+  }
+  if (first === undefined || isDeepStrictEqual(colours, first.colours)) return [];
+  return [{ place, message: `has ${describeColours(colours)}, not ${describeColours(first.colours)}` }];
+}
+
+function describeColours({ primaries, transfer, matrix, fullRange }: ColourTags): string {
+  return `primaries ${primaries}, transfer ${transfer}, matrix ${matrix}, ${fullRange ? 'full' : 'limited'} range`;
+}
 
 /** Not applicable if the times of a rendition are unknown. */
 function withTimes(judge: (times: Times) => Verdict): Rule['check'] {

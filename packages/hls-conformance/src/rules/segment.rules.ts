@@ -71,6 +71,15 @@ export const SEGMENT_RULES: readonly Rule[] = [
     check: everyVideo(openingViolations),
   },
   {
+    id: 'segments.configuration',
+    level: 'own',
+    source: 'RFC 8216 §4.3.2.3',
+    sentence:
+      'The sequence parameter sets of H.264 and the ADTS headers of AAC are the same in all segments of a rendition.',
+    check: ({ renditions, iFrames }) =>
+      judgeEach(readRenditions([...renditions, ...iFrames]), NOTHING_READ, configurationChanges),
+  },
+  {
     id: 'segments.key-frames',
     level: 'should',
     source: 'Apple 1.13',
@@ -210,6 +219,21 @@ function audioGap({ rendition, before, segment }: Neighbours): Finding[] {
   if (Math.abs(gap) <= 0.5 * frame) return [];
   const message = `its audio begins ${inMs(gap)} after the previous audio ends`;
   return [{ place: segmentPlace(rendition.name, segment), message }];
+}
+
+/** The first segment whose configuration is not that of the segments before it. */
+function configurationChanges(rendition: Rendition): Finding[] {
+  const video = new Set<string>();
+  const audio = new Set<string>();
+  for (const segment of readSegments(rendition)) {
+    const { content } = segment;
+    for (const set of content.video?.parameterSets ?? []) video.add(set);
+    if (content.audio) audio.add(JSON.stringify(content.audio.config));
+    const place = segmentPlace(rendition.name, segment);
+    if (video.size > 1) return [{ place, message: 'has another sequence parameter set' }];
+    if (audio.size > 1 || content.audio?.changes) return [{ place, message: 'has other ADTS headers' }];
+  }
+  return [];
 }
 
 function openingViolations({ openingUnits, first, earliest }: VideoContent): string[] {

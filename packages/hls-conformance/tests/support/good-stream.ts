@@ -24,6 +24,9 @@ export const VIDEO_RENDITIONS = [
   { name: '180p', size: '320x180', codec: 'avc1.64000c' },
 ] as const;
 
+/** Tracks that are not in the stream: the audio cut at other times, and the lower video with other colour tags. */
+const ALTERNATIVES = ['audio-4s', '90p-bt601'];
+
 const SECONDS = 14;
 const TARGET = 6;
 const KEY_FRAME_SECONDS = 2;
@@ -38,7 +41,7 @@ export async function makeMedia(): Promise<Media> {
     const names = [...VIDEO_RENDITIONS.map(({ name }) => name), 'audio'];
     await runProgram('ffmpeg', ffmpegArguments(), { cwd: directory });
     const tracks: Track[] = [];
-    for (const name of [...names, 'audio-4s']) tracks.push(await readTrack(directory, name));
+    for (const name of [...names, ...ALTERNATIVES]) tracks.push(await readTrack(directory, name));
     const [lowest] = tracks;
     if (lowest) tracks.push(iFramesOf(lowest));
     return { tracks, key: randomBytes(16) };
@@ -49,33 +52,28 @@ export async function makeMedia(): Promise<Media> {
 
 function ffmpegArguments(): string[] {
   const common = ['-output_ts_offset', '10', '-f', 'hls', '-hls_list_size', '0', '-hls_playlist_type', 'vod'];
+  const video = [
+    ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-bf', '2', '-threads', '1'],
+    ...['-g', '50', '-sc_threshold', '0'],
+    ...['-color_primaries', 'bt709', '-color_trc', 'bt709', '-colorspace', 'bt709'],
+  ];
+  const bt601 = 'h264_metadata=colour_primaries=6:transfer_characteristics=6:matrix_coefficients=6';
   return [
     ...['-v', 'error', '-nostdin', '-f', 'lavfi', '-i', `testsrc2=s=320x180:r=25:d=${SECONDS}`],
     ...['-f', 'lavfi', '-i', `sine=r=48000:d=${SECONDS}`],
     ...[
       '-filter_complex',
-      '[0:v]format=yuv420p,split[top][s];[s]scale=160:90[low];[1:a]aformat=channel_layouts=stereo,asplit[a][b]',
+      '[0:v]format=yuv420p,split[top][s];[s]scale=160:90,split[low][other];[1:a]aformat=channel_layouts=stereo,asplit[a][b]',
     ],
     ...['-map', '[low]', '-map', '[top]', '-map', '[a]'],
-    ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-bf', '2', '-threads', '1'],
-    ...[
-      '-g',
-      '50',
-      '-sc_threshold',
-      '0',
-      '-c:a',
-      'aac',
-      '-b:a',
-      '64k',
-      '-hls_time',
-      String(TARGET),
-      ...common,
-    ],
+    ...[...video, '-c:a', 'aac', '-b:a', '64k', '-hls_time', String(TARGET), ...common],
     ...['-var_stream_map', 'v:0,agroup:a,name:90p v:1,agroup:a,name:180p a:0,agroup:a,name:audio'],
     ...['-hls_segment_filename', '%v-%d.ts', '%v.m3u8'],
     // The same audio, cut at other times.
     ...['-map', '[b]', '-c:a', 'aac', '-b:a', '64k', '-hls_time', '4', ...common],
     ...['-hls_segment_filename', 'audio-4s-%d.ts', 'audio-4s.m3u8'],
+    ...['-map', '[other]', ...video, '-bsf:v', bt601, '-hls_time', String(TARGET), ...common],
+    ...['-hls_segment_filename', '90p-bt601-%d.ts', '90p-bt601.m3u8'],
   ];
 }
 
@@ -103,10 +101,10 @@ function iFramesOf({ segments }: Track): Track {
   return { name: 'i-frames', durations: frames.map(() => KEY_FRAME_SECONDS), segments: frames };
 }
 
-/** A copy whose tracks can be changed, without the audio that is cut at other times. */
+/** A copy whose tracks can be changed, without the alternatives. */
 export function copyOf({ tracks, key }: Media): Media {
   const copies = tracks
-    .filter(({ name }) => name !== 'audio-4s')
+    .filter(({ name }) => !ALTERNATIVES.includes(name))
     .map(({ name, durations, segments }) => ({
       name,
       durations: [...durations],

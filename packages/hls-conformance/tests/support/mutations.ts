@@ -437,6 +437,27 @@ export const MUTATIONS: readonly Mutation[] = [
     media: onTrack('180p', ({ segments: [, second] }) => second && moveFrame(second, 20, -90)),
   },
   {
+    what: 'a segment with another parameter set',
+    breaks: 'segments.configuration',
+    media: (media, original) => {
+      trackOf(media, '90p').segments.splice(1, 1, ...trackOf(original, '90p-bt601').segments.slice(1, 2));
+    },
+  },
+  {
+    what: 'an IDR frame with another parameter set, after frames with the first one',
+    breaks: 'segments.configuration',
+    media: onTrack('180p', ({ segments: [first] }) => {
+      // The constraint flags follow the start code, the type of the NAL unit and the profile.
+      const at = first?.lastIndexOf('0000000167', undefined, 'hex') ?? Number.NaN;
+      first?.writeUInt8(0x08, at + 6);
+    }),
+  },
+  {
+    what: 'audio with another number of channels in one segment',
+    breaks: 'segments.configuration',
+    media: onTrack('audio', ({ segments: [, second] }) => second && makeMono(second)),
+  },
+  {
     what: 'a missing IDR frame',
     breaks: 'segments.key-frames',
     media: onTrack('180p', ({ segments: [, second] }) => {
@@ -488,6 +509,13 @@ export const MUTATIONS: readonly Mutation[] = [
       segments.pop();
       durations.pop();
     }),
+  },
+  {
+    what: 'a rendition with other colour tags',
+    breaks: 'alignment.colours',
+    media: ({ tracks: [low] }, original) => {
+      if (low) low.segments = trackOf(original, '90p-bt601').segments;
+    },
   },
 
   {
@@ -776,6 +804,16 @@ function trackOf({ tracks }: Media, name: string): Track {
 
 function packets(segment: Buffer | undefined): Buffer[] {
   return packetsOf(segment ?? Buffer.alloc(0));
+}
+
+/** Writes into the first ADTS header of each PES packet that there is one channel. */
+function makeMono(segment: Buffer): void {
+  for (const packet of packetsOf(segment)) {
+    if (pidOf(packet) !== PID.stream || !begins(packet)) continue;
+    const pes = payloadAt(packet);
+    const header = pes + 9 + packet.readUInt8(pes + 8);
+    packet.writeUInt8((packet.readUInt8(header + 3) & 0x3f) | 0x40, header + 3);
+  }
 }
 
 /** The offset of the second frame of a segment. */

@@ -88,17 +88,15 @@ describe('the encoder options', () => {
     expect(valuesOf(options, '-c')).toEqual(['libx264', 'copy', undefined]);
   });
 
-  test('remove supplemental information from passthrough video and tag its colours', () => {
-    const filters = (changes: Partial<EncodePlan>) =>
-      valuesOf(optionsOf({ videoPassthrough: true, ...changes }), '-bsf')[1];
-    const colour = { matrix: 'smpte170m', primaries: 'bt470bg', transfer: 'bt709' };
-    const tagged = { colorMatrix: 'bt709', colorPrimaries: 'bt709', colorTransfer: 'bt709' };
-    expect(filters({ tagged })).toBe('filter_units=remove_types=6');
-    expect(filters({ colour })).toBe(
-      'filter_units=remove_types=6,h264_metadata=colour_primaries=5:transfer_characteristics=1:matrix_coefficients=6',
-    );
-    expect(filters({ colour, tagged: { ...tagged, colorMatrix: null } })).toBe(
-      'filter_units=remove_types=6,h264_metadata=matrix_coefficients=6',
+  test.each([
+    [{ matrix: 'smpte170m', primaries: 'bt470bg', transfer: 'bt470m' }, [5, 4, 6]],
+    [{ matrix: 'bt709', primaries: 'bt709', transfer: 'iec61966-2-1' }, [1, 13, 1]],
+  ])('of passthrough video remove supplemental information and write the tags of %j', (colour, codes) => {
+    const [primaries, transfer, matrix] = codes;
+    expect(valuesOf(optionsOf({ videoPassthrough: true, colour }), '-bsf')[1]).toBe(
+      'filter_units=remove_types=6,h264_metadata=' +
+        `colour_primaries=${primaries}:transfer_characteristics=${transfer}:matrix_coefficients=${matrix}` +
+        ':video_full_range_flag=0:sample_aspect_ratio=1/1',
     );
   });
 

@@ -120,21 +120,28 @@ function keyFrameExpression({ frameStep }: Rung, { rungs }: EncodePlan): string 
   return step === 1 ? isDue : `${isDue}*not(mod(n,${step}))`;
 }
 
-/** Code points of the colours that untagged video is assumed to have (ISO/IEC 14496-10 tables E-3 to E-5). */
-const COLOUR_CODES: Readonly<Record<string, number>> = { bt709: 1, bt470bg: 5, smpte170m: 6 };
+/** Code points of the colours of passthrough video (ISO/IEC 14496-10 tables E-3 to E-5). */
+const COLOUR_CODES: Readonly<Record<string, number>> = {
+  bt709: 1,
+  bt470m: 4,
+  bt470bg: 5,
+  smpte170m: 6,
+  'iec61966-2-1': 13,
+};
 
 /**
  * Removes supplemental enhancement information: it may contain anything, such as captions or the position of a drone, and
- * players do not need it. Tags untagged colours with what the encoded renditions assume.
+ * players do not need it. Writes the tags of the encoded renditions into every sequence parameter set: the source may have them in its
+ * container only, have others there, or have none. A transport stream has no other place for them.
  */
-function videoPassthroughOptions(at: number, { tagged, colour }: EncodePlan): string[] {
-  const missing = [
-    ...(tagged.colorPrimaries === null ? [`colour_primaries=${COLOUR_CODES[colour.primaries]}`] : []),
-    ...(tagged.colorTransfer === null ? [`transfer_characteristics=${COLOUR_CODES[colour.transfer]}`] : []),
-    ...(tagged.colorMatrix === null ? [`matrix_coefficients=${COLOUR_CODES[colour.matrix]}`] : []),
+function videoPassthroughOptions(at: number, { colour }: EncodePlan): string[] {
+  const tags = [
+    `colour_primaries=${COLOUR_CODES[colour.primaries]}`,
+    `transfer_characteristics=${COLOUR_CODES[colour.transfer]}`,
+    `matrix_coefficients=${COLOUR_CODES[colour.matrix]}`,
+    ...['video_full_range_flag=0', 'sample_aspect_ratio=1/1'],
   ];
-  const filters = ['filter_units=remove_types=6'];
-  if (missing.length > 0) filters.push(`h264_metadata=${missing.join(':')}`);
+  const filters = ['filter_units=remove_types=6', `h264_metadata=${tags.join(':')}`];
   return [`-c:v:${at}`, 'copy', `-bsf:v:${at}`, filters.join(',')];
 }
 

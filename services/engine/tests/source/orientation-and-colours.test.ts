@@ -132,14 +132,25 @@ test.each([
   }
 });
 
+const tagged = (colour: string) => ['-colorspace', colour, '-color_primaries', colour, '-color_trc', colour];
+
+/** Tags of the H.264 stream. The container has those of the encoder. */
+const STREAM_UNTAGGED = ['-x264-params', 'colorprim=undef:transfer=undef:colormatrix=undef'];
+const STREAM_BT_601 = ['-x264-params', 'colorprim=smpte170m:transfer=smpte170m:colormatrix=smpte170m'];
+const STREAM_PIXELS_4_3 = ['-bsf:v', 'h264_metadata=sample_aspect_ratio=4/3'];
+
 test.each([
-  ['tagged', ['-colorspace', 'smpte170m', '-color_primaries', 'smpte170m', '-color_trc', 'smpte170m']],
-  ['with a tagged matrix alone', ['-colorspace', 'bt470bg']],
-  ['untagged', []],
+  ['tagged', 'tagged.mp4', tagged('smpte170m')],
+  ['with a tagged matrix alone', 'matrix.mp4', ['-colorspace', 'bt470bg']],
+  ['untagged', 'untagged.mp4', []],
+  ['tagged in MP4 only', 'mp4-only.mp4', [...tagged('smpte170m'), ...STREAM_UNTAGGED]],
+  ['tagged in Matroska only', 'matroska-only.mkv', [...tagged('smpte170m'), ...STREAM_UNTAGGED, '-bf', '0']],
+  ['tagged as BT.709 in MP4 only', 'contradiction.mp4', [...tagged('bt709'), ...STREAM_BT_601]],
+  ['with square pixels in MP4 only', 'square.mp4', STREAM_PIXELS_4_3],
 ])(
   'renditions below a passthrough rendition of standard definition that is %s have its colours',
-  async (name, options) => {
-    const clip = await makeClip(inBench(`sd-${name}.mp4`), {
+  async (_, name, options) => {
+    const clip = await makeClip(inBench(`sd-${name}`), {
       video: quartered(1, { width: 852, height: 480 }),
       options: ['-preset', 'veryfast', ...options],
     });
@@ -148,7 +159,7 @@ test.each([
     const tags: unknown[] = [];
     for (const rendition of manifest.renditions) {
       const file = await renditionFile(bench, videoId, rendition);
-      const entries = 'stream=color_range,color_space,color_primaries,color_transfer';
+      const entries = 'stream=color_range,color_space,color_primaries,color_transfer,sample_aspect_ratio';
       const { streams } = await ffprobe<{ streams: object[] }>('-show_entries', entries, file);
       tags.push(streams[0]);
       expect(
