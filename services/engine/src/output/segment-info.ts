@@ -1,6 +1,7 @@
 import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
 import { incompleteOutput, refusal, type TranscodeFailure } from '../transcode-failure.ts';
 import { aacCodecString, avcCodecString, startsWithIdr } from './codec-strings.ts';
+import { AdtsHeaders, ParameterSets, type StreamConfiguration } from './stream-configuration.ts';
 import { type OutputFile, readFrom, ToolOutputError } from './tool-output.ts';
 import {
   elementaryStream,
@@ -21,10 +22,12 @@ export type SegmentInfo = {
   last: number;
   /** Number of PES packets. Each one of video contains one frame. */
   pesPackets: number;
+  /** Of a passthrough: its parameter set or ADTS header, in a form to compare. Null if encoded: encoders do not change it. */
+  configuration: string | null;
 };
 
 /** A stored segment, with the size of its ciphertext. */
-export type StoredSegment = SegmentInfo & { bytes: number };
+export type StoredSegment = Omit<SegmentInfo, 'configuration'> & { bytes: number };
 
 /** A segment breaks a rule of HLS. With passthrough, encoding the source avoids that. */
 export class InvalidSegmentError extends Error {
@@ -47,8 +50,8 @@ const HEAD_BYTES = PACKET_BYTES * 100;
 
 /**
  * Reads a finished segment from its beginning to its end. Throws
- * - an InvalidSegmentError if video does not begin with parameter sets and an IDR picture (HLS authoring specification 7.4), or
- *   the last audio frame of a passthrough is incomplete, as it may be in the source,
+ * - an InvalidSegmentError if video does not begin with parameter sets and an IDR picture (HLS authoring specification 7.4), if
+ *   the last audio frame of a passthrough is incomplete, or its parameter sets or ADTS headers change, as they may in the source,
  * - a refusal if the first segment is empty,
  * - a retryable failure if the segment is truncated: it is empty but not the first one, its last packet is incomplete, or it is
  *   encoded audio whose last frame is incomplete,
@@ -79,7 +82,7 @@ export async function readSegmentInfo(
   }
 }
 
-function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentInfo, 'last' | 'pesPackets'> {
+function readStart(head: Buffer, kind: 'video' | 'audio'): Pick<SegmentInfo, 'codecs' | 'start'> {
   const stream = elementaryStream(head);
   const start = firstTimestamp(head);
   if (kind === 'audio') return { codecs: aacCodecString(stream), start };
@@ -90,16 +93,29 @@ function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentInfo, 'la
 async function readEnd(
   segment: OutputFile,
   { kind, isPassthrough }: { kind: 'video' | 'audio'; isPassthrough: boolean },
-): Promise<Pick<SegmentInfo, 'last' | 'pesPackets'>> {
-  const end = new StreamEnd(kind);
+): Promise<Omit<SegmentInfo, 'codecs' | 'start'>> {
+  const configuration = isPassthrough ? configurationOf(kind) : null;
+  const end = new StreamEnd(kind, configuration);
   try {
     for await (const chunk of readFrom(segment)) end.push(chunk as Buffer);
-    return { last: end.seconds(), pesPackets: end.pesPackets };
+    const { pesPackets } = end;
+    return { last: end.seconds(), pesPackets, configuration: onlyOne(configuration) };
   } catch (error) {
+    if (error instanceof InvalidSegmentError) throw error;
     const what = `A segment is truncated: ${(error as Error).message}`;
     const mayBeInSource = isPassthrough && error instanceof IncompleteFrameError;
     throw mayBeInSource ? new InvalidSegmentError(what) : incompleteOutput(what);
   }
+}
+
+function configurationOf(kind: 'video' | 'audio'): StreamConfiguration {
+  return kind === 'video' ? new ParameterSets() : new AdtsHeaders();
+}
+
+function onlyOne(configuration: StreamConfiguration | null): string | null {
+  const [first = null, ...others] = configuration?.found ?? [];
+  if (others.length > 0) throw new InvalidSegmentError('A segment changes its parameter sets or ADTS headers');
+  return first;
 }
 
 /** The probe found packets in the track, so the decoder rejected all of them. */

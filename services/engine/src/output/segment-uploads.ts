@@ -72,6 +72,8 @@ export class SegmentUploads {
   readonly #stored = new Map<RenditionName, StoredSegment[]>();
   /** The start time of each segment, in the rendition whose segment was stored first. */
   readonly #boundaries: number[] = [];
+  /** The configuration of each passthrough rendition, in the segment that was stored first. */
+  readonly #configurations = new Map<RenditionName, string>();
   readonly #iFrames: IFrameUploads;
   #failure: TranscodeFailure | InvalidSegmentError | undefined;
 
@@ -153,8 +155,9 @@ export class SegmentUploads {
     if (!segment) throw new ToolOutputError(`${file.name} is missing`);
     try {
       const isPassthrough = passthrough.has(file.rendition);
-      const info = await readSegmentInfo(segment, { ...file, isPassthrough });
+      const { configuration, ...info } = await readSegmentInfo(segment, { ...file, isPassthrough });
       if (!isAudioRendition(file.rendition)) this.#assertAligned(file.sequence, info.start);
+      if (configuration !== null) this.#assertUnchanged(file, configuration);
       const bytes = await this.#upload(segment, file);
       if (file.rendition === this.#options.iFramesOf) {
         await this.#iFrames.add(file.sequence, await readIFrames(segment));
@@ -186,6 +189,17 @@ export class SegmentUploads {
     if (apart > ALIGNMENT_TOLERANCE_SECONDS) {
       throw new InvalidSegmentError(
         `Segment ${sequence} starts ${apart.toFixed(3)} s later in one rendition than in another`,
+      );
+    }
+  }
+
+  /** A player that has begun with one configuration would show frames of another size or colour, or hear audio at another rate. */
+  #assertUnchanged({ rendition, sequence }: SegmentFile, configuration: string): void {
+    const first = this.#configurations.get(rendition) ?? configuration;
+    this.#configurations.set(rendition, first);
+    if (configuration !== first) {
+      throw new InvalidSegmentError(
+        `Segment ${sequence} of ${rendition} has other parameter sets or ADTS headers than another segment`,
       );
     }
   }

@@ -1,6 +1,7 @@
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { ROUNDING_SECONDS } from '../plan/tasks.ts';
 import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
+import type { StreamConfiguration } from './stream-configuration.ts';
 
 /** Size of a packet (ISO/IEC 13818-1 §2.4.3.2). */
 export const PACKET_BYTES = 188;
@@ -101,6 +102,7 @@ export class IncompleteFrameError extends Error {
 /** Reads a segment in chunks and computes when it ends. */
 export class StreamEnd {
   readonly #kind: 'video' | 'audio';
+  readonly #configuration: StreamConfiguration | null;
   readonly #packets = new PacketReader();
   #latest: number | undefined;
   #pesPackets = 0;
@@ -108,8 +110,10 @@ export class StreamEnd {
   #audio: Buffer[] = [];
   #audioBytes = 0;
 
-  constructor(kind: 'video' | 'audio') {
+  /** @param configuration gets the bytes of the stream, too */
+  constructor(kind: 'video' | 'audio', configuration: StreamConfiguration | null = null) {
     this.#kind = kind;
+    this.#configuration = configuration;
   }
 
   /** Adds the next bytes. Throws if they are not a transport stream. */
@@ -134,7 +138,8 @@ export class StreamEnd {
   }
 
   #take(packet: Buffer): void {
-    if (startsUnit(packet)) {
+    const beginsUnit = startsUnit(packet);
+    if (beginsUnit) {
       this.#pesPackets += 1;
       // Frames are stored in decoding order, not in presentation order.
       const time = presentationTime(packet);
@@ -142,8 +147,10 @@ export class StreamEnd {
       this.#audio = [];
       this.#audioBytes = 0;
     }
+    if (this.#kind === 'video' && this.#configuration === null) return;
+    const bytes = streamBytes(packet, beginsUnit);
+    this.#configuration?.push(bytes, beginsUnit);
     if (this.#kind === 'video') return;
-    const bytes = streamBytes(packet, startsUnit(packet));
     this.#audioBytes += bytes.length;
     if (this.#audioBytes > MAX_AUDIO_PES_BYTES) throw new Error('An audio PES packet is too long');
     this.#audio.push(Buffer.from(bytes));

@@ -107,7 +107,7 @@ export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSecon
 type AudioFacts = {
   container: string;
   audio: AudioTrack;
-  /** Null if the audio has gaps or was not scanned. */
+  /** Null if the audio has gaps, changes its description or was not scanned. */
   frames: AudioFrames | null;
   /** Seconds by which the video is moved to an earlier time (see EncodePlan). Passthrough audio cannot be moved. */
   lead: number;

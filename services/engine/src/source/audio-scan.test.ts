@@ -24,6 +24,14 @@ test('times may differ by a tick of the clock', () => {
   expect(scan(5, 5 + FRAME + 1 / 100_000)).toEqual({ start: 0, frames: 2, bytes: 600 });
 });
 
+test('frames with another description than the first one have no result', () => {
+  const audio = new AudioScan(5, 48_000);
+  audio.add(5, 300);
+  audio.add(5 + FRAME, 300, true);
+  audio.add(5 + 2 * FRAME, 300);
+  expect(audio.result()).toBeNull();
+});
+
 test.each([
   ['with a gap', [5, 5 + 2 * FRAME]],
   ['without timestamps', [Number.NaN, Number.NaN]],

@@ -1,6 +1,6 @@
 import { TICK_SECONDS } from './gop-scan.ts';
 
-/** The frames of an AAC track without gaps. */
+/** The frames of an AAC track without gaps, with one description in the container. */
 export type AudioFrames = {
   /** Seconds from the start of the file; below zero if the first frames are the encoder's priming samples. */
   start: number;
@@ -18,7 +18,7 @@ export class AudioScan {
   #first = Number.NaN;
   #frames = 0;
   #bytes = 0;
-  #hasGap = false;
+  #isBroken = false;
 
   /** @param startTime earliest timestamp of the file, in seconds */
   constructor(startTime: number, sampleRate: number) {
@@ -30,11 +30,12 @@ export class AudioScan {
    * Adds a packet.
    *
    * @param pts seconds; NaN where the container gives no timestamp
+   * @param hasNewDescription whether the container has another description of the track from here on, as for another sample rate
    */
-  add(pts: number, bytes: number): void {
+  add(pts: number, bytes: number, hasNewDescription = false): void {
     if (this.#frames === 0) this.#first = pts;
     const expected = this.#first + this.#frames * this.#frameSeconds;
-    if (!(Math.abs(pts - expected) <= TICK_SECONDS)) this.#hasGap = true;
+    if (!(Math.abs(pts - expected) <= TICK_SECONDS) || hasNewDescription) this.#isBroken = true;
     this.#frames += 1;
     this.#bytes += bytes;
   }
@@ -49,9 +50,9 @@ export class AudioScan {
     return this.#first - this.#startTime;
   }
 
-  /** Null if there is a gap, or no frame at all. */
+  /** Null if there is a gap or a new description, or no frame at all. */
   result(): AudioFrames | null {
-    if (this.#hasGap || this.#frames === 0) return null;
+    if (this.#isBroken || this.#frames === 0) return null;
     return { start: this.start, frames: this.#frames, bytes: this.#bytes };
   }
 }

@@ -12,7 +12,7 @@ function scan(
   for (const [at, frame] of stored.split(' ').entries()) {
     const packet = {
       ...{ pts: 10 + Number.parseInt(frame, 10) / RATE, dts: 10 + (at - 2) / RATE },
-      ...{ bytes: 100, isKey: frame.endsWith('K'), isHidden: false },
+      ...{ bytes: 100, isKey: frame.endsWith('K'), isHidden: false, hasNewDescription: false },
     };
     gops.add({ ...packet, ...change(packet, at) });
   }
@@ -35,7 +35,9 @@ describe('groups of pictures', () => {
     const gops = new GopScan(0, rate);
     const frames = 300_000;
     for (let at = 0; at <= frames; at += 1) {
-      gops.add({ pts: at / rate, dts: at / rate, bytes: 1, isKey: at % frames === 0, isHidden: false });
+      const time = at / rate;
+      const flags = { isKey: at % frames === 0, isHidden: false, hasNewDescription: false };
+      gops.add({ pts: time, dts: time, bytes: 1, ...flags });
     }
     expect(gops.result()).toHaveLength(2);
   });
@@ -82,6 +84,7 @@ describe('groups of pictures', () => {
     ['a frame without a decoding timestamp', { dts: Number.NaN }, 'unordered'],
     ['decoding timestamps that go back', { dts: 9.9 }, 'unordered'],
     ['a frame that is not displayed', { isHidden: true }, 'hidden_frames'],
+    ['another description of the track', { hasNewDescription: true }, 'parameter_sets'],
   ])('with %s have a flaw', (_, change, flaw) => {
     expect(scan('0K 1 2 3', (_packet, at) => (at === 2 ? change : {}))).toBe(flaw);
   });

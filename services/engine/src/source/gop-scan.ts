@@ -13,6 +13,8 @@ export type Gop = {
 export type GopFlaw =
   /** A timestamp is missing, a frame is decoded after its presentation, or the decoding timestamps do not ascend. */
   | 'unordered'
+  /** The parameter sets of H.264 change within the track. */
+  | 'parameter_sets'
   /** The frames do not have the times of a constant frame rate, or one is missing. */
   | 'irregular'
   /** Some frames are decoded and not displayed. */
@@ -32,6 +34,8 @@ export type VideoPacket = {
   isKey: boolean;
   /** Decoded and not displayed. */
   isHidden: boolean;
+  /** The container has another description of the track from here on. */
+  hasNewDescription: boolean;
 };
 
 /** The resolution of timestamps in transport streams. */
@@ -90,8 +94,9 @@ export class GopScan {
   }
 
   #flawOf(packet: VideoPacket, number: number): GopFlaw | undefined {
-    const { pts, dts, isKey, isHidden } = packet;
+    const { pts, dts, isKey, isHidden, hasNewDescription } = packet;
     if (isHidden) return 'hidden_frames';
+    if (hasNewDescription) return 'parameter_sets';
     if (!(dts > this.#lastDts && dts <= pts + TICK_SECONDS)) return 'unordered';
     const time = this.#startTime + number / this.#rate;
     if (!(Math.abs(pts - time) <= TICK_SECONDS) || this.#numbers.has(number)) return 'irregular';

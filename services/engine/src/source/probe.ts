@@ -58,7 +58,7 @@ export type ProbedSource = {
 export type ProbedAudio = AudioTrack & {
   /** Seconds from the start of the file to the first packet; NaN if unknown. */
   start: number;
-  /** Null if the track is not AAC, or has gaps. */
+  /** Null if the track is not AAC, has gaps or changes its description. */
   frames: AudioFrames | null;
 };
 
@@ -92,6 +92,8 @@ const PACKET_ENTRIES =
   'packet=stream_index,pts_time,dts_time,duration_time,size,pos,flags:packet_side_data=side_data_type';
 /** ffprobe's name of the side data that MP4's common encryption adds to each packet. */
 const ENCRYPTION_INFO = 'Encryption info';
+/** ffprobe's name of the side data of a packet from which another sample entry of an MP4 applies. */
+const NEW_DESCRIPTION = 'New Extradata';
 
 /** Probes the source in the job's directory. Throws a TranscodeFailure that refuses the source, or a ToolError. */
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
@@ -254,7 +256,8 @@ async function readPackets(
       const times = { pts: Number(pts), dts: Number(dts) };
       end = Math.max(end, (times.pts || times.dts || 0) + (Number(duration) || 0));
       if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
-      audioScans.get(index)?.add(times.pts, Number(size));
+      const hasNewDescription = sideData.includes(NEW_DESCRIPTION);
+      audioScans.get(index)?.add(times.pts, Number(size), hasNewDescription);
       if (index !== video.index) return;
       timeline.add(times.pts, times.dts, Number(duration));
       videoBudget.check(timeline.frames, timeline.end);
@@ -266,6 +269,7 @@ async function readPackets(
         bytes: Number(size),
         isKey,
         isHidden: flags.includes('D'),
+        hasNewDescription,
       });
     },
   });

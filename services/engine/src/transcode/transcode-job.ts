@@ -8,6 +8,7 @@ import { storeImages } from '../output/image-uploads.ts';
 import { buildManifest } from '../output/manifest.ts';
 import { type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { parameterSetsChange } from '../source/parameter-sets.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { storageFailure } from '../transcode-failure.ts';
 import { type JobSource, probeSource, type TranscodeJobContext, withSource } from './job-source.ts';
@@ -41,16 +42,16 @@ export async function runTranscodeJob(
 ): Promise<TranscodeResult> {
   const { metrics, settings, sources } = context;
   return withSource(job, context, async (directory, sourceSha256) => {
-    const { source, texts } = await metrics.inStage('probe', async () => {
+    const planSettings = { ...settings, surround: settings.surround && job.acceptsSeveralAudioTracks };
+    const { planned, texts } = await metrics.inStage('probe', async () => {
       const probed = await probeSource(directory, context);
-      return readTextTracks(
+      const { source, texts } = await readTextTracks(
         job.acceptsSeveralAudioTracks ? probed : withFirstAudio(probed),
         directory,
         context,
       );
+      return { planned: await planSource(source, planSettings, directory, context), texts };
     });
-    const planSettings = { ...settings, surround: settings.surround && job.acceptsSeveralAudioTracks };
-    const planned = { source, plan: planEncoding(source, { allowPassthrough: true, ...planSettings }) };
     const hash = sourceSha256 === undefined ? {} : { sourceSha256 };
     const { pieceSeconds } = job;
     const plan = pieceSeconds === undefined ? null : planVideo(planned, texts, settings, pieceSeconds);
@@ -63,6 +64,21 @@ export async function runTranscodeJob(
     );
     return { manifest, ...hash };
   });
+}
+
+/** The first plan. Reads the parameter sets only if everything else allows passthrough: then ffmpeg reads the file once more. */
+async function planSource(
+  source: ProbedSource,
+  settings: PlanSettings,
+  directory: string,
+  { tools, settings: { limits }, signal }: TranscodeJobContext,
+): Promise<PlannedSource> {
+  const plan = planEncoding(source, { allowPassthrough: true, ...settings });
+  if (!plan.videoPassthrough) return { source, plan };
+  const options = { program: tools.ffmpeg, cwd: directory, signal, limits };
+  if (!(await parameterSetsChange(plan.videoIndex, options))) return { source, plan };
+  const changing = { ...source, gops: 'parameter_sets' } as const;
+  return { source: changing, plan: planEncoding(changing, { allowPassthrough: true, ...settings }) };
 }
 
 function withFirstAudio(source: ProbedSource): ProbedSource {

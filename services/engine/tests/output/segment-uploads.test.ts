@@ -275,6 +275,18 @@ test.each([
   expect(failures).toEqual(expected);
 });
 
+test('a passthrough may not change its parameter sets from one segment to the next', async () => {
+  const { uploads } = uploadsTo(Promise.resolve(), 3, ['360p'], null, ['360p']);
+  await finish(0, 2);
+  await uploads.collect();
+  await uploads.settle();
+  const bytes = await readFile(segment);
+  // The constraint flags, after the start code, the type of the NAL unit and the profile.
+  bytes.writeUInt8(0x08, bytes.indexOf('00000167', 0, 'hex') + 5);
+  await writeFile(join(folder, '360p-2.ts'), bytes);
+  await expect(uploads.finish()).rejects.toThrow('Segment 2 of 360p has other parameter sets');
+});
+
 test('playlists and unfinished segments are not stored', async () => {
   const { uploads, objects } = uploadsTo(Promise.resolve(), 3);
   const store = jest.spyOn(objects, 'putStream');

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { withCaptions } from '../support/captions.ts';
 import { expectHlsRules } from '../support/hls-rules.ts';
 import { ffprobe } from '../support/media.ts';
+import { withSecondSampleEntry } from '../support/mp4-boxes.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -206,6 +207,62 @@ test('passthrough removes closed captions, as the playlist declares', async () =
   expect(await Promise.all(files.map(captions))).toEqual([0, 0]);
 });
 
+const ELEMENTARY = [...GOP_2, '-bf', '0', '-level', '3', '-f', 'h264'];
+
+/** Two H.264 streams of a second each. */
+async function twoStreams(second: string, options: readonly string[]): Promise<[Buffer, Buffer]> {
+  const clips = [
+    await makeClip(inBench('first.264'), { video: `${SD}:d=1`, options: ELEMENTARY }),
+    await makeClip(inBench('second.264'), { video: `${second}:d=1`, options: [...ELEMENTARY, ...options] }),
+  ];
+  const [a, b] = await Promise.all(clips.map((clip) => readFile(clip)));
+  return [a ?? Buffer.alloc(0), b ?? Buffer.alloc(0)];
+}
+
+/** Transcodes an H.264 stream in MP4, and resolves with the messages of warnings. No rendition may be a copy. */
+async function transcodeStream(stream: Buffer): Promise<unknown[]> {
+  await writeFile(inBench('stream.264'), stream);
+  await ffmpeg('-framerate', '25', '-i', inBench('stream.264'), '-c', 'copy', inBench('stream.mp4'));
+  const warn = jest.spyOn(bench.logger, 'warn').mockClear();
+  const { videoId, manifest } = await bench.transcode(inBench('stream.mp4'));
+  await expectHlsRules(bench, videoId, manifest);
+  expect(bench.videoPassthrough.has(videoId)).toBe(false);
+  expect(manifest.duration).toBe(2);
+  return warn.mock.calls.map(([event]) => event);
+}
+
+test.each([
+  ['size', 'testsrc2=s=640x480:r=25', []],
+  ['colours', SD, ['-colorspace', 'smpte170m', '-color_primaries', 'smpte170m', '-color_trc', 'smpte170m']],
+])('video that changes its %s within the stream is encoded at once', async (_what, second, options) => {
+  expect(await transcodeStream(Buffer.concat(await twoStreams(second, options)))).toEqual([]);
+});
+
+test('video whose key frames all have the parameter sets of two sizes is encoded, as the segments show them', async () => {
+  const [first, second] = await twoStreams('testsrc2=s=640x480:r=25', ['-x264-params', 'sps-id=1']);
+  // Each stream begins with its parameter sets. Supplemental information follows them.
+  const parts = [first, second].map((stream) => {
+    const at = stream.indexOf('00000106', 0, 'hex');
+    return { sets: stream.subarray(0, at), frames: stream.subarray(at) };
+  });
+  const sets = parts.map((part) => part.sets);
+  const both = parts.flatMap(({ frames }) => [...sets, frames]);
+  expect(await transcodeStream(Buffer.concat(both))).toEqual(['transcode.passthrough_failed']);
+});
+
+test.each([
+  ['video', ['0:v', '1:a'], ['audio']],
+  ['audio', ['1:a', '0:v'], ['360p']],
+])('%s with several sample entries in MP4 is encoded', async (what, [first = '', second = ''], expected) => {
+  const clip = await makeClip(inBench(`described-${what}.mp4`), {
+    video: `${SMALL}:d=3`,
+    audio: 'sine=r=48000:d=3',
+    options: [...GOP_2, ...STEREO, '-map', first, '-map', second],
+  });
+  await writeFile(clip, withSecondSampleEntry(await readFile(clip)));
+  expect((await transcode(clip)).copied).toEqual(expected);
+});
+
 test('frames before the start of an edit list are not displayed', async () => {
   const whole = await makeClip(inBench('whole.mp4'), { video: `${SMALL}:d=8`, options: GOP_2 });
   await ffmpeg('-ss', '1', '-i', whole, '-c', 'copy', inBench('cut.mp4'));
@@ -223,7 +280,7 @@ test('a frame that is too damaged to copy leads to an encode of all frames', asy
   // The length of the first NAL unit of the frame.
   file.writeUInt32BE(0x7fffffff, Number(packets[30]?.pos));
   await writeFile(path, file);
-  const warn = jest.spyOn(bench.logger, 'warn');
+  const warn = jest.spyOn(bench.logger, 'warn').mockClear();
   const { videoId, manifest } = await bench.transcode(path);
   expect(warn.mock.calls).toMatchObject([['transcode.passthrough_failed', {}]]);
   await expectHlsRules(bench, videoId, manifest);

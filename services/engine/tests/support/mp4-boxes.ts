@@ -46,3 +46,18 @@ export function withDisplayMatrix(file: Buffer, [a, b, c, d]: DisplayMatrix): Bu
     return header;
   });
 }
+
+const SAMPLE_TABLE = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
+
+/** A copy of an MP4 whose first track has its sample entry twice. The second one applies to the last chunks. */
+export function withSecondSampleEntry(file: Buffer): Buffer {
+  const described = withBox(file, [...SAMPLE_TABLE, 'stsd'], (entries) => {
+    const twice = Buffer.concat([entries, entries.subarray(HEADS.stsd)]);
+    twice.writeUInt32BE(2, 4);
+    return twice;
+  });
+  return withBox(described, [...SAMPLE_TABLE, 'stsc'], (chunks) => {
+    chunks.writeUInt32BE(2, chunks.length - 4);
+    return chunks;
+  });
+}

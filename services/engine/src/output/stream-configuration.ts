@@ -1,0 +1,87 @@
+/** NAL unit type of sequence parameter sets (ISO/IEC 14496-10 table 7-1). */
+const SEQUENCE_PARAMETER_SET = 7;
+const START_CODE = Buffer.from([0, 0, 1]);
+/** Bytes of a start code and the type of a NAL unit. */
+const UNIT_HEAD_BYTES = START_CODE.length + 1;
+/** More than any parameter set has. The rest of a longer one is not compared. */
+const MAX_SET_BYTES = 4096;
+
+const NOTHING = Buffer.alloc(0);
+
+/** Finds what configures a decoder in the bytes of a stream. */
+export interface StreamConfiguration {
+  /** Adds the next bytes of the stream. `beginsUnit` is true for the first bytes of a PES packet. */
+  push(bytes: Buffer, beginsUnit: boolean): void;
+  /** The different configurations so far, at most two. */
+  readonly found: ReadonlySet<string>;
+}
+
+/** Finds the sequence parameter sets of an H.264 byte stream (annex B), wherever they are. */
+export class ParameterSets implements StreamConfiguration {
+  readonly #found = new Set<string>();
+  /** The beginning of a parameter set, or the bytes in which a start code may begin. */
+  #rest: Buffer = NOTHING;
+  #isInSet = false;
+
+  get found(): ReadonlySet<string> {
+    return this.#found;
+  }
+
+  push(bytes: Buffer): void {
+    let rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    for (;;) {
+      const start = rest.indexOf(START_CODE);
+      if (this.#isInSet && (start !== -1 || rest.length > MAX_SET_BYTES)) {
+        this.#add(rest.subarray(0, start === -1 ? MAX_SET_BYTES : Math.min(start, MAX_SET_BYTES)));
+        this.#isInSet = false;
+      }
+      if (start === -1 || start + UNIT_HEAD_BYTES > rest.length) break;
+      this.#isInSet = (rest.readUInt8(start + START_CODE.length) & 0x1f) === SEQUENCE_PARAMETER_SET;
+      rest = rest.subarray(start + UNIT_HEAD_BYTES);
+    }
+    this.#rest = this.#isInSet ? Buffer.from(rest) : openEnd(rest);
+  }
+
+  #add(set: Buffer): void {
+    // Zero bytes may follow a NAL unit, whose own last byte is not zero.
+    const end = set.findLastIndex((byte) => byte !== 0) + 1;
+    if (this.#found.size < 2) this.#found.add(set.toString('hex', 0, end));
+  }
+}
+
+/** The last bytes, if a start code may continue in the next ones. A copy, as the reader reuses its buffers. */
+function openEnd(bytes: Buffer): Buffer {
+  const last = bytes.at(-1) ?? 0;
+  return last <= 1 ? Buffer.from(bytes.subarray(1 - UNIT_HEAD_BYTES)) : NOTHING;
+}
+
+const ADTS_HEADER_BYTES = 7;
+
+/** Finds the headers of ADTS frames (ISO/IEC 14496-3 §1.A.2.2): the profile, the sample rate and the channels. */
+export class AdtsHeaders implements StreamConfiguration {
+  readonly #found = new Set<string>();
+  /** The beginning of a header. */
+  #rest: Buffer = NOTHING;
+  /** Bytes of the current frame that follow. */
+  #skipped = 0;
+
+  get found(): ReadonlySet<string> {
+    return this.#found;
+  }
+
+  /** A frame begins with each PES packet, as ffmpeg writes them. */
+  push(bytes: Buffer, beginsUnit: boolean): void {
+    if (beginsUnit) [this.#rest, this.#skipped] = [NOTHING, 0];
+    const stream = Buffer.concat([this.#rest, bytes]);
+    let at = this.#skipped;
+    while (at + ADTS_HEADER_BYTES <= stream.length) {
+      // Without the private bit and the flags that have no effect on decoding.
+      const configuration = stream.readUInt16BE(at + 2) & 0xfdc0;
+      if (this.#found.size < 2) this.#found.add(configuration.toString(16));
+      // The frame length: 13 bits within three bytes.
+      at += Math.max(ADTS_HEADER_BYTES, (stream.readUIntBE(at + 3, 3) >> 5) & 0x1fff);
+    }
+    this.#skipped = Math.max(0, at - stream.length);
+    this.#rest = Buffer.from(stream.subarray(at));
+  }
+}
