@@ -118,6 +118,7 @@ export const GROUPS = [
     'continuity',
     'segment-encryption',
     'storage-retries',
+    'stream-configuration',
     'transport-stream',
   ]),
   pure(
@@ -151,6 +152,7 @@ export const GROUPS = [
     'packet-budget',
     'packet-runs',
     'packet-timeline',
+    'parameter-sets',
     'probe',
     'source-checks',
   ]),

@@ -115,7 +115,8 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
     id: 'alignment.colours',
     level: 'own',
     source: 'ISO/IEC 14496-10 annex E.2.1; ITU-T H.273',
-    sentence: 'All video renditions have the same primaries, transfer function, matrix and range, and state them.',
+    sentence:
+      'All video renditions have the same primaries, transfer function, matrix and range, and state them.',
     check: ({ renditions }) => {
       const tagged = renditions.flatMap((rendition) => {
         const parameters = rendition.segments[0]?.content?.video?.parameters;

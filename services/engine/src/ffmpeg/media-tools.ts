@@ -13,7 +13,7 @@ import { isPatched, parseVersion } from './version.ts';
 /** Paths of the launch scripts of ffmpeg and ffprobe. */
 export type MediaTools = {
   ffmpeg: string;
-  /** ffmpeg for text tracks, with less memory and smaller files. */
+  /** ffmpeg for runs that decode no video and no audio, such as those of text tracks, with less memory and smaller files. */
   textFfmpeg: string;
   ffprobe: string;
   /** The version of ffmpeg, or the first line that it prints for builds from a commit. */

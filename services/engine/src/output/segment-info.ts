@@ -114,7 +114,8 @@ function configurationOf(kind: 'video' | 'audio'): StreamConfiguration {
 
 function onlyOne(configuration: StreamConfiguration | null): string | null {
   const [first = null, ...others] = configuration?.found ?? [];
-  if (others.length > 0) throw new InvalidSegmentError('A segment changes its parameter sets or ADTS headers');
+  if (others.length > 0)
+    throw new InvalidSegmentError('A segment changes its parameter sets or ADTS headers');
   return first;
 }
 

@@ -75,7 +75,7 @@ async function planSource(
 ): Promise<PlannedSource> {
   const plan = planEncoding(source, { allowPassthrough: true, ...settings });
   if (!plan.videoPassthrough) return { source, plan };
-  const options = { program: tools.ffmpeg, cwd: directory, signal, limits };
+  const options = { program: tools.textFfmpeg, cwd: directory, signal, limits };
   if (!(await parameterSetsChange(plan.videoIndex, options))) return { source, plan };
   const changing = { ...source, gops: 'parameter_sets' } as const;
   return { source: changing, plan: planEncoding(changing, { allowPassthrough: true, ...settings }) };
