@@ -20,7 +20,7 @@ export default async function startServers() {
     servers.postgres = await startEmbeddedPostgres({
       directory: join(directory, 'postgres'),
       password: 'faults',
-      durable: false,
+      access: 'tests',
     });
   } catch (error) {
     await stopServers();

@@ -24,7 +24,7 @@ async function startServer() {
   const postgres = await startEmbeddedPostgres({
     directory: join(directory, 'postgres'),
     password: 'tests',
-    durable: false,
+    access: 'tests',
   });
   process.env.TEST_DATABASE_URL = postgres.url('postgres');
   globalThis.testPostgres = { postgres, directory };

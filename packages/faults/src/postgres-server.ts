@@ -1,15 +1,12 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureDatabase } from '@framelane/single-node/postgres/database';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '@framelane/single-node/postgres/embedded-postgres';
 import type { Pool } from 'pg';
 import { type FaultDatabase, openPool } from './fault-database.ts';
-
-const DATABASE = 'faults';
 
 /** A durable PostgreSQL that tests can kill. */
 export class PostgresServer implements FaultDatabase {
@@ -21,7 +18,6 @@ export class PostgresServer implements FaultDatabase {
   static async start(): Promise<PostgresServer> {
     const directory = await mkdtemp(join(tmpdir(), 'framelane-faults-postgres-'));
     const server = await launch(directory);
-    await ensureDatabase(server.url('postgres'), DATABASE);
     return new PostgresServer(directory, server);
   }
 
@@ -33,7 +29,7 @@ export class PostgresServer implements FaultDatabase {
 
   /** The port changes with each start. */
   get url(): string {
-    return this.#server.url(DATABASE);
+    return this.#server.url();
   }
 
   async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -62,5 +58,5 @@ export class PostgresServer implements FaultDatabase {
 }
 
 function launch(directory: string): Promise<EmbeddedPostgres> {
-  return startEmbeddedPostgres({ directory: join(directory, 'cluster'), password: 'faults', durable: true });
+  return startEmbeddedPostgres({ directory: join(directory, 'cluster'), password: 'faults', access: 'node' });
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ensureDatabase } from '@framelane/single-node/postgres/database';
 import { Client, type Pool } from 'pg';
 import { type FaultDatabase, openPool } from './fault-database.ts';
 
@@ -13,7 +12,7 @@ export class SharedDatabase implements FaultDatabase {
   /** Creates it. `server` is the URL of another database of the server. */
   static async create(server: string): Promise<SharedDatabase> {
     const name = `faults_${randomUUID().replaceAll('-', '')}`;
-    await ensureDatabase(server, name);
+    await onServer(server, (client) => `create database ${client.escapeIdentifier(name)}`);
     return new SharedDatabase(server, name);
   }
 
@@ -32,15 +31,18 @@ export class SharedDatabase implements FaultDatabase {
 
   async remove(): Promise<void> {
     await this.#pool.end();
-    await dropDatabase(this.#server, this.#name);
+    await onServer(
+      this.#server,
+      (client) => `drop database ${client.escapeIdentifier(this.#name)} with (force)`,
+    );
   }
 }
 
-async function dropDatabase(server: string, name: string): Promise<void> {
+async function onServer(server: string, command: (client: Client) => string): Promise<void> {
   const client = new Client({ connectionString: server });
   await client.connect();
   try {
-    await client.query(`drop database ${client.escapeIdentifier(name)} with (force)`);
+    await client.query(command(client));
   } finally {
     await client.end();
   }

@@ -1,6 +1,6 @@
 import { SettingsError } from '@framelane/service-kit/settings';
 import { assertInitialised, lockDataDir, lockForCommand, type Unlock } from './data-dir.ts';
-import { DATABASE, ensureDatabase } from './postgres/database.ts';
+import { DATABASE } from './postgres/access.ts';
 import { embeddedPostgresUrl, startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { runningPort } from './postgres/postmaster.ts';
 import { readOrCreateSecrets } from './secrets.ts';
@@ -51,7 +51,10 @@ async function databaseOfRunningNode(
       `The Framelane node on ${root} is starting or stopping, or uses another database. Wait, or set DATABASE_URL.`,
     );
   }
-  return { url: embeddedPostgresUrl({ port, password, database: DATABASE }), release: async () => {} };
+  return {
+    url: embeddedPostgresUrl({ port, password, access: 'node', database: DATABASE }),
+    release: async () => {},
+  };
 }
 
 async function startDatabase(
@@ -60,18 +63,12 @@ async function startDatabase(
   unlock: Unlock,
 ): Promise<BorrowedDatabase> {
   try {
-    const server = await startEmbeddedPostgres({ directory: postgres, password, durable: true });
+    const server = await startEmbeddedPostgres({ directory: postgres, password, access: 'node' });
     const release = async () => {
       await server.stop();
       await unlock();
     };
-    try {
-      await ensureDatabase(server.url('postgres'), DATABASE);
-      return { url: server.url(DATABASE), release };
-    } catch (error) {
-      await server.stop();
-      throw error;
-    }
+    return { url: server.url(), release };
   } catch (error) {
     await unlock();
     throw error;

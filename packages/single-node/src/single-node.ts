@@ -14,7 +14,7 @@ import { FRONT_ENDS } from '@framelane/web-build/front-ends';
 import { publicAdminCommand } from './admin-command.ts';
 import { lockDataDir, makeDataDir } from './data-dir.ts';
 import { startPageBuild } from './page-build.ts';
-import { assertReachable, DATABASE, ensureDatabase } from './postgres/database.ts';
+import { assertReachable } from './postgres/database.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { POSTGRES_STOP_MS } from './postgres/postmaster.ts';
 import { makeSampleVideo } from './sample-video.ts';
@@ -196,13 +196,12 @@ async function provideDatabase(
     await assertReachable(databaseUrl);
     return { url: databaseUrl, broken: new Promise(() => {}) };
   }
-  const postgres = await startEmbeddedPostgres({ directory: dataDir.postgres, password, durable: true });
+  const postgres = await startEmbeddedPostgres({ directory: dataDir.postgres, password, access: 'node' });
   toStop.unshift({ name: 'PostgreSQL', limitMs: POSTGRES_STOP_MS, run: () => postgres.stop() });
-  await ensureDatabase(postgres.url('postgres'), DATABASE);
   const broken = postgres.ended.then(() => {
     throw new Error(`PostgreSQL ended unexpectedly. See ${dataDir.postgres}.log.`);
   });
   // An orderly stop also ends the server. Nothing awaits `broken` then.
   broken.catch(() => {});
-  return { url: postgres.url(DATABASE), broken };
+  return { url: postgres.url(), broken };
 }

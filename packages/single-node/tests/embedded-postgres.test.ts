@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Client } from 'pg';
-import { ensureDatabase } from '../src/postgres/database.ts';
+import type { Access } from '../src/postgres/access.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { runningPort } from '../src/postgres/postmaster.ts';
 
@@ -24,26 +24,93 @@ describe('the embedded PostgreSQL', () => {
     await rm(root, { recursive: true });
   });
 
-  async function start(): Promise<EmbeddedPostgres> {
+  async function start(access: Access = 'tests'): Promise<EmbeddedPostgres> {
     const postgres = await startEmbeddedPostgres({
       directory: join(root, 'postgres'),
-      password: 'p@ss/word',
-      durable: false,
+      password: "p@ss/'word",
+      access,
     });
     started.push(postgres);
     return postgres;
   }
 
   test('keeps its data across restarts and leaves no process', async () => {
-    const first = await start();
-    await ensureDatabase(first.url('postgres'), 'mine');
-    await query(first.url('mine'), 'create table kept as select 42 as answer');
+    const first = await start('node');
+    await query(first.url(), 'create table kept as select 42 as answer');
     await first.stop();
     expect(await processesUsing(root)).toEqual([]);
 
-    const second = await start();
-    await ensureDatabase(second.url('postgres'), 'mine');
-    expect(await query(second.url('mine'), 'select answer from kept')).toEqual([{ answer: 42 }]);
+    const second = await start('node');
+    expect(await query(second.url(), 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('runs without capabilities', async () => {
+    await start('node');
+    const processes = await processesUsing(root);
+    expect(processes.length).toBeGreaterThan(1);
+    for (const { pid } of processes) {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8');
+      const held = [...status.matchAll(/^(Cap(?:Inh|Prm|Eff|Amb)):\t(.*)$/gm)].map(([, set, bits]) => [
+        set,
+        bits,
+      ]);
+      expect(held).toEqual(['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].map((set) => [set, '0'.repeat(16)]));
+    }
+  });
+
+  test('gives a node a role that has one database and no other right', async () => {
+    const { url } = await start('node');
+    const rights = 'select rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as any';
+    expect(await query(url(), `${rights} from pg_roles where rolname = current_user`)).toEqual([
+      { any: false },
+    ]);
+    expect(await query(url(), 'select from pg_auth_members where member = current_user::regrole')).toEqual(
+      [],
+    );
+    const allowed: string[] = [];
+    for (const statement of FORBIDDEN) {
+      const reason = await query(url(), statement).catch(({ message }) => message);
+      if (!REFUSAL.test(reason)) allowed.push(`${statement}: ${reason}`);
+    }
+    expect(allowed).toEqual([]);
+    // Neither another database nor the superuser accepts a connection, whatever the password.
+    const rejected = [
+      url('postgres'),
+      url('template1'),
+      ...['', encodeURIComponent("p@ss/'word")].map((password) => asSuperuser(url(), password)),
+    ];
+    for (const each of rejected)
+      await expect(query(each, 'select 1')).rejects.toThrow(/no pg_hba.conf entry/);
+  });
+
+  test.each([
+    ['as it was', []],
+    [
+      'after a kill before the database was created',
+      ['drop database framelane', 'create role "control-plane"'],
+    ],
+    ['after a kill before the owners were changed', ['create role "control-plane"']],
+    [
+      'after a kill during a change by hand',
+      ['create role "control-plane" superuser login', 'alter database framelane owner to "control-plane"'],
+    ],
+  ])('makes its role the owner of a database whose role was the superuser, %s', async (_, left) => {
+    const earlier = await start();
+    await query(earlier.url('postgres'), 'create database framelane');
+    if (!left.includes('drop database framelane')) await query(earlier.url(), OBJECTS);
+    for (const statement of left) await query(earlier.url('postgres'), statement);
+    await earlier.stop();
+
+    const { url, stop } = await start('node');
+    if (left.includes('drop database framelane')) await query(url(), OBJECTS);
+    expect(await query(url(), SUPERUSERS_OBJECTS)).toEqual([]);
+    expect(await query(url(), 'select id, mood, size from "My Things"')).toEqual([
+      { id: '1', mood: 'fine', size: 3 },
+    ]);
+    await query(url(), CHANGES);
+    await stop();
+    // The next start changes nothing.
+    await query((await start('node')).url(), 'create table more ()');
   });
 
   test('rejects a wrong password', async () => {
@@ -118,4 +185,102 @@ async function query(connectionString: string, text: string): Promise<unknown[]>
   } finally {
     await client.end();
   }
+}
+
+/** What PostgreSQL responds if a right is missing. */
+const REFUSAL = /permission denied|must be (superuser|owner)|only roles with|is not allowed/i;
+
+/** What a superuser may do on its machine, and ways to become one. */
+const FORBIDDEN = [
+  "select pg_read_file('/etc/hostname')",
+  "select pg_read_binary_file('postgresql.conf')",
+  "select pg_stat_file('/etc/hostname')",
+  "select pg_ls_dir('/')",
+  'select pg_ls_logdir()',
+  'select pg_ls_waldir()',
+  "select lo_import('/etc/hostname')",
+  "select lo_export(lo_create(0), '/tmp/framelane-export')",
+  "create table copied (line text); copy copied from '/etc/hostname'",
+  "copy (select 1) to '/tmp/framelane-copy'",
+  "copy (select 1) to program 'true'",
+  "create table copied (line text); copy copied from program 'true'",
+  'set role framelane',
+  'set session authorization framelane',
+  'alter role current_user superuser',
+  'alter role framelane password null',
+  'create role another',
+  'create database another',
+  'grant pg_read_server_files to current_user',
+  'grant pg_execute_server_program to current_user',
+  'grant framelane to current_user',
+  'alter database postgres owner to current_user',
+  "alter system set archive_command = 'true'",
+  "set session_preload_libraries = 'dblink'",
+  "set log_statement = 'none'",
+  "load '$libdir/dblink'",
+  'create extension dblink',
+  'create extension postgres_fdw',
+  'create extension file_fdw',
+  'create extension plperlu',
+  'create extension plpython3u',
+  'create extension pltclu',
+  'create extension pageinspect',
+  "create function run(cstring) returns int language c as 'libc.so.6', 'system'",
+  "create function run() returns int language internal as 'pg_backend_pid'",
+  'create event trigger each on ddl_command_start execute function pg_notify()',
+  "create tablespace elsewhere location '/tmp'",
+  "create subscription remote connection 'host=127.0.0.1' publication other",
+  'select pg_reload_conf()',
+  'select pg_rotate_logfile()',
+  'select pg_switch_wal()',
+  'select from pg_authid',
+  'checkpoint',
+];
+
+/** Objects of every kind, with names that need quotes. */
+const OBJECTS = `
+  create extension pg_trgm;
+  create schema "Other One";
+  create type "Mood" as enum ('fine');
+  create domain "Size" as int check (value > 0);
+  create type pair as (a int, b int);
+  create type int_span as range (subtype = int4);
+  create sequence "Other One"."free Seq";
+  create table "My Things" (id bigserial primary key, other int generated always as identity, mood "Mood", size "Size", name text);
+  create index on "My Things" using gin (name gin_trgm_ops);
+  create table parts (id int) partition by list (id);
+  create table part_one partition of parts for values in (1);
+  insert into "My Things" (mood, size) values ('fine', 3);
+  create view "Other One".seen as select * from "My Things";
+  create materialized view kept_view as select 1 as one;
+  create function "Other One".twice(int, text default 'x') returns int language sql as 'select 2 * $1';
+  create procedure done() language sql as 'select 1';
+  create aggregate total(int) (sfunc = int4pl, stype = int)`;
+
+/** What only their owner can do. */
+const CHANGES = `
+  alter type "Mood" add value 'better';
+  alter table "My Things" add column added int;
+  alter sequence "Other One"."free Seq" restart;
+  drop aggregate total(int);
+  drop function "Other One".twice;
+  drop materialized view kept_view;
+  drop schema "Other One" cascade;
+  drop type int_span`;
+
+/** Objects of the superuser, apart from those of PostgreSQL, and parts of extensions and types. */
+const SUPERUSERS_OBJECTS = `
+  select pg_describe_object(c.tableoid, c.oid, 0)
+  from (
+    select tableoid, oid, relowner as owner, relnamespace as space from pg_class
+    union all select tableoid, oid, typowner, typnamespace from pg_type
+    union all select tableoid, oid, proowner, pronamespace from pg_proc
+    union all select tableoid, oid, nspowner, oid from pg_namespace
+    union all select tableoid, oid, datdba, 0 from pg_database where datname = current_database()) c
+  where owner = 'framelane'::regrole
+    and space not in (select oid from pg_namespace where nspname ~ '^pg_' or nspname = 'information_schema')
+    and not exists (select from pg_depend where classid = c.tableoid and objid = c.oid and deptype in ('e', 'i'))`;
+
+function asSuperuser(url: string, password: string): string {
+  return url.replace(/control-plane:[^@]*/, `framelane:${password}`);
 }

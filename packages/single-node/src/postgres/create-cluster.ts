@@ -1,52 +1,43 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { accountForNewCluster, postgresPrograms, setprivCommand } from './programs.ts';
+import { accountForNewCluster, OWN_DIRECTORY, programCommand, runsIn } from './programs.ts';
 
 const run = promisify(execFile);
 
-/** The superuser of every embedded cluster. */
+/** The superuser of every embedded cluster. On a node nobody can connect as this role. */
 export const SUPERUSER = 'framelane';
 
 /**
  * Creates the cluster if it does not exist. It is created in a temporary directory and renamed when it is complete, so
- * that a crash leaves no incomplete cluster.
+ * that a crash leaves no incomplete cluster. It accepts no connection before `grantAccess`.
  */
-export async function createClusterOnce(
-  directory: string,
-  options: { password: string; durable: boolean },
-): Promise<void> {
+export async function createClusterOnce(directory: string, { durable }: { durable: boolean }): Promise<void> {
   if (await exists(directory)) return;
   const temporary = `${directory}.new`;
   await rm(temporary, { recursive: true, force: true });
   await mkdir(temporary, { recursive: true, mode: 0o700 });
-  const { initdb } = await postgresPrograms();
-  const { uid, gid } = await accountForNewCluster();
+  const account = await accountForNewCluster();
   const cluster = join(temporary, 'cluster');
-  const passwordFile = join(temporary, 'password');
-  await writeFile(passwordFile, options.password, { mode: 0o600 });
   await mkdir(cluster, { mode: 0o700 });
-  for (const path of [passwordFile, cluster, temporary]) await chown(path, uid, gid);
-
-  const [command = '', ...prefix] = await setprivCommand({ uid, gid }, [initdb, join(directory, '..')]);
+  await chown(cluster, account.uid, account.gid);
+  const [command, ...args] = await programCommand('initdb', account);
   await run(
     command,
     [
-      ...prefix,
-      initdb,
-      `--pgdata=${cluster}`,
-      `--pwfile=${passwordFile}`,
+      ...args,
+      `--pgdata=${OWN_DIRECTORY}`,
       `--username=${SUPERUSER}`,
-      '--auth=scram-sha-256',
+      '--auth=reject',
       '--encoding=UTF8',
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--data-checksums',
-      ...(options.durable ? [] : ['--no-sync']),
+      ...(durable ? [] : ['--no-sync']),
     ],
-    { cwd: '/', env: { PATH: process.env.PATH, TZ: 'UTC' } },
+    runsIn(cluster),
   );
   await rename(cluster, directory);
   await rm(temporary, { recursive: true });

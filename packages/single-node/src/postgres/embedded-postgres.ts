@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
-import { createClusterOnce, SUPERUSER } from './create-cluster.ts';
-import { stopOrphan } from './postmaster.ts';
-import { accountOfCluster, postgresPrograms, setprivCommand } from './programs.ts';
+import { type Access, DATABASE, grantAccess, ROLES } from './access.ts';
+import { createClusterOnce } from './create-cluster.ts';
+import { clusterOptions, stopOrphan } from './postmaster.ts';
+import { programCommand, runsIn } from './programs.ts';
 
 const HOST = '127.0.0.1';
 
@@ -23,8 +23,8 @@ const FOR_TESTS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'
 
 /** A PostgreSQL server on a free loopback port. */
 export type EmbeddedPostgres = {
-  /** The URL of one of its databases, with the password. */
-  url(database: string): string;
+  /** The URL of one of its databases, with the password. Default: the database of a node. */
+  url(database?: string): string;
   /** Resolves when the server has ended for any reason. */
   ended: Promise<void>;
   /** Stops the server in order, and resolves when it has ended. */
@@ -35,23 +35,24 @@ export type EmbeddedPostgres = {
  * Starts PostgreSQL on the cluster in `directory`, which it creates on the first call. The server runs in a session of
  * its own, so that a Ctrl-C in the terminal does not reach it. Each start writes a new log to `<directory>.log`.
  *
- * @param options.password of the superuser `framelane`; the same on every start.
- * @param options.durable false only if the data may be lost, as in tests.
+ * @param options.password of the role that connects; the same on every start.
+ * @param options.access who connects. The data of tests may be lost in a crash.
  */
 export async function startEmbeddedPostgres(options: {
   directory: string;
   password: string;
-  durable: boolean;
+  access: Access;
 }): Promise<EmbeddedPostgres> {
-  const { directory, password, durable } = options;
-  await createClusterOnce(directory, { password, durable });
+  const { directory, password, access } = options;
+  await createClusterOnce(directory, { durable: access === 'node' });
   await stopOrphan(directory);
+  await grantAccess(directory, access, password);
   const port = await freePort();
-  const url = (database: string) => embeddedPostgresUrl({ port, password, database });
-  const { server, ended } = await spawnServer(directory, port, durable ? [] : FOR_TESTS);
+  const url = (database = DATABASE) => embeddedPostgresUrl({ port, password, access, database });
+  const { server, ended } = await spawnServer(directory, port, access === 'node' ? [] : FOR_TESTS);
   const stop = () => stopServer(server, ended);
   try {
-    await untilReady(server, url('postgres'), `${directory}.log`);
+    await untilReady(server, url(access === 'node' ? DATABASE : 'postgres'), `${directory}.log`);
   } catch (error) {
     await stop();
     throw error;
@@ -60,8 +61,13 @@ export async function startEmbeddedPostgres(options: {
 }
 
 /** The URL of a database of an embedded PostgreSQL. */
-export function embeddedPostgresUrl(to: { port: number; password: string; database: string }): string {
-  return `postgresql://${SUPERUSER}:${encodeURIComponent(to.password)}@${HOST}:${to.port}/${to.database}`;
+export function embeddedPostgresUrl(to: {
+  port: number;
+  password: string;
+  access: Access;
+  database: string;
+}): string {
+  return `postgresql://${ROLES[to.access]}:${encodeURIComponent(to.password)}@${HOST}:${to.port}/${to.database}`;
 }
 
 async function spawnServer(
@@ -69,26 +75,20 @@ async function spawnServer(
   port: number,
   settings: readonly string[],
 ): Promise<{ server: ChildProcess; ended: Promise<void> }> {
-  const { postgres } = await postgresPrograms();
-  const account = await accountOfCluster(directory);
-  const [command = '', ...prefix] = await setprivCommand(account, [postgres, join(directory, '..')]);
+  const { uid, gid } = await stat(directory);
+  const [command, ...args] = await programCommand('postgres', { uid, gid });
   const log = await open(`${directory}.log`, 'w', 0o600);
   try {
     const server = spawn(
       command,
       [
-        ...prefix,
-        ...[postgres, '-D', directory],
+        ...args,
+        ...clusterOptions(directory),
         ...[`listen_addresses=${HOST}`, `port=${port}`, 'unix_socket_directories=', 'log_checkpoints=off']
           .concat(settings)
           .flatMap((setting) => ['-c', setting]),
       ],
-      {
-        detached: true,
-        cwd: '/',
-        env: { PATH: process.env.PATH, TZ: 'UTC' },
-        stdio: ['ignore', log.fd, log.fd],
-      },
+      { ...runsIn(directory), detached: true, stdio: ['ignore', log.fd, log.fd] },
     );
     // Before the first `await`: the server may end while this function waits.
     const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));

@@ -1,6 +1,7 @@
 import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OWN_DIRECTORY } from './programs.ts';
 
 /** Time limit for the stop of a server. */
 export const POSTGRES_STOP_MS = 30_000;
@@ -9,6 +10,14 @@ export const POSTGRES_STOP_MS = 30_000;
 const PID_LINE = 0;
 const PORT_LINE = 3;
 const STATUS_LINE = 7;
+
+/** A setting of ours, which names the cluster on the command line of its server. */
+const CLUSTER_SETTING = 'framelane.cluster';
+
+/** The options that make `postgres`, which runs in the directory of a cluster, work on that cluster. */
+export function clusterOptions(cluster: string): string[] {
+  return ['-D', OWN_DIRECTORY, '-c', `${CLUSTER_SETTING}=${cluster}`];
+}
 
 /** The port of the PostgreSQL that runs on a cluster; undefined unless it accepts connections. */
 export async function runningPort(cluster: string): Promise<number | undefined> {
@@ -69,7 +78,9 @@ async function directoryOf(pid: string): Promise<string | null> {
     // In a container, root usually lacks CAP_SYS_PTRACE: it cannot read this link of a process of another user. It can read the
     // command lines, of which that of the main process names the cluster. The other processes end with it.
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    const cluster = /\0-D\0([^\0]+)/.exec(command)?.[1];
-    return cluster === undefined ? null : await realpath(cluster).catch(() => null);
+    const setting = command.split('\0').find((word) => word.startsWith(`${CLUSTER_SETTING}=`));
+    return setting === undefined
+      ? null
+      : await realpath(setting.slice(CLUSTER_SETTING.length + 1)).catch(() => null);
   });
 }
