@@ -32,6 +32,8 @@ export class RabbitMqConnection {
   readonly #recovering: Promise<RecoveringChannelModel>;
   #current: ChannelModel | undefined;
   #blockedBecause: string | undefined;
+  /** Why there is no connection. */
+  #failure: Error | undefined;
 
   constructor(options: Options) {
     this.#recovering = connect(withHeartbeat(options.url), {
@@ -63,7 +65,9 @@ export class RabbitMqConnection {
 
   /** Throws while the broker is unreachable, or accepts no messages because it is short of memory or disk space. */
   assertUsable(): void {
-    if (this.#current === undefined) throw new Error('There is no connection to the message broker');
+    if (this.#current === undefined) {
+      throw new Error('There is no connection to the message broker', { cause: this.#failure });
+    }
     if (this.#blockedBecause !== undefined) {
       throw new Error(`The message broker accepts no messages: ${this.#blockedBecause}`);
     }
@@ -96,10 +100,12 @@ export class RabbitMqConnection {
       // There is an attempt every few seconds; one warning is enough.
       logger.log(unreachable ? 'debug' : 'warn', 'broker.unreachable', { ...facts, error });
       unreachable = true;
+      this.#failure = error;
     });
     recovering.on('disconnect', (error: Error) => {
       this.#current = undefined;
       this.#blockedBecause = undefined;
+      this.#failure = error;
       logger.warn('broker.lost', { ...facts, error });
       onLost();
     });

@@ -5,7 +5,7 @@ const RUN_SERVICE = new URL('run-service.ts', import.meta.url).href;
 
 /** Runs a service with this body of its start function in a process of its own. Returns its output lines and its exit code. */
 function run(start: string) {
-  const program = `import { runService } from '${RUN_SERVICE}'; await runService('test', async ({ toStop }) => { ${start} });`;
+  const program = `import { runService } from '${RUN_SERVICE}'; await runService('test', async ({ toStop, signal }) => { ${start} });`;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH, NODE_OPTIONS: '--disable-warning=ExperimentalWarning' },
@@ -46,4 +46,13 @@ test.each([
     expect.objectContaining({ message, error: expect.objectContaining({ message: 'lost' }) }),
   ]);
   expect(status).toBe(1);
+});
+
+test('a signal ends a start that waits, and this is no failure', () => {
+  const { status, lines } = run(`
+    const waiting = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    setInterval(() => process.kill(process.pid, 'SIGTERM'), 50);
+    await waiting;`);
+  expect(lines.map((text) => JSON.parse(text).message)).toEqual(['service.stopping']);
+  expect(status).toBe(0);
 });

@@ -8,6 +8,8 @@ export type StartService = (context: {
   env: NodeJS.ProcessEnv;
   logger: Logger;
   toStop: StopPhase[];
+  /** Aborted by the first stop signal. Then the start may reject with the reason of the abort. */
+  signal: AbortSignal;
 }) => Promise<void>;
 
 /**
@@ -20,17 +22,24 @@ export async function runService(service: string, start: StartService): Promise<
   const logger = createLogger({ service });
   logProcessOutput(logger);
   const toStop: StopPhase[] = [];
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  signalled.then((name) => {
+    logger.info('service.stopping', { signal: name });
+    stopping.abort();
+  });
   let code = 0;
   try {
-    await start({ env: process.env, logger, toStop });
-    const signal = await signalled;
-    logger.info('service.stopping', { signal });
+    await start({ env: process.env, logger, toStop, signal });
+    await signalled;
   } catch (error) {
-    logger.error(
-      'service.not_started',
-      error instanceof SettingsError ? { detail: error.message } : { error },
-    );
-    code = 1;
+    if (!signal.aborted || error !== signal.reason) {
+      logger.error(
+        'service.not_started',
+        error instanceof SettingsError ? { detail: error.message } : { error },
+      );
+      code = 1;
+    }
   }
   await stopInOrder(toStop, logger);
   // Not left to Node: a phase that timed out may keep the event loop busy.

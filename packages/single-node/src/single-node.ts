@@ -10,11 +10,11 @@ import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { assertPortFree } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
+import { reportUnavailable } from '@framelane/service-kit/until-available';
 import { FRONT_ENDS } from '@framelane/web-build/front-ends';
 import { publicAdminCommand } from './admin-command.ts';
 import { lockDataDir, makeDataDir } from './data-dir.ts';
 import { startPageBuild } from './page-build.ts';
-import { assertReachable } from './postgres/database.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { POSTGRES_STOP_MS } from './postgres/postmaster.ts';
 import { makeSampleVideo } from './sample-video.ts';
@@ -104,6 +104,14 @@ async function startAll(
       : new RabbitMqBus({ url: settings.amqpUrl, logger: busLogger });
   toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
 
+  reportUnavailable(
+    {
+      ...(settings.amqpUrl !== undefined && { AMQP_URL: () => bus.check() }),
+      ...(settings.s3 !== undefined && { S3_ENDPOINT: () => objects.check() }),
+    },
+    { logger: loggerFor('single-node'), signal },
+  );
+
   let isReady = false;
   const engineCheck = async () => {
     if (!isReady) throw new Error('The node is starting or stopping');
@@ -113,6 +121,7 @@ async function startAll(
     objects,
     logger: loggerFor('control-plane'),
     checks: { engine: engineCheck },
+    starting: signal,
     pageBuildFailed: (page) => pageBuilds.get(page)?.failed() ?? false,
     adminCommand: publicAdminCommand(env),
   });
@@ -193,7 +202,6 @@ async function provideDatabase(
   toStop: StopPhase[],
 ): Promise<{ url: string; broken: Promise<never> }> {
   if (databaseUrl !== undefined) {
-    await assertReachable(databaseUrl);
     return { url: databaseUrl, broken: new Promise(() => {}) };
   }
   const postgres = await startEmbeddedPostgres({ directory: dataDir.postgres, password, access: 'node' });

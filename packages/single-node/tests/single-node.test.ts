@@ -172,14 +172,21 @@ describe('a single node', () => {
     expect(await ready.json()).toEqual({ status: 'ready', missing: [] });
   });
 
-  test.each([
-    ['an unreachable database', 'postgres://user:hush@127.0.0.1:1/framelane', 'ECONNREFUSED'],
-    ['a URL that is invalid', 'postgres://user:hush#@127.0.0.1:1/framelane', 'Invalid URL'],
-  ])('names the variable of %s', async (_, url, reason) => {
-    const output = await refusal({ DATABASE_URL: url });
-    expect(output).toMatch(/^Framelane failed: DATABASE_URL: cannot connect to this database \(.*\)$/m);
-    expect(output).toContain(reason);
+  test('refuses an invalid DATABASE_URL, and waits while the database is unreachable', async () => {
+    const output = await refusal({ DATABASE_URL: 'postgres://user:hush#@127.0.0.1:1/framelane' });
+    expect(output).toMatch(
+      /^Framelane failed: DATABASE_URL: cannot connect to this database \(.*Invalid URL.*\)$/m,
+    );
     expect(output).not.toContain('hush');
+
+    const url = 'postgres://user:hush@127.0.0.1:1/framelane';
+    const node = await SingleNodeProcess.spawn(dataDir, { DATABASE_URL: url }, { terminal: true });
+    nodes.push(node);
+    await until(() => node.output.includes('start.waiting'), { details: () => node.output });
+    expect(node.output).toMatch(/start\.waiting .*ECONNREFUSED.* setting=DATABASE_URL .*waitedSeconds=\d/);
+    expect(node.output).not.toContain('hush');
+    await node.stop();
+    expect(await node.exited).toEqual({ code: 0, signal: null });
   });
 
   withMounts.test('keeps its database when half-open uploads fill the disk', async () => {

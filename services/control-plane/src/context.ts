@@ -21,6 +21,8 @@ export type ControlPlaneDeps = InfrastructureDeps & {
   pageBuildFailed?: (page: FrontEndName) => boolean;
   /** What starts the administration command, for the sign-in page, which everybody can see; undefined in a container. */
   adminCommand?: string;
+  /** Ends the waits of the start. */
+  starting?: AbortSignal;
 };
 
 /** All parts of the control plane, connected to each other. */
@@ -36,6 +38,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   return {
     config,
     ...{ bus, logger, addresses, db, checks, leaseGrace, metrics },
+    starting: deps.starting ?? new AbortController().signal,
     ...services,
     ...createBackgroundWork(config, infrastructure, services, workAfterCommit),
     ...createHttpParts(config, infrastructure, services, deps),

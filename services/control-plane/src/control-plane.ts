@@ -10,6 +10,7 @@ import { type Context, type ControlPlaneDeps, createContext } from './context.ts
 import { openDatabase, openMigrationPool } from './db/database.ts';
 import { ENVIRONMENTS } from './db/environments.ts';
 import { migrateToLatest } from './db/migrations.ts';
+import { untilDatabase, waitForDatabase } from './db/wait-for-database.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
 import { retryWhileUnavailable } from './engine-events/retry-while-unavailable.ts';
 import { createInternalApp } from './internal-app.ts';
@@ -45,19 +46,7 @@ export class ControlPlane {
    * that an earlier process left in progress resumes at once.
    */
   async start({ alone = false } = {}): Promise<{ port: number; internalPort: number }> {
-    await this.#context.maintenance.register();
-    // The secrets may have changed since the last start.
-    await this.#context.maintenance.scheduleNow('reseal-secrets');
-    if (alone) {
-      await this.#context.maintenance.releaseClaims();
-      await this.#context.purges.releaseClaims();
-      await this.#context.attempts.endOpenAttempts();
-      await this.#context.commands.makeAllDue();
-      await this.#context.tasks.endAllTries();
-      await this.#context.taskCommands.makeAllDue();
-      await this.#context.imports.releaseClaims();
-      await this.#context.engines.deleteAll();
-    }
+    await this.#untilDatabase(() => this.#prepareWork(alone));
     const { http, internalHttp } = this.#context.config;
     const internalPort = await listen(this.#internalServer, { ...internalHttp, variable: 'INTERNAL_PORT' });
     const port = await listen(this.#publicServer, { ...http, variable: 'PORT' });
@@ -76,13 +65,17 @@ export class ControlPlane {
     return { port, internalPort };
   }
 
-  /** Migrates the database to the latest schema. Concurrent instances take turns. */
+  /**
+   * Waits for the database and migrates it to the latest schema. Concurrent instances take turns. Throws a SettingsError if the
+   * database refuses the connection.
+   */
   async migrate(): Promise<void> {
-    const { logger } = this.#context;
+    const { logger, starting } = this.#context;
     const pool = openMigrationPool(this.#context.config.databaseUrl, logger);
     const db = openDatabase(pool);
     try {
-      await migrateToLatest(db);
+      await waitForDatabase(db, { logger, signal: starting });
+      await this.#untilDatabase(() => migrateToLatest(db));
     } finally {
       await db.destroy();
     }
@@ -93,11 +86,16 @@ export class ControlPlane {
    * no workspace. Call `migrate` first.
    */
   bootstrap(): Promise<Bootstrapped> {
-    return new WorkspacesService(this.#context).bootstrap(this.#context.config.bootstrap);
+    const workspaces = new WorkspacesService(this.#context);
+    return this.#untilDatabase(() => workspaces.bootstrap(this.#context.config.bootstrap));
   }
 
   /** Creates a console sign-in link for an administrator, with every permission in every workspace. */
-  async createConsoleLink(name: string): Promise<ConsoleLink> {
+  createConsoleLink(name: string): Promise<ConsoleLink> {
+    return this.#untilDatabase(() => this.#createConsoleLink(name));
+  }
+
+  async #createConsoleLink(name: string): Promise<ConsoleLink> {
     const workspaces = await new WorkspacesService(this.#context).list();
     const grants = workspaces.map(({ id }) => ({
       workspaceId: id,
@@ -105,6 +103,28 @@ export class ControlPlane {
       permissions: PERMISSIONS,
     }));
     return this.#context.consoleSessions.createLink({ name, administrator: true, grants });
+  }
+
+  /** Registers background work, and releases what an earlier process has left. */
+  async #prepareWork(alone: boolean): Promise<void> {
+    const { maintenance, purges, attempts, commands, tasks, taskCommands, imports, engines } = this.#context;
+    await maintenance.register();
+    // The secrets may have changed since the last start.
+    await maintenance.scheduleNow('reseal-secrets');
+    if (!alone) return;
+    await maintenance.releaseClaims();
+    await purges.releaseClaims();
+    await attempts.endOpenAttempts();
+    await commands.makeAllDue();
+    await tasks.endAllTries();
+    await taskCommands.makeAllDue();
+    await imports.releaseClaims();
+    await engines.deleteAll();
+  }
+
+  #untilDatabase<T>(work: () => Promise<T>): Promise<T> {
+    const { logger, starting } = this.#context;
+    return untilDatabase(work, { logger, signal: starting });
   }
 
   /**
