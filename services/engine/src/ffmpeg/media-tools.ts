@@ -6,7 +6,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
 import { type Confinement, LAUNCH_PROGRAMS, writeLaunchScript } from '../sandbox/launch-script.ts';
-import { runTool, ToolError } from '../sandbox/run-tool.ts';
+import { runTool } from '../sandbox/run-tool.ts';
 import type { Sandbox, TranscodeSettings } from '../transcode-settings.ts';
 import { isPatched, parseVersion } from './version.ts';
 
@@ -171,7 +171,6 @@ async function output(
     });
     return { lines, stderr };
   } catch (cause) {
-    const detail = cause instanceof ToolError ? cause.stderr.trim() : (cause as Error).message;
-    throw new SettingsError(`${program} could not be run: ${detail}`, { cause });
+    throw new SettingsError(`${program} could not be run: ${(cause as Error).message}`, { cause });
   }
 }

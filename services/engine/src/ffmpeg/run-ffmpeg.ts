@@ -10,6 +10,7 @@ import {
   wasKilled,
 } from '../sandbox/process-group.ts';
 import { TOOL_ENVIRONMENT, ToolError } from '../sandbox/run-tool.ts';
+import { RunningLimit } from '../sandbox/running-limit.ts';
 import { type ProgressKey, ProgressReader } from './progress.ts';
 
 /** The arguments of one ffmpeg run: input options, input, and each output with its options. */
@@ -24,7 +25,7 @@ export type FfmpegRunOptions = {
   program: string;
   cwd: string;
   signal: AbortSignal;
-  /** Maximum duration of the run, pauses included. It also ends a run that stays paused because segments can hardly be uploaded. */
+  /** Maximum running time of this process during the run, pauses of ffmpeg included. It also ends a run that stays paused because segments can hardly be uploaded. */
   limitSeconds: number;
   /** Maximum time without progress. Pauses do not count. */
   stallSeconds: number;
@@ -77,8 +78,8 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     stoppedFor ??= why;
     if (child) stopProcess(child);
   };
-  const limit = setTimeout(stop, options.limitSeconds * 1000, 'timeout');
-  const stall = setTimeout(stop, options.stallSeconds * 1000, 'stalled');
+  const limit = new RunningLimit(options.limitSeconds, () => stop('timeout'));
+  const stall = new RunningLimit(options.stallSeconds, () => stop('stalled'));
   let isPaused = false;
   const check = setInterval(() => {
     if (!child) return;
@@ -118,8 +119,8 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     signal.throwIfAborted();
     throw error;
   } finally {
-    clearTimeout(limit);
-    clearTimeout(stall);
+    limit.clear();
+    stall.clear();
     clearInterval(check);
     signal.removeEventListener('abort', abort);
   }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { endGroupWithLeader, gotSigkill, limitLines, stopProcess, wasKilled } from './process-group.ts';
+import { RunningLimit } from './running-limit.ts';
 
 /**
  * How a tool failed:
@@ -39,7 +40,7 @@ export const TOOL_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env.PATH };
 /**
  * Runs a confined tool to its end and passes each line of its output to `onLine`. Resolves with the end of what it wrote to stderr.
  *
- * Throws a ToolError when the tool fails, exceeds `limitSeconds` or prints too much, the reason of the signal when it aborts, and
+ * Throws a ToolError when the tool fails, exceeds `limitSeconds` of running time or prints too much, the reason of the signal when it aborts, and
  * whatever `onLine` throws. The process has ended in every case.
  */
 export async function runTool(
@@ -73,7 +74,7 @@ export async function runTool(
   };
   const { limitSeconds, limitOutput = Number.POSITIVE_INFINITY } = options;
   limitLines(child, () => stop('output_limit'));
-  const timer = setTimeout(stop, limitSeconds * 1000, 'timeout');
+  const limit = new RunningLimit(limitSeconds, () => stop('timeout'));
   let printed = 0;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text.length;
@@ -105,7 +106,7 @@ export async function runTool(
     if (code !== 0) throw new ToolError('exit', `Ended with code ${code}`, stderr);
     return stderr;
   } finally {
-    clearTimeout(timer);
+    limit.clear();
     options.signal.removeEventListener('abort', abort);
   }
 }

@@ -100,3 +100,14 @@ test.each(['ffprobe', 'prlimit'])('the engine does not start without %s', async 
   await rm(join(programs, name));
   await expect(warningsOfStart('none')).rejects.toThrow(`${name} was not found in PATH`);
 });
+
+test.each([
+  ['exit 3', /ffmpeg could not be run: Ended with code 3: ffmpeg version 7/],
+  ['kill -SEGV $$', /ffmpeg could not be run: Ended by .*: ffmpeg version 7/],
+])('the engine says how an ffmpeg failed that prints only its banner: %s', async (end, message) => {
+  await rm(join(programs, 'ffmpeg'));
+  await writeFile(join(programs, 'ffmpeg'), `#!/bin/sh\necho ffmpeg version 7 >&2\n${end}\n`, {
+    mode: 0o755,
+  });
+  await expect(warningsOfStart('none')).rejects.toThrow(message);
+});

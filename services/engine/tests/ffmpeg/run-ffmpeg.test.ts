@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createLogger } from '@framelane/service-kit/logger';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
@@ -156,6 +157,30 @@ test('the script that starts ffmpeg has no environment variable but PATH', async
     // The shell itself sets PWD.
     expect(names.filter((name) => name !== 'PWD')).toEqual(['PATH']);
   }
+});
+
+test('the time in which the engine is suspended does not count for the time limit of a tool', async () => {
+  const runTool = join(import.meta.dirname, '../../src/sandbox/run-tool.ts');
+  const tool = ['sh', ['-c', 'echo begun; sleep 0.2']];
+  const program = `
+    import { runTool } from '${runTool}';
+    const options = { cwd: '/', signal: new AbortController().signal, limitSeconds: 1, onLine: console.log };
+    await runTool(...${JSON.stringify(tool)}, options);
+    console.log('ended');`;
+  const engine = spawn(process.execPath, ['--input-type=module', '-e', program]);
+  let output = '';
+  const append = (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  };
+  engine.stdout.on('data', append);
+  engine.stderr.on('data', append);
+  const closed = once(engine, 'close');
+  await until(() => output.includes('begun'), { longestPauseMs: 5, details: () => output });
+  engine.kill('SIGSTOP');
+  await setTimeout(1_500);
+  engine.kill('SIGCONT');
+  expect(await closed).toEqual([0, null]);
+  expect(output).toMatch(/^begun\nended\n$/);
 });
 
 test('a program that cannot be started is an error, not a crash', async () => {
