@@ -184,7 +184,9 @@ export class S3ObjectStore implements ObjectStore {
       ResponseContentDisposition: headers?.contentDisposition,
       ResponseCacheControl: headers?.cacheControl,
     });
-    return getSignedUrl(this.#presigner, command, { expiresIn: expiresInSeconds });
+    // The clock as other requests have corrected it.
+    const signingDate = new Date(Date.now() + this.#client.config.systemClockOffset);
+    return getSignedUrl(this.#presigner, command, { expiresIn: expiresInSeconds, signingDate });
   }
 
   async head(key: string): Promise<ObjectInfo | null> {

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { CreateBucketCommand, DeleteBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { FakeS3, type Fault, type Operation } from '@framelane/test-kit/fake-s3';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { NotResumableError, ObjectNotFoundError } from '../src/object-store.ts';
 import { S3ObjectStore, type S3Options } from '../src/s3-object-store.ts';
 import { objectStoreContract } from './object-store.contract.ts';
@@ -97,6 +97,23 @@ test('presigned URLs have the public endpoint and expire', async () => {
   expect(url.href).not.toContain('secret');
   expect(url.search).not.toContain('response-');
   store.close();
+});
+
+test('presigned URLs have the time of the server if the clock of the machine is wrong', async () => {
+  const store = new S3ObjectStore(fakeOptions());
+  const realNow = Date.now;
+  const now = jest.spyOn(Date, 'now').mockImplementation(() => realNow() - 3_600_000);
+  try {
+    await store.head('a/b');
+    const url = new URL(await store.presign('a/b', 60));
+    const [, ...parts] = /^(....)(..)(..T..)(..)(..Z)$/.exec(url.searchParams.get('X-Amz-Date') ?? '') ?? [];
+    const [year, month, day, minute, second] = parts;
+    const signedAt = Date.parse(`${year}-${month}-${day}:${minute}:${second}`);
+    expect(Math.abs(signedAt - realNow())).toBeLessThan(60_000);
+  } finally {
+    now.mockRestore();
+    store.close();
+  }
 });
 
 test('a part that a hanging process has replaced by unverified bytes does not get into the object', async () => {

@@ -41,6 +41,21 @@ describe('the wait of a start for another system', () => {
     ]);
   });
 
+  test('says when the reason changes', async () => {
+    const reasons = ['refused', 'refused', 'no such host', 'no such host'];
+    const result = untilAvailable(async () => {
+      const reason = reasons.shift();
+      if (reason !== undefined) throw new Error(reason);
+    }, wait);
+    await jest.advanceTimersByTimeAsync(5_000);
+    await result;
+    expect(lines).toMatchObject([
+      { event: 'start.waiting', detail: 'refused', waitedSeconds: 0 },
+      { event: 'start.waiting', detail: 'no such host', waitedSeconds: 2 },
+      { event: 'start.available', waitedSeconds: 4 },
+    ]);
+  });
+
   test('logs nothing if there is no wait', async () => {
     expect(await untilAvailable(async () => 1, wait)).toBe(1);
     expect(lines).toEqual([]);

@@ -5,7 +5,7 @@ import { reasonOf } from './reason.ts';
 /** Pause between two attempts. */
 const RETRY_MS = 1_000;
 
-/** The log repeats the reason this often. */
+/** The log repeats a reason this often. */
 const LOG_MS = 30_000;
 
 /** Where a start waits for another system. */
@@ -27,20 +27,21 @@ export async function untilAvailable<T>(
   isTemporary: (error: unknown) => boolean = () => true,
 ): Promise<T> {
   const startMs = performance.now();
-  let loggedMs: number | undefined;
+  let logged: { reason: string; atMs: number } | undefined;
   const waitedSeconds = () => Math.round((performance.now() - startMs) / 1000);
   for (;;) {
     try {
       const result = await pTimeout(attempt(), { milliseconds: Number.POSITIVE_INFINITY, signal });
-      if (loggedMs !== undefined) logger.info('start.available', { setting, waitedSeconds: waitedSeconds() });
+      if (logged !== undefined) logger.info('start.available', { setting, waitedSeconds: waitedSeconds() });
       return result;
     } catch (error) {
       signal.throwIfAborted();
       if (!isTemporary(error)) throw error;
-      const now = performance.now();
-      if (loggedMs === undefined || now - loggedMs >= LOG_MS) {
-        logger.warn('start.waiting', { setting, detail: reasonOf(error), waitedSeconds: waitedSeconds() });
-        loggedMs = now;
+      const reason = reasonOf(error);
+      const atMs = performance.now();
+      if (reason !== logged?.reason || atMs - logged.atMs >= LOG_MS) {
+        logger.warn('start.waiting', { setting, detail: reason, waitedSeconds: waitedSeconds() });
+        logged = { reason, atMs };
       }
     }
     await pause(signal);

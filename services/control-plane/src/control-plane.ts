@@ -107,7 +107,10 @@ export class ControlPlane {
 
   /** Registers background work, and releases what an earlier process has left. */
   async #prepareWork(alone: boolean): Promise<void> {
-    const { maintenance, purges, attempts, commands, tasks, taskCommands, imports, engines } = this.#context;
+    const { checks, maintenance, purges, attempts, commands, tasks, taskCommands, imports, engines } =
+      this.#context;
+    // Reads the clock of the database.
+    await checks.database();
     await maintenance.register();
     // The secrets may have changed since the last start.
     await maintenance.scheduleNow('reseal-secrets');

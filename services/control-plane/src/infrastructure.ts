@@ -7,7 +7,8 @@ import type { ReadinessChecks } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
 import { LeaseGrace } from './background/lease-grace.ts';
 import type { ControlPlaneConfig } from './config.ts';
-import { checkDatabase, openDatabase, openPool } from './db/database.ts';
+import { openDatabase, openPool } from './db/database.ts';
+import { DatabaseClock } from './db/database-clock.ts';
 import { Metrics } from './metrics/metrics.ts';
 
 /** What the infrastructure needs from the process that runs the control plane. */
@@ -30,8 +31,9 @@ export function createInfrastructure(config: ControlPlaneConfig, deps: Infrastru
   const contentKeys = new SealingKeys(config.secrets.contentKey, config.secrets.previousContentKeys);
   const pool = openPool(config.databaseUrl, logger);
   const db = openDatabase(pool);
+  const clock = new DatabaseClock(db);
   const checks = {
-    database: () => checkDatabase(db),
+    database: () => clock.read(),
     queue: () => bus.check(),
     storage: () => objects.check(),
     ...deps.checks,
@@ -46,6 +48,7 @@ export function createInfrastructure(config: ControlPlaneConfig, deps: Infrastru
     importKeys: contentKeys.derive('import requests'),
     pool,
     db,
+    clock,
     metrics: new Metrics(),
     checks,
     leaseGrace: new LeaseGrace({

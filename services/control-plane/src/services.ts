@@ -43,7 +43,8 @@ export function createServices(
   infrastructure: Infrastructure,
   workAfterCommit: WorkAfterCommit,
 ) {
-  const { bus, objects, db, logger, checks, guard, contentKeys, webhookKeys, importKeys } = infrastructure;
+  const { bus, objects, db, clock, logger, checks, guard, contentKeys, webhookKeys, importKeys } =
+    infrastructure;
   const { webhookDeliveries, onDelivery } = workAfterCommit;
   const videos = videoServices(config, infrastructure, workAfterCommit);
   const uploads = uploadServices(config, infrastructure, videos);
@@ -57,7 +58,7 @@ export function createServices(
     ...playback,
     ...transcoding,
     ...accessServices(config, infrastructure),
-    webhooks: new WebhookEndpointsService({ db, guard, sealingKeys: webhookKeys, onDelivery }),
+    webhooks: new WebhookEndpointsService({ db, clock, guard, sealingKeys: webhookKeys, onDelivery }),
     idempotency: new IdempotencyService({ db, logger }),
     resealing: new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys }),
     system: new SystemService({
@@ -76,11 +77,11 @@ export function createServices(
 
 function videoServices(
   config: ControlPlaneConfig,
-  { objects, db, logger, addresses: { baseUrl } }: Infrastructure,
+  { objects, db, clock, logger, addresses: { baseUrl } }: Infrastructure,
   { onCommit }: WorkAfterCommit,
 ) {
   const { sourceRetentionDays } = config;
-  const events = new WebhookEventsService(config.webhooks);
+  const events = new WebhookEventsService(clock, config.webhooks);
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
   const videos = new VideosService({ db, objects, lifecycle, quotas, baseUrl, sourceRetentionDays });
@@ -117,7 +118,7 @@ function uploadServices(
 
 function playbackServices(
   config: ControlPlaneConfig,
-  { objects, db, logger, metrics, contentKeys, addresses: { baseUrl } }: Infrastructure,
+  { objects, db, clock, logger, metrics, contentKeys, addresses: { baseUrl } }: Infrastructure,
   { lifecycle, quotas, videos }: VideoServices,
 ) {
   const settings = config.playback;
@@ -125,7 +126,7 @@ function playbackServices(
   const previews = new PreviewsService({ db, objects, logger, metrics });
   const playback = new PlaybackService({ db, objects, reads, previews, contentKeys, settings });
   const redirects = settings.mode === 'redirect';
-  const access = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
+  const access = new PlaybackAccessService({ db, clock, videos, contentKeys, baseUrl });
   return {
     previews,
     playback,
@@ -155,12 +156,13 @@ function transcodingServices(
 /** The services that decide who may use the API and the console. */
 function accessServices(
   { publicUrl, openId }: ControlPlaneConfig,
-  { db, logger, contentKeys }: Infrastructure,
+  { db, clock, logger, contentKeys }: Infrastructure,
 ) {
   const consoleSessions = new ConsoleSessionsService({ db, logger, publicUrl });
   const openIdSignIn =
     openId &&
     new OpenIdSignInService({
+      clock,
       provider: new OpenIdProvider(openId, `${publicUrl}/console/sign-in/callback`),
       sealingKeys: contentKeys.derive('console sign-ins'),
       people: new ConsolePeopleService({ db }),

@@ -12,13 +12,13 @@ export type WorkAfterCommit = ReturnType<typeof createWorkAfterCommit>;
 
 /** Builds the work after commits. Services call `onCommit` and `onDelivery`, which wake the loops. */
 export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure: Infrastructure) {
-  const { bus, objects, db, logger, metrics, guard, webhookKeys } = infrastructure;
+  const { bus, objects, db, logger, clock, metrics, guard, webhookKeys } = infrastructure;
   const commands = new TranscodeCommands({ db, bus, logger });
   const taskCommands = new TaskCommands({ db, bus, logger });
   const purges = new ObjectPurges({ db, objects, purgeRepeatSeconds: config.purgeRepeatSeconds });
   const webhookDeliveries = new WebhookDeliveriesService({
     db,
-    sender: new DeliverySender({ guard, timeoutSeconds: config.webhooks.timeoutSeconds }),
+    sender: new DeliverySender({ guard, clock, timeoutSeconds: config.webhooks.timeoutSeconds }),
     logger,
     metrics,
     sealingKeys: webhookKeys,

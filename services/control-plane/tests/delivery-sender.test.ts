@@ -26,7 +26,7 @@ function createSender(settings: { resolve?: ResolveHost; allow?: string; timeout
     publicProtocols: ['https:'],
     resolveHost: resolve,
   });
-  return new DeliverySender({ guard, timeoutSeconds });
+  return new DeliverySender({ guard, timeoutSeconds, clock: { now: () => new Date() } });
 }
 
 const message = (url: string) => ({ url, id: 'evt_1', body: '{}', secrets: [Buffer.alloc(32)] });

@@ -8,6 +8,7 @@ import { hashToken } from '../src/auth/secret-tokens.ts';
 import type { Permission } from '../src/db/schema.ts';
 import { playbackTokenKey, signPlaybackToken } from '../src/playback/playback-token.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { shiftClock } from './support/shift-clock.ts';
 
 const contentKeySecret = Buffer.alloc(32, 9);
 
@@ -90,6 +91,25 @@ describe('POST /videos/:id/playback-tokens', () => {
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(3600);
     expect(Math.abs(Date.parse(expiresAt) - 3_600_000 - Date.now())).toBeLessThan(60_000);
   });
+
+  test.each([-7200, 7200])(
+    'issues and accepts tokens by the clock of the database, although that of the machine is wrong by %d seconds',
+    async (offset) => {
+      const setRight = shiftClock(offset * 1000);
+      try {
+        const { token, expiresAt } = (await askToken(signed)).body;
+        const now = Date.now() - offset * 1000;
+        expect(Math.abs(Date.parse(expiresAt) - 3_600_000 - now)).toBeLessThan(60_000);
+        const statusWith = async (shown: string) =>
+          (await get(`${hls(signed)}/master.m3u8?token=${shown}`)).status;
+        expect(await statusWith(token)).toBe(200);
+        expect(await statusWith(await tokenOf(signed, 60 - offset))).toBe(200);
+        expect(await statusWith(await tokenOf(signed, -60 - offset))).toBe(403);
+      } finally {
+        setRight();
+      }
+    },
+  );
 
   test('issues a token with the requested lifetime', async () => {
     const { token } = (await askToken(signed, { expiresIn: 604_800 })).body;

@@ -25,7 +25,7 @@ beforeAll(async () => {
   lifecycle = new VideoLifecycle({
     db,
     logger: createLogger({ service: 'test', level: 'silent' }),
-    events: new WebhookEventsService({ retryScheduleSeconds: [] }),
+    events: new WebhookEventsService({ now: () => new Date() }, { retryScheduleSeconds: [] }),
     baseUrl: 'http://framelane.test/v1',
     onCommit: () => {
       commits += 1;

@@ -38,7 +38,7 @@ async function deleteSomeVideo(): Promise<string> {
 
 /** Records an event in this transaction. */
 function record(trx: Database): Promise<void> {
-  return new WebhookEventsService({ retryScheduleSeconds: [0] }).record(
+  return new WebhookEventsService({ now: () => new Date() }, { retryScheduleSeconds: [0] }).record(
     trx,
     'video.deleted',
     plane.workspaceId,
@@ -521,6 +521,19 @@ describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds
     const { body } = await webhooks.call('post', `/${id}/rotate-secret`);
     const left = Date.parse(body.previousSecretExpiresAt) - (Date.now() - offset * 1000);
     expect(Math.abs(left - 24 * 3_600_000)).toBeLessThan(60_000);
+  });
+
+  test('sends events with the time of the database, which receivers accept', async () => {
+    const { endpoint, id } = await register();
+    await webhooks.test(id);
+    await until(() => endpoint.received.length > 0);
+    const [event] = endpoint.received;
+    const now = Date.now() - offset * 1000;
+    for (const time of [
+      Number(event?.headers['webhook-timestamp']) * 1000,
+      Date.parse(JSON.parse(event?.body ?? '').timestamp),
+    ])
+      expect(Math.abs(time - now)).toBeLessThan(60_000);
   });
 
   test.each([

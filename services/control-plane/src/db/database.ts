@@ -98,7 +98,10 @@ export function openDatabase(pool: pg.Pool): Database {
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });
 }
 
-/** Rejects when the database is unavailable. */
-export async function checkDatabase(db: Database): Promise<void> {
-  await sql`select 1`.execute(db);
+/** The time by the clock of the database. Rejects when the database is unavailable. */
+export async function databaseTime(db: Database): Promise<Date> {
+  const { rows } = await sql<{ time: Date }>`select clock_timestamp() as time`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('The database returned no time');
+  return row.time;
 }

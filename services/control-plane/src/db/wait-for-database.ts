@@ -1,7 +1,7 @@
 import { reasonOf } from '@framelane/service-kit/reason';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { untilAvailable, type Wait } from '@framelane/service-kit/until-available';
-import { checkDatabase, type Database } from './database.ts';
+import { type Database, databaseTime } from './database.ts';
 import { isDatabaseUnavailable, isTooSlow } from './database-unavailable.ts';
 
 type Waiting = Omit<Wait, 'setting'>;
@@ -17,7 +17,7 @@ export function untilDatabase<T>(work: () => Promise<T>, waiting: Waiting): Prom
  */
 export async function waitForDatabase(db: Database, waiting: Waiting): Promise<void> {
   try {
-    await untilDatabase(() => checkDatabase(db), waiting);
+    await untilDatabase(() => databaseTime(db), waiting);
   } catch (error) {
     waiting.signal.throwIfAborted();
     throw new SettingsError(`DATABASE_URL: cannot connect to this database (${reasonOf(error)})`, {

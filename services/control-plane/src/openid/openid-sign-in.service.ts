@@ -2,23 +2,27 @@ import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { ConsolePeopleService } from '../console-people/console-people.service.ts';
 import { normaliseEmail } from '../console-people/email.ts';
 import type { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
+import type { Clock } from '../db/database-clock.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
 import { openPendingSignIn, sealPendingSignIn } from './pending-sign-in.ts';
 import { signInFailure } from './sign-in-failure.ts';
 
 /** Signs people in by OpenID Connect (ADR 47). */
 export class OpenIdSignInService {
+  readonly #clock: Clock;
   readonly #provider: OpenIdProvider;
   readonly #sealingKeys: SealingKeys;
   readonly #people: ConsolePeopleService;
   readonly #sessions: ConsoleSessionsService;
 
   constructor(deps: {
+    clock: Clock;
     provider: OpenIdProvider;
     sealingKeys: SealingKeys;
     people: ConsolePeopleService;
     sessions: ConsoleSessionsService;
   }) {
+    this.#clock = deps.clock;
     this.#provider = deps.provider;
     this.#sealingKeys = deps.sealingKeys;
     this.#people = deps.people;
@@ -28,7 +32,7 @@ export class OpenIdSignInService {
   /** Begins a sign-in. Resolves with the URL to open, and the sealed state of the sign-in, which the browser stores until it returns. */
   async begin(): Promise<{ url: string; pending: string }> {
     const { pending, url } = await this.#provider.begin();
-    return { url: url.href, pending: await sealPendingSignIn(this.#sealingKeys, pending) };
+    return { url: url.href, pending: await sealPendingSignIn(this.#sealingKeys, pending, this.#clock.now()) };
   }
 
   /**
@@ -36,7 +40,7 @@ export class OpenIdSignInService {
    * session. Throws a sign-in failure with the reason.
    */
   async complete(query: string, sealed: string, userAgent: string | undefined): Promise<string> {
-    const pending = await openPendingSignIn(this.#sealingKeys, sealed);
+    const pending = await openPendingSignIn(this.#sealingKeys, sealed, this.#clock.now());
     if (pending === undefined) throw signInFailure('expired', 'The sign-in has expired.');
     const identity = await this.#provider.complete(query, pending);
     const email = normaliseEmail(identity.email);

@@ -20,18 +20,23 @@ const pendingSignIn = z.object({
 export type PendingSignIn = Omit<z.infer<typeof pendingSignIn>, 'expiresAt'>;
 
 /** Seals a pending sign-in, which expires after ten minutes. */
-export async function sealPendingSignIn(keys: SealingKeys, values: PendingSignIn): Promise<string> {
-  return keys.seal(Buffer.from(JSON.stringify({ ...values, expiresAt: Date.now() + SIGN_IN_MS })));
+export async function sealPendingSignIn(
+  keys: SealingKeys,
+  values: PendingSignIn,
+  now: Date,
+): Promise<string> {
+  return keys.seal(Buffer.from(JSON.stringify({ ...values, expiresAt: now.getTime() + SIGN_IN_MS })));
 }
 
 /** Opens a sealed pending sign-in; undefined if it has expired, was altered, or was sealed elsewhere. */
 export async function openPendingSignIn(
   keys: SealingKeys,
   sealed: string,
+  now: Date,
 ): Promise<PendingSignIn | undefined> {
   try {
     const { expiresAt, ...values } = pendingSignIn.parse(JSON.parse((await keys.open(sealed)).toString()));
-    return expiresAt > Date.now() ? values : undefined;
+    return expiresAt > now.getTime() ? values : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
+import type { Clock } from '../db/database-clock.ts';
 import type { PlaybackPolicy } from '../db/schema.ts';
 import { masterPlaylistUrl } from '../videos/video-record.ts';
 import type { VideosService } from '../videos/videos.service.ts';
@@ -30,13 +31,21 @@ export type Admission = {
 /** Decides who may play a video, and issues tokens. */
 export class PlaybackAccessService {
   readonly #db: Database;
+  readonly #clock: Clock;
   readonly #videos: VideosService;
   /** The first key signs; each of them verifies. */
   readonly #tokenKeys: readonly [Uint8Array, ...Uint8Array[]];
   readonly #baseUrl: string;
 
-  constructor(deps: { db: Database; videos: VideosService; contentKeys: SealingKeys; baseUrl: string }) {
+  constructor(deps: {
+    db: Database;
+    clock: Clock;
+    videos: VideosService;
+    contentKeys: SealingKeys;
+    baseUrl: string;
+  }) {
     this.#db = deps.db;
+    this.#clock = deps.clock;
     this.#videos = deps.videos;
     const [current, ...previous] = deps.contentKeys.all;
     this.#tokenKeys = [playbackTokenKey(current), ...previous.map(playbackTokenKey)];
@@ -46,7 +55,7 @@ export class PlaybackAccessService {
   /** Issues a token for a video in any state. Throws 404 `video_not_found`. */
   async issueToken(workspaceId: string, videoId: string, expiresInSeconds: number): Promise<IssuedToken> {
     const video = await this.#videos.get(workspaceId, videoId);
-    const issuedAt = wholeSeconds(Date.now());
+    const issuedAt = wholeSeconds(this.#clock.now());
     const expiresAt = new Date(issuedAt.getTime() + expiresInSeconds * 1000);
     const token = await signPlaybackToken(this.#tokenKeys[0], { videoId, issuedAt, expiresAt });
     return { token, url: withToken(masterPlaylistUrl(video, this.#baseUrl), token), expiresAt };
@@ -73,7 +82,7 @@ export class PlaybackAccessService {
     if (token === undefined) throw tokenRequired();
     // The parameter is an array when it is given twice.
     if (typeof token !== 'string') throw tokenInvalid();
-    const verdict = await judgePlaybackToken(this.#tokenKeys, token, videoId);
+    const verdict = await judgePlaybackToken(this.#tokenKeys, token, { videoId, now: this.#clock.now() });
     if (verdict === 'expired') throw tokenExpired();
     if (verdict === 'invalid') throw tokenInvalid();
     return token;
@@ -81,8 +90,8 @@ export class PlaybackAccessService {
 }
 
 /** Times in a JWT have whole seconds, and the response states the same ones. */
-function wholeSeconds(milliseconds: number): Date {
-  return new Date(Math.floor(milliseconds / 1000) * 1000);
+function wholeSeconds(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / 1000) * 1000);
 }
 
 /** The error for a video that is unknown, deleted or not ready. The client does not learn which. */

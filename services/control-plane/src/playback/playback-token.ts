@@ -32,26 +32,31 @@ export async function signPlaybackToken(
     .sign(key);
 }
 
-/** Verifies a token for a video. Any of the keys can have signed it. */
+/** Verifies a token for a video at a time. Any of the keys can have signed it. */
 export async function judgePlaybackToken(
   keys: readonly Uint8Array[],
   token: string,
-  videoId: string,
+  use: { videoId: string; now: Date },
 ): Promise<TokenVerdict> {
   for (const key of keys) {
-    const verdict = await judgeByKey(key, token, videoId);
+    const verdict = await judgeByKey(key, token, use);
     if (verdict !== 'invalid') return verdict;
   }
   return 'invalid';
 }
 
-async function judgeByKey(key: Uint8Array, token: string, videoId: string): Promise<TokenVerdict> {
+async function judgeByKey(
+  key: Uint8Array,
+  token: string,
+  { videoId, now }: { videoId: string; now: Date },
+): Promise<TokenVerdict> {
   if (!TOKEN_SHAPE.test(token)) return 'invalid';
   try {
     await jwtVerify(token, key, {
       algorithms: [ALGORITHM],
       audience: AUDIENCE,
       subject: videoId,
+      currentDate: now,
       requiredClaims: ['exp'],
     });
     return 'valid';

@@ -19,7 +19,7 @@ async function startEndpoint(respond?: Respond): Promise<TestEndpoint> {
 function createSender(resolve: ResolveHost = resolveHost, timeoutSeconds = 10) {
   const allowedRanges = readRanges('127.0.0.0/8') ?? [];
   const guard = new AddressGuard({ allowedRanges, publicProtocols: ['https:'], resolveHost: resolve });
-  return new DeliverySender({ guard, timeoutSeconds });
+  return new DeliverySender({ guard, timeoutSeconds, clock: { now: () => new Date() } });
 }
 
 const event = (url: string) => ({ url, id: 'evt_1', body: '{"a":1}', secrets: [Buffer.alloc(32)] });

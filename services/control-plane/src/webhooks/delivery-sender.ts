@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { TcpNetConnectOpts } from 'node:net';
 import { type AddressGuard, CONNECT_ATTEMPT_MS, lookupOf } from '@framelane/address-guard/address-guard';
 import { readRetryAfter } from '@framelane/service-kit/retry-after';
+import type { Clock } from '../db/database-clock.ts';
 import type { DeliveryFailure } from '../db/schema.ts';
 import { failureOfError, failureOfStatus } from './delivery-failures.ts';
 import { signedHeaders } from './endpoint-secret.ts';
@@ -47,10 +48,12 @@ type EndpointResponse = { status: number; retryAfter: string | undefined; body: 
 export class DeliverySender {
   readonly #guard: AddressGuard;
   readonly #timeoutMs: number;
+  readonly #clock: Clock;
   readonly #interruption = new AbortController();
 
-  constructor(deps: { guard: AddressGuard; timeoutSeconds: number }) {
+  constructor(deps: { guard: AddressGuard; timeoutSeconds: number; clock: Clock }) {
     this.#guard = deps.guard;
+    this.#clock = deps.clock;
     this.#timeoutMs = deps.timeoutSeconds * 1000;
   }
 
@@ -70,12 +73,15 @@ export class DeliverySender {
       ...outcome,
       requestHeaders,
       durationMs: Math.round(performance.now() - startMs),
-      retryAfterSeconds: readRetryAfter(retryAfter, new Date()),
+      retryAfterSeconds: readRetryAfter(retryAfter, this.#clock.now()),
     });
     try {
       const url = new URL(event.url);
       const addresses = await this.#addressesOf(url, signal);
-      const proof = signedHeaders({ id: event.id, sentAt: new Date(), body: event.body }, event.secrets);
+      const proof = signedHeaders(
+        { id: event.id, sentAt: this.#clock.now(), body: event.body },
+        event.secrets,
+      );
       const headers = {
         'content-type': 'application/json',
         'user-agent': 'Framelane-Webhooks/1.0',

@@ -3,6 +3,7 @@ import { newId } from '@framelane/contracts/ids';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
 import type { Commit, Database } from '../db/database.ts';
+import type { Clock } from '../db/database-clock.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { WebhookEndpointRow } from '../db/schema.ts';
 import {
@@ -56,13 +57,21 @@ export type RotatedWebhook = CreatedWebhook & { previousSecretExpiresAt: string 
 /** Manages the endpoints of a workspace, which the API calls webhooks. */
 export class WebhookEndpointsService {
   readonly #db: Database;
+  readonly #clock: Clock;
   readonly #guard: AddressGuard;
   readonly #sealingKeys: SealingKeys;
   readonly #onDelivery: () => void;
 
   /** `onDelivery` is called after each commit that makes a delivery due. */
-  constructor(deps: { db: Database; guard: AddressGuard; sealingKeys: SealingKeys; onDelivery: () => void }) {
+  constructor(deps: {
+    db: Database;
+    clock: Clock;
+    guard: AddressGuard;
+    sealingKeys: SealingKeys;
+    onDelivery: () => void;
+  }) {
     this.#db = deps.db;
+    this.#clock = deps.clock;
     this.#guard = deps.guard;
     this.#sealingKeys = deps.sealingKeys;
     this.#onDelivery = deps.onDelivery;
@@ -207,7 +216,7 @@ export class WebhookEndpointsService {
   async test(workspaceId: string, id: string): Promise<Commit<DeliveryRecord>> {
     return async (trx) => {
       requireEnabled(await lockOwn(trx, workspaceId, id));
-      const event = newEvent('webhook.test', workspaceId, { webhookId: id });
+      const event = newEvent('webhook.test', workspaceId, { webhookId: id }, this.#clock.now());
       await insertEvent(trx, event);
       const deliveryId = newId('dlv');
       await insertDelivery(trx, { id: deliveryId, eventId: event.id, endpointId: id, delaySeconds: 0 });

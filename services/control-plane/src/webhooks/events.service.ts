@@ -1,6 +1,7 @@
 import { newId } from '@framelane/contracts/ids';
 import type { components } from '@framelane/openapi/types';
 import type { Database } from '../db/database.ts';
+import type { Clock } from '../db/database-clock.ts';
 import type { WebhookEventKind } from '../db/schema.ts';
 import { insertDelivery, insertEvent } from './deliveries.store.ts';
 import { findSubscribers } from './endpoints.store.ts';
@@ -19,9 +20,11 @@ export type NewEvent = { id: string; workspaceId: string; type: WebhookEventKind
 
 /** Records events for the endpoints that subscribe to them. */
 export class WebhookEventsService {
+  readonly #clock: Clock;
   readonly #firstDelaySeconds: number;
 
-  constructor(settings: { retryScheduleSeconds: readonly number[] }) {
+  constructor(clock: Clock, settings: { retryScheduleSeconds: readonly number[] }) {
+    this.#clock = clock;
     this.#firstDelaySeconds = settings.retryScheduleSeconds[0] ?? 0;
   }
 
@@ -37,7 +40,7 @@ export class WebhookEventsService {
   ): Promise<void> {
     const endpointIds = await findSubscribers(trx, workspaceId, type);
     if (endpointIds.length === 0) return;
-    const event = newEvent(type, workspaceId, data);
+    const event = newEvent(type, workspaceId, data, this.#clock.now());
     await insertEvent(trx, event);
     for (const endpointId of endpointIds) {
       await insertDelivery(trx, {
@@ -50,9 +53,9 @@ export class WebhookEventsService {
   }
 }
 
-/** An event with a new id and the present time. */
-export function newEvent(type: WebhookEventKind, workspaceId: string, data: object): NewEvent {
+/** An event with a new id. */
+export function newEvent(type: WebhookEventKind, workspaceId: string, data: object, time: Date): NewEvent {
   const id = newId('evt');
-  const timestamp = new Date().toISOString();
+  const timestamp = time.toISOString();
   return { id, workspaceId, type, payload: JSON.stringify({ id, type, timestamp, workspaceId, data }) };
 }
