@@ -104,6 +104,7 @@ export const GROUPS = [
     ],
   },
   pure('engine-config', `${ENGINE}/src`, ['config']),
+  pure('engine-sandbox', `${ENGINE}/src/sandbox`, ['running-limit']),
   pure('engine-ffmpeg', `${ENGINE}/src/ffmpeg`, [
     'arguments',
     'encoder-options',
