@@ -8,6 +8,8 @@ export type AudioFrames = {
   bytes: number;
 };
 
+type PacketFlags = { isHidden?: boolean; hasNewDescription?: boolean };
+
 /** Samples in one AAC frame. */
 export const AAC_FRAME_SAMPLES = 1024;
 
@@ -18,6 +20,9 @@ export class AudioScan {
   #first = Number.NaN;
   #frames = 0;
   #bytes = 0;
+  #shown = 0;
+  #firstShown = Number.NaN;
+  #isOver = false;
   #isBroken = false;
 
   /** @param startTime earliest timestamp of the file, in seconds */
@@ -30,9 +35,19 @@ export class AudioScan {
    * Adds a packet.
    *
    * @param pts seconds; NaN where the container gives no timestamp
-   * @param hasNewDescription whether the container has another description of the track from here on, as for another sample rate
+   * @param flags.isHidden whether it is decoded and not heard: as priming samples, or outside of the edits of an edit list
+   * @param flags.hasNewDescription whether the container has another description of the track from here on, as for another sample rate
    */
-  add(pts: number, bytes: number, hasNewDescription = false): void {
+  add(pts: number, bytes: number, { isHidden = false, hasNewDescription = false }: PacketFlags = {}): void {
+    if (isHidden && this.#shown > 0) {
+      this.#isOver = true;
+      return;
+    }
+    if (!isHidden) {
+      if (this.#shown === 0) this.#firstShown = pts;
+      this.#shown += 1;
+      this.#isBroken ||= this.#isOver;
+    }
     if (this.#frames === 0) this.#first = pts;
     const expected = this.#first + this.#frames * this.#frameSeconds;
     if (!(Math.abs(pts - expected) <= TICK_SECONDS) || hasNewDescription) this.#isBroken = true;
@@ -40,19 +55,19 @@ export class AudioScan {
     this.#bytes += bytes;
   }
 
-  /** Packets added so far. */
+  /** Audible packets added so far. */
   get packets(): number {
-    return this.#frames;
+    return this.#shown;
   }
 
-  /** Seconds from the start of the file to the first packet; NaN if that has no timestamp. */
+  /** Seconds from the start of the file to the first audible packet; NaN if that has no timestamp. */
   get start(): number {
-    return this.#first - this.#startTime;
+    return this.#firstShown - this.#startTime;
   }
 
   /** Null if there is a gap or a new description, or no frame at all. */
   result(): AudioFrames | null {
     if (this.#isBroken || this.#frames === 0) return null;
-    return { start: this.start, frames: this.#frames, bytes: this.#bytes };
+    return { start: this.#first - this.#startTime, frames: this.#frames, bytes: this.#bytes };
   }
 }

@@ -2,13 +2,13 @@ import { COMMON_RATES, type FrameRate, toNumber } from './frame-rate.ts';
 
 /** The timing of a video track, measured from its packets, as ffmpeg's decoder sees it. */
 export type Timeline = {
-  /** Number of packets, one per frame. */
+  /** Number of displayed packets, one per frame. */
   frames: number;
-  /** Seconds from the earliest timestamp of the file to the first frame; below zero if that frame is not displayed. */
+  /** Seconds from the earliest timestamp of the file to the first frame. */
   start: number;
   /** Seconds from the earliest timestamp of the file to the end of the last frame. */
   duration: number;
-  /** Frames a second between the first and the last frame of the track. */
+  /** Frames a second between the first and the last frame of the track. Edits that cut a frame short do not change it. */
   averageRate: number;
   /** The lowest common rate whose frame times include those of all frames; null if there is no such rate. */
   grid: FrameRate | null;
@@ -30,6 +30,9 @@ export class PacketTimeline {
   readonly #startTime: number;
   readonly #clockMayRestart: boolean;
   #frames = 0;
+  #hidden = 0;
+  /** The sum of the durations of the frames, in seconds. */
+  #frameSeconds = 0;
   #first = Number.POSITIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
   #end = Number.NEGATIVE_INFINITY;
@@ -41,7 +44,7 @@ export class PacketTimeline {
    * have this delay.
    */
   #delay = 0;
-  /** The time of the first packet; grids are relative to it. */
+  /** The time of the first packet, or of the first one after hidden packets; grids are relative to it. */
   #origin: number | undefined;
   #grids = COMMON_RATES;
 
@@ -59,6 +62,7 @@ export class PacketTimeline {
     this.#frames += 1;
     const length = Number.isNaN(duration) ? 0 : Math.max(0, duration);
     this.#longestFrame = Math.max(this.#longestFrame, length);
+    this.#frameSeconds += length;
     const time = this.#corrected(Number.isNaN(dts) ? pts : dts, length);
     if (Number.isNaN(time)) return;
     const presented = Number.isNaN(pts) ? time + this.#delay : pts + this.#shift;
@@ -71,9 +75,18 @@ export class PacketTimeline {
     this.#end = Math.max(this.#end, presented + length);
   }
 
+  /**
+   * Adds a packet that is decoded and not displayed. The frames after it may belong to another edit of the edit list: they are on the
+   * same grid only among themselves.
+   */
+  addHidden(): void {
+    this.#hidden += 1;
+    this.#origin = undefined;
+  }
+
   /** Packets added so far. */
-  get frames(): number {
-    return this.#frames;
+  get packets(): number {
+    return this.#frames + this.#hidden;
   }
 
   /** Seconds from the earliest timestamp of the file to the end of the packets added so far. Never decreases. */
@@ -97,7 +110,10 @@ export class PacketTimeline {
       start: this.#first - this.#startTime,
       duration: end - this.#startTime,
       // With jittering timestamps, MP4 may give the last frame nearly no duration; the other frames determine the rate.
-      averageRate: 1 / Math.max(frameSeconds, (end - this.#first) / this.#frames),
+      averageRate:
+        this.#hidden > 0 && this.#frameSeconds > 0
+          ? this.#frames / this.#frameSeconds
+          : 1 / Math.max(frameSeconds, (end - this.#first) / this.#frames),
       grid: this.#grids[0] ?? null,
     };
   }

@@ -56,7 +56,7 @@ export type ProbedSource = {
 };
 
 export type ProbedAudio = AudioTrack & {
-  /** Seconds from the start of the file to the first packet; NaN if unknown. */
+  /** Seconds from the start of the file to the first audible packet; NaN if unknown. */
   start: number;
   /** Null if the track is not AAC, has gaps or changes its description. */
   frames: AudioFrames | null;
@@ -254,23 +254,19 @@ async function readPackets(
       if (flags === undefined) return;
       const index = Number(stream);
       const times = { pts: Number(pts), dts: Number(dts) };
-      end = Math.max(end, (times.pts || times.dts || 0) + (Number(duration) || 0));
+      const isHidden = flags.includes('D');
+      if (!isHidden) end = Math.max(end, (times.pts || times.dts || 0) + (Number(duration) || 0));
       if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
       const hasNewDescription = sideData.includes(NEW_DESCRIPTION);
-      audioScans.get(index)?.add(times.pts, Number(size), hasNewDescription);
+      audioScans.get(index)?.add(times.pts, Number(size), { isHidden, hasNewDescription });
       if (index !== video.index) return;
-      timeline.add(times.pts, times.dts, Number(duration));
-      videoBudget.check(timeline.frames, timeline.end);
-      const isKey = flags.includes('K');
-      if (isKey) keyFrames.add(times.pts);
-      runs?.add({ ...times, at: Number(at), bytes: Number(size), isKey });
-      gops?.add({
-        ...times,
-        bytes: Number(size),
-        isKey,
-        isHidden: flags.includes('D'),
-        hasNewDescription,
-      });
+      if (isHidden) timeline.addHidden();
+      else timeline.add(times.pts, times.dts, Number(duration));
+      videoBudget.check(timeline.packets, timeline.end);
+      const packet = { ...times, bytes: Number(size), isKey: flags.includes('K'), isHidden };
+      keyFrames.add(packet);
+      runs?.add({ ...packet, at: Number(at) });
+      gops?.add({ ...packet, hasNewDescription });
     },
   });
   const encryptedVideo = tracks.find(({ index }) => index === video.index && encrypted.has(index));
@@ -280,7 +276,10 @@ async function readPackets(
     timeline: timeline.result(),
     gops: gops?.result() ?? 'irregular',
     runs: runs?.result() ?? null,
-    entryPoints: seek === null || timeline.clockHasRestarted ? null : keyFrames.times,
+    entryPoints:
+      seek === null || timeline.clockHasRestarted || (seek === 'index' && !keyFrames.isAscending)
+        ? null
+        : keyFrames.times,
     audio: audio.flatMap((track) => {
       const scan = audioScans.get(track.index);
       if (!scan?.packets || encrypted.has(track.index)) return [];
