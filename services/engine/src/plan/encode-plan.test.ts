@@ -39,7 +39,7 @@ const plan = (
       video: videoTrack(video),
       leftOut: [],
       audio: channels === 0 ? [] : [{ ...audioTrack({ channels }), start: 0, frames: audioFrames }],
-      timeline: { frames: duration * rate, start, duration, averageRate: rate, grid: grid ?? null },
+      timeline: { cut: 0, frames: duration * rate, start, duration, averageRate: rate, grid: grid ?? null },
       end,
       declaredDuration: declared ?? null,
       gops,

@@ -3,6 +3,7 @@ import type { EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import type { VideoTrack } from '../source/media-source.ts';
+import type { Timeline } from '../source/packet-timeline.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { audioPlans } from './audio-plan.ts';
 import { BT709, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
@@ -48,7 +49,7 @@ export function planEncoding(
   const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
-  const lead = leadOf(timeline.start, framesPerSecond);
+  const lead = leadOf(timeline, framesPerSecond);
   const frames = Math.max(1, Math.round((timeline.duration - lead) * framesPerSecond));
   const duration = frames / framesPerSecond;
   const rungs = planLadder(video.display, framesPerSecond, maxRates);
@@ -131,11 +132,11 @@ function mayBeInterlaced(container: string, { codec, interlaced }: VideoTrack): 
 }
 
 /** The fps filter moves each frame to the nearest frame time, so the first frame must start exactly at one. */
-function leadOf(start: number, framesPerSecond: number): number {
-  if (start <= 0) return 0;
-  const lead =
-    start < MAX_LEAD_SECONDS ? start : start - Math.round(start * framesPerSecond) / framesPerSecond;
-  return Number(lead.toFixed(6));
+function leadOf({ cut, start }: Timeline, framesPerSecond: number): number {
+  const wait = start - cut;
+  if (wait <= 0) return cut;
+  const lead = wait < MAX_LEAD_SECONDS ? wait : wait - Math.round(wait * framesPerSecond) / framesPerSecond;
+  return Number((cut + lead).toFixed(6));
 }
 
 /** The index of the last frame that a rendition with this frame step has. */

@@ -30,7 +30,7 @@ function issues(
       ...{ gops: 'irregular', entryPoints: null, layout: null },
       ...source,
       video: videoTrack(video),
-      timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...timeline },
+      timeline: { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...timeline },
     },
     { framesPerSecond, lead, surround },
   );

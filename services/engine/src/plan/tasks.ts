@@ -51,11 +51,11 @@ function haveCloseKeyFrames({
   timeline,
   video,
 }: Pick<ProbedSource, 'entryPoints' | 'timeline' | 'video'>): boolean {
-  if (entryPoints === null || video.interlaced) return false;
-  const ends = [...entryPoints.slice(1), timeline.duration];
-  return (
-    entryPoints.length > 0 && entryPoints.every((time, at) => (ends[at] ?? 0) - time <= MAX_IMAGE_GAP_SECONDS)
-  );
+  if (entryPoints === null || entryPoints.length === 0 || video.interlaced) return false;
+  // An edit list may begin long before its first key frame.
+  const starts = [timeline.start, ...entryPoints];
+  const ends = [...entryPoints, timeline.duration];
+  return starts.every((time, at) => (ends[at] ?? 0) - time <= MAX_IMAGE_GAP_SECONDS);
 }
 
 /** Segments in each of the first pieces: few at first, so that playback can soon begin while the rest is transcoded. */

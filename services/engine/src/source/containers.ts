@@ -10,6 +10,8 @@ export type ContainerTraits = {
    * - `file`: the header declares only the duration of the whole file. ffprobe's duration of a track is an estimate.
    */
   duration: 'track' | 'index' | 'frame_count' | 'file';
+  /** Whether edit lists hide parts of tracks. ffmpeg gives packets before the first edit a time below zero. */
+  hasEditLists: boolean;
   /** Whether timestamps may restart in the middle of a file (a discontinuity). ffmpeg corrects that. */
   clockMayRestart: boolean;
   /** Whether the video may change between progressive and interlaced, as in recordings of television. */
@@ -29,6 +31,7 @@ export type ContainerTraits = {
 
 const USUAL = {
   duration: 'track',
+  hasEditLists: false,
   clockMayRestart: false,
   scanTypeMayChange: false,
   allowsPassthrough: false,
@@ -40,6 +43,7 @@ const MP4: ContainerTraits = {
   ...USUAL,
   demuxers: ['mov'],
   duration: 'index',
+  hasEditLists: true,
   allowsPassthrough: true,
   seek: 'index',
   allowsParts: true,

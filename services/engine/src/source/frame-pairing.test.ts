@@ -3,6 +3,7 @@ import { videoTrack } from '../../tests/support/tracks.ts';
 import { pairFields } from './frame-pairing.ts';
 
 const timeline = (rate: number) => ({
+  cut: 0,
   frames: Math.round(rate * 10),
   start: 1,
   duration: 11,

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { boxesIn } from './boxes.ts';
 import { type ByteRanges, union } from './byte-ranges.ts';
 import type { PacketRun } from './packet-runs.ts';
 
@@ -14,10 +15,6 @@ export type MediaLayout = {
 
 /** Ordinary files have only a few top-level boxes. */
 const MAX_BOXES = 64;
-/** Size and type, and the size again with 64 bits. */
-const HEADER_BYTES = 16;
-const LARGE_SIZE_OFFSET = 8;
-
 /**
  * Everything in an MP4 or QuickTime file except the media data (boxes `mdat`, ISO/IEC 14496-12). Null if the file is fragmented,
  * truncated, or otherwise unusual.
@@ -28,30 +25,18 @@ export async function readContainerIndex(path: string): Promise<{ bytes: number;
     const { size: bytes } = await file.stat();
     const index: [number, number][] = [];
     const types = new Set<string>();
-    for (let at = 0, boxes = 0; at < bytes; boxes += 1) {
-      const header = Buffer.alloc(HEADER_BYTES);
-      const { bytesRead } = await file.read(header, 0, HEADER_BYTES, at);
-      if (bytesRead < LARGE_SIZE_OFFSET || boxes === MAX_BOXES) return null;
-      const { end, headerBytes } = boxAt(at, header, bytes);
-      if (end < at + headerBytes || end > bytes) return null;
-      const type = header.toString('latin1', 4, 8);
-      types.add(type);
-      index.push([at, type === 'mdat' ? at + headerBytes : end]);
-      at = end;
+    let end = 0;
+    for await (const box of boxesIn(file, 0, bytes)) {
+      if (index.length === MAX_BOXES) return null;
+      types.add(box.type);
+      index.push([box.start, box.type === 'mdat' ? box.content : box.end]);
+      end = box.end;
     }
+    if (end < bytes) return null;
     return types.has('moov') && types.has('mdat') && !types.has('moof')
       ? { bytes, index: union(index) }
       : null;
   } finally {
     await file.close();
   }
-}
-
-function boxAt(at: number, header: Buffer, fileBytes: number): { end: number; headerBytes: number } {
-  const size = header.readUInt32BE(0);
-  // The last box may extend to the end of the file.
-  if (size === 0) return { end: fileBytes, headerBytes: LARGE_SIZE_OFFSET };
-  if (size === 1)
-    return { end: at + Number(header.readBigUInt64BE(LARGE_SIZE_OFFSET)), headerBytes: HEADER_BYTES };
-  return { end: at + size, headerBytes: LARGE_SIZE_OFFSET };
 }

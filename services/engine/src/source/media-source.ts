@@ -251,8 +251,8 @@ function audioRole(disposition: ProbedStream['disposition']): AudioRole | null {
 function declaredDuration(stream: ProbedStream, container: string, startTime: number): number | null {
   const { duration } = containerTraits(container);
   if (duration === 'file') return null;
-  if (duration === 'index' && stream.nb_frames === 0 && stream.duration !== undefined) {
-    // ffprobe measures the duration of fragments from zero, not from their first timestamp.
+  if (duration === 'index' && stream.duration !== undefined) {
+    // ffprobe measures the duration of edit lists and of fragments from zero, not from their first timestamp.
     return stream.duration - startTime;
   }
   if (duration !== 'frame_count') return stream.duration ?? null;

@@ -22,6 +22,7 @@ describe('a timeline', () => {
       [0.08, 0.04, 0.04],
     ];
     expect(measure(packets)).toEqual({
+      cut: 0,
       frames: 4,
       start: 0,
       duration: expect.closeTo(0.16),
@@ -79,6 +80,7 @@ describe('a timeline', () => {
   test('ends with the last frame even if only the first has a presentation timestamp', () => {
     const packets = steady(25).map(([, dts], at): Packet => [at === 0 ? 0.04 : Number.NaN, dts, 0.04]);
     expect(measure(packets, { startTime: 0.04 })).toEqual({
+      cut: 0,
       frames: 25,
       start: expect.closeTo(0),
       duration: expect.closeTo(1),
@@ -156,7 +158,7 @@ describe('a timeline', () => {
   test('knows the frames and the end so far', () => {
     const timeline = new PacketTimeline(10, false);
     for (const packet of steady(25, 11)) timeline.add(...packet);
-    expect([timeline.frames, timeline.end]).toEqual([25, expect.closeTo(2)]);
+    expect([timeline.packets, timeline.end]).toEqual([25, expect.closeTo(2)]);
   });
 
   test('counts a frame without a timestamp', () => {

@@ -2,6 +2,11 @@ import { COMMON_RATES, type FrameRate, toNumber } from './frame-rate.ts';
 
 /** The timing of a video track, measured from its packets, as ffmpeg's decoder sees it. */
 export type Timeline = {
+  /**
+   * Seconds from the earliest timestamp of the file to the beginning of what an edit list shows. ffmpeg discards what is before, except in
+   * fragmented files.
+   */
+  cut: number;
   /** Number of displayed packets, one per frame. */
   frames: number;
   /** Seconds from the earliest timestamp of the file to the first frame. */
@@ -31,6 +36,7 @@ export class PacketTimeline {
   readonly #clockMayRestart: boolean;
   #frames = 0;
   #hidden = 0;
+  #hiddenFrom = Number.POSITIVE_INFINITY;
   /** The sum of the durations of the frames, in seconds. */
   #frameSeconds = 0;
   #first = Number.POSITIVE_INFINITY;
@@ -79,8 +85,9 @@ export class PacketTimeline {
    * Adds a packet that is decoded and not displayed. The frames after it may belong to another edit of the edit list: they are on the
    * same grid only among themselves.
    */
-  addHidden(): void {
+  addHidden(pts: number): void {
     this.#hidden += 1;
+    if (pts >= Math.max(0, this.#startTime)) this.#hiddenFrom = Math.min(this.#hiddenFrom, pts);
     this.#origin = undefined;
   }
 
@@ -92,6 +99,11 @@ export class PacketTimeline {
   /** Seconds from the earliest timestamp of the file to the end of the packets added so far. Never decreases. */
   get end(): number {
     return this.#end - this.#startTime;
+  }
+
+  /** Whether a hidden packet has a time at which another one is displayed, or that is before the first one which is displayed. */
+  get hidesWithin(): boolean {
+    return this.#hiddenFrom < this.#end - GRID_TOLERANCE_SECONDS;
   }
 
   /** Whether timestamps have restarted so far. */
@@ -106,6 +118,7 @@ export class PacketTimeline {
     // Without packet durations, the last frame gets the average duration.
     const end = this.#longestFrame > 0 ? this.#end : this.#end + frameSeconds;
     return {
+      cut: this.#hidden > 0 ? Math.max(0, -this.#startTime) : 0,
       frames: this.#frames,
       start: this.#first - this.#startTime,
       duration: end - this.#startTime,

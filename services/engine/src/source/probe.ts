@@ -5,6 +5,7 @@ import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
 import { containerTraits } from './containers.ts';
+import { checkEditLists } from './edit-lists.ts';
 import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
@@ -23,6 +24,7 @@ import { type PacketRun, PacketRuns } from './packet-runs.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
 import {
   type ChosenTracks,
+  checkHiddenPackets,
   checkTimeline,
   chooseTracks,
   encryptedTrackRefusal,
@@ -99,6 +101,7 @@ const NEW_DESCRIPTION = 'New Extradata';
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const source = readSource(await describe(options));
   const tracks = chooseTracks(source);
+  if (containerTraits(source.container).hasEditLists) await checkEditLists(join(options.cwd, SOURCE_PATH));
   const {
     timeline,
     runs,
@@ -227,7 +230,7 @@ async function readPackets(
   { video, audio }: ChosenTracks,
   { program, cwd, signal, limits }: ProbeOptions,
 ): Promise<PacketFacts> {
-  const { clockMayRestart, seek, allowsParts } = containerTraits(container);
+  const { hasEditLists, clockMayRestart, seek, allowsParts } = containerTraits(container);
   const timeline = new PacketTimeline(startTime, clockMayRestart);
   const keyFrames = new KeyFrameScan(startTime);
   const runs = allowsParts ? new PacketRuns(startTime) : null;
@@ -254,13 +257,13 @@ async function readPackets(
       if (flags === undefined) return;
       const index = Number(stream);
       const times = { pts: Number(pts), dts: Number(dts) };
-      const isHidden = flags.includes('D');
+      const isHidden = flags.includes('D') || (hasEditLists && times.pts < 0);
       if (!isHidden) end = Math.max(end, (times.pts || times.dts || 0) + (Number(duration) || 0));
       if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
       const hasNewDescription = sideData.includes(NEW_DESCRIPTION);
       audioScans.get(index)?.add(times.pts, Number(size), { isHidden, hasNewDescription });
       if (index !== video.index) return;
-      if (isHidden) timeline.addHidden();
+      if (isHidden) timeline.addHidden(times.pts);
       else timeline.add(times.pts, times.dts, Number(duration));
       videoBudget.check(timeline.packets, timeline.end);
       const packet = { ...times, bytes: Number(size), isKey: flags.includes('K'), isHidden };
@@ -271,6 +274,7 @@ async function readPackets(
   });
   const encryptedVideo = tracks.find(({ index }) => index === video.index && encrypted.has(index));
   if (encryptedVideo) throw encryptedTrackRefusal(encryptedVideo);
+  checkHiddenPackets(timeline, video.codec);
   return {
     end,
     timeline: timeline.result(),

@@ -123,7 +123,7 @@ describe('a timeline', () => {
     (changes: object | null, size = { width: 1920, height: 1080 }) =>
     () =>
       checkTimeline(
-        changes && { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...changes },
+        changes && { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...changes },
         size,
         3600,
       );

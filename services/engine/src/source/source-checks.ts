@@ -138,6 +138,18 @@ function isDecodable(
   return !encrypted && isAccepted(codec);
 }
 
+/** Codecs whose decoder (libdav1d) emits frames that are not to be displayed (measured with ffmpeg 5.1 and 7.0). */
+const CODECS_WITHOUT_HIDDEN_FRAMES = ['av1'];
+
+/** Throws a refusal if the decoder would show what an edit list hides between the parts that it shows. Filters cut what is before and after. */
+export function checkHiddenPackets({ hidesWithin }: { hidesWithin: boolean }, codec: string): void {
+  if (!hidesWithin || !CODECS_WITHOUT_HIDDEN_FRAMES.includes(codec)) return;
+  throw refusal(
+    'malformed_media',
+    'The edit list of the video delays or joins parts of it, which is not supported for AV1. Export the video again and upload that.',
+  );
+}
+
 /** The file has an encrypted track. */
 export function encryptedTrackRefusal(track: TrackName): TranscodeFailure {
   return refusal(

@@ -18,7 +18,7 @@ const settings = { maxRates: DEFAULT_MAX_RATES, surround: false };
 
 const source: ProbedSource = {
   ...{ container: 'mp4', video: videoTrack({}), audio: [probedAudio()], leftOut: [] },
-  timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
+  timeline: { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
   ...{ end: 10, declaredDuration: null, gops: 'irregular', entryPoints: null, layout: null },
 };
 const encoded = planEncoding(source, { allowPassthrough: false });
