@@ -253,7 +253,7 @@ function declaredDuration(stream: ProbedStream, container: string, startTime: nu
   if (duration === 'file') return null;
   if (duration === 'index' && stream.duration !== undefined) {
     // ffprobe measures the duration of edit lists and of fragments from zero, not from their first timestamp.
-    return stream.duration - startTime;
+    return stream.duration - Math.max(0, startTime);
   }
   if (duration !== 'frame_count') return stream.duration ?? null;
   // ffprobe estimates the duration of an AVI file without an index from its size; the number of frames is exact.
