@@ -1,28 +1,34 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
+import { refusal } from '../transcode-failure.ts';
 import { type Box, boxesIn } from './boxes.ts';
+import { describeTrack, type TrackName } from './media-source.ts';
 import { MAX_TRACKS } from './whitelist.ts';
 
-/** An entry of an edit list (ISO/IEC 14496-12 §8.6.6). */
+/** An entry of an edit list (ISO/IEC 14496-12 §8.6.6). Times are in seconds. */
 export type Edit = {
-  /** In units of the movie's timescale. */
-  duration: number;
-  /** In units of the track's timescale; -1 for an empty edit: nothing is shown for its duration. */
-  mediaTime: number;
+  /** The time of the track's media at which it begins; null for an empty edit: nothing is shown. */
+  from: number | null;
+  /** Infinity for all of the media. */
+  lasts: number;
   /** The speed. */
   rate: number;
+};
+
+/** The edit lists of a file. */
+export type EditLists = {
+  isFragmented: boolean;
+  /** By the id that the container gives to each track. Tracks without an edit list are missing. */
+  tracks: ReadonlyMap<number, readonly Edit[]>;
 };
 
 /** What an edit list asks for and ffmpeg does not do. Instead, it shows parts that the edit list hides (measured with 5.1 and 7.0). */
 export type EditFlaw = 'gap' | 'speed' | 'fragments';
 
-const EMPTY = -1;
-
-/** Why ffmpeg cannot apply an edit list; null if it can. Of a fragmented file it applies the beginning of the first edit only. */
+/** Why ffmpeg cannot apply an edit list; null if it can. In a fragmented file it applies only the beginning of the first edit. */
 export function editFlaw(edits: readonly Edit[], isFragmented: boolean): EditFlaw | null {
-  const first = edits.findIndex(({ mediaTime }) => mediaTime !== EMPTY);
-  const shown = first === -1 ? [] : edits.slice(first).filter(({ duration }) => duration > 0);
-  if (shown.some(({ mediaTime }) => mediaTime === EMPTY)) return 'gap';
+  const first = edits.findIndex(({ from }) => from !== null);
+  const shown = first === -1 ? [] : edits.slice(first).filter(({ lasts }) => lasts > 0);
+  if (shown.some(({ from }) => from === null)) return 'gap';
   if (shown.some(({ rate }) => rate !== 1)) return 'speed';
   return isFragmented && shown.length > 1 ? 'fragments' : null;
 }
@@ -33,34 +39,64 @@ const FLAWS: Record<EditFlaw, string> = {
   fragments: 'has several parts, and the file is fragmented',
 };
 
+/** Throws a refusal if ffmpeg cannot apply the edit list of one of these tracks. */
+export function checkEditLists({ isFragmented, tracks }: EditLists, used: readonly TrackName[]): void {
+  for (const track of used) {
+    const flaw = editFlaw(tracks.get(track.id ?? Number.NaN) ?? [], isFragmented);
+    if (flaw === null) continue;
+    throw refusal(
+      'malformed_media',
+      `The edit list of track ${describeTrack(track)} ${FLAWS[flaw]}, which is not supported. Export the video again and upload that.`,
+    );
+  }
+}
+
+/** A part of a track's media, and the second of the file at which it is shown. */
+export type ShownPart = { at: number; from: number; lasts: number };
+
+/**
+ * What is shown of a track.
+ *
+ * @param edits undefined if the track has no edit list
+ * @param startTime earliest timestamp of the file, in seconds
+ */
+export function shownParts(
+  edits: readonly Edit[] = [{ from: 0, lasts: Number.POSITIVE_INFINITY, rate: 1 }],
+  startTime: number,
+): ShownPart[] {
+  let at = -startTime;
+  return edits.flatMap(({ from, lasts }) => {
+    const begin = at;
+    at += lasts;
+    return from === null ? [] : [{ at: begin, from, lasts }];
+  });
+}
+
 /** Ordinary files have only a few boxes in a box. */
 const MAX_BOXES = 256;
+/** The number of entries of an edit list that are read. */
+const MAX_EDITS = 10_000;
 
 type Part = Pick<Box, 'content' | 'end'>;
 
-/** Refuses an MP4 or QuickTime file if ffmpeg cannot apply the edit list of a video or audio track. */
-export async function checkEditLists(path: string): Promise<void> {
+/** Reads the edit lists of an MP4 or QuickTime file. What is damaged is missing. */
+export async function readEditLists(path: string): Promise<EditLists> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
     const [movie] = await childrenOf(file, { content: 0, end: size }, 'moov');
-    if (!movie) return;
+    if (!movie) return { isFragmented: false, tracks: new Map() };
     const isFragmented = (await childrenOf(file, movie, 'mvex')).length > 0;
-    const tracks = await childrenOf(file, movie, 'trak');
-    for (const [at, track] of tracks.slice(0, MAX_TRACKS).entries()) {
-      const flaw = (await isPresented(file, track)) && editFlaw(await editsOf(file, track), isFragmented);
-      if (flaw) throw flawedEditListRefusal(at, flaw);
+    const scale = await numberIn(file, movie, 'mvhd');
+    const tracks = new Map<number, Edit[]>();
+    for (const track of (await childrenOf(file, movie, 'trak')).slice(0, MAX_TRACKS)) {
+      const edits = await editsOf(file, track, { scale, isFragmented });
+      if (edits.length > 0) tracks.set(await numberIn(file, track, 'tkhd'), edits);
     }
+    return { isFragmented, tracks };
   } finally {
     await file.close();
   }
-}
-
-function flawedEditListRefusal(track: number, flaw: EditFlaw): TranscodeFailure {
-  return refusal(
-    'malformed_media',
-    `The edit list of track ${track + 1} ${FLAWS[flaw]}, which is not supported. Export the video again and upload that.`,
-  );
 }
 
 async function childrenOf(file: FileHandle, { content, end }: Part, ...path: string[]): Promise<Part[]> {
@@ -75,26 +111,30 @@ async function childrenOf(file: FileHandle, { content, end }: Part, ...path: str
   return found;
 }
 
-/** The place of the handler type in its box, after version, flags and a field of 32 bits. */
-const HANDLER_OFFSET = 8;
+/** Version and flags, and two times that precede the timescale or the id. Times have 64 bits from version 1 on. */
+const SMALL_TIMES_BYTES = 12;
+const LARGE_TIMES_BYTES = 20;
 
-/** Whether a track is video or audio. */
-async function isPresented(file: FileHandle, track: Part): Promise<boolean> {
-  const [handler] = await childrenOf(file, track, 'mdia', 'hdlr');
-  const type = handler && (await read(file, handler, HANDLER_OFFSET, 4)).toString('latin1');
-  return type === 'vide' || type === 'soun';
+/** The timescale or the id in a header; NaN if the header is missing. */
+async function numberIn(file: FileHandle, part: Part, ...path: string[]): Promise<number> {
+  const [header] = await childrenOf(file, part, ...path);
+  const bytes = header ? await read(file, header, 0, LARGE_TIMES_BYTES + 4) : Buffer.of();
+  const at = bytes[0] === 0 ? SMALL_TIMES_BYTES : LARGE_TIMES_BYTES;
+  return bytes.length >= at + 4 ? bytes.readUInt32BE(at) : Number.NaN;
 }
 
-/** The number of entries of an edit list that are read. */
-const MAX_EDITS = 10_000;
 /** Version and flags, and the number of entries. */
 const LIST_HEADER_BYTES = 8;
 
-async function editsOf(file: FileHandle, track: Part): Promise<Edit[]> {
+async function editsOf(
+  file: FileHandle,
+  track: Part,
+  { scale, isFragmented }: { scale: number; isFragmented: boolean },
+): Promise<Edit[]> {
   const [list] = await childrenOf(file, track, 'edts', 'elst');
-  if (!list) return [];
-  const header = await read(file, list, 0, LIST_HEADER_BYTES);
-  if (header.length < LIST_HEADER_BYTES) return [];
+  const header = list ? await read(file, list, 0, LIST_HEADER_BYTES) : Buffer.of();
+  if (!list || header.length < LIST_HEADER_BYTES) return [];
+  const mediaScale = await numberIn(file, track, 'mdia', 'mdhd');
   const hasLargeTimes = header[0] === 1;
   const entryBytes = hasLargeTimes ? 20 : 12;
   const count = Math.min(header.readUInt32BE(4), MAX_EDITS);
@@ -104,7 +144,12 @@ async function editsOf(file: FileHandle, track: Part): Promise<Edit[]> {
     const [duration, mediaTime] = hasLargeTimes
       ? [Number(entries.readBigUInt64BE(start)), Number(entries.readBigInt64BE(start + 8))]
       : [entries.readUInt32BE(start), entries.readInt32BE(start + 4)];
-    return { duration, mediaTime, rate: entries.readInt32BE(start + entryBytes - 4) / 65_536 };
+    return {
+      from: mediaTime < 0 ? null : mediaTime / mediaScale,
+      // The duration of fragments is not known when their edit list is written.
+      lasts: duration === 0 && isFragmented ? Number.POSITIVE_INFINITY : duration / scale,
+      rate: entries.readInt32BE(start + entryBytes - 4) / 65_536,
+    };
   });
 }
 

@@ -4,6 +4,7 @@ import type { DynamicRange, Turn } from '@framelane/contracts/transcode-plan';
 import { z } from 'zod';
 import { refusal } from '../transcode-failure.ts';
 import { containerTraits } from './containers.ts';
+import type { ShownPart } from './edit-lists.ts';
 import { type FrameRate, toNumber } from './frame-rate.ts';
 import { swapsSides, turnOf } from './orientation.ts';
 import { MAX_TRACKS } from './whitelist.ts';
@@ -76,6 +77,10 @@ export type TrackName = {
   /** BCP 47; null if the file does not declare it. */
   language: string | null;
   title?: string | undefined;
+  /** What the container calls the track; undefined if it has no ids. */
+  id?: number | undefined;
+  /** What is shown of a text track, if the container has edit lists. ffmpeg applies them to frames only. */
+  shown?: readonly ShownPart[] | undefined;
   /** Why the track cannot be used, as part of a sentence. */
   flaw?: string | undefined;
 };
@@ -96,7 +101,7 @@ export type MediaSource = {
 
 /** The ffprobe entries that `readSource` reads. */
 export const PROBED_ENTRIES = [
-  'stream=index,codec_type,codec_name,profile,level,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,' +
+  'stream=index,id,codec_type,codec_name,profile,level,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,' +
     'color_range,field_order,color_space,color_primaries,color_transfer,r_frame_rate,duration,nb_frames,sample_rate,channels',
   'stream_tags=language,title',
   'stream_disposition=default,attached_pic,comment,hearing_impaired,visual_impaired,descriptions',
@@ -107,6 +112,7 @@ export const PROBED_ENTRIES = [
 
 const probedStream = z.object({
   index: z.int(),
+  id: z.coerce.number().optional(),
   codec_type: z.string().optional(),
   codec_name: z.string().default('unknown'),
   profile: z.string().default(''),
@@ -192,10 +198,10 @@ export function describeTrack({ index, kind, codec, language }: TrackName): stri
 
 const KINDS: Record<string, TrackName['kind']> = { video: 'video', audio: 'audio', subtitle: 'subtitles' };
 
-function trackName({ index, codec_type, codec_name, tags }: ProbedStream): TrackName[] {
+function trackName({ index, id, codec_type, codec_name, tags }: ProbedStream): TrackName[] {
   const kind = KINDS[codec_type ?? ''];
   return kind
-    ? [{ index, kind, codec: codec_name, language: languageTag(tags.language), title: tags.title }]
+    ? [{ index, id, kind, codec: codec_name, language: languageTag(tags.language), title: tags.title }]
     : [];
 }
 

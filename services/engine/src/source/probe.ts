@@ -5,7 +5,7 @@ import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
 import { containerTraits } from './containers.ts';
-import { checkEditLists } from './edit-lists.ts';
+import { checkEditLists, readEditLists, shownParts } from './edit-lists.ts';
 import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
@@ -101,7 +101,15 @@ const NEW_DESCRIPTION = 'New Extradata';
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const source = readSource(await describe(options));
   const tracks = chooseTracks(source);
-  if (containerTraits(source.container).hasEditLists) await checkEditLists(join(options.cwd, SOURCE_PATH));
+  const editLists = containerTraits(source.container).hasEditLists
+    ? await readEditLists(join(options.cwd, SOURCE_PATH))
+    : null;
+  const chosen = [tracks.video, ...tracks.audio].map(({ index }) => index);
+  if (editLists)
+    checkEditLists(
+      editLists,
+      source.tracks.filter(({ index }) => chosen.includes(index)),
+    );
   const {
     timeline,
     runs,
@@ -115,7 +123,13 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const { container, declaredDuration } = source;
   const video = tracks.video.scanTypeUnknown ? await withScanType(tracks.video, options) : tracks.video;
   const used = [video, ...audio].map(({ index }) => index);
-  const leftOut = source.tracks.filter(({ index }) => !used.includes(index));
+  const leftOut = source.tracks
+    .filter(({ index }) => !used.includes(index))
+    .map((track) =>
+      editLists && track.kind === 'subtitles'
+        ? { ...track, shown: shownParts(editLists.tracks.get(track.id ?? Number.NaN), source.startTime) }
+        : track,
+    );
   return {
     ...{ container, declaredDuration, end, gops, entryPoints, video, audio, leftOut },
     layout: await layoutOf(source, runs, options),

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CaptionsError, type Cue, MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
+import { CaptionsError, type Cue, MAX_CAPTIONS_BYTES, MAX_CUES } from '@framelane/captions/captions';
 import { readCaptions } from '@framelane/captions/read-captions';
 import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
 import type { CaptionsTrack } from '@framelane/contracts/manifest';
@@ -10,6 +10,7 @@ import { MAX_TEXT_FILE_BYTES, type MediaTools } from '../ffmpeg/media-tools.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
 import { grantFolder, OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { runTool, ToolError } from '../sandbox/run-tool.ts';
+import type { ShownPart } from '../source/edit-lists.ts';
 import type { TrackName } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { isTextCodec, TEXT_OPTIONS } from '../source/whitelist.ts';
@@ -80,6 +81,30 @@ type Result = { cues: Cue[]; flaw?: undefined } | { cues?: undefined; flaw: stri
 
 const TOO_SLOW: Result = { flaw: 'reading the text takes too long' };
 
+/** More edits than any player's trim makes. Each takes time for each cue. */
+const MAX_TEXT_EDITS = 32;
+
+/** The cues of a text track with an edit list, with times of the source instead of those of the track. */
+export function edited(cues: readonly Cue[], shown: readonly ShownPart[]): Result {
+  if (shown.length > MAX_TEXT_EDITS) return { flaw: `its edit list has more than ${MAX_TEXT_EDITS} parts` };
+  const parts: Cue[] = [];
+  for (const { at, from, lasts } of shown) {
+    const begin = toMilliseconds(from);
+    const end = toMilliseconds(from + lasts);
+    const shift = toMilliseconds(at - from);
+    for (const cue of cues) {
+      if (cue.end <= begin || cue.start >= end) continue;
+      parts.push({ ...cue, start: Math.max(begin, cue.start) + shift, end: Math.min(end, cue.end) + shift });
+    }
+    if (parts.length > MAX_CUES) return { flaw: `its edit list shows more than ${MAX_CUES} cues` };
+  }
+  return { cues: parts.toSorted((a, b) => a.start - b.start) };
+}
+
+function toMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000);
+}
+
 async function eachAlone(
   tracks: readonly TrackName[],
   directory: string,
@@ -115,7 +140,7 @@ async function convert(
       limitOutput: 0,
       onLine: () => {},
     });
-    return await Promise.all(tracks.map((_, at) => readFile(output, fileName(at))));
+    return await Promise.all(tracks.map((track, at) => readFile(output, fileName(at), track)));
   } catch (error) {
     if (error instanceof ToolOutputError) throw hostileOutput(error);
     if (!(error instanceof ToolError)) throw error;
@@ -131,10 +156,14 @@ function fileName(at: number): string {
   return `${at}.srt`;
 }
 
+/** With an edit list, ffmpeg begins each edit with the first text after its start, and loses text that began before it (measured). */
+const TIMES_OF_THE_MEDIA = ['-ignore_editlist', '1', '-copyts'];
+
 /** ffmpeg ends when every file has reached the size limit. */
 function textArguments(tracks: readonly TrackName[]): string[] {
+  const times = tracks.some(({ shown }) => shown !== undefined) ? TIMES_OF_THE_MEDIA : [];
   return [
-    ...['-nostdin', '-hide_banner', '-v', 'error', ...TEXT_OPTIONS, '-i', SOURCE_INPUT],
+    ...['-nostdin', '-hide_banner', '-v', 'error', ...TEXT_OPTIONS, ...times, '-i', SOURCE_INPUT],
     ...tracks.flatMap(({ index }, at) => [
       ...['-map', `0:${index}`, '-c:s', 'subrip', '-map_metadata', '-1', '-map_chapters', '-1'],
       ...['-avoid_negative_ts', 'disabled', '-fs', String(MAX_CAPTIONS_BYTES + 1)],
@@ -143,13 +172,14 @@ function textArguments(tracks: readonly TrackName[]): string[] {
   ];
 }
 
-async function readFile(output: ToolOutput, name: string): Promise<Result> {
+async function readFile(output: ToolOutput, name: string, { shown }: TrackName): Promise<Result> {
   const file = await output.file(name, MAX_TEXT_FILE_BYTES);
   if (file === null) return { flaw: 'its text cannot be read' };
   try {
     if (file.bytes > MAX_CAPTIONS_BYTES) return { flaw: 'it has more than 2 MiB of text' };
     const { buffer, bytesRead } = await file.handle.read(Buffer.alloc(file.bytes), 0, file.bytes, 0);
-    return { cues: readCaptions(buffer.subarray(0, bytesRead), 'subrip') };
+    const cues = readCaptions(buffer.subarray(0, bytesRead), 'subrip');
+    return shown === undefined ? { cues } : edited(cues, shown);
   } catch (error) {
     if (!(error instanceof CaptionsError)) throw error;
     return { flaw: error.flaw };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { withEditLists } from '../support/edit-lists.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 let bench: WorkerBench;
@@ -135,5 +136,21 @@ test('a track of 100,000 cues, or without any, is left out with the reason', asy
   expect(inputIssues.map(({ message }) => message)).toEqual([
     'Track 2 (subtitles, subrip) was left out: it has more than 2 MiB of text.',
     'Track 3 (subtitles, subrip) was left out: it has no cue with text and a duration.',
+  ]);
+});
+
+test('cues of MP4 are shown as its edit list says', async () => {
+  const files = { 'm.srt': srtOf(1) + cue(2, ['1,000', '1,900'], 'Cut') + cue(3, ['2,500', '3,500'], 'Moved') };
+  const path = await withTracks('unedited.mp4', files, ['-c:s', 'mov_text']);
+  const edits = [
+    { from: 1.5, lasts: 1.2 },
+    { from: 3.2, lasts: 0.8 },
+  ];
+  await writeFile(inBench('edited.mp4'), withEditLists(await readFile(path), [edits, edits]));
+  const { captions } = await transcode(inBench('edited.mp4'));
+  expect(captions[0]?.webvtt.split('\n\n').slice(1)).toEqual([
+    '00:00:00.000 --> 00:00:00.400\nCut',
+    '00:00:01.000 --> 00:00:01.200\nMoved',
+    '00:00:01.200 --> 00:00:01.500\nMoved\n',
   ]);
 });

@@ -85,14 +85,20 @@ export async function heardSeconds(directory: string, plan: EncodePlan): Promise
     'ffmpeg',
     [
       ...[...inputOptions(plan, 1), '-v', 'fatal', '-i', `${directory}/${SOURCE_PATH}`],
-      ...[...audioGraphs(plan).flatMap((graph) => ['-filter_complex', graph]), '-map', `[${plan.audio[0]?.name}]`],
+      ...[
+        ...audioGraphs(plan).flatMap((graph) => ['-filter_complex', graph]),
+        '-map',
+        `[${plan.audio[0]?.name}]`,
+      ],
       ...['-f', 'f32le', '-'],
     ],
     LONG_OUTPUT,
   );
   const samples = new Float32Array(new Uint8Array(stdout).buffer);
   const count = Math.floor(samples.length / 48_000 / PITCH_STEP) - 1;
-  return Array.from({ length: count }, (_, at) => secondAt(samples, Math.round((at + 1) * PITCH_STEP * 48_000)));
+  return Array.from({ length: count }, (_, at) =>
+    secondAt(samples, Math.round((at + 1) * PITCH_STEP * 48_000)),
+  );
 }
 
 /** Half of the samples that a pitch is measured in. */
