@@ -9,6 +9,8 @@ type Packets = {
   gops?: Gop[] | GopFlaw;
   frames?: number;
   start?: number;
+  /** Seconds that an edit list cuts from the start. */
+  cut?: number;
   end?: number;
   declared?: number;
   container?: string;
@@ -24,6 +26,7 @@ const plan = (
     gops = 'irregular',
     frames = 0,
     start = 0,
+    cut = 0,
     end = duration,
     declared,
     container = 'mp4',
@@ -39,7 +42,7 @@ const plan = (
       video: videoTrack(video),
       leftOut: [],
       audio: channels === 0 ? [] : [{ ...audioTrack({ channels }), start: 0, frames: audioFrames }],
-      timeline: { cut: 0, frames: duration * rate, start, duration, averageRate: rate, grid: grid ?? null },
+      timeline: { cut, frames: duration * rate, start, duration, averageRate: rate, grid: grid ?? null },
       end,
       declaredDuration: declared ?? null,
       gops,
@@ -72,6 +75,13 @@ describe('an encode plan', () => {
     ['before zero', -1, 0, 250],
   ])('has a frame at zero when the video starts %s', (_, start, lead, frames) => {
     expect(plan(10, {}, 2, { start })).toMatchObject({ lead, frames });
+  });
+
+  test.each([
+    ['with it', 2.2, 2.2, 195],
+    ['half a second after it', 2.71, 2.19, 195],
+  ])('begins where an edit list does if the video starts %s', (_, start, lead, frames) => {
+    expect(plan(10, {}, 2, { cut: 2.2, start })).toMatchObject({ lead, frames });
   });
 
   test('passes compatible tracks through, unless that failed before', () => {

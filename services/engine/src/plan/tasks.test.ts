@@ -81,6 +81,15 @@ describe('the tasks of a video', () => {
     expect(tasks).toContainEqual({ kind: 'images', keyFramesOnly });
   });
 
+  test('take images from all frames if the first key frame is late', () => {
+    const source = sourceOf(600, 2);
+    const late = { ...source, entryPoints: source.entryPoints.filter((time) => time > 12) };
+    expect(planTasks(late, planOf(600), PIECE_SECONDS)?.tasks).toContainEqual({
+      kind: 'images',
+      keyFramesOnly: false,
+    });
+  });
+
   test('take images of interlaced video from all frames', () => {
     const source = { ...sourceOf(600, 2), video: videoTrack({ interlaced: true }) };
     expect(planTasks(source, planOf(600), PIECE_SECONDS)?.tasks).toContainEqual({

@@ -40,3 +40,33 @@ test.each([
 ])('frames %s have no result', (_, times) => {
   expect(scan(...times)).toBeNull();
 });
+
+type Packet = [time: number, isHidden: boolean];
+
+const edited = (...packets: Packet[]) => {
+  const audio = new AudioScan(5, 48_000);
+  for (const [time, isHidden] of packets) audio.add(time, 300, isHidden);
+  return { start: audio.start, packets: audio.packets, result: audio.result() };
+};
+
+test('hidden packets at the beginning belong to a copy, but not to what is heard', () => {
+  expect(edited([5 - FRAME, true], [5, false], [5 + FRAME, false])).toEqual({
+    ...{ start: 0, packets: 2 },
+    result: { start: expect.closeTo(-FRAME), frames: 3, bytes: 900 },
+  });
+});
+
+test('hidden packets after the audible ones do not count', () => {
+  expect(edited([5, false], [5 + FRAME, false], [5 + 2 * FRAME, true])).toEqual({
+    ...{ start: 0, packets: 2 },
+    result: { start: 0, frames: 2, bytes: 600 },
+  });
+});
+
+test('a copy would bring back hidden packets between audible ones', () => {
+  expect(edited([5, false], [5 + FRAME, true], [5 + FRAME, false]).result).toBeNull();
+});
+
+test('of hidden packets alone, nothing is heard', () => {
+  expect(edited([5, true], [5 + FRAME, true])).toMatchObject({ packets: 0, start: Number.NaN });
+});

@@ -135,6 +135,7 @@ async function editsOf(
   const header = list ? await read(file, list, 0, LIST_HEADER_BYTES) : Buffer.of();
   if (!list || header.length < LIST_HEADER_BYTES) return [];
   const mediaScale = await numberIn(file, track, 'mdia', 'mdhd');
+  if (!(scale > 0 && mediaScale > 0)) return [];
   const hasLargeTimes = header[0] === 1;
   const entryBytes = hasLargeTimes ? 20 : 12;
   const count = Math.min(header.readUInt32BE(4), MAX_EDITS);

@@ -161,6 +161,47 @@ describe('a timeline', () => {
     expect([timeline.packets, timeline.end]).toEqual([25, expect.closeTo(2)]);
   });
 
+  describe('with hidden packets', () => {
+    /** Two edits, of 1.01 and one second of 25 frames a second, with the packets that an edit list hides. */
+    const edits = (hide: (timeline: PacketTimeline, pts: number) => void, startTime = 0) => {
+      const timeline = new PacketTimeline(startTime, false);
+      for (const pts of [-0.08, -0.04]) hide(timeline, pts);
+      for (const packet of steady(26)) timeline.add(...packet);
+      for (const pts of [1.04, 0.97]) hide(timeline, pts);
+      for (const packet of steady(25, 1.01)) timeline.add(...packet);
+      hide(timeline, 2.01);
+      return timeline;
+    };
+    const hidden = edits((timeline, pts) => timeline.addHidden(pts));
+
+    test('counts what is displayed, at its own rate', () => {
+      expect(hidden.result()).toEqual({
+        ...{ cut: 0, frames: 51, start: 0, duration: expect.closeTo(2.01) },
+        ...{ averageRate: expect.closeTo(25), grid: { numerator: 25, denominator: 1 } },
+      });
+      expect(hidden.packets).toBe(56);
+    });
+
+    test('knows which have times of displayed ones', () => {
+      expect(hidden.hidesWithin).toBe(true);
+      const single = new PacketTimeline(0, false);
+      single.addHidden(-0.04);
+      for (const packet of steady(25)) single.add(...packet);
+      single.addHidden(1);
+      expect(single.hidesWithin).toBe(false);
+      single.addHidden(0.5);
+      expect(single.hidesWithin).toBe(true);
+    });
+
+    test('begins after those before zero, which ffmpeg displays if the file is fragmented', () => {
+      const timeline = new PacketTimeline(-2, false);
+      timeline.addHidden(-2);
+      for (const packet of steady(25)) timeline.add(...packet);
+      expect(timeline.result()).toMatchObject({ cut: 2, start: 2, duration: expect.closeTo(3), frames: 25 });
+      expect(measure(steady(25), { startTime: -2 })).toMatchObject({ cut: 0, start: 2 });
+    });
+  });
+
   test('counts a frame without a timestamp', () => {
     const packets: Packet[] = [...steady(25), [Number.NaN, Number.NaN, 0.04]];
     expect(measure(packets)).toMatchObject({ frames: 26, duration: expect.closeTo(1) });

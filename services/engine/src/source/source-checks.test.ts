@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import type { AudioTrack, VideoTrack } from './media-source.ts';
-import { checkTimeline, chooseTracks, VideoBudget } from './source-checks.ts';
+import { checkHiddenPackets, checkTimeline, chooseTracks, VideoBudget } from './source-checks.ts';
 
 const video = videoTrack;
 const audio = (changes: Partial<AudioTrack> = {}) => audioTrack({ isDefault: false, ...changes });
@@ -190,4 +190,14 @@ describe('the frame budget', () => {
       expect.objectContaining({ code, retryable: false }),
     );
   });
+});
+
+test.each([
+  [true, 'av1', true],
+  [false, 'av1', false],
+  [true, 'h264', false],
+])('hidden packets among displayed ones (%s) of %s are refused: %s', (hidesWithin, codec, isRefused) => {
+  const check = () => checkHiddenPackets({ hidesWithin }, codec);
+  if (isRefused) expect(check).toThrow('not supported for AV1');
+  else expect(check).not.toThrow();
 });

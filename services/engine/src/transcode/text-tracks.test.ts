@@ -5,7 +5,7 @@ import { createLogger } from '@framelane/service-kit/logger';
 import { expect, jest, test } from '@jest/globals';
 import type { TrackName } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
-import { readTextTracks, toCaptions } from './text-tracks.ts';
+import { edited, readTextTracks, toCaptions } from './text-tracks.ts';
 
 const cue = (start: number, end: number) => ({ start, end, settings: '', text: 'A' });
 
@@ -22,6 +22,28 @@ test('cues move with the video, and those outside of it are left out', () => {
       webvtt: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.460\nA\n\n00:00:01.460 --> 00:00:02.460\nA\n',
     },
   ]);
+});
+
+test('an edit list moves cues, and cuts those at its boundaries', () => {
+  const cues = [cue(0, 900), cue(1500, 2500), cue(4000, 5000)];
+  const all = { from: 0, lasts: Number.POSITIVE_INFINITY };
+  expect(edited(cues, [{ at: 0, ...all }])).toEqual({ cues });
+  expect(
+    edited(cues, [
+      { at: 1, from: 2, lasts: 2.5 },
+      { at: 3.5, from: 0.5, lasts: 1 },
+    ]),
+  ).toEqual({ cues: [cue(1000, 1500), cue(3000, 3500), cue(3500, 3900)] });
+});
+
+test.each([
+  ['parts', 33, 1],
+  ['cues', 20, 2501],
+])('an edit list of too many %s is a flaw', (_, parts, count) => {
+  const shown = Array.from({ length: parts }, () => ({ at: 0, from: 0, lasts: 1 }));
+  const cues = Array.from({ length: count }, () => cue(0, 1));
+  expect(edited(cues, shown)).toMatchObject({ flaw: expect.stringContaining('edit list') });
+  expect(edited(cues.slice(1), shown.slice(1))).toHaveProperty('cues');
 });
 
 const track = (index: number): TrackName => ({

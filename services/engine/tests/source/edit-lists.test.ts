@@ -3,12 +3,13 @@
  * `EDIT_LISTS=1 PROPERTY_SEED=<seed>` repeats it.
  */
 import { join } from 'node:path';
+import type { PieceTask } from '@framelane/contracts/transcode-plan';
 import { Random, testSeed } from '@framelane/test-kit/random';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { ExplainedPlan } from '../../src/plan/encode-plan.ts';
-import type { ProbedSource } from '../../src/source/probe.ts';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { toFraction } from '../../src/source/frame-rate.ts';
 import type { Edit } from '../support/edit-lists.ts';
 import {
+  type ClipName,
   EditedClip,
   frameChecksums,
   heardSeconds,
@@ -16,208 +17,255 @@ import {
   RATE,
   SECONDS,
 } from '../support/edited-clips.ts';
-import { framesOfPieces, framesOfWhole } from '../support/encoder-frames.ts';
-import { TaskBench } from '../support/task-bench.ts';
+import { type EncoderFrame, framesOfPieces, framesOfWhole } from '../support/encoder-frames.ts';
+import { TaskBench, type TaskVideo } from '../support/task-bench.ts';
 
-const COUNT = Number(process.env.EDIT_LISTS ?? 5);
+const COUNT = Number(process.env.EDIT_LISTS ?? 4);
 const FIRST_SEED = testSeed(1);
 
 jest.setTimeout(120_000 + COUNT * 20_000);
 
-const CLIPS = {
-  'without B-frames': { delay: 0, options: ['-g', '50', '-bf', '0'] },
-  'with B-frames': { delay: 2, options: ['-preset', 'veryfast', '-g', '50', '-bf', '2'] },
-  'with open GOPs': {
-    delay: 2,
-    options: [
-      '-preset',
-      'veryfast',
-      '-g',
-      '40',
-      '-bf',
-      '3',
-      '-x264-params',
-      'open-gop=1:b-pyramid=normal:b-adapt=0',
-    ],
-  },
-  'in fragments': {
-    delay: 2,
-    options: [
-      ...['-preset', 'veryfast', '-g', '50', '-bf', '2'],
-      ...['-movflags', '+frag_keyframe+default_base_moof+delay_moov'],
-    ],
-  },
-};
-type ClipName = keyof typeof CLIPS;
+/** Long enough for pieces only if the edits are. */
+const PIECE_SECONDS = 5;
 
 let bench: TaskBench;
-const clips = new Map<ClipName, EditedClip>();
 beforeAll(async () => {
   bench = await TaskBench.start({ preset: 'ultrafast' });
 });
 afterAll(() => bench.stop());
 
-async function clipOf(name: ClipName): Promise<EditedClip> {
-  const { delay, options } = CLIPS[name];
-  const known = clips.get(name) ?? (await EditedClip.make(join(bench.directory, 'clip.mp4'), delay, options));
-  clips.set(name, known);
-  return known;
+const inBench = (name: string) => join(bench.directory, name);
+
+type Lists = { video: readonly Edit[]; audio: readonly Edit[] };
+
+/** A clip with edit lists, as a stored source. */
+async function storeEdited(name: ClipName, { video, audio }: Lists): Promise<TaskVideo> {
+  const clip = await EditedClip.make(name, inBench('clip.mp4'));
+  await clip.write(inBench('edited.mp4'), { video, audio });
+  return bench.store(inBench('edited.mp4'));
 }
 
-type Lists = { video: Edit[]; audio: Edit[] };
-
-/** What becomes of a clip with these edit lists. */
-async function resultOf(name: ClipName, { video, audio }: Lists) {
-  const clip = await clipOf(name);
-  const path = join(bench.directory, 'edited.mp4');
-  await clip.write(path, video, audio);
-  const stored = await bench.store(path);
-  const { source, plan, tasks } = await bench.plan(stored, 6, false);
+/** What becomes of a clip with edit lists. */
+async function measure(name: ClipName, lists: Lists) {
+  const clip = await EditedClip.make(name, inBench('clip.mp4'));
+  const stored = await storeEdited(name, lists);
+  const { source, plan, tasks } = await bench.plan(stored, PIECE_SECONDS, false);
+  const pieces = tasks?.tasks.filter((task): task is PieceTask => task.kind === 'piece') ?? [];
   return bench.withSource(stored, async (directory) => {
-    const whole = checksumsOf(await framesOfWhole(directory, plan));
-    const pieces = tasks?.tasks.filter((task) => task.kind === 'piece') ?? [];
-    const inputs = pieces.map((piece) => ({ directory, piece }));
-    const ofPieces = inputs.length > 0 ? await framesOfPieces(plan, inputs) : [];
+    const ofPieces = await bench.withPieceInputs(stored, directory, pieces, async (inputs) =>
+      inputs.length > 0 ? framesOfPieces(plan, inputs) : [],
+    );
     return {
-      ...{ source, plan, isCut: pieces.length > 0 },
-      whole: clip.numbersOf(whole),
-      displayed: clip.numbersOf(await frameChecksums(path)),
-      pieces: clip.numbersOf(ofPieces.flatMap(checksumsOf)),
+      ...{ source, plan },
+      /** The numbers of the frames that enter the encoder in one run, and in the runs of the pieces. */
+      frames: clip.numbersOf(checksumsOf(await framesOfWhole(directory, plan))),
+      inPieces: pieces.length > 0 ? clip.numbersOf(ofPieces.flatMap(checksumsOf)) : null,
+      displayed: clip.numbersOf(await frameChecksums(inBench('edited.mp4'))),
       heard: await heardSeconds(directory, plan),
     };
   });
 }
 
-function checksumsOf(frames: Map<string, { checksum: string }[]>): string[] {
+function checksumsOf(frames: ReadonlyMap<string, readonly EncoderFrame[]>): string[] {
   return [...frames.values()].flat().map(({ checksum }) => checksum);
 }
 
-/** What an edit list shows, as seconds of the presentation. */
-type Shown = { at: number; from: number; until: number };
+/** A part of the clip. Times are in seconds of the presentation, except `from`, which is one of the clip. */
+type Part = { at: number; until: number; from: number };
 
-function shownBy(edits: readonly Edit[]): Shown[] {
-  const shown: Shown[] = [];
+function partsOf(edits: readonly Edit[]): Part[] {
   let at = 0;
-  for (const { from, lasts } of edits) {
-    const until = Math.min(at + lasts, at + SECONDS - (from ?? 0));
-    if (from !== null) shown.push({ at, from, until });
+  return edits.flatMap(({ from, lasts }) => {
+    const begin = at;
     at += lasts;
-  }
-  return shown;
+    // 0 stands for all, in fragments.
+    return from === null ? [] : [{ at: begin, from, until: begin + (lasts || SECONDS - from) }];
+  });
 }
 
-/** Whether a measured second of the clip is what an edit list shows at a second of the presentation, or near it. */
-function isShown(measured: number, second: number, shown: readonly Shown[], tolerance: number): boolean {
-  return shown.some(
-    ({ at, from, until }) =>
-      second > at - tolerance &&
-      second < until + tolerance &&
-      Math.abs(measured - (from + second - at)) < tolerance,
+/** Whether a second of the clip is what is presented at a time. */
+function isPresented(second: number, time: number, parts: readonly Part[], tolerance: number): boolean {
+  return parts.some(({ at, until, from }) => {
+    const isNow = time > at - tolerance && time < until + tolerance;
+    return isNow && Math.abs(from + time - at - second) < tolerance;
+  });
+}
+
+/** ffmpeg moves an edit after the first one by up to three frames if there are B-frames, and loses up to two frames of its audio (measured). */
+const JOIN_TOLERANCE = 0.17;
+
+/** What is wrong with the frames and the audio of a clip with edit lists. */
+async function complaints(name: ClipName, lists: Lists): Promise<string[]> {
+  const { source, plan, frames, inPieces, displayed, heard } = await measure(name, lists);
+  const { cut } = source.timeline;
+  const [seen, audible] = [partsOf(lists.video), partsOf(lists.audio)];
+  const start = seen[0]?.at ?? 0;
+  const origin = Math.min(start, audible[0]?.at ?? 0) + plan.lead - cut;
+  const duration = (seen.at(-1)?.until ?? 0) - origin;
+  const isSingle = seen.length === 1;
+  const wrong = frames.filter((number, at) => {
+    const time = Math.max(start, at / RATE + origin);
+    return !isPresented(number / RATE, time, seen, isSingle ? 0.07 : JOIN_TOLERANCE);
+  });
+  const unheard = heard.filter((second, at) => {
+    const time = (at + 1) * PITCH_STEP + origin;
+    const isNearCut = audible.some((part) =>
+      [part.at, part.until].some((end) => Math.abs(time - end) < 0.15),
+    );
+    if (isNearCut) return false;
+    return Number.isNaN(second)
+      ? audible.some((part) => time > part.at && time < part.until)
+      : !isPresented(second, time, audible, audible.length === 1 ? 0.03 : JOIN_TOLERANCE);
+  });
+  const found: [boolean, string][] = [
+    [wrong.length > 0, `${wrong.length} wrong frames: ${wrong.slice(0, 5)}`],
+    [unheard.length > 0, `${unheard.length} wrong tones: ${unheard.slice(0, 5)}`],
+    [frames.length !== plan.frames, `${frames.length} of ${plan.frames} frames`],
+    [
+      Math.abs(plan.duration - duration) > (isSingle ? 0.05 : JOIN_TOLERANCE),
+      `${plan.duration} seconds, not ${duration}`,
+    ],
+    // ffmpeg displays what edit lists of fragments and of AV1 hide. With a lead, its times are not those of the plan.
+    [
+      name !== 'in AV1' && cut === 0 && plan.lead === 0 && !isEqual(frames, displayed),
+      `not as displayed: ${displayed.length} frames`,
+    ],
+    [inPieces !== null && !isEqual(frames, inPieces), 'pieces differ'],
+    [plan.inputIssues.length > 0, JSON.stringify(plan.inputIssues)],
+  ];
+  return found.filter(([isWrong]) => isWrong).map(([, what]) => what);
+}
+
+/** Whether the same frames are shown. The last one may be longer. */
+function isEqual(frames: readonly number[], displayed: readonly number[]): boolean {
+  return (
+    Math.abs(frames.length - displayed.length) <= 1 &&
+    displayed.every((number, at) => at >= frames.length || number === frames[at])
   );
 }
 
-test('test', async () => {
-  const found: unknown[] = [];
-  const stats: string[] = [];
-  for (let seed = FIRST_SEED; seed < FIRST_SEED + COUNT; seed += 1) {
-    const random = new Random(seed);
-    const name = random.pick(Object.keys(CLIPS) as ClipName[]);
-    const lists = randomLists(random, name);
-    const result = await resultOf(name, lists);
-    stats.push(
-      `${seed} ${name} ${lists.video.length} cut=${result.isCut} lead=${result.plan.lead} frames=${result.plan.frames} layout=${result.source.layout !== null}`,
-    );
-    found.push(
-      ...complaints(lists, name, result).map((complaint) => ({
-        seed,
-        name,
-        lists: JSON.stringify(lists),
-        complaint,
-      })),
-    );
-  }
-  if (process.env.SHOW) console.log(stats.join('\n'));
-  expect(found).toEqual([]);
-});
+const KINDS: readonly ClipName[] = ['without B-frames', 'with B-frames', 'with open GOPs', 'in fragments'];
 
 function randomLists(random: Random, name: ClipName): Lists {
-  const list = (count: number): Edit[] => {
+  const start = () => random.fraction() * (SECONDS - 2);
+  if (name === 'in fragments') {
+    const from = start();
+    const whole = (begin: number): Edit[] => [{ from: begin, lasts: 0 }];
+    return { video: whole(from), audio: whole(random.below(2) === 0 ? from : start()) };
+  }
+  const list = (): Edit[] => {
     const wait = random.below(3) === 0 ? [{ from: null, lasts: 0.04 + random.fraction() }] : [];
+    const count = 1 + random.below(4);
     const edits = Array.from({ length: count }, () => {
-      const from = random.fraction() * (SECONDS - 2);
-      return { from, lasts: Math.min(SECONDS - from, 0.4 + random.fraction() * (count === 1 ? SECONDS : 6)) };
+      const from = count === 1 ? 8 * random.fraction() : start();
+      const longest = Math.min(SECONDS - from, count === 1 ? SECONDS : 6);
+      return { from, lasts: 0.4 + random.fraction() * (longest - 0.4) };
     });
     return [...wait, ...edits];
   };
-  if (name === 'in fragments') {
-    const [from] = [random.fraction() * 10];
-    return {
-      video: [{ from, lasts: 0 }],
-      audio: [{ from: random.below(2) === 0 ? from : random.fraction() * 10, lasts: 0 }],
-    };
-  }
-  const video = list(1 + random.below(4));
-  return { video, audio: random.below(2) === 0 ? video : list(1 + random.below(4)) };
+  const video = list();
+  return { video, audio: random.below(2) === 0 ? video : list() };
 }
 
-function complaints(
-  { video, audio }: Lists,
-  name: ClipName,
-  {
-    source,
-    plan,
-    whole,
-    displayed,
-    pieces,
-    heard,
-    isCut,
-  }: {
-    source: ProbedSource;
-    plan: ExplainedPlan;
-    whole: number[];
-    displayed: number[];
-    pieces: number[];
-    heard: number[];
-    isCut: boolean;
-  },
-): string[] {
-  const open = (edits: Edit[]) =>
-    edits.map((edit) => (edit.lasts === 0 ? { ...edit, lasts: SECONDS } : edit));
-  const seen = shownBy(open(video));
-  const audible = shownBy(open(audio));
-  const origin = Math.min(seen[0]?.at ?? 0, audible[0]?.at ?? 0) + plan.lead - source.timeline.cut;
-  const end = (seen.at(-1)?.until ?? 0) - origin;
-  const joins = seen.length - 1;
+test('frames and audio are those that random edit lists show', async () => {
   const found: string[] = [];
-  if (Math.abs(plan.frames / RATE - end) > 0.05 + 0.1 * joins)
-    found.push(`duration ${plan.frames / RATE}, not ${end}`);
-  if (whole.length !== plan.frames) found.push(`${whole.length} frames of ${plan.frames}`);
-  if (source.timeline.cut === 0 && plan.lead === 0) {
-    const d = whole.filter((number, at) => number !== displayed[at]).length;
-    if (d > 1) found.push(`${d} of ${whole.length} frames differ from those displayed ${displayed.length}`);
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + COUNT; seed += 1) {
+    const random = new Random(seed);
+    const name = KINDS[seed % KINDS.length] as ClipName;
+    const lists = randomLists(random, name);
+    const wrong = await complaints(name, lists);
+    if (wrong.length > 0) found.push(`seed ${seed}, ${name}, ${JSON.stringify(lists)}: ${wrong.join('; ')}`);
   }
-  if (plan.inputIssues.length > 0) found.push(JSON.stringify(plan.inputIssues));
-  const wrong = whole
-    .map((number, at) => [at, number] as const)
-    .filter(
-      ([at, number]) =>
-        !isShown(
-          number / RATE,
-          Math.max(at / RATE + origin, seen[0]?.at ?? 0),
-          seen,
-          joins === 0 ? 0.07 : 0.17,
-        ),
-    );
-  if (wrong.length > 0) found.push(`${wrong.length} wrong frames: ${JSON.stringify(wrong.slice(0, 5))}`);
-  if (isCut && JSON.stringify(pieces) !== JSON.stringify(whole)) found.push('pieces differ');
-  const unheard = heard
-    .map((second, at) => [(at + 1) * PITCH_STEP, second] as const)
-    .filter(([at, second]) => {
-      const time = at + origin;
-      if (Number.isNaN(second)) return audible.some((a) => time > a.at + 0.1 && time < a.until - 0.1);
-      return !isShown(second, time, audible, 0.1) && !audible.some((a) => Math.abs(time - a.at) < 0.15);
+  expect(found).toEqual([]);
+});
+
+const both = (edits: readonly Edit[]): Lists => ({ video: edits, audio: edits });
+
+test.each<[string, ClipName, Lists]>([
+  ['a part between two key frames, in pieces', 'with open GOPs', both([{ from: 3.3, lasts: 17 }])],
+  [
+    'a part in reverse order',
+    'with B-frames',
+    both([
+      { from: 12, lasts: 2 },
+      { from: 3, lasts: 2 },
+    ]),
+  ],
+  [
+    'a part twice',
+    'without B-frames',
+    both([
+      { from: 5.1, lasts: 2 },
+      { from: 5.1, lasts: 2 },
+    ]),
+  ],
+  ['a part of AV1, whose decoder shows hidden frames', 'in AV1', both([{ from: 3.3, lasts: 17 }])],
+])('an edit list shows %s', async (_, name, lists) => {
+  expect(await complaints(name, lists)).toEqual([]);
+});
+
+test('an edit list with cuts between frames does not change the frame rate', async () => {
+  const edits = [
+    { from: 0.5, lasts: 1.01 },
+    { from: 4.3, lasts: 1.02 },
+    { from: 2.1, lasts: 0.99 },
+  ];
+  const { plan } = await bench.plan(
+    await storeEdited('at 29.97 frames a second', both(edits)),
+    PIECE_SECONDS,
+  );
+  expect(toFraction(plan.frameRate)).toBe('30000/1001');
+  expect(plan.inputIssues).toEqual([]);
+  expect(Math.abs(plan.duration - 3.02)).toBeLessThan(0.04);
+});
+
+describe('a file is refused if the edit list of a track', () => {
+  const usual = [{ from: 0, lasts: 5 }];
+  test.each<[string, ClipName, Lists, RegExp]>([
+    [
+      'has a gap',
+      'with B-frames',
+      {
+        video: usual,
+        audio: [
+          { from: 0, lasts: 2 },
+          { from: null, lasts: 1 },
+          { from: 3, lasts: 2 },
+        ],
+      },
+      /^The edit list of track 2 \(audio, aac\) has a gap/,
+    ],
+    [
+      'changes the speed',
+      'with B-frames',
+      both([{ from: 0, lasts: 5, rate: 0.5 }]),
+      /^The edit list of track 1 \(video, h264\) changes the speed/,
+    ],
+    [
+      'joins parts of fragments',
+      'in fragments',
+      both([...usual, { from: 10, lasts: 5 }]),
+      /^The edit list of track 1 \(video, h264\) has several parts, and the file is fragmented/,
+    ],
+    ['joins parts of AV1', 'in AV1', both([...usual, { from: 10.5, lasts: 5 }]), /not supported for AV1/],
+    [
+      'delays a part of AV1',
+      'in AV1',
+      {
+        video: [
+          { from: null, lasts: 1 },
+          { from: 10.5, lasts: 5 },
+        ],
+        audio: usual,
+      },
+      /not supported for AV1/,
+    ],
+    ['shows nothing', 'with B-frames', both([{ from: 1, lasts: 0 }]), /no frames/],
+  ])('%s', async (_, name, lists, message) => {
+    const stored = await storeEdited(name, lists);
+    await expect(bench.plan(stored, PIECE_SECONDS)).rejects.toMatchObject({
+      ...{ code: 'malformed_media', retryable: false },
+      message: expect.stringMatching(message),
     });
-  if (unheard.length > 0)
-    found.push(`${unheard.length} of ${heard.length} wrong pitches: ${JSON.stringify(unheard.slice(0, 5))}`);
-  return found;
-}
+  });
+});

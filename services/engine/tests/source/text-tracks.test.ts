@@ -140,7 +140,9 @@ test('a track of 100,000 cues, or without any, is left out with the reason', asy
 });
 
 test('cues of MP4 are shown as its edit list says', async () => {
-  const files = { 'm.srt': srtOf(1) + cue(2, ['1,000', '1,900'], 'Cut') + cue(3, ['2,500', '3,500'], 'Moved') };
+  const files = {
+    'm.srt': srtOf(1) + cue(2, ['1,000', '1,900'], 'Cut') + cue(3, ['2,500', '3,500'], 'Moved'),
+  };
   const path = await withTracks('unedited.mp4', files, ['-c:s', 'mov_text']);
   const edits = [
     { from: 1.5, lasts: 1.2 },

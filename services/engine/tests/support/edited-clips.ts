@@ -30,10 +30,29 @@ const BT709 = ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc'
 /** AAC begins with one frame of priming samples. */
 const AUDIO_DELAY = 1024 / 48_000;
 
+const GOPS = ['-preset', 'veryfast', '-g', '50', '-bf'];
+/** The options of each clip, and the number of frames by which its B-frames delay it. */
+const CLIPS = {
+  'without B-frames': { delay: 0, options: [...GOPS, '0'] },
+  'with B-frames': { delay: 2, options: [...GOPS, '2'] },
+  'with open GOPs': {
+    delay: 2,
+    options: [...GOPS, '3', '-x264-params', 'open-gop=1:b-pyramid=normal:b-adapt=0'],
+  },
+  'in fragments': {
+    delay: 2,
+    options: [...GOPS, '2', '-movflags', '+frag_keyframe+default_base_moof+delay_moov'],
+  },
+  'in AV1': { delay: 0, options: ['-c:v', 'libaom-av1', '-cpu-used', '8', '-usage', 'realtime', '-g', '50'] },
+  'at 29.97 frames a second': { delay: 2, options: [...GOPS, '2', '-vf', 'fps=30000/1001'] },
+};
+export type ClipName = keyof typeof CLIPS;
+
 /** A clip whose frames are known by their checksums. */
 export class EditedClip {
+  static readonly #made = new Map<ClipName, EditedClip>();
   readonly #file: Buffer;
-  /** Seconds from the beginning of the media to the first frame: the time that frames wait for B-frames. */
+  /** Seconds from the beginning of the media to the first frame. */
   readonly #delay: number;
   readonly #numbers: ReadonlyMap<string, number>;
 
@@ -43,16 +62,20 @@ export class EditedClip {
     this.#numbers = numbers;
   }
 
-  /** @param path for a file that the clip may leave there */
-  static async make(path: string, delayedFrames: number, options: readonly string[]): Promise<EditedClip> {
-    const clip = await makeClip(path, { ...COUNTED, options: [...BT709, '-c:a', 'aac', ...options] });
-    const checksums = await frameChecksums(clip);
-    const numbers = new Map(checksums.map((checksum, number) => [checksum, number]));
-    return new EditedClip(await readFile(clip), delayedFrames / RATE, numbers);
+  /** @param path where the clip may be written */
+  static async make(name: ClipName, path: string): Promise<EditedClip> {
+    const known = EditedClip.#made.get(name);
+    if (known) return known;
+    const { delay, options } = CLIPS[name];
+    await makeClip(path, { ...COUNTED, options: [...BT709, '-c:a', 'aac', ...options] });
+    const numbers = new Map((await frameChecksums(path)).map((checksum, number) => [checksum, number]));
+    const clip = new EditedClip(await readFile(path), delay / RATE, numbers);
+    EditedClip.#made.set(name, clip);
+    return clip;
   }
 
   /** Writes the clip with other edit lists. Times are in seconds from the first frame and the first sample. */
-  async write(path: string, video: readonly Edit[], audio: readonly Edit[]): Promise<void> {
+  async write(path: string, { video, audio }: Record<'video' | 'audio', readonly Edit[]>): Promise<void> {
     const delayed = (edits: readonly Edit[], delay: number) =>
       edits.map((edit) => ({ ...edit, from: edit.from === null ? null : edit.from + delay }));
     const lists = [delayed(video, this.#delay), delayed(audio, AUDIO_DELAY)];

@@ -26,6 +26,7 @@ import { SourceCache } from '../../src/transcode/source-cache.ts';
 import { runTask } from '../../src/transcode/task-job.ts';
 import { readTextTracks } from '../../src/transcode/text-tracks.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type TranscodeSettings } from '../../src/transcode-settings.ts';
+import type { PieceInput } from './encoder-frames.ts';
 import type { StoredVideos } from './worker-bench.ts';
 
 const WORKSPACE = newId('ws');
@@ -114,6 +115,27 @@ export class TaskBench implements StoredVideos {
     const isShared = parts !== undefined;
     const job = { ...video, sourceKey: sourceOf(video.videoId), hashSource: false, isShared, parts };
     return withSource(job, this.#context(), work);
+  }
+
+  /**
+   * Runs work with the directories of pieces: each has what its run needs of the source.
+   *
+   * @param directory has the source of the video
+   */
+  async withPieceInputs<T>(
+    video: TaskVideo,
+    directory: string,
+    [piece, ...others]: readonly PieceTask[],
+    work: (inputs: PieceInput[]) => Promise<T>,
+  ): Promise<T> {
+    if (piece === undefined) return work([]);
+    const withOthers = (ownDirectory: string) =>
+      this.withPieceInputs(video, directory, others, (inputs) =>
+        work([{ directory: ownDirectory, piece }, ...inputs]),
+      );
+    return piece.bytes === undefined
+      ? withOthers(directory)
+      : this.withSource(video, withOthers, piece.bytes);
   }
 
   /** Runs a task of a video as a try of the first attempt, by default as the first try. */

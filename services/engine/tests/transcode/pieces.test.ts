@@ -6,16 +6,11 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { encodedRungs } from '../../src/plan/encode-plan.ts';
-import {
-  compareWithWhole,
-  framesOfPieces,
-  framesOfWhole,
-  type PieceInput,
-} from '../support/encoder-frames.ts';
+import { compareWithWhole, framesOfPieces, framesOfWhole } from '../support/encoder-frames.ts';
 import { decrypted, hlsViolations } from '../support/hls-rules.ts';
 import { type DisplayMatrix, withDisplayMatrix } from '../support/mp4-boxes.ts';
 import { renditionFile } from '../support/rendition-file.ts';
-import { TaskBench, type TaskVideo } from '../support/task-bench.ts';
+import { TaskBench } from '../support/task-bench.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 let bench: TaskBench;
@@ -227,21 +222,6 @@ async function makeSource({ file, copied, matrix, ...clip }: Source): Promise<st
   return matrix || copied ? changed : path;
 }
 
-/** Runs work with a directory for each piece: that of the whole source, or one with only the parts that the piece needs. */
-async function withPieceInputs<T>(
-  video: TaskVideo,
-  directory: string,
-  [piece, ...others]: readonly PieceTask[],
-  work: (inputs: PieceInput[]) => Promise<T>,
-): Promise<T> {
-  if (piece === undefined) return work([]);
-  const withOthers = (ownDirectory: string) =>
-    withPieceInputs(video, directory, others, (inputs) =>
-      work([{ directory: ownDirectory, piece }, ...inputs]),
-    );
-  return piece.bytes === undefined ? withOthers(directory) : bench.withSource(video, withOthers, piece.bytes);
-}
-
 describe('the frames that enter the encoders of all pieces are those of one run', () => {
   test.each(Object.entries(SOURCES))('%s', async (_, source) => {
     const stored = await bench.store(await makeSource(source));
@@ -253,7 +233,7 @@ describe('the frames that enter the encoders of all pieces are those of one run'
       const fromParts = pieces.filter(({ bytes }) => bytes !== undefined).length;
       if (source.inParts) expect(fromParts).toBeGreaterThanOrEqual(pieces.length / 2);
       else expect(fromParts).toBe(0);
-      const ofPieces = await withPieceInputs(stored, directory, pieces, (inputs) =>
+      const ofPieces = await bench.withPieceInputs(stored, directory, pieces, (inputs) =>
         framesOfPieces(encode, inputs),
       );
       for (const [name, frames] of whole) {

@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import { KeyFrameScan } from './key-frame-scan.ts';
+
+type Packet = [pts: number, dts: number, isKey?: boolean, isHidden?: boolean];
+
+function scan(...packets: Packet[]): KeyFrameScan {
+  const keyFrames = new KeyFrameScan(10);
+  for (const [pts, dts, isKey = true, isHidden = false] of packets)
+    keyFrames.add({ pts, dts, isKey, isHidden });
+  return keyFrames;
+}
+
+test('displayed key frames are collected, at least half a second apart', () => {
+  const { times } = scan(
+    [10, 10],
+    [10.2, 10.2],
+    [10.6, 10.6, false],
+    [11, 11],
+    [12, 12, true, true],
+    [13, 13],
+  );
+  expect(times).toEqual([0, 1, 3]);
+});
+
+test.each<[string, boolean, Packet[]]>([
+  [
+    'ascend',
+    true,
+    [
+      [11, 10],
+      [10.5, 10.5, false],
+      [12, 10.5],
+      [13, Number.NaN],
+      [14, 11],
+    ],
+  ],
+  [
+    'go back at a hidden packet',
+    false,
+    [
+      [11, 11],
+      [12, 12, true, true],
+      [10.9, 10.9, true, true],
+      [11, 11],
+    ],
+  ],
+])('decoding timestamps %s', (_, isAscending, packets) => {
+  expect(scan(...packets).isAscending).toBe(isAscending);
+});
