@@ -51,9 +51,17 @@ export function imagesGraph(plan: EncodePlan): string {
     `fps=1/${interval}:start_time=0:round=near`,
     `tpad=stop_mode=clone:stop=-1,trim=end_frame=${tiles}`,
   ].join(',');
-  const chain = topChain({ ...source, frameStep: 1 }, plan, []);
+  const chain = topChain({ ...source, frameStep: 1 }, plan, [displayedTimes(plan)]);
   const frames = `[0:${plan.videoIndex}]${chain},${fork([CANDIDATES, 'to-poster', 'to-storyboard'])}`;
   return [frames, ...imageChains(plan, choose)].join(';');
+}
+
+/** Filters round times. */
+const TIME_TOLERANCE_SECONDS = 0.001;
+
+/** Drops frames that an edit list hides, if ffmpeg does not: those of fragments and of AV1. */
+function displayedTimes({ duration }: EncodePlan): string {
+  return `trim=start=${-TIME_TOLERANCE_SECONDS}:end=${(duration - TIME_TOLERANCE_SECONDS).toFixed(3)}`;
 }
 
 /** Frames of the top rendition: the number of the first one, and how many. */

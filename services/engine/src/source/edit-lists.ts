@@ -39,11 +39,19 @@ const FLAWS: Record<EditFlaw, string> = {
   fragments: 'has several parts, and the file is fragmented',
 };
 
-/** Throws a refusal if ffmpeg cannot apply the edit list of one of these tracks. */
-export function checkEditLists({ isFragmented, tracks }: EditLists, used: readonly TrackName[]): void {
-  for (const track of used) {
+/**
+ * Throws a refusal if ffmpeg cannot apply the edit list of a track that is used.
+ *
+ * @param all every track of the file
+ */
+export function checkEditLists(
+  { isFragmented, tracks }: EditLists,
+  all: readonly TrackName[],
+  used: readonly Pick<TrackName, 'index'>[],
+): void {
+  for (const track of all) {
     const flaw = editFlaw(tracks.get(track.id ?? Number.NaN) ?? [], isFragmented);
-    if (flaw === null) continue;
+    if (flaw === null || !used.some(({ index }) => index === track.index)) continue;
     throw refusal(
       'malformed_media',
       `The edit list of track ${describeTrack(track)} ${FLAWS[flaw]}, which is not supported. Export the video again and upload that.`,

@@ -15,6 +15,7 @@ export type MediaLayout = {
 
 /** Ordinary files have only a few top-level boxes. */
 const MAX_BOXES = 64;
+
 /**
  * Everything in an MP4 or QuickTime file except the media data (boxes `mdat`, ISO/IEC 14496-12). Null if the file is fragmented,
  * truncated, or otherwise unusual.

@@ -104,12 +104,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const editLists = containerTraits(source.container).hasEditLists
     ? await readEditLists(join(options.cwd, SOURCE_PATH))
     : null;
-  const chosen = [tracks.video, ...tracks.audio].map(({ index }) => index);
-  if (editLists)
-    checkEditLists(
-      editLists,
-      source.tracks.filter(({ index }) => chosen.includes(index)),
-    );
+  if (editLists) checkEditLists(editLists, source.tracks, [tracks.video, ...tracks.audio]);
   const {
     timeline,
     runs,

@@ -13,6 +13,7 @@ import {
   EditedClip,
   frameChecksums,
   heardSeconds,
+  imageChecksums,
   PITCH_STEP,
   RATE,
   SECONDS,
@@ -202,6 +203,23 @@ test.each<[string, ClipName, Lists]>([
   ['a part of AV1, whose decoder shows hidden frames', 'in AV1', both([{ from: 3.3, lasts: 17 }])],
 ])('an edit list shows %s', async (_, name, lists) => {
   expect(await complaints(name, lists)).toEqual([]);
+});
+
+test.each<[ClipName, number]>([
+  ['in fragments', 0],
+  ['in AV1', 10],
+])('images of a clip %s are chosen from displayed frames only', async (name, lasts) => {
+  const clip = await EditedClip.make(name, inBench('clip.mp4'));
+  const edits = [{ from: 5.3, lasts }];
+  const stored = await storeEdited(name, both(edits));
+  const { plan } = await bench.plan(stored, PIECE_SECONDS, false);
+  const checksums = await bench.withSource(stored, (directory) => imageChecksums(directory, plan));
+  const numbers = clip.numbersOf(checksums);
+  expect(numbers.length).toBeGreaterThan(3);
+  const [part] = partsOf(edits);
+  expect(
+    numbers.filter((number) => number / RATE < 5.3 || number / RATE >= 5.3 + (part?.until ?? 0)),
+  ).toEqual([]);
 });
 
 test('an edit list with cuts between frames does not change the frame rate', async () => {

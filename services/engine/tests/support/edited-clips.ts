@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { inputOptions } from '../../src/ffmpeg/arguments.ts';
-import { audioGraphs } from '../../src/ffmpeg/filter-graph.ts';
+import { audioGraphs, IMAGES } from '../../src/ffmpeg/filter-graph.ts';
+import { imagesArguments } from '../../src/ffmpeg/task-arguments.ts';
 import { SOURCE_PATH } from '../../src/sandbox/job-folder.ts';
 import { type Edit, withEditLists } from './edit-lists.ts';
 
@@ -92,7 +93,36 @@ export class EditedClip {
 export async function frameChecksums(path: string): Promise<string[]> {
   const frames = ['-map', '0:v', '-vf', `fps=${RATE}:start_time=0`, '-f', 'framehash', '-hash', 'murmur3'];
   const { stdout } = await run('ffmpeg', ['-v', 'fatal', '-i', path, ...frames, '-'], LONG_OUTPUT);
-  const lines = stdout
+  return checksumsIn(stdout);
+}
+
+/** The checksums of the frames that the images of a long video are chosen from. */
+export async function imageChecksums(directory: string, plan: EncodePlan): Promise<string[]> {
+  const { inputOptions: options, outputs } = imagesArguments(plan, { keyFramesOnly: true }, { threads: 1 });
+  const [candidates] = outputs;
+  const { stdout } = await run(
+    'ffmpeg',
+    [
+      ...[...options, '-i', `${directory}/${SOURCE_PATH}`],
+      ...[
+        ...(candidates?.options ?? []),
+        '-vsync',
+        'passthrough',
+        '-f',
+        'framehash',
+        '-hash',
+        'murmur3',
+        '-',
+      ],
+      ...IMAGES.flatMap((name) => ['-map', `[${name}]`, '-f', 'null', '-']),
+    ],
+    LONG_OUTPUT,
+  );
+  return checksumsIn(stdout);
+}
+
+function checksumsIn(output: Buffer): string[] {
+  const lines = output
     .toString()
     .split('\n')
     .filter((line) => /^\d/.test(line));
