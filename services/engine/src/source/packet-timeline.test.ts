@@ -185,10 +185,12 @@ describe('a timeline', () => {
     test('knows which have times of displayed ones', () => {
       expect(hidden.hidesWithin).toBe(true);
       const single = new PacketTimeline(0, false);
+      expect(single.hidesAll).toBe(false);
       single.addHidden(-0.04);
+      expect(single.hidesAll).toBe(true);
       for (const packet of steady(25)) single.add(...packet);
       single.addHidden(1);
-      expect(single.hidesWithin).toBe(false);
+      expect([single.hidesAll, single.hidesWithin]).toEqual([false, false]);
       single.addHidden(0.5);
       expect(single.hidesWithin).toBe(true);
     });

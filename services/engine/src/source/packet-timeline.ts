@@ -101,6 +101,11 @@ export class PacketTimeline {
     return this.#end - this.#startTime;
   }
 
+  /** Whether all packets so far are hidden. */
+  get hidesAll(): boolean {
+    return this.#hidden > 0 && this.#frames === 0;
+  }
+
   /** Whether a hidden packet has a time at which another one is displayed, or that is before the first one which is displayed. */
   get hidesWithin(): boolean {
     return this.#hiddenFrom < this.#end - GRID_TOLERANCE_SECONDS;

@@ -197,7 +197,7 @@ test.each([
   [false, 'av1', false],
   [true, 'h264', false],
 ])('hidden packets among displayed ones (%s) of %s are refused: %s', (hidesWithin, codec, isRefused) => {
-  const check = () => checkHiddenPackets({ hidesWithin }, codec);
+  const check = () => checkHiddenPackets({ hidesAll: false, hidesWithin }, codec);
   if (isRefused) expect(check).toThrow('not supported for AV1');
   else expect(check).not.toThrow();
 });

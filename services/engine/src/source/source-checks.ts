@@ -8,7 +8,7 @@ import {
   type TrackName,
   type VideoTrack,
 } from './media-source.ts';
-import type { Timeline } from './packet-timeline.ts';
+import type { PacketTimeline, Timeline } from './packet-timeline.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS } from './whitelist.ts';
 
 const MAX_SIDE = 8192;
@@ -141,8 +141,20 @@ function isDecodable(
 /** Codecs whose decoder (libdav1d) emits frames that are not to be displayed (measured with ffmpeg 5.1 and 7.0). */
 const CODECS_WITHOUT_HIDDEN_FRAMES = ['av1'];
 
-/** Throws a refusal if the decoder would show what an edit list hides between the parts that it shows. Filters cut what is before and after. */
-export function checkHiddenPackets({ hidesWithin }: { hidesWithin: boolean }, codec: string): void {
+/**
+ * Throws a refusal if an edit list hides all of a video, or if the decoder would show what it hides between the parts that it shows. Filters
+ * cut what is before and after.
+ */
+export function checkHiddenPackets(
+  { hidesAll, hidesWithin }: Pick<PacketTimeline, 'hidesAll' | 'hidesWithin'>,
+  codec: string,
+): void {
+  if (hidesAll) {
+    throw refusal(
+      'malformed_media',
+      'The edit list of the video shows none of its frames. Export the video again and upload that.',
+    );
+  }
   if (!hidesWithin || !CODECS_WITHOUT_HIDDEN_FRAMES.includes(codec)) return;
   throw refusal(
     'malformed_media',
