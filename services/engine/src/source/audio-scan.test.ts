@@ -27,7 +27,7 @@ test('times may differ by a tick of the clock', () => {
 test('frames with another description than the first one have no result', () => {
   const audio = new AudioScan(5, 48_000);
   audio.add(5, 300);
-  audio.add(5 + FRAME, 300, true);
+  audio.add(5 + FRAME, 300, { hasNewDescription: true });
   audio.add(5 + 2 * FRAME, 300);
   expect(audio.result()).toBeNull();
 });
@@ -45,7 +45,7 @@ type Packet = [time: number, isHidden: boolean];
 
 const edited = (...packets: Packet[]) => {
   const audio = new AudioScan(5, 48_000);
-  for (const [time, isHidden] of packets) audio.add(time, 300, isHidden);
+  for (const [time, isHidden] of packets) audio.add(time, 300, { isHidden });
   return { start: audio.start, packets: audio.packets, result: audio.result() };
 };
 

@@ -16,7 +16,7 @@ export class KeyFrameScan {
   }
 
   /** Adds a packet, in file order. */
-  add({ pts, dts, isKey, isHidden }: Omit<VideoPacket, 'bytes'>): void {
+  add({ pts, dts, isKey, isHidden }: Omit<VideoPacket, 'bytes' | 'hasNewDescription'>): void {
     this.#isAscending &&= !(dts < this.#lastDts);
     this.#lastDts = dts;
     if (!isKey || isHidden) return;
