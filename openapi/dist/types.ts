@@ -1306,8 +1306,8 @@ export interface paths {
          *
          *     The new key can have only permissions that the key of the request has, and cannot expire later (403
          *     `permission_escalation`). The environment decides in which usage the videos created with the key count, and whether they are
-         *     removed after a while (`test`). It does not limit access: keys of either environment see everything in the workspace, and can
-         *     create keys of both.
+         *     removed after a while (`test`). A `test` key cannot create a `live` key (403 `permission_escalation`), but keys of either
+         *     environment see everything in the workspace.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1343,7 +1343,8 @@ export interface paths {
         /**
          * Revoke an API key
          * @description After the response, every request with the key gets 401 `revoked_api_key`. This cannot be undone. A key can revoke itself, and keys
-         *     whose permissions it has; otherwise the response is 403 `insufficient_permissions`. Keys that the revoked key created stay valid.
+         *     whose permissions it has; a `test` key can revoke `test` keys only. Otherwise the response is 403 `insufficient_permissions`. Keys
+         *     that the revoked key created stay valid.
          *
          *     A valid key with every permission can be revoked only if another key with every permission is valid and expires no earlier. For other
          *     keys with `api_keys:write`, the other key needs only that permission. Otherwise the response is 409 `last_admin_key`.
@@ -1374,13 +1375,17 @@ export interface paths {
          *
          *     Sign-in by OpenID Connect is not an operation of this API. It consists of pages and redirects below `/console/sign-in/`.
          *
-         *     If a browser sends the request, it must come from the web page of this installation.
+         *     The request must come from the web page of this installation: its `Origin` is that of the page (otherwise 403
+         *     `csrf_check_failed`).
          */
         post: operations["createConsoleSession"];
         /**
          * End all sessions of a workspace
          * @description Ends all sessions in the workspace, including that of the request, and removes the workspace from unused sign-in links. A session
          *     with several workspaces stays valid in the others.
+         *
+         *     If one of these sessions or links has permissions, an environment or administrator rights that the caller lacks, none ends: the
+         *     response is 403 `insufficient_permissions`.
          */
         delete: operations["revokeConsoleSessions"];
         options?: never;
@@ -1416,6 +1421,9 @@ export interface paths {
          * End a console session
          * @description Ends a session in the workspace. If it has no other workspace, its requests get 401 `console_session_invalid` from the response on.
          *     A session with other workspaces stays valid in those, and gets 403 `workspace_mismatch` in this one.
+         *
+         *     If the session has permissions, an environment or administrator rights that the caller lacks, the response is 403
+         *     `insufficient_permissions`. A caller can always end its own session.
          */
         delete: operations["revokeConsoleSession"];
         options?: never;
@@ -4317,7 +4325,7 @@ export interface components {
             };
         };
         /**
-         * @description The key of the request belongs to another workspace or lacks a permission, or the new key would have more permissions
+         * @description The key of the request belongs to another workspace or lacks a permission, or the new key would have more rights
          *     or expire later.
          */
         CreateForbidden: {
@@ -4329,7 +4337,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key of the request belongs to another workspace, or lacks `api_keys:write` or a permission of the key to revoke. */
+        /** @description The key of the request belongs to another workspace, or lacks `api_keys:write` or rights of the key to revoke. */
         RevokeForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

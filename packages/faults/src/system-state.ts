@@ -11,7 +11,7 @@ export async function signInForSystem(cluster: Cluster): Promise<() => Promise<S
   const code = new URL(await signInLink(cluster, '--administrator')).hash.replace('#code=', '');
   const signedIn = await fetch(`${publicUrl}/v1/console/sessions`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', Origin: publicUrl },
     body: JSON.stringify({ code }),
   });
   if (!signedIn.ok) throw new Error(`Not signed in: ${await signedIn.text()}`);

@@ -8,6 +8,7 @@ import { SettingsError } from '@framelane/service-kit/settings';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runAdmin } from '../src/admin/admin.ts';
 import { PERMISSIONS } from '../src/api-keys/permissions.ts';
+import { CONSOLE_ORIGIN } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { createEmptyDatabase } from './support/database.ts';
 
@@ -154,7 +155,7 @@ describe('a sign-in link to the console', () => {
   const signIn = (url: string) =>
     fetch(`${plane.url}/v1/console/sessions`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', origin: CONSOLE_ORIGIN },
       body: JSON.stringify({ code: url.replace('http://framelane.test/console/#code=', '') }),
     });
 

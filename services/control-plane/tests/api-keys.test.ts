@@ -142,10 +142,14 @@ describe('creating a key', () => {
     expect((await createKey({ expiresAt: null })).expiresAt).toBeNull();
   });
 
-  test('a test key can create a live key: the environment is a label', async () => {
+  test('a test key creates and revokes test keys only; a live key covers both environments', async () => {
     const testKey = await createKey({ environment: 'test' });
     expect((await createKey({}, as(testKey))).environment).toBe('test');
-    expect((await createKey({ environment: 'live' }, as(testKey))).environment).toBe('live');
+    const refused = await post({ name: 'x', environment: 'live' }, as(testKey));
+    expect(code(refused)).toEqual([403, 'permission_escalation']);
+    const live = await createKey({ environment: 'live' });
+    expect(code(await revoke(live.id, as(testKey)))).toEqual([403, 'insufficient_permissions']);
+    await revoke(testKey.id, as(live)).expect(204);
   });
 
   test.each([

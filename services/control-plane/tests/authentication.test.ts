@@ -45,6 +45,9 @@ test('the operations that need a key include the known ones', () => {
   );
 });
 
+/** Ends the sessions of other tests: DELETE /console/sessions is refused while one has more rights than the caller. */
+const endSessions = () => plane.db.deleteFrom('console_sessions').execute();
+
 describe.each(OPERATIONS)('$name', ({ method, path, permissions, contentType, body }) => {
   const call = (headers: Record<string, string>) =>
     request(plane.url)
@@ -90,6 +93,7 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, contentType, bo
     const without = await call(withKey(await createKey({ permissions: others })));
     if (permissions.length === 0) expect(without.status).toBe(200);
     else expect([without.status, without.body.code]).toEqual([403, 'insufficient_permissions']);
+    await endSessions();
     const only = await call(withKey(await createKey({ permissions })));
     expect(only.status).toBe(authorizedStatus(method, path));
   });
@@ -100,6 +104,7 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, contentType, bo
     const without = await call({ ...(await signIn(plane, { permissions: others })).headers, ...workspace });
     if (permissions.length === 0) expect(without.status).toBe(200);
     else expect([without.status, without.body.code]).toEqual([403, 'insufficient_permissions']);
+    await endSessions();
     const only = await call((await signIn(plane, { permissions: permissions as Permission[] })).headers);
     expect(only.status).toBe(authorizedStatus(method, path));
   });

@@ -25,11 +25,13 @@ beforeAll(async () => {
   const logger = { debug: collect, info: collect, warn: collect, error: collect } as unknown as Logger;
   plane = await startControlPlane((config) => config, {}, { logger });
   another = await plane.startAnother();
-  secure = await plane.startAnother({ publicUrl: 'https://video.example.com' });
+  secure = await plane.startAnother({ publicUrl: SECURE_ORIGIN });
 });
 afterAll(() => plane.stop());
 
-const send = (code: unknown, headers: Record<string, string> = {}, url = plane.url) =>
+const FROM_CONSOLE = { origin: CONSOLE_ORIGIN };
+const SECURE_ORIGIN = 'https://video.example.com';
+const send = (code: unknown, headers: Record<string, string> = FROM_CONSOLE, url = plane.url) =>
   request(url).post('/v1/console/sessions').set(headers).send({ code });
 const current = (headers: Record<string, string>, url = plane.url) =>
   request(url).get('/v1/console/session').set(headers);
@@ -87,7 +89,7 @@ describe('sign-in', () => {
   test('a code works once, also for concurrent requests to two control planes', async () => {
     const code = await createCode(plane);
     const urls = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? plane.url : another.url));
-    const responses = await Promise.all(urls.map((url) => send(code, {}, url)));
+    const responses = await Promise.all(urls.map((url) => send(code, FROM_CONSOLE, url)));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(401)]);
     expect(outcome(await send(code))).toEqual([401, 'console_code_invalid']);
   });
@@ -110,7 +112,9 @@ describe('sign-in', () => {
     ['another origin', { origin: 'https://evil.example' }],
     ['another port of the host', { origin: 'http://framelane.test:8090' }],
     ['an opaque origin', { origin: 'null' }],
-    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['another site', { origin: CONSOLE_ORIGIN, 'sec-fetch-site': 'cross-site' }],
+    ['a request without an origin', {}],
+    ['a request without an origin that claims to be from the console', { 'sec-fetch-site': 'same-origin' }],
     ['another origin of the same site', { origin: CONSOLE_ORIGIN, 'sec-fetch-site': 'same-site' }],
   ])('from %s it is refused, and the code stays valid', async (_, headers) => {
     const code = await createCode(plane);
@@ -120,9 +124,13 @@ describe('sign-in', () => {
 
   test('guesses from one network are limited', async () => {
     const limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 3 } });
-    for (let n = 0; n < 3; n++) expect((await send(`guess-${n}`, {}, limited.url)).status).toBe(401);
-    expect(outcome(await send('guess-4', {}, limited.url))).toEqual([429, 'rate_limited']);
-    expect(outcome(await send(await createCode(plane), {}, limited.url))).toEqual([429, 'rate_limited']);
+    for (let n = 0; n < 3; n++)
+      expect((await send(`guess-${n}`, FROM_CONSOLE, limited.url)).status).toBe(401);
+    expect(outcome(await send('guess-4', FROM_CONSOLE, limited.url))).toEqual([429, 'rate_limited']);
+    expect(outcome(await send(await createCode(plane), FROM_CONSOLE, limited.url))).toEqual([
+      429,
+      'rate_limited',
+    ]);
     await limited.stop();
   });
 
@@ -130,7 +138,7 @@ describe('sign-in', () => {
     // Only a control plane with a limit remembers invalid credentials.
     const limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 9 } });
     const { token, headers } = await signIn(plane);
-    expect((await send(token, {}, limited.url)).status).toBe(401);
+    expect((await send(token, FROM_CONSOLE, limited.url)).status).toBe(401);
     expect((await whoami({ authorization: `Bearer ${token}` }, limited.url)).status).toBe(401);
     expect((await whoami(headers, limited.url)).status).toBe(200);
     await limited.stop();
@@ -145,7 +153,7 @@ describe('the cookie', () => {
     expect(http).toMatch(
       /^framelane=\w+; Max-Age=604800; Path=\/; Expires=[^;]+ GMT; HttpOnly; SameSite=Strict$/,
     );
-    const [https] = cookiesOf(await send(await createCode(plane), {}, secure.url));
+    const [https] = cookiesOf(await send(await createCode(plane), { origin: SECURE_ORIGIN }, secure.url));
     expect(https).toMatch(
       /^__Host-framelane=\w+; Max-Age=604800; Path=\/; Expires=[^;]+ GMT; HttpOnly; Secure; SameSite=Strict$/,
     );
@@ -332,6 +340,107 @@ describe('the end of a session', () => {
     for (const { headers } of sessions) expect(outcome(await whoami(headers))).toEqual(INVALID);
     expect(outcome(await send(code))).toEqual([401, 'console_code_invalid']);
     expect((await whoami(plane.credentials)).status).toBe(200);
+  });
+});
+
+describe('nobody grants or ends rights that exceed their own', () => {
+  const NARROW = ['api_keys:write', 'videos:read'] as const;
+  const createKey = (body: object, headers: Record<string, string> = plane.credentials) =>
+    request(plane.url)
+      .post('/v1/api-keys')
+      .set(headers)
+      .send({ name: 'Test', ...body });
+  const asKey = (secret: string) => ({
+    authorization: `Bearer ${secret}`,
+    'x-svc-workspace': plane.workspaceId,
+  });
+
+  /** Creates a key or a session. Resolves with its path and the headers of its requests. */
+  const CREDENTIALS = {
+    'live key': () => newKey({}),
+    'test key': () => newKey({ environment: 'test' }),
+    'narrow key': () => newKey({ permissions: NARROW }),
+    'live session': () => newSession({}),
+    'test session': () => newSession({ environment: 'test' }),
+    'narrow session': () => newSession({ permissions: NARROW }),
+    'session for both': () =>
+      newSession({
+        grants: [
+          { workspaceId: plane.workspaceId, environments: ['test', 'live'], permissions: PERMISSIONS },
+        ],
+      }),
+    administrator: () => newSession({ administrator: true }),
+  };
+  type Name = keyof typeof CREDENTIALS;
+  const NAMES = Object.keys(CREDENTIALS) as Name[];
+  const newKey = async (body: object) => {
+    const { body: key } = await createKey(body);
+    return { path: `/v1/api-keys/${key.id}`, headers: asKey(key.secret) };
+  };
+  const newSession = async (link: Parameters<typeof signIn>[1]) => {
+    const { id, headers } = await signIn(plane, link);
+    return { path: `/v1/console/sessions/${id}`, headers };
+  };
+  const end = (path: string, headers: Record<string, string>) => request(plane.url).delete(path).set(headers);
+
+  const LIVE: Name[] = NAMES.filter((name) => name !== 'administrator');
+  const TEST: Name[] = ['test key', 'test session'];
+  const OF_NARROW: Name[] = ['narrow key', 'narrow session'];
+
+  test.each<[Name, Name[]]>([
+    ['live key', LIVE],
+    ['test key', TEST],
+    ['narrow key', OF_NARROW],
+    ['live session', LIVE],
+    ['test session', TEST],
+    ['narrow session', OF_NARROW],
+    ['session for both', LIVE],
+    ['administrator', NAMES],
+  ])('%s', async (name, covered) => {
+    const caller = await CREDENTIALS[name]();
+    const ended = await Promise.all(
+      NAMES.map(async (other) => {
+        const target = await CREDENTIALS[other]();
+        const response = await end(target.path, caller.headers);
+        const isValid = (await whoami(target.headers)).status === 200;
+        const isRefused = response.status === 403 && response.body.code === 'insufficient_permissions';
+        if (isRefused !== isValid) throw new Error(`${other}: ${response.status}, valid: ${isValid}`);
+        return isRefused ? [] : [other];
+      }),
+    );
+    expect(ended.flat()).toEqual(covered);
+    // Its own end is always allowed.
+    expect((await end(caller.path, caller.headers)).status).toBe(204);
+  });
+
+  test('a session for test reaches no live key, also not by way of a test key', async () => {
+    const { headers } = await signIn(plane, { environment: 'test' });
+    const { body: testKey } = await createKey({ environment: 'test' }, headers);
+    const live = await createKey({ environment: 'live' }, asKey(testKey.secret));
+    expect(outcome(live)).toEqual([403, 'permission_escalation']);
+    expect(live.body.detail).toBe(
+      'A key can grant only rights that it has. This one lacks the environment live.',
+    );
+  });
+
+  test('all sessions of a workspace end only if none of them, and no unused link, exceeds the caller', async () => {
+    await end('/v1/console/sessions', (await signIn(plane, { administrator: true })).headers).expect(204);
+    const caller = await signIn(plane, { permissions: NARROW });
+    const code = await createCode(plane);
+    const refused = await end('/v1/console/sessions', caller.headers);
+    expect(outcome(refused)).toEqual([403, 'insufficient_permissions']);
+    expect(refused.body.detail).toContain('A session can end only sessions and links whose rights it has.');
+    const other = await signIn(plane, { environment: 'test', permissions: NARROW });
+    const usual = await send(code);
+    expect(usual.status).toBe(201);
+    expect(outcome(await end('/v1/console/sessions', caller.headers))).toEqual([
+      403,
+      'insufficient_permissions',
+    ]);
+    expect((await whoami(other.headers)).status).toBe(200);
+    await end(`/v1/console/sessions/${usual.body.id}`, plane.credentials).expect(204);
+    await end('/v1/console/sessions', caller.headers).expect(204);
+    for (const { headers } of [caller, other]) expect(outcome(await whoami(headers))).toEqual(INVALID);
   });
 });
 
@@ -657,7 +766,7 @@ test('a session creates keys that outlast it, with no permission that it lacks',
   const escalated = await create({ name: 'B', permissions: ['videos:write'] });
   expect(outcome(escalated)).toEqual([403, 'permission_escalation']);
   expect(escalated.body.detail).toBe(
-    'A session can grant only permissions that it has. This one lacks videos:write.',
+    'A session can grant only rights that it has. This one lacks videos:write.',
   );
   await request(plane.url).delete('/v1/console/session').set(headers).expect(204);
   const asKey = { authorization: `Bearer ${key.secret}`, 'x-svc-workspace': plane.workspaceId };

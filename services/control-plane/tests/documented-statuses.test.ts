@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import request, { type Response } from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
-import { createCode, signIn } from './support/console.ts';
+import { CONSOLE_ORIGIN, createCode, signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import {
   type DocumentedResponse,
@@ -22,7 +22,7 @@ import { localWebhooks } from './support/webhooks.ts';
 /** Gets every response that the contract documents. The test of a documented response fails if this file has no request for it. */
 
 type Credentials = Record<string, string>;
-type Call = { path: string; body?: object | string; type?: string };
+type Call = { path: string; body?: object | string; type?: string; headers?: Credentials };
 type SendFor = (documented: DocumentedResponse) => Promise<Response>;
 
 let plane: TestControlPlane;
@@ -59,10 +59,14 @@ afterEach(() => void jest.restoreAllMocks());
 /** Sends one request; the response body is bytes for every type. */
 function send(
   { method }: Pick<DocumentedResponse, 'method'>,
-  { path, body, type = 'application/json' }: Call,
+  { path, body, type = 'application/json', headers: own }: Call,
   { headers = plane.credentials, url = plane.url }: { headers?: Credentials; url?: string } = {},
 ) {
-  const sent = request(url)[method](`/v1${path}`).set(headers).redirects(0).responseType('blob');
+  const sent = request(url)
+    [method](`/v1${path}`)
+    .set({ ...own, ...headers })
+    .redirects(0)
+    .responseType('blob');
   return body === undefined ? sent : sent.type(type).send(body);
 }
 
@@ -169,7 +173,7 @@ const PARTS: Record<string, string> = {
 /** A successful request of each operation. */
 const SUCCESSES: Record<string, () => Promise<Call>> = {
   getWhoami: async () => ({ path: '/auth/whoami' }),
-  createConsoleSession: async () => ({ path: '/console/sessions', body: { code: await createCode(plane) } }),
+  createConsoleSession: async () => ({ ...SIGN_IN, body: { code: await createCode(plane) } }),
   listConsoleSessions: async () => ({ path: '/console/sessions?limit=1' }),
   revokeConsoleSession: async () => ({ path: `/console/sessions/${(await signIn(plane)).id}` }),
   revokeConsoleSessions: async () => ({ path: '/console/sessions' }),
@@ -379,7 +383,11 @@ const oEmbedOf = (path: string, more = ''): Call => ({
 });
 
 /** A sign-in with an unknown code. */
-const SIGN_IN: Call = { path: '/console/sessions', body: { code: 'unknown' } };
+const SIGN_IN: Call = {
+  path: '/console/sessions',
+  body: { code: 'unknown' },
+  headers: { origin: CONSOLE_ORIGIN },
+};
 
 /** Statuses of an operation that requires a console session. The session is that of an administrator. */
 const ofOwnSession = (success: number, path = '/console/session'): Record<number, SendFor> => {
@@ -415,7 +423,7 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   },
   createConsoleSession: {
     201: succeed,
-    400: (documented) => send(documented, { path: '/console/sessions', body: {} }),
+    400: (documented) => send(documented, { ...SIGN_IN, body: {} }),
     401: (documented) => send(documented, SIGN_IN),
     403: (documented) => send(documented, SIGN_IN, { headers: { origin: 'https://evil.example' } }),
     413: (documented) => send(documented, { ...SIGN_IN, body: { code: 'x'.repeat(300_000) } }),

@@ -5,6 +5,7 @@ import { invalidField, Problem } from '@framelane/service-kit/problem';
 import type { Credential, VerifiedKey } from '../auth/authentication.ts';
 import { LastUse } from '../auth/last-use.ts';
 import { RequestCoalescing } from '../auth/request-coalescing.ts';
+import { requireToEnd, requireToGrant, rightsOf } from '../auth/rights.ts';
 import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { Environment, Permission } from '../db/schema.ts';
@@ -81,23 +82,17 @@ export class ApiKeysService {
   }
 
   /**
-   * Prepares a key in the caller's workspace. Throws 403 `permission_escalation` when the new key would have a permission that the
-   * caller lacks, or expire later than the calling key; the expiry of a session is no limit. A key of either environment can create
-   * keys of both. Throws 403 `environment_mismatch` when a session would create a key of an environment that it does not have.
+   * Prepares a key in the caller's workspace. Throws 403 `permission_escalation` when the new key would have rights that the caller
+   * lacks, or expire later than the calling key; the expiry of a session is no limit. Throws 403 `environment_mismatch` when a session
+   * would create a key of an environment that it does not have.
    */
   async createAs(caller: Credential, request: ApiKeyRequest): Promise<Commit<CreatedApiKey>> {
     const permissions = request.permissions ?? caller.permissions;
-    const excess = permissions.filter((permission) => !caller.permissions.includes(permission));
-    if (excess.length > 0) {
-      throw new Problem(
-        'permission_escalation',
-        `${nameOf(caller)} can grant only permissions that it has. This one lacks ${excess.join(', ')}.`,
-      );
-    }
     const environment = request.environment ?? caller.environment;
     if (caller.kind === 'session' && !caller.environments.includes(environment)) {
       throw new Problem('environment_mismatch', `This session cannot create keys for ${environment}.`);
     }
+    requireToGrant(caller, rightsOf({ workspace_id: caller.workspace_id, environment, permissions }));
     const limit = caller.kind === 'key' ? caller.expires_at : null;
     const expiresAt = request.expiresAt === undefined ? limit : request.expiresAt;
     if (!isUntil(expiresAt, limit)) {
@@ -139,8 +134,7 @@ export class ApiKeysService {
 
   /**
    * Revokes a key of the caller's workspace. A request that arrives after this resolves cannot use the key. Throws 404
-   * `api_key_not_found`, 403 `insufficient_permissions` when the key has a permission that the caller lacks, and 409
-   * `last_admin_key` when no other key with the same or a later expiry has its administrative permissions.
+   * `api_key_not_found`, 403 `insufficient_permissions` when the key has rights that the caller lacks, and 409 `last_admin_key` when no other key with the same or a later expiry has its administrative permissions.
    */
   async revokeAs(caller: Credential, keyId: string): Promise<void> {
     const workspaceId = caller.workspace_id;
@@ -149,13 +143,7 @@ export class ApiKeysService {
       await serializeRevocations(trx, workspaceId);
       const key = await revokeKey(trx, keyId, workspaceId);
       if (key === undefined) throw keyNotFound(`There is no unrevoked key ${keyId} in this workspace.`);
-      const excess = key.permissions.filter((permission) => !caller.permissions.includes(permission));
-      if (excess.length > 0) {
-        throw new Problem(
-          'insufficient_permissions',
-          `${nameOf(caller)} can revoke only keys whose permissions it has. The ${caller.kind} of this request lacks ${excess.join(', ')}.`,
-        );
-      }
+      requireToEnd(caller, [rightsOf(key)], 'revoke only keys');
       const needed = administrativePermissions(key);
       if (needed.length > 0 && !(await hasKeyWith(trx, workspaceId, needed, key.expires_at))) {
         const missing = needed.length === 1 ? `the permission ${needed[0]}` : 'every permission';
@@ -217,10 +205,6 @@ function prepareKey(key: NewApiKey): Commit<CreatedApiKey> {
 /** Whether a time is at or before the limit; null means never. */
 function isUntil(time: Date | null, limit: Date | null): boolean {
   return limit === null || (time !== null && time <= limit);
-}
-
-function nameOf({ kind }: Credential): string {
-  return kind === 'key' ? 'A key' : 'A session';
 }
 
 /** The permissions that another key must have before this one can be revoked; none when this one has expired. */

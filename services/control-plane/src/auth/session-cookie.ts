@@ -47,7 +47,6 @@ export class SessionCookie {
   requireConsole(req: Request): void {
     this.refuseOtherOrigins(req);
     if (isRead(req)) return;
-    if (req.get('origin') === undefined) throw this.#refusal();
     const given = Buffer.from(req.get(CSRF_HEADER) ?? '');
     const expected = Buffer.from(csrfTokenOf(this.tokenOf(req) ?? ''));
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
@@ -56,15 +55,17 @@ export class SessionCookie {
   }
 
   /**
-   * Throws 403 `csrf_check_failed` if the browser says that a page of another origin sends the request. Another port of the
-   * same host is the same site, so `SameSite=Strict` alone does not suffice. A GET or HEAD from the same site passes if it has
-   * no `Origin`, for example that of an image.
+   * Throws 403 `csrf_check_failed` if a page of another origin may have sent the request. Another port of the same host is the same
+   * site, so `SameSite=Strict` alone does not suffice. Browsers send `Origin` with every request that is not a read, so without it such a
+   * request is refused. A GET or HEAD from the same site passes if it has no `Origin`, for example that of an image.
    */
   refuseOtherOrigins(req: Request): void {
     const site = req.get('sec-fetch-site');
-    const isRefused = isRead(req) ? site === 'cross-site' : site !== undefined && site !== 'same-origin';
     const origin = req.get('origin');
-    if (isRefused || (origin !== undefined && origin !== this.#origin)) throw this.#refusal();
+    const isRefused = isRead(req)
+      ? site === 'cross-site' || (origin !== undefined && origin !== this.#origin)
+      : (site !== undefined && site !== 'same-origin') || origin !== this.#origin;
+    if (isRefused) throw this.#refusal();
   }
 
   #refusal(): Problem {

@@ -63,16 +63,16 @@ export function consoleSessionRoutes(deps: {
     },
 
     revokeConsoleSession: async (req, res) => {
-      const { workspace_id, id } = credentialOf(req);
-      await sessions.revoke(workspace_id, String(req.params.id));
-      if (req.params.id === id) clearStoredResponses(res);
+      const caller = credentialOf(req);
+      await sessions.revokeAs(caller, String(req.params.id));
+      if (req.params.id === caller.id) clearStoredResponses(res);
       res.status(204).end();
     },
 
     revokeConsoleSessions: async (req, res) => {
-      const { workspace_id, kind } = credentialOf(req);
-      await sessions.revokeAll(workspace_id);
-      if (kind === 'session') clearStoredResponses(res);
+      const caller = credentialOf(req);
+      await sessions.revokeAllAs(caller);
+      if (caller.kind === 'session') clearStoredResponses(res);
       res.status(204).end();
     },
   };

@@ -1,9 +1,10 @@
 import { newId } from '@framelane/contracts/ids';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
-import type { VerifiedSession } from '../auth/authentication.ts';
+import type { Credential, VerifiedSession } from '../auth/authentication.ts';
 import { LastUse } from '../auth/last-use.ts';
 import { RequestCoalescing } from '../auth/request-coalescing.ts';
+import { requireToEnd, rightsOf } from '../auth/rights.ts';
 import { hashToken, randomBase62 } from '../auth/secret-tokens.ts';
 import type { Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
@@ -151,12 +152,20 @@ export class ConsoleSessionsService {
     return toPage(rows, page.limit, toSessionRecord);
   }
 
-  /** Ends a session in one workspace. Throws 404 `console_session_not_found`. */
-  async revoke(workspaceId: string, sessionId: string): Promise<void> {
-    if ((await deleteSessions(this.#db, workspaceId, sessionId)) === 0) {
-      throw new Problem('console_session_not_found', `There is no session ${sessionId} in this workspace.`);
-    }
-    this.#logger.info('console_session.revoked', { sessionId, workspaceId });
+  /**
+   * Ends a session in the caller's workspace. Throws 404 `console_session_not_found`, and 403 `insufficient_permissions` when the session
+   * has rights that the caller lacks.
+   */
+  async revokeAs(caller: Credential, sessionId: string): Promise<void> {
+    const workspaceId = caller.workspace_id;
+    await this.#db.transaction().execute(async (trx) => {
+      const ended = await deleteSessions(trx, workspaceId, sessionId);
+      if (ended.length === 0) {
+        throw new Problem('console_session_not_found', `There is no session ${sessionId} in this workspace.`);
+      }
+      requireToEnd(caller, ended.map(rightsOf), 'end only sessions');
+    });
+    this.#logger.info('console_session.revoked', { sessionId, workspaceId, revokedBy: caller.id });
   }
 
   /** Ends the session of a token in all its workspaces. */
@@ -165,13 +174,19 @@ export class ConsoleSessionsService {
     this.#logger.info('console_session.signed_out');
   }
 
-  /** Ends all sessions in the workspace, and removes the workspace from unused links. */
-  async revokeAll(workspaceId: string): Promise<void> {
+  /**
+   * Ends all sessions in the caller's workspace, and removes the workspace from unused links. Throws 403 `insufficient_permissions`, and
+   * ends none, when one of them has rights that the caller lacks.
+   */
+  async revokeAllAs(caller: Credential): Promise<void> {
+    const workspaceId = caller.workspace_id;
     const sessions = await this.#db.transaction().execute(async (trx) => {
-      await deleteCodes(trx, workspaceId);
-      return deleteSessions(trx, workspaceId);
+      const codes = await deleteCodes(trx, workspaceId);
+      const ended = await deleteSessions(trx, workspaceId);
+      requireToEnd(caller, [...codes, ...ended].map(rightsOf), 'end only sessions and links');
+      return ended.length;
     });
-    this.#logger.info('console_session.all_revoked', { workspaceId, sessions });
+    this.#logger.info('console_session.all_revoked', { workspaceId, sessions, revokedBy: caller.id });
   }
 
   /** Deletes expired codes and sessions. */

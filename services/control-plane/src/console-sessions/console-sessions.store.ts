@@ -25,6 +25,9 @@ export type Grant = Pick<ConsoleCodeRow, 'name' | 'administrator'> & {
   permissions: readonly Permission[];
 };
 
+/** The columns with what a session or a code allows in its workspace. */
+type RightsRow = Pick<SessionRow, 'workspace_id' | 'environments' | 'permissions' | 'administrator'>;
+
 /** What a new session has in common in all its workspaces. `email` is null after a link. */
 type NewSession = { tokenHash: Buffer; userAgent: string | null; email: string | null };
 
@@ -145,22 +148,32 @@ export async function deleteSession(db: Database, tokenHash: Buffer): Promise<vo
   await db.deleteFrom('console_sessions').where('token_hash', '=', tokenHash).execute();
 }
 
-/**
- * Deletes the sessions of a workspace, or the one with this id. Resolves with the number of sessions that had not expired.
- */
-export async function deleteSessions(db: Database, workspaceId: string, id?: string): Promise<number> {
+/** Deletes the sessions of a workspace, or the one with this id. Resolves with those that had not expired. */
+export async function deleteSessions(db: Database, workspaceId: string, id?: string): Promise<RightsRow[]> {
   const deleted = await db
     .deleteFrom('console_sessions')
     .where('workspace_id', '=', workspaceId)
     .$if(id !== undefined, (query) => query.where('id', '=', id as string))
-    .returning(isUnexpired.as('had_not_expired'))
+    .returning([
+      'workspace_id',
+      environments,
+      'permissions',
+      'administrator',
+      isUnexpired.as('had_not_expired'),
+    ])
     .execute();
-  return deleted.filter(({ had_not_expired }) => had_not_expired).length;
+  return deleted.filter(({ had_not_expired }) => had_not_expired);
 }
 
-/** Deletes the codes of a workspace. */
-export async function deleteCodes(db: Database, workspaceId: string): Promise<void> {
-  await db.deleteFrom('console_codes').where('workspace_id', '=', workspaceId).execute();
+/** Deletes the codes of a workspace. Resolves with those that had not expired. */
+export async function deleteCodes(db: Database, workspaceId: string): Promise<RightsRow[]> {
+  const deleted = await db
+    .deleteFrom('console_codes')
+    .where('workspace_id', '=', workspaceId)
+    .returning(['workspace_id', environments, 'permissions', 'administrator'])
+    .returning(sql<boolean>`expires_at > now()`.as('had_not_expired'))
+    .execute();
+  return deleted.filter(({ had_not_expired }) => had_not_expired);
 }
 
 /** Deletes expired codes and sessions. */

@@ -46,7 +46,10 @@ export async function createCode(
 /** Signs in to the console. */
 export async function signIn(plane: Plane, changes: LinkChanges = {}): Promise<ConsoleSession> {
   const code = await createCode(plane, changes);
-  const response = await request(plane.url).post('/v1/console/sessions').send({ code });
+  const response = await request(plane.url)
+    .post('/v1/console/sessions')
+    .set({ origin: CONSOLE_ORIGIN })
+    .send({ code });
   if (response.status !== 201) throw new Error(`Not signed in: ${response.text}`);
   const token = /^framelane=(\w+)/.exec(String(response.headers['set-cookie']))?.[1] ?? '';
   const { id, csrfToken } = response.body;
