@@ -1,14 +1,12 @@
 import { Problem } from '@framelane/service-kit/problem';
 import * as openid from 'openid-client';
+import { type Identity, identityOf } from './identity.ts';
 import type { OpenIdSettings } from './openid-settings.ts';
 import type { PendingSignIn } from './pending-sign-in.ts';
 import { signInFailure } from './sign-in-failure.ts';
 
 /** Time limit of one request to the provider. */
 const TIMEOUT_SECONDS = 10;
-
-/** Who the provider says has signed in. */
-export type Identity = { email: string; isEmailVerified: boolean; name: string | undefined };
 
 /**
  * The provider of the installation. The first sign-in loads its discovery document. If that fails, the next sign-in tries
@@ -67,7 +65,7 @@ export class OpenIdProvider {
         idToken.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
           ? await openid.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
           : idToken;
-      return identityOf(claims);
+      return identityOf(configuration.serverMetadata().issuer, claims);
     } catch (error) {
       throw failureOf(error);
     }
@@ -93,21 +91,6 @@ export class OpenIdProvider {
       execute: [openid.enableNonRepudiationChecks, ...insecure],
     });
   }
-}
-
-/** Who the claims are about. Microsoft Entra sends `xms_edov`, "email domain owner verified", instead of `email_verified`. */
-function identityOf(claims: Readonly<Record<string, unknown>>): Identity {
-  const { email, email_verified, xms_edov, name } = claims;
-  return {
-    email: typeof email === 'string' ? email : '',
-    isEmailVerified: email_verified === undefined ? isTrue(xms_edov) : email_verified === true,
-    name: typeof name === 'string' ? name : undefined,
-  };
-}
-
-/** Entra also writes 1 for true. */
-function isTrue(claim: unknown): boolean {
-  return claim === true || claim === 1 || claim === '1';
 }
 
 /** Errors of the token endpoint that an administrator has to correct (RFC 6749 §5.2). */
