@@ -3,11 +3,12 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import express from 'express';
 import { closeServer, listen } from './http-server.ts';
 import { createLogger } from './logger.ts';
-import { problemHandler, requestId, routeNotFound } from './middleware.ts';
+import { problemHandler, refuseUnstorablePath, requestId, routeNotFound } from './middleware.ts';
 import { Problem, unavailable } from './problem.ts';
 
 const app = express();
-app.use(requestId);
+app.use(requestId, refuseUnstorablePath);
+app.get('/files/:id', (req, res) => void res.json(req.params));
 app.get('/videos', () => {
   throw new Problem('method_not_allowed', 'Use GET.', { headers: { Allow: 'GET' }, extra: { maxBytes: 4 } });
 });
@@ -76,6 +77,18 @@ test('responds with 404 when no route matches', async () => {
     404,
     'route_not_found',
   ]);
+});
+
+test.each(['%00', 'a%00b', '%ff', '%ed%a0%80', '%zz'])('responds with 404 for %s in a path', async (id) => {
+  const response = await fetch(`${url}/files/${id}`);
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+    404,
+    'route_not_found',
+  ]);
+});
+
+test('leaves other escapes in a path to the route', async () => {
+  expect(await (await fetch(`${url}/files/%2500%F0%9F%8E%AC`)).json()).toEqual({ id: '%00🎬' });
 });
 
 test('aborts the connection when a handler fails after the response has started, and prints nothing', async () => {

@@ -57,6 +57,23 @@ export const routeNotFound: RequestHandler = (req) => {
 };
 
 /**
+ * Responds with 404 if the path is not UTF-8 or contains NUL, which PostgreSQL cannot store: no resource has such a name. Put it before
+ * everything that reads parameters of the path.
+ */
+export const refuseUnstorablePath: RequestHandler = (req, res, next) => {
+  if (isStorablePath(req.path)) next();
+  else routeNotFound(req, res, next);
+};
+
+function isStorablePath(path: string): boolean {
+  try {
+    return !decodeURIComponent(path).includes('\0');
+  } catch {
+    return false;
+  }
+}
+
+/**
  * The last middleware: renders every error as problem+json. `translate` turns errors of libraries into Problems. Any
  * other error is a 500; it is logged with the request id and never shown to the client.
  */

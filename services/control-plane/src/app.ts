@@ -2,6 +2,7 @@ import { liveness, readiness } from '@framelane/service-kit/health';
 import {
   embeddableAnywhere,
   problemHandler,
+  refuseUnstorablePath,
   requestId,
   routeNotFound,
   securityHeaders,
@@ -48,7 +49,7 @@ export function createApp(context: Context): Express {
   // Express must not add ETags: handlers set those that the contract describes.
   app.disable('etag');
   app.set('trust proxy', [...config.trustedProxies]);
-  app.use(closeOnUnreadBody, requestId, context.countRequests, securityHeaders);
+  app.use(closeOnUnreadBody, requestId, context.countRequests, securityHeaders, refuseUnstorablePath);
   app.get('/healthz', liveness());
   app.get('/readyz', readiness(context.checks));
   app.use('/v1/hls', asOne(context.bandwidth.count, embeddableAnywhere, playbackCors, playlistCompression));
@@ -71,7 +72,7 @@ export function createApp(context: Context): Express {
       adminCommand: context.adminCommand,
     }),
   );
-  app.use('/v1', asOne(noStore, refuseNul, ...validation, toRouter(routes)));
+  app.use('/v1', asOne(noStore, ...validation, toRouter(routes)));
   app.use(routeNotFound);
   app.use(problemHandler(logger, translateHttpError));
   return app;
@@ -117,12 +118,6 @@ function handlers(context: Context, entityTags: EntityTags) {
 const noStore: RequestHandler = (_req, res, next) => {
   res.set('Cache-Control', 'no-store');
   next();
-};
-
-/** PostgreSQL cannot store NUL, so no id contains it. */
-const refuseNul: RequestHandler = (req, res, next) => {
-  if (req.path.includes('%00')) routeNotFound(req, res, next);
-  else next();
 };
 
 /** Combines handlers in one router, so that Express matches the path once. */

@@ -1,7 +1,9 @@
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { keyedOperations } from './support/operations.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -100,6 +102,65 @@ describe('an invalid field is named, with a message that says what it must be', 
     const response = await get(path);
     expect(response.status).toBe(400);
     expect(response.body.errors).toEqual([{ field, code: expect.any(String), message }]);
+  });
+});
+
+describe('a text that PostgreSQL cannot store is an error of the client', () => {
+  const { paths } = readOpenApiDocument() as { paths: Record<string, Record<string, Operation>> };
+  type Operation = { parameters?: { in: string; name: string }[]; 'x-served-by'?: string };
+  const gets = Object.entries(paths).flatMap(([path, { get: operation }]) =>
+    operation === undefined || operation['x-served-by'] === 'engine' ? [] : [{ path, operation }],
+  );
+
+  test.each(['%00', 'a%00', '%ff', '%ed%a0%80', '%zz'])('%s in a path', async (segment) => {
+    for (const { path } of gets.filter(({ path }) => path.includes('{'))) {
+      const response = await get(path.replace(/\{\w+\}/g, segment));
+      expect([path, response.status]).toEqual([path, 404]);
+    }
+  });
+
+  test('in a query', async () => {
+    for (const { path, operation } of gets) {
+      const names = (operation.parameters ?? [])
+        .filter((each) => each.in === 'query')
+        .map(({ name }) => name);
+      for (const name of [...names, 'token']) {
+        const response = await get(`${path.replace(/\{\w+\}/g, 'x')}?${name}=a%00`);
+        expect([path, name, response.status < 500 || response.status === 501]).toEqual([path, name, true]);
+      }
+    }
+  });
+
+  test.each(keyedOperations().filter(({ body }) => typeof body === 'object'))(
+    'in any text of the body of $name',
+    async ({ method, path, body }) => {
+      const texts = (value: unknown, at: string[] = []): string[][] =>
+        typeof value === 'string'
+          ? [at]
+          : Object.entries(value ?? {}).flatMap(([name, member]) => texts(member, [...at, name]));
+      for (const at of texts(body)) {
+        for (const text of ['a\0', 'a\ud800']) {
+          const changed = structuredClone(body) as Record<string, unknown>;
+          const parent = at.slice(0, -1).reduce((value, name) => value[name] as typeof value, changed);
+          parent[at.at(-1) as string] = text;
+          const response = await request(plane.url)[method](path).set(plane.credentials).send(changed);
+          expect([at, response.status]).toEqual([at, 400]);
+        }
+      }
+    },
+  );
+
+  test('in a request of an engine', async () => {
+    for (const path of Object.values(INTERNAL_PATHS)) {
+      const { status } = await plane.engine.request(path, {
+        ...{ token: 'a\0', videoId: 'a\0', transferId: 'a\0', sourceKey: 'a\0', id: 'a\0' },
+        ...{ clientAddress: null, contentLength: null, length: 1, attempt: 1, epoch: 1, metadata: '' },
+        ...{ bytes: 1, totalBytes: null, tries: 0, failure: null, nextTryInSeconds: null, task: 0, try: 1 },
+        ...{ retryInSeconds: null, startedOver: false, sha256: null, engineId: 'a\0' },
+      });
+      // A claim of an import has no content.
+      expect([path, status]).toEqual([path, path === INTERNAL_PATHS.claimImport ? 200 : 400]);
+    }
   });
 });
 

@@ -1,6 +1,12 @@
 import { liveness, readiness } from '@framelane/service-kit/health';
 import { countRequests, metricsEndpoint } from '@framelane/service-kit/metrics';
-import { problemHandler, requestId, routeNotFound, securityHeaders } from '@framelane/service-kit/middleware';
+import {
+  problemHandler,
+  refuseUnstorablePath,
+  requestId,
+  routeNotFound,
+  securityHeaders,
+} from '@framelane/service-kit/middleware';
 import { internalError, Problem } from '@framelane/service-kit/problem';
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express } from 'express';
@@ -21,7 +27,7 @@ export function createApp(
   app.disable('etag');
   app.set('trust proxy', [...config.trustedProxies]);
   const count = countRequests(metrics.registry, (req) => req.route?.path);
-  app.use(closeOnUnreadBody, requestId, count, securityHeaders);
+  app.use(closeOnUnreadBody, requestId, count, securityHeaders, refuseUnstorablePath);
   app.get('/healthz', liveness());
   app.get('/readyz', readiness(checks, READINESS_TIMEOUT_MS));
   app.use(uploadRoutes(uploads));

@@ -441,6 +441,16 @@ describe('a request is refused', () => {
     expect((await patch(path, 0, 10, { 'X-Upload-Token': other.token })).status).toBe(404);
   });
 
+  test.each(['xfr_%00', '%00', 'xfr_%ff', 'xfr_%ed%a0%80', 'xfr_%zz'])(
+    'for %s, which no upload can be named: PostgreSQL cannot store it',
+    async (id) => {
+      const asked = engine.controlPlane.requests.length;
+      for (const method of ['HEAD', 'DELETE']) expect((await send(method, `/files/${id}`)).status).toBe(404);
+      expect((await patch(`/files/${id}`, 0, 10)).status).toBe(404);
+      expect(engine.controlPlane.requests).toHaveLength(asked);
+    },
+  );
+
   test('while the control plane is unavailable or the workspace has too many uploads, so that clients retry and do not start over', async () => {
     const path = await create();
     engine.controlPlane.broken.add(INTERNAL_PATHS.openResumable).add(INTERNAL_PATHS.createResumable);

@@ -22,6 +22,7 @@ import { Router } from 'express';
 import type { z } from 'zod';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { EnginesService } from '../engines/engines.service.ts';
+import { refuseUnstorableText } from '../http/unstorable-text.ts';
 import type { ImportsService } from '../imports/imports.service.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { TokenGuessLimit } from '../rate-limits/token-guess-limit.ts';
@@ -137,5 +138,7 @@ export function internalApi(
 function read<S extends z.ZodType>(schema: S, body: unknown): z.infer<S> {
   const result = schema.safeParse(body);
   if (!result.success) throw new Problem('validation_failed', result.error.message);
+  // Engines pass on text of clients and of media files.
+  refuseUnstorableText(result.data, 'body');
   return result.data;
 }
