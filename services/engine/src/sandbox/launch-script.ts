@@ -129,7 +129,8 @@ function bubblewrap(folders: readonly string[], asRoot: boolean): string[] {
     // If bubblewrap creates it implicitly, only root can enter it.
     ...['--dir', '/etc'],
     ...SYSTEM_FILES.map((path) => `--ro-bind-try ${path} ${path}`),
-    ...['--proc', '/proc', '--dev', '/dev', '--dir', '/tmp', '--dir', JOB],
+    // Without /proc, the program cannot open the memory of bubblewrap, which has the same user if the engine is not root.
+    ...['--dev', '/dev', '--dir', '/tmp', '--dir', JOB],
     `--ro-bind-try "$PWD/${SOURCE_FOLDER}" ${JOB}/${SOURCE_FOLDER}`,
     `--bind-try "$PWD/${OUTPUT_FOLDER}" ${JOB}/${OUTPUT_FOLDER}`,
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', JOB],

@@ -7,6 +7,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  readlink,
   rm,
   stat,
   writeFile,
@@ -346,13 +347,17 @@ describeEach(confined)('the sandbox $sandbox of an engine of $engine', (where) =
   test('denies access to other files', async () => {
     const files = ['/etc/passwd', '/etc/hostname', '/proc/self/environ', '/proc/1/environ', '/sys/kernel/mm'];
     files.push(`${directories[engine]}/secret`, `${directories[engine]}/script-${sandbox}`);
-    // Bubblewrap mounts a /proc that shows only the sandbox.
-    if (sandbox === 'bubblewrap') files.splice(2, 2);
     const read = files.map((file) => `read_file("${file}")`).join(', ');
     expect(await perl(where, `${READ} print join " ", ${read}`)).toBe(files.map(() => 'none').join(' '));
     const folders = ['/root', '/home', '/run', '/var', directories[engine]];
     const list = `map { opendir(my $d, $_) ? "listed" : "none" } qw(${folders.join(' ')})`;
     expect(await perl(where, `print join " ", ${list}`)).toBe(folders.map(() => 'none').join(' '));
+  });
+
+  test('denies access to the memory of the processes that set it up', async () => {
+    const files = 'map { "/proc/$_/mem" } grep { $_ != $$ } 1 .. 20, getppid()';
+    const opened = `grep { open(my $f, "<", $_) or open($f, "+<", $_) } ${files}`;
+    expect(await perl(where, `print join " ", ${opened}`)).toBe('');
   });
 
   test('lets programs write to the output folder only', async () => {
@@ -512,22 +517,13 @@ describeEach(confined)('the sandbox $sandbox of an engine of $engine', (where) =
 });
 
 describeEach(inBubblewrap)('bubblewrap of an engine of $engine', (where) => {
+  const { engine } = where;
+
   test('hides all other files', async () => {
     const list = 'sub list { opendir(my $d, shift) or return "none"; sort grep { !/^..?$/ } readdir $d }';
     const listed = async (folder: string) =>
       (await perl(where, `${list} print join " ", list("${folder}")`)).split(' ');
-    expect(await listed('/')).toEqual([
-      'bin',
-      'dev',
-      'etc',
-      'job',
-      'lib',
-      'lib64',
-      'proc',
-      'sbin',
-      'tmp',
-      'usr',
-    ]);
+    expect(await listed('/')).toEqual(['bin', 'dev', 'etc', 'job', 'lib', 'lib64', 'sbin', 'tmp', 'usr']);
     const ofHost = await readdir('/etc');
     const shown = ['alternatives', 'fonts', 'ld.so.cache'].filter((name) => ofHost.includes(name));
     expect(await listed('/etc')).toEqual(shown);
@@ -535,16 +531,22 @@ describeEach(inBubblewrap)('bubblewrap of an engine of $engine', (where) => {
     expect(await listed('/tmp')).toEqual(['']);
   });
 
-  test('hides other processes', async () => {
-    const names =
-      'print join " ", map { read_file("/proc/$_/comm") } grep { /^[0-9]+$/ } do { opendir(my $d, "/proc"); readdir $d }';
-    const seen = (await perl(where, `${READ} ${names}`)).split(/\s+/).filter((name) => name !== '');
-    expect(seen).toContain('perl');
-    expect(seen.filter((name) => name !== 'perl' && name !== 'bwrap')).toEqual([]);
-  });
-
-  test('has no network but its own loopback interface', async () => {
-    const devices = await perl(where, `${READ} print read_file("/proc/net/dev")`);
-    expect([...devices.matchAll(/^\s*(\S+):/gm)].map(([, name]) => name)).toEqual(['lo']);
+  test('has namespaces of its own', async () => {
+    const names = ['ipc', 'mnt', 'net', 'pid', 'uts', ...(engine === 'root' ? [] : ['user'])];
+    const namespacesOf = (pid: number | 'self') =>
+      Promise.all(names.map((name) => readlink(`/proc/${pid}/ns/${name}`)));
+    const command = await confine(where, '/usr/bin/perl');
+    const stop = new AbortController();
+    const waiting = run(where, [...command, '-e', 'sleep 60'], { signal: stop.signal });
+    const find = async () => {
+      const processes = await processesUsing('/job');
+      return processes.find(({ command }) => command.startsWith('/usr/bin/perl -e sleep 60'));
+    };
+    await until(async () => (await find()) !== undefined);
+    const own = await namespacesOf((await find())?.pid ?? 0);
+    const shared = (await namespacesOf('self')).filter((name) => own.includes(name));
+    stop.abort(new Error('Seen'));
+    await expect(waiting).rejects.toThrow('Seen');
+    expect(shared).toEqual([]);
   });
 });
