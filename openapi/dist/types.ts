@@ -1895,9 +1895,10 @@ export interface components {
         };
         /**
          * @description - `upload_expired`: the ticket expired before the file arrived
-         *     - `import_address_refused`: the address of the URL, or of one that it redirects to, is not allowed
+         *     - `import_address_refused`: the host of the URL, or of one that it redirects to, is an address that is not allowed
          *     - `import_redirected`: the URL redirects too often, or to a URL that is not allowed
-         *     - `import_host_not_found`, `import_unreachable`, `import_tls_failed`: no connection to the host of the URL
+         *     - `import_host_not_found`, `import_unreachable`, `import_tls_failed`: the host of the URL has no public address, or there is no
+         *       connection to it
          *     - `import_denied`, `import_not_found`, `import_server_failed`: the server responded with an error
          *     - `import_encoded`: the server sent the file with a `Content-Encoding`
          *     - `import_empty`, `import_too_large`: the file is empty or too large

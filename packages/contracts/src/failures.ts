@@ -1,7 +1,7 @@
 /** Why an import failed, with the message for the owner of the video. No message names an address. */
 export const IMPORT_FAILURES = {
   import_address_refused: 'The host of the URL has an address that files may not be imported from.',
-  import_host_not_found: 'The host name of the URL does not resolve to an address.',
+  import_host_not_found: 'The host name of the URL does not resolve to a public address.',
   import_unreachable: 'The connection to the host of the URL failed.',
   import_tls_failed: 'The TLS handshake with the host of the URL failed. Check the certificate.',
   import_denied: 'The server denied access to the file. Check the URL and the headers.',

@@ -352,17 +352,43 @@ describe('a failure', () => {
     });
   });
 
-  test('import_address_refused: one of the addresses of a name is private', async () => {
+  test('import_host_not_found: one of the addresses of a name is private', async () => {
     names.set('half-inside.example', [['127.0.0.1', '10.0.0.1']]);
     const url = server.serve(wholeFile).replace('127.0.0.1', 'half-inside.example');
-    expect(await ended(importOf(url))).toMatchObject({ failure: 'import_address_refused' });
+    expect(await ended(importOf(url))).toMatchObject({ failure: 'import_host_not_found' });
     expect(server.requestsFor(url)).toEqual([]);
   });
 
-  test('import_address_refused: the name changes its address between two connections', async () => {
+  test('no failure reveals whether a name exists in the network of the engine', async () => {
+    names.set('database.internal', [['10.0.0.1']]);
+    names.set('metadata.internal', [['169.254.169.254', 'fd00:ec2::254']]);
+    const toName =
+      (name: string): RespondTo =>
+      (res) =>
+        void res.writeHead(302, { Location: `http://${name}/` }).end();
+    const outcomes = ['nowhere.internal', 'database.internal', 'metadata.internal', 'localhost'].map(
+      async (name) => {
+        const ends = await Promise.all([
+          ended(importOf(`http://${name}:5432/a.mp4`)),
+          ended(importOf(`https://${name}/a.mp4`, { tries: 4 })),
+          ended(importFrom(toName(name))),
+        ]);
+        return ends.map(({ videoId, transferId, ...end }) => end);
+      },
+    );
+    const [unknown, ...existing] = await Promise.all(outcomes);
+    expect(unknown).toMatchObject([
+      { failure: 'import_host_not_found', tries: 1, retryInSeconds: 0 },
+      { failure: 'import_host_not_found', tries: 5, retryInSeconds: null },
+      { failure: 'import_host_not_found', tries: 1, retryInSeconds: 0 },
+    ]);
+    for (const each of existing) expect(each).toEqual(unknown);
+  });
+
+  test('import_host_not_found: the name changes its address between two connections', async () => {
     names.set('rebinding.example', [['127.0.0.1'], ['10.0.0.1']]);
     const url = server.serve(half()).replace('127.0.0.1', 'rebinding.example');
-    expect(await ended(importOf(url))).toMatchObject({ failure: 'import_address_refused', tries: 2 });
+    expect(await ended(importOf(url))).toMatchObject({ failure: 'import_host_not_found', tries: 5 });
     expect(server.requestsFor(url)).toHaveLength(1);
   });
 

@@ -62,7 +62,8 @@ const ADVICE: Record<Schemas['FailureCode'], string> = {
   upload_expired: 'Upload the file again. A new upload creates a new video.',
   import_address_refused:
     'Use the public address of the file. Framelane connects to private networks only if the operator allows them (IMPORT_ALLOW_CIDRS).',
-  import_host_not_found: CHECK_URL,
+  import_host_not_found:
+    'Check the URL. Framelane connects to private networks only if the operator allows them (IMPORT_ALLOW_CIDRS).',
   import_unreachable: IMPORT_AGAIN,
   import_tls_failed: 'The certificate of the server is not valid. Repair it, or upload the file.',
   import_denied:

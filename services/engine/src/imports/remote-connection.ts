@@ -1,8 +1,9 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { TcpNetConnectOpts } from 'node:net';
+import { isIP, type TcpNetConnectOpts } from 'node:net';
 import {
   type AddressGuard,
+  AddressRefusedError,
   CONNECT_ATTEMPT_MS,
   lookupOf,
   readUrl,
@@ -65,13 +66,26 @@ function redirectTarget(from: URL, location: string | undefined): URL {
   return target;
 }
 
+/**
+ * The failure for a host without an allowed address. A name that resolves to a forbidden address fails like one that does not resolve:
+ * otherwise clients could find out which names exist in the network of the engine.
+ */
+function toLookupFailure({ hostname }: URL, error: unknown): unknown {
+  const isName = isIP(hostname.replace(/^\[|\]$/g, '')) === 0;
+  return isName && error instanceof AddressRefusedError
+    ? new ImportFailure('import_host_not_found', { retryable: true, cause: error })
+    : error;
+}
+
 async function get(
   url: URL,
   headers: Record<string, string>,
   { guard, limits, signal }: ConnectionDeps,
 ): Promise<IncomingMessage> {
   const lookupSignal = AbortSignal.any([signal, AbortSignal.timeout(limits.connectSeconds * 1000)]);
-  const addresses = await guard.addressesOf(url, lookupSignal);
+  const addresses = await guard.addressesOf(url, lookupSignal).catch((error: unknown) => {
+    throw toLookupFailure(url, error);
+  });
   signal.throwIfAborted();
   const options: GetOptions = {
     headers,
