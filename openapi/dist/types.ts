@@ -272,7 +272,7 @@ export interface paths {
          *     the frame that Framelane chooses. The video can have any state, and need not have a file yet. The URL of the
          *     poster, `thumbnail`, stays the same; caches ask each time whether the image has changed.
          *
-         *     Framelane serves the file as it is, with the metadata in it.
+         *     Framelane removes the metadata: EXIF (except the orientation), XMP, comments and previews. Colour profiles stay.
          */
         put: operations["setPoster"];
         post?: never;

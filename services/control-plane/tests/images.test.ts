@@ -112,6 +112,19 @@ describe('a poster that a client has set', () => {
     expect((await api('delete', videoId)).body).toMatchObject({ status: 404, code: 'poster_not_found' });
   });
 
+  test('is stored and served without its metadata, turned as before', async () => {
+    const videoId = await readyVideo('public');
+    const [plain, comment] = [jpegOf(640, 360), Buffer.from('\xff\xfe\0\x0652.5', 'latin1')];
+    const sent = Buffer.concat([plain.subarray(0, 20), comment, plain.subarray(20), Buffer.from('13.4')]);
+    const { storageBytes } = await record(videoId);
+    const { body } = await set(videoId, sent);
+    expect(body).toMatchObject({
+      poster: { width: 640, height: 360, bytes: plain.length },
+      storageBytes: storageBytes + plain.length,
+    });
+    expect((await get(videoId, 'poster.jpg')).body).toEqual(plain);
+  });
+
   test('changes the ETag of the record', async () => {
     const videoId = await readyVideo('public');
     const read = () => request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);

@@ -1,6 +1,7 @@
 import type { components } from '@framelane/openapi/types';
 import { Problem } from '@framelane/service-kit/problem';
 import { JPG } from 'image-size/types/jpg';
+import { withoutMetadata } from './jpeg-metadata.ts';
 
 /** The most bytes of a poster. */
 export const MAX_POSTER_BYTES = 2 * 2 ** 20;
@@ -10,19 +11,25 @@ const MAX_POSTER_PIXELS = 4096;
 /** From this EXIF orientation on, browsers show the image rotated by 90°. */
 const FIRST_TURNED_ORIENTATION = 5;
 
-/** The size of a JPEG image that a client sends as a poster. Throws 400 `invalid_poster`. */
-export function describePoster(image: Buffer): components['schemas']['Poster'] {
-  if (image.length === 0) throw invalidPoster('It is empty.');
-  if (!JPG.validate(image)) throw invalidPoster('It is not a JPEG image.');
-  const size = jpegSize(image);
-  if (size === undefined) throw invalidPoster('It is damaged: its size cannot be read.');
+/** A poster as it is stored, and its size. */
+export type PosterImage = { image: Buffer; facts: components['schemas']['Poster'] };
+
+/** The JPEG image that a client sends as a poster, without its metadata. Throws 400 `invalid_poster`. */
+export function readPoster(sent: Buffer): PosterImage {
+  if (sent.length === 0) throw invalidPoster('It is empty.');
+  if (!JPG.validate(sent)) throw invalidPoster('It is not a JPEG image.');
+  const image = withoutMetadata(sent);
+  const size = image && jpegSize(image);
+  if (image === undefined || size === undefined) {
+    throw invalidPoster('It is damaged: its size cannot be read.');
+  }
   const { width, height } = size;
   if (width < 1 || height < 1 || width > MAX_POSTER_PIXELS || height > MAX_POSTER_PIXELS) {
     throw invalidPoster(
       `It has ${width} × ${height} pixels. Send an image of at most ${MAX_POSTER_PIXELS} × ${MAX_POSTER_PIXELS}.`,
     );
   }
-  return { width, height, bytes: image.length };
+  return { image, facts: { width, height, bytes: image.length } };
 }
 
 /** The size of a JPEG image as browsers show it; undefined if it cannot be read. */

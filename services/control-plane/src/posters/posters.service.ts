@@ -5,7 +5,7 @@ import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideoRecord } from '../videos/video-record.ts';
 import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
-import { describePoster } from './poster-image.ts';
+import { readPoster } from './poster-image.ts';
 import { removePoster, savePoster } from './posters.store.ts';
 
 /** Stores the posters that clients set. Each takes the place of the frame that the engine has chosen. */
@@ -21,11 +21,11 @@ export class PostersService {
   }
 
   /**
-   * Sets or replaces the poster of a video in any state with a JPEG image. Throws 400 `invalid_poster`, 403 `quota_exceeded`
+   * Sets or replaces the poster of a video in any state with a JPEG image, whose metadata is removed. Throws 400 `invalid_poster`, 403 `quota_exceeded`
    * and 404 `video_not_found`.
    */
-  async set(workspaceId: string, videoId: string, image: Buffer): Promise<VideoRecord> {
-    const facts = describePoster(image);
+  async set(workspaceId: string, videoId: string, sent: Buffer): Promise<VideoRecord> {
+    const { image, facts } = readPoster(sent);
     await this.#change(workspaceId, videoId, async (trx, video) => {
       const growth = facts.bytes - (video.chosen_poster?.bytes ?? 0);
       if (growth > 0) await this.#quotas.requireBytes(trx, workspaceId, growth);

@@ -75,3 +75,25 @@ test('a video of one frame has a poster and a storyboard', async () => {
     storyboard: { tiles: 1, columns: 1, width: 160, height: 120 },
   });
 });
+
+test('images have no metadata of the frames that they show', async () => {
+  const [frame, clip] = ['frame.jpg', 'photos.mov'].map((name) => join(bench.directory, name)) as [
+    string,
+    string,
+  ];
+  await ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=320x240', '-frames:v', '1', frame);
+  const photo = await readFile(frame);
+  // EXIF with the camera "SECRET", and a comment.
+  const camera = [0, 1, 0x01, 0x0f, 0, 2, 0, 0, 0, 7, 0, 0, 0, 26, 0, 0, 0, 0, ...Buffer.from('SECRET\0')];
+  const exif = [...Buffer.from('Exif\0\0MM\0*'), 0, 0, 0, 8, ...camera];
+  const added = [0xff, 0xe1, 0, exif.length + 2, ...exif, 0xff, 0xfe, 0, 8, ...Buffer.from('SECRET')];
+  await writeFile(frame, Buffer.concat([photo.subarray(0, 2), Buffer.from(added), photo.subarray(2)]));
+  await ffmpeg('-loop', '1', '-framerate', '5', '-i', frame, '-t', '2', '-c', 'copy', clip);
+  expect(await readFile(clip, 'latin1')).toContain('SECRET');
+  const { videoId } = await bench.transcode(clip);
+  for (const name of ['poster.jpg', 'storyboard.jpg']) {
+    const { body } = await bench.objects.get(bench.imageKey(videoId, name));
+    const text = (await buffer(body)).toString('latin1');
+    expect([name, text.includes('SECRET'), text.includes('Exif')]).toEqual([name, false, false]);
+  }
+});
