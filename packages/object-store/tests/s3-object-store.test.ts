@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { CreateBucketCommand, DeleteBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { withEnvironmentProxy } from '@framelane/test-kit/environment-proxy';
 import { FakeS3, type Fault, type Operation } from '@framelane/test-kit/fake-s3';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -86,6 +87,20 @@ function realServerContract(options: S3Options): void {
     },
   });
 }
+
+test('no request uses the proxy of the environment', async () => {
+  const store = new S3ObjectStore(fakeOptions());
+  const proxied = await withEnvironmentProxy(async () => {
+    await store.put('ws/a', Buffer.from('a'), 'text/plain');
+    await buffer((await store.get('ws/a')).body);
+    // The SDK repeats the request.
+    fake.inject('GetObject', 'cut', 1);
+    await buffer((await store.get('ws/a')).body);
+    await store.deletePrefix('ws/');
+  });
+  store.close();
+  expect(proxied).toEqual([]);
+});
 
 test('presigned URLs have the public endpoint and expire', async () => {
   const store = new S3ObjectStore({ ...fakeOptions(), publicEndpoint: 'https://media.example' });

@@ -3,6 +3,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { AddressGuard } from '@framelane/address-guard/address-guard';
 import { readRanges } from '@framelane/address-guard/address-ranges';
 import { HostNotFoundError, type ResolveHost, resolveHost } from '@framelane/address-guard/resolve-host';
+import { withEnvironmentProxy } from '@framelane/test-kit/environment-proxy';
 import { CERTIFICATE, startTlsServer } from '@framelane/test-kit/tls-server';
 import { afterEach, expect, test } from '@jest/globals';
 import { DeliverySender } from '../src/webhooks/delivery-sender.ts';
@@ -119,6 +120,14 @@ test('an interrupted attempt has no result, and no further attempt starts', asyn
   expect(await interrupted.send(message(url))).toBeNull();
   expect(await interrupted.send(message(url))).toBeNull();
   expect(received).toHaveLength(1);
+});
+
+test('an event is sent without the proxy of the environment', async () => {
+  const endpoint = await startEndpoint();
+  const proxied = await withEnvironmentProxy(async () => {
+    expect(await createSender().send(message(endpoint.url))).toMatchObject({ failure: null });
+  });
+  expect(proxied).toEqual([]);
 });
 
 test('the host name is resolved for every attempt, and the connection uses the checked addresses', async () => {

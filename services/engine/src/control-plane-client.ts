@@ -37,6 +37,7 @@ import {
 import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
 import { z } from 'zod';
+import { postDirectly } from './direct-request.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -212,20 +213,17 @@ export class ControlPlaneClient {
   /** Resolves with the body of the response. Throws a Problem; its code is passed on if it is one of the expected ones. */
   async #post(path: string, request: object, expectedCodes: readonly ProblemCode[] = []): Promise<unknown> {
     let status: number;
-    let retryAfter: string | null;
+    let retryAfter: string | undefined;
     let body: unknown;
     try {
-      const response = await fetch(`${this.#baseUrl}${path}`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${this.#secret}` },
-        body: JSON.stringify(request),
-        redirect: 'error',
+      const response = await postDirectly(`${this.#baseUrl}${path}`, {
+        headers: { Authorization: `Bearer ${this.#secret}` },
+        body: request,
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       status = response.status;
-      retryAfter = response.headers.get('retry-after');
-      const text = await response.text();
-      body = text === '' ? undefined : JSON.parse(text);
+      retryAfter = response.headers['retry-after'];
+      body = response.text === '' ? undefined : JSON.parse(response.text);
     } catch (error) {
       throw controlPlaneUnavailable(error);
     }
@@ -233,7 +231,7 @@ export class ControlPlaneClient {
     const problem = problemBody.safeParse(body).data;
     const refusal = expectedCodes.find((code) => code === problem?.code);
     if (status < 500 && problem && refusal) {
-      const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
+      const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
       throw new Problem(refusal, problem.detail, { extra: problem.extra, headers });
     }
     throw controlPlaneUnavailable(

@@ -3,11 +3,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { withEnvironmentProxy } from '@framelane/test-kit/environment-proxy';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ControlPlaneClient } from '../src/control-plane-client.ts';
 
 /** The next response of the control plane, and the last request that it received. */
 let response: { status: number; body: string };
+/** The header Location of the next response. */
+let location: string | undefined;
 let asked: { path: string | undefined; authorization: string | undefined; body: unknown };
 let server: Server;
 let client: ControlPlaneClient;
@@ -15,6 +18,7 @@ let client: ControlPlaneClient;
 beforeAll(async () => {
   server = createServer(async (req, res) => {
     asked = { path: req.url, authorization: req.headers.authorization, body: await json(req) };
+    if (location !== undefined) res.setHeader('Location', location);
     res.writeHead(response.status).end(response.body);
   });
   server.listen(0, '127.0.0.1');
@@ -43,6 +47,25 @@ describe('the control plane client', () => {
       authorization: 'Bearer the secret',
       body: { videoId: 'vid_x', attempt: 2 },
     });
+  });
+
+  test('uses no proxy of the environment, which would get the secret', async () => {
+    respondWith(200, { current: true });
+    let isCurrent = false;
+    const proxied = await withEnvironmentProxy(async () => {
+      isCurrent = await client.isAttemptCurrent({ videoId: 'vid_x', attempt: 2 });
+    });
+    expect([isCurrent, proxied]).toEqual([true, []]);
+  });
+
+  test('follows no redirect', async () => {
+    const asks = { count: 0 };
+    server.on('request', () => (asks.count += 1));
+    location = '/elsewhere';
+    respondWith(307, '');
+    await expect(claim()).rejects.toMatchObject({ status: 503, code: 'unavailable' });
+    location = undefined;
+    expect(asks.count).toBe(1);
   });
 
   test('accepts an empty response to a request without a result', async () => {

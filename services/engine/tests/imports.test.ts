@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { setGlobalProxyFromEnv } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -10,6 +9,7 @@ import {
   INTERNAL_PATHS,
 } from '@framelane/contracts/internal-api';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { withEnvironmentProxy } from '@framelane/test-kit/environment-proxy';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { CERTIFICATE, startTlsServer } from '@framelane/test-kit/tls-server';
 import { until } from '@framelane/test-kit/until';
@@ -185,15 +185,7 @@ describe('a file', () => {
   });
 
   test('is fetched without the proxy of the environment', async () => {
-    const restore = setGlobalProxyFromEnv({
-      HTTP_PROXY: 'http://127.0.0.1:9',
-      NO_PROXY: new URL(engine.controlPlane.url).host,
-    });
-    try {
-      await received(importFrom(wholeFile));
-    } finally {
-      restore();
-    }
+    expect(await withEnvironmentProxy(() => received(importFrom(wholeFile)))).toEqual([]);
   });
 
   test('is fetched with progress reports, until its transfer is no longer current', async () => {

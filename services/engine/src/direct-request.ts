@@ -1,0 +1,33 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
+
+/**
+ * Agents of our own. Unlike `fetch` and the agents of Node, they ignore the proxy in the environment (`NODE_USE_ENV_PROXY`), which would
+ * receive the service secret. Idle connections do not keep the process alive.
+ */
+const AGENTS = { 'http:': new HttpAgent({ keepAlive: true }), 'https:': new HttpsAgent({ keepAlive: true }) };
+
+export type DirectResponse = { status: number; headers: IncomingMessage['headers']; text: string };
+
+/** Sends a POST with a JSON body over a direct connection, and reads the response. Follows no redirect. */
+export async function postDirectly(
+  url: string,
+  options: { headers: Readonly<Record<string, string>>; body: object; signal: AbortSignal },
+): Promise<DirectResponse> {
+  const { protocol } = new URL(url);
+  const isTls = protocol === 'https:';
+  const body = Buffer.from(JSON.stringify(options.body));
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  (isTls ? httpsRequest : httpRequest)(url, {
+    method: 'POST',
+    headers: { ...options.headers, 'Content-Type': 'application/json', 'Content-Length': body.byteLength },
+    agent: AGENTS[isTls ? 'https:' : 'http:'],
+    signal: options.signal,
+  })
+    .on('response', resolve)
+    .on('error', reject)
+    .end(body);
+  const response = await promise;
+  return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
+}
