@@ -261,6 +261,8 @@ describe('the network policy of', () => {
     ['control plane', 'webhook endpoints', 'control-plane', 443],
     ['uploader', 'imports over https', 'uploader', 443],
     ['uploader', 'imports over http', 'uploader', 80],
+    // The API server of Kubernetes has port 443, too.
+    ['transcoder', 'S3', 'transcoder', 443],
   ])('the %s allows %s on the internet only', (_, _what, service, port) => {
     const endpoints = ['93.184.216.34', '10.1.2.3', '172.20.0.1', '192.168.1.1', '100.100.0.1', '127.0.0.1'];
     endpoints.push('169.254.169.254', '168.63.129.16', '2606:4700::1', 'fd00::1', 'fe80::1', '::1');
@@ -268,6 +270,14 @@ describe('the network policy of', () => {
     // 'https:' stands for "public address": imports allow http there as well.
     expect(policy).toEqual(endpoints.filter((address) => isAllowedAddress(address, 'https:', [])));
     expect(policy).toEqual(['93.184.216.34', '2606:4700::1']);
+  });
+
+  test.each(SERVICES)('the %s allows no connection to the API server at a private address', (service) => {
+    for (const port of [443, 6443]) {
+      for (const address of [undefined, '10.96.0.1', '172.20.0.1', '192.168.1.1', 'fd00::1']) {
+        expect([port, address, mayReach(service, port, address)]).toEqual([port, address, false]);
+      }
+    }
   });
 
   test.each(ENGINES)('the %s allows the control plane, and no database', (service) => {
