@@ -56,10 +56,12 @@ export const GROUPS = [
     'http/problems',
     'http/request-validation',
     'http/unknown-fields',
+    'http/unstorable-text',
     'idempotency/idempotency-key',
     'auth/request-coalescing',
+    'auth/rights',
   ]),
-  pure('openid-rules', `${CONTROL_PLANE}/src`, ['openid/openid-settings', 'console-people/email']),
+  pure('openid-rules', `${CONTROL_PLANE}/src`, ['openid/{openid-settings,identity}', 'console-people/email']),
   pure('playback-rules', `${CONTROL_PLANE}/src/playback`, [
     'bandwidth',
     'master-playlist',
@@ -71,7 +73,7 @@ export const GROUPS = [
     'preview-variants',
     'storyboard',
   ]),
-  pure('posters-rules', `${CONTROL_PLANE}/src/posters`, ['poster-image']),
+  pure('posters-rules', `${CONTROL_PLANE}/src/posters`, ['poster-image', 'jpeg-metadata']),
   pure('stored-reads', `${CONTROL_PLANE}/src/stored-files`, ['allotment', 'stored-reads']),
   pure('quotas-rules', `${CONTROL_PLANE}/src/quotas`, ['quotas']),
   pure('rate-limits', `${CONTROL_PLANE}/src/rate-limits`, [
