@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { PERMISSIONS } from '../api-keys/permissions.ts';
 import { excessOf, type Rights, rightsOf } from './rights.ts';
+
+const PERMISSIONS = ['videos:read', 'videos:write', 'api_keys:write', 'usage:read'] as const;
 
 const full: Rights = {
   workspaceId: 'ws_a',
