@@ -134,7 +134,8 @@ export class ApiKeysService {
 
   /**
    * Revokes a key of the caller's workspace. A request that arrives after this resolves cannot use the key. Throws 404
-   * `api_key_not_found`, 403 `insufficient_permissions` when the key has rights that the caller lacks, and 409 `last_admin_key` when no other key with the same or a later expiry has its administrative permissions.
+   * `api_key_not_found`, 403 `insufficient_permissions` when the key has rights that the caller lacks, and 409 `last_admin_key` when no
+   * other key with the same or a later expiry has its administrative permissions.
    */
   async revokeAs(caller: Credential, keyId: string): Promise<void> {
     const workspaceId = caller.workspace_id;
