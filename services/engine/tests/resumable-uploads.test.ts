@@ -444,10 +444,14 @@ describe('a request is refused', () => {
   test.each(['xfr_%00', '%00', 'xfr_%ff', 'xfr_%ed%a0%80', 'xfr_%zz'])(
     'for %s, which no upload can be named: PostgreSQL cannot store it',
     async (id) => {
-      const asked = engine.controlPlane.requests.length;
+      // Earlier uploads may still save their checkpoints.
+      const opened = () =>
+        engine.controlPlane.requests.filter((path) => /resumable-uploads\/(open|terminate)$/.test(path))
+          .length;
+      const before = opened();
       for (const method of ['HEAD', 'DELETE']) expect((await send(method, `/files/${id}`)).status).toBe(404);
       expect((await patch(`/files/${id}`, 0, 10)).status).toBe(404);
-      expect(engine.controlPlane.requests).toHaveLength(asked);
+      expect(opened()).toBe(before);
     },
   );
 
