@@ -90,6 +90,7 @@ export const GROUPS = [
     'attachment',
     'keep-source',
     'orphaned-objects',
+    'searched-texts',
     'timeline',
     'video-moves',
     'video-patch',
