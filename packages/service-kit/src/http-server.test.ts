@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { Agent, createServer, get, type IncomingHttpHeaders } from 'node:http';
-import { afterEach, expect, jest, test } from '@jest/globals';
-import { assertPortFree, closeServer, listen } from './http-server.ts';
+import { Agent, createServer, get, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { assertPortFree, closeServer, createHttpServer, listen } from './http-server.ts';
 import { SettingsError } from './settings.ts';
 
 const servers: ReturnType<typeof createServer>[] = [];
@@ -11,7 +13,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => closeServer(server, 0)));
 });
 
-function server(handler: Parameters<typeof createServer>[1] = () => {}) {
+function server(handler: RequestListener = () => {}) {
   const created = createServer(handler);
   servers.push(created);
   return created;
@@ -105,4 +107,114 @@ test('closing aborts no request while work is in progress', async () => {
   expect(abort).not.toHaveBeenCalled();
   endWork();
   await Promise.all([stuck, closed]);
+});
+
+describe('requests that a client sends without waiting for responses', () => {
+  /** Connects to a server with this handler. */
+  async function connectTo(handler: RequestListener, options?: Parameters<typeof createHttpServer>[1]) {
+    const subject = createHttpServer(handler, options);
+    servers.push(subject);
+    const port = await listen(subject, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+    const socket = connect(port, '127.0.0.1');
+    // The server may reset the connection.
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    return { socket, port };
+  }
+
+  const head = (line: string, ...headers: string[]) =>
+    [`${line} HTTP/1.1`, 'Host: framelane', ...headers, '', ''].join('\r\n');
+  const LAST = head('GET /last', 'Connection: close');
+
+  test('are handled one after another, in order', async () => {
+    let inProgress = 0;
+    const { socket } = await connectTo((req, res) => {
+      inProgress += 1;
+      // Later than the other requests arrive.
+      setImmediate(() => {
+        inProgress -= 1;
+        res.end(`${req.method} ${req.url} beside ${inProgress};`);
+      });
+    });
+    const paths = Array.from({ length: 15 }, (_, index) => `/${index}`);
+    socket.write(head('HEAD /head') + paths.map((path) => head(`GET ${path}`)).join('') + LAST);
+    expect((await text(socket)).match(/\w+ \/\w+ beside \d+/g)).toEqual(
+      [...paths, '/last'].map((path) => `GET ${path} beside 0`),
+    );
+  });
+
+  test('close the connection when more than 16 wait', async () => {
+    let handled = 0;
+    const { socket } = await connectTo(() => {
+      handled += 1;
+    });
+    socket.resume().write(head('GET /').repeat(100));
+    await once(socket, 'close');
+    expect(handled).toBe(1);
+  });
+
+  test('wait until the client reads the response', async () => {
+    const body = Buffer.alloc(16 * 2 ** 20);
+    let handled = 0;
+    const { socket, port } = await connectTo((_req, res) => {
+      handled += 1;
+      res.end(body);
+    });
+    socket.pause().write(head('GET /') + LAST);
+    await exchange(port, new Agent(), '/another');
+    expect(handled).toBe(2);
+    socket.resume();
+    await once(socket, 'close');
+    expect(handled).toBe(3);
+  });
+
+  test('are read after a body that the handler ignores', async () => {
+    const { socket } = await connectTo((req, res) => res.end(`${req.url};`));
+    socket.write(head('POST /early', 'Content-Length: 100000') + 'x'.repeat(100_000) + LAST);
+    expect((await text(socket)).match(/\/\w+;/g)).toEqual(['/early;', '/last;']);
+  });
+
+  test('can have bodies', async () => {
+    const { socket } = await connectTo(async (req, res) => res.end(`${(await text(req)).length};`));
+    const upload = (length: number) => head('POST /', `Content-Length: ${length}`) + 'x'.repeat(length);
+    socket.write(upload(100_000) + upload(200_000) + upload(3) + LAST);
+    expect((await text(socket)).match(/\d+;/g)).toEqual(['100000;', '200000;', '3;', '0;']);
+  });
+
+  test.each([true, false])('can expect "100 Continue" (writesContinue: %s)', async (writesContinue) => {
+    const { socket } = await connectTo(
+      (req, res) => {
+        if (writesContinue && req.headers.expect !== undefined) res.writeContinue();
+        res.end();
+      },
+      { writesContinue },
+    );
+    socket.write(`${head('GET /') + head('POST /', 'Expect: 100-continue', 'Content-Length: 1')}x${LAST}`);
+    expect((await text(socket)).match(/(?<=HTTP\/1.1 )\d+/g)).toEqual(['200', '100', '200', '200']);
+  });
+
+  test('get 417 for another expectation, and are limited as well', async () => {
+    const { socket } = await connectTo((_req, res) => res.end('done'));
+    const strange = head('GET /', 'Expect: a miracle');
+    socket.write(strange + head('GET /', 'Upgrade: websocket', 'Connection: Upgrade'));
+    let received = '';
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      received += chunk;
+      if (received.endsWith('done')) socket.write(strange.repeat(100));
+    });
+    await once(socket, 'close');
+    expect(received).toMatch(/^HTTP\/1.1 417 [\s\S]*HTTP\/1.1 200 [\s\S]*done/);
+    expect(received.match(/417/g)?.length).toBeLessThan(50);
+  });
+
+  test('are not handled after a response that closes the connection', async () => {
+    let handled = 0;
+    const { socket } = await connectTo((_req, res) => {
+      handled += 1;
+      res.setHeader('Connection', 'close').end('last');
+    });
+    socket.write(head('GET /') + head('DELETE /'));
+    expect(await text(socket)).toMatch(/last$/);
+    expect(handled).toBe(1);
+  });
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { SettingsError } from './settings.ts';
 
 /** Where a server listens, and the environment variable that sets the port. */
@@ -15,6 +15,53 @@ const KEEP_ALIVE_MS = 75_000;
 
 /** How often a closing server closes connections that have become idle. */
 const CLOSING_CHECK_MS = 50;
+
+/** How many requests of a connection may wait while an earlier one is in progress. */
+const MAX_WAITING = 16;
+
+/**
+ * Creates a server that handles the requests of a connection one after another. Clients may send requests without waiting for responses
+ * (RFC 9112 §9.3.2). Node would handle all of them at once, and keep the responses in memory until the client reads them. Here a few
+ * requests wait, and a connection with more is closed. `app` writes "100 Continue" itself if `writesContinue` is set.
+ */
+export function createHttpServer(
+  app: RequestListener,
+  { writesContinue = false, ...options }: ServerOptions & { writesContinue?: boolean } = {},
+): Server {
+  const server = createServer(options, oneAtATime(app));
+  if (writesContinue) server.on('checkContinue', oneAtATime(app));
+  // Node would respond with the same status at once.
+  return server.on(
+    'checkExpectation',
+    oneAtATime((_req, res) => res.writeHead(417).end()),
+  );
+}
+
+/** The waiting requests of the connections that have a request in progress. */
+const waitingRequests = new WeakMap<Socket, (() => void)[]>();
+
+function oneAtATime(handle: RequestListener): RequestListener {
+  return (req, res) => {
+    const { socket } = req;
+    const start = () => {
+      res.once('close', () => startNext(socket));
+      handle(req, res);
+    };
+    const waiting = waitingRequests.get(socket);
+    if (waiting === undefined) {
+      waitingRequests.set(socket, []);
+      start();
+    } else if (waiting.length < MAX_WAITING) waiting.push(start);
+    else socket.destroy();
+  };
+}
+
+function startNext(socket: Socket): void {
+  const start = waitingRequests.get(socket)?.shift();
+  if (start === undefined) waitingRequests.delete(socket);
+  // The latest response can have closed the connection.
+  else if (socket.writable) start();
+}
 
 /**
  * Listens, and resolves with the port (useful with 0). Throws a SettingsError that names the variable if the port is

@@ -16,7 +16,7 @@ import { consoleSessionRoutes } from './console-sessions/console-sessions.routes
 import type { Context } from './context.ts';
 import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
-import { EntityTags, sendTagged } from './http/entity-tags.ts';
+import { EntityTags, taggedBody } from './http/entity-tags.ts';
 import { translateHttpError } from './http/problems.ts';
 import { requestValidation } from './http/request-validation.ts';
 import { importRoutes } from './imports/imports.routes.ts';
@@ -35,12 +35,12 @@ import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 export function createApp(context: Context): Express {
   const { config, logger, addresses } = context;
   const contract = loadContract(addresses);
-  const document = JSON.stringify(contract);
+  const document = taggedBody(JSON.stringify(contract));
   const served = controlPlanePart(contract);
   const reference = referencePage(addresses.baseUrl);
   const validation = requestValidation(served, context.authenticate);
   const routes = pairOperations(served, {
-    getOpenApiDocument: (_req, res) => sendTagged(res.type('json'), document),
+    getOpenApiDocument: (_req, res) => document(res.type('json')),
     getReferencePage: reference.page,
     ...handlers(context, new EntityTags(contract)),
   });

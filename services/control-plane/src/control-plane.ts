@@ -1,6 +1,6 @@
-import { createServer, type Server, type ServerOptions } from 'node:http';
+import type { Server, ServerOptions } from 'node:http';
 import type { Consumer } from '@framelane/message-bus/message-bus';
-import { closeServer, listen } from '@framelane/service-kit/http-server';
+import { closeServer, createHttpServer, listen } from '@framelane/service-kit/http-server';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
 import { PERMISSIONS } from './api-keys/permissions.ts';
 import { createApp } from './app.ts';
@@ -36,8 +36,8 @@ export class ControlPlane {
   constructor(context: Context) {
     this.#context = context;
     const connections = connectionLimits(context.config.requestSeconds);
-    this.#publicServer = createServer(connections, createApp(context));
-    this.#internalServer = createServer(connections, createInternalApp(context));
+    this.#publicServer = createHttpServer(createApp(context), connections);
+    this.#internalServer = createHttpServer(createInternalApp(context), connections);
   }
 
   /**

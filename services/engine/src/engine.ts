@@ -1,6 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
-import { closeServer, listen } from '@framelane/service-kit/http-server';
+import { closeServer, createHttpServer, listen } from '@framelane/service-kit/http-server';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
 import { createApp, createInternalApp } from './app.ts';
 import type { EngineConfig } from './config.ts';
@@ -26,6 +26,8 @@ export function stopLimitMs({ roles, uploads }: EngineConfig): number {
 }
 
 const HTTP_OPTIONS = {
+  // Otherwise Node sends "100 Continue" before the upload is authorized.
+  writesContinue: true,
   // An upload may take any time. Only the throughput limit ends it.
   requestTimeout: 0,
   headersTimeout: 20_000,
@@ -48,12 +50,9 @@ export class Engine {
     this.#context = context;
     const { uploads, resumableUploads } = context;
     if (uploads && resumableUploads) {
-      const app = createApp(context, { uploads, resumableUploads });
-      this.#server = createServer(HTTP_OPTIONS, app);
-      // Without a listener, Node itself sends "100 Continue" before the upload is authorized.
-      this.#server.on('checkContinue', app);
+      this.#server = createHttpServer(createApp(context, { uploads, resumableUploads }), HTTP_OPTIONS);
     }
-    this.#internalServer = createServer(createInternalApp(context));
+    this.#internalServer = createHttpServer(createInternalApp(context));
   }
 
   /**

@@ -208,17 +208,42 @@ describe('Expect: 100-continue', () => {
   });
 });
 
+describe('a form of a browser', () => {
+  test.each([
+    ['before', () => joined(EMPTY_INPUT, formWith(FILE))],
+    ['after', () => joined(filePartHead(), FILE, '\r\n', EMPTY_INPUT, CLOSING_BOUNDARY)],
+  ])('can have an empty file input %s the file', async (_where, form) => {
+    expect((await upload(form())).status).toBe(202);
+    expect((await stored()).equals(FILE)).toBe(true);
+  });
+
+  test('can have 100 texts and as many empty file inputs as other parts fit', async () => {
+    const texts = Array.from({ length: 100 }, (_, index) => textPart(`a${index}`, 'x'.repeat(16 * 1024)));
+    const inputs = Array.from({ length: 99 }, () => EMPTY_INPUT);
+    expect((await upload(joined(...texts, ...inputs, formWith(FILE)))).status).toBe(202);
+  });
+
+  test.each(['7bit', '8bit', 'Binary'])('can say that its file is not encoded: %s', async (encoding) => {
+    expect((await upload(Buffer.from(encoded(encoding)))).status).toBe(202);
+  });
+});
+
+/** A form whose file has a Content-Transfer-Encoding. */
+function encoded(encoding: string): string {
+  return formWith('AAECAw==')
+    .toString()
+    .replace('\r\n\r\n', `\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`);
+}
+
+/** What a browser sends for a file input without a file. */
+const EMPTY_INPUT = `${filePartHead('', 'other').replace('video/mp4', 'application/octet-stream')}\r\n`;
+
 describe('a refused form', () => {
   const refused: [string, () => Buffer | string, number, string][] = [
     ['no part at all', () => joined(CLOSING_BOUNDARY), 400, 'file_missing'],
     ['text parts only', () => joined(textPart('file', 'text'), CLOSING_BOUNDARY), 400, 'file_missing'],
     ['a file without a name', () => formWith(FILE, ''), 400, 'malformed_multipart'],
-    [
-      'an empty file input of a browser',
-      () => formWith('', '').toString().replace('video/mp4', 'application/octet-stream'),
-      400,
-      'file_missing',
-    ],
+    ['an empty file input of a browser', () => joined(EMPTY_INPUT, CLOSING_BOUNDARY), 400, 'file_missing'],
     ['an empty file', () => formWith(''), 400, 'file_empty'],
     ['no body', () => Buffer.alloc(0), 400, 'malformed_multipart'],
     [
@@ -226,6 +251,26 @@ describe('a refused form', () => {
       () => joined(filePartHead(), FILE, '\r\n', filePartHead(), FILE, '\r\n', CLOSING_BOUNDARY),
       400,
       'multiple_files',
+    ],
+    ...['base64', 'Quoted-Printable', 'x-uuencode'].map(
+      (encoding): [string, () => string, number, string] => [
+        `a file in ${encoding}`,
+        () => encoded(encoding),
+        400,
+        'malformed_multipart',
+      ],
+    ),
+    [
+      '101 texts',
+      () => joined(...Array.from({ length: 101 }, () => textPart('a', 'b')), formWith(FILE)),
+      400,
+      'malformed_multipart',
+    ],
+    [
+      '200 empty file inputs',
+      () => joined(...Array.from({ length: 200 }, () => EMPTY_INPUT), formWith(FILE)),
+      400,
+      'malformed_multipart',
     ],
     [
       'another boundary',

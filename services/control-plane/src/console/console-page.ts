@@ -1,5 +1,5 @@
 import { routeNotFound } from '@framelane/service-kit/middleware';
-import { FILES_PATH } from '@framelane/web-build/front-ends';
+import { type BuiltFrontEnd, FILES_PATH } from '@framelane/web-build/front-ends';
 import { type Response, Router } from 'express';
 import { escapeHtml } from '../embed/embed.service.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
@@ -34,12 +34,18 @@ export function consolePage(
     'Cache-Control': 'no-store',
   };
 
+  const bodyOf = ({ html }: BuiltFrontEnd) =>
+    Buffer.from(
+      html.replaceAll(`${FILES_PATH}files/`, filesPath).replace('</head>', () => `${facts}</head>`),
+    );
+  let body: Buffer | undefined;
+
   const send = (res: Response) => {
     res.set(headers);
     const build = frontEnd.build();
     if (build === undefined) return frontEnd.sendMissing(res, FRAME_ANCESTORS);
-    const html = build.html.replaceAll(`${FILES_PATH}files/`, filesPath);
-    res.type('html').send(html.replace('</head>', () => `${facts}</head>`));
+    body ??= bodyOf(build);
+    res.type('html').send(body);
   };
 
   const routes = Router();

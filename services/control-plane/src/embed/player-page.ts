@@ -7,6 +7,7 @@ import { type EmbedContent, escapeHtml } from './embed.service.ts';
 export class PlayerPage {
   readonly #frontEnd: FrontEnd;
   readonly #filesPath: string;
+  #html: string | undefined;
 
   /** `baseUrl` ends in `/v1`. */
   constructor(baseUrl: string, frontEnd: FrontEnd) {
@@ -26,8 +27,8 @@ export class PlayerPage {
       this.#frontEnd.sendMissing(res, frameAncestors(content));
       return;
     }
-    const html = build.html
-      .replaceAll(`${FILES_PATH}files/`, this.#filesPath)
+    this.#html ??= build.html.replaceAll(`${FILES_PATH}files/`, this.#filesPath);
+    const html = this.#html
       .replace('<!--head-->', () => headOf(content))
       .replace('>"state"<', () => `>${JSON.stringify(content.state).replaceAll('<', '\\u003c')}<`);
     res

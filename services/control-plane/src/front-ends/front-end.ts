@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { routeNotFound } from '@framelane/service-kit/middleware';
 import {
   type BuiltFrontEnd,
@@ -6,8 +8,8 @@ import {
   folderOf,
   keyOf,
 } from '@framelane/web-build/front-ends';
-import compression from 'compression';
-import { type Response, Router } from 'express';
+import { type RequestHandler, type Response, Router } from 'express';
+import { constantFile } from '../http/constant-file.ts';
 
 /** Seconds after which a page that waits for its build loads again. */
 const RELOAD_SECONDS = 2;
@@ -19,6 +21,7 @@ export class FrontEnd {
   readonly #key: string;
   readonly #buildFailed: ((page: FrontEndName) => boolean) | undefined;
   #found: BuiltFrontEnd | undefined;
+  #handlers: ReadonlyMap<string, RequestHandler> | undefined;
 
   /** `buildFailed` says whether the build that this process started has failed; undefined if this process builds nothing. */
   constructor(
@@ -41,15 +44,19 @@ export class FrontEnd {
   /** The files that the page loads. Their names contain a hash of their content. */
   files(): Router {
     const files = Router();
-    files.use(compression());
     files.get('/:name', (req, res, next) => {
-      const root = this.build()?.files;
-      if (root === undefined) return next();
-      res.sendFile(req.params.name, { root, immutable: true, maxAge: '1y' }, (error) => {
-        if (error !== undefined && !res.headersSent) next();
-      });
+      const handle = this.#handlersOfFiles()?.get(req.params.name);
+      return handle === undefined ? next() : handle(req, res, next);
     });
     return files.use(routeNotFound);
+  }
+
+  /** A handler for each file, by name; undefined until the build exists. */
+  #handlersOfFiles(): ReadonlyMap<string, RequestHandler> | undefined {
+    const folder = this.build()?.files;
+    if (folder === undefined) return undefined;
+    this.#handlers ??= new Map(readdirSync(folder).map((name) => [name, constantFile(join(folder, name))]));
+    return this.#handlers;
   }
 
   /** Sends a page that says why there is no build. While a build runs, the page reloads itself. */

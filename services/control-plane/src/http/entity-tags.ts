@@ -30,6 +30,13 @@ export function sendTagged(res: Response, body: string | Buffer): void {
   res.set('ETag', weakTag(body)).send(body);
 }
 
+/** The same for a body that many responses share: its bytes and its ETag are prepared once. Set its Content-Type before. */
+export function taggedBody(content: string | Buffer): (res: Response) => void {
+  const body = Buffer.isBuffer(content) ? content : Buffer.from(content);
+  const entityTag = weakTag(body);
+  return (res) => void res.set('ETag', entityTag).send(body);
+}
+
 /** Sends 304 if the client has this version (RFC 9110 §13.1.2). Returns whether it did. */
 export function sendUnchanged(req: Request, res: Response, entityTag: string): boolean {
   const known = (req.get('if-none-match') ?? '').split(',').map((each) => each.trim());

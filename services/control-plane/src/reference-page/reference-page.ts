@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import compression from 'compression';
 import { type RequestHandler, Router } from 'express';
-import { sendTagged } from '../http/entity-tags.ts';
+import { constantFile } from '../http/constant-file.ts';
+import { taggedBody } from '../http/entity-tags.ts';
 
 const OWN_FILES = join(import.meta.dirname, 'browser');
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
@@ -36,17 +36,15 @@ const POLICY = [
 export function referencePage(baseUrl: string): { page: RequestHandler; files: Router } {
   const base = new URL(baseUrl).pathname;
   const version = fingerprint();
-  const html = pageHtml({ description: `${base}/openapi.json`, files: `${base}/docs/${version}` });
+  const html = taggedBody(
+    pageHtml({ description: `${base}/openapi.json`, files: `${base}/docs/${version}` }),
+  );
   const files = Router();
-  files.use(compression());
   for (const [name, root] of Object.entries(FILES)) {
-    files.get(`/${version}/${name}`, (_req, res) =>
-      res.sendFile(name, { root, immutable: true, maxAge: '1y' }),
-    );
+    files.get(`/${version}/${name}`, constantFile(join(root, name)));
   }
   const page: RequestHandler = (_req, res) => {
-    res.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' }).type('html');
-    sendTagged(res, html);
+    html(res.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' }).type('html'));
   };
   return { page, files };
 }

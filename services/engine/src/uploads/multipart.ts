@@ -3,13 +3,18 @@ import { MIMEType } from 'node:util';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
 import multer, { MulterError, type StorageEngine } from 'multer';
-import { fileTooLarge, malformedMultipart, multipleFiles, notMultipart } from './upload-problems.ts';
+import {
+  fileEncoded,
+  fileTooLarge,
+  malformedMultipart,
+  multipleFiles,
+  notMultipart,
+} from './upload-problems.ts';
 
-/** Limits of everything in a form except the file. */
+/** Limits of everything in a form except the file. Browsers send a part without a file for each empty file input. */
 const FORM_LIMITS = {
-  files: 1,
   fields: 100,
-  parts: 101,
+  parts: 200,
   fieldNameSize: 200,
   fieldSize: 16 * 1024,
   fieldNestingDepth: 5,
@@ -37,6 +42,7 @@ export async function readMultipart(
   const readBody = multer({
     storage,
     limits: { ...FORM_LIMITS, fileSize: maxBytes },
+    fileFilter: onlyOneFile(),
     // Without it, multer treats a file named ".." as a part without a file.
     preservePath: true,
   }).any();
@@ -70,6 +76,20 @@ function requireMultipart(contentType: string): void {
   }
 }
 
+/** The values of Content-Transfer-Encoding with which a part contains the file as it is (RFC 2045 §6.2). */
+const IDENTITY = ['7bit', '8bit', 'binary'];
+
+/** Refuses a second file of a form, and a file that is encoded. It gets only parts with a filename. */
+function onlyOneFile(): NonNullable<multer.Options['fileFilter']> {
+  let files = 0;
+  return (_req, { encoding }, decide) => {
+    files += 1;
+    if (files > 1) decide(multipleFiles());
+    else if (!IDENTITY.includes(encoding.trim().toLowerCase())) decide(fileEncoded());
+    else decide(null, true);
+  };
+}
+
 /**
  * The body as multer reads it. When multer refuses a form, it unpipes the body and drains it to its end before it reports the
  * error. This stream ends at once instead, while the request stays open for the response.
@@ -99,8 +119,6 @@ function asProblem(error: unknown, maxBytes: number): Problem {
   switch (error.code) {
     case 'LIMIT_FILE_SIZE':
       return fileTooLarge(maxBytes);
-    case 'LIMIT_FILE_COUNT':
-      return multipleFiles();
     case 'LIMIT_FIELD_VALUE':
       return malformedMultipart(
         'A text part is too long. If it is the file, give the part a filename.',

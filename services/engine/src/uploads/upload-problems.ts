@@ -35,6 +35,13 @@ export function multipleFiles(): Problem {
   return new Problem('multiple_files', 'The form has more than one file. Send one file per upload ticket.');
 }
 
+/** RFC 7578 §4.7 says that clients do not use this header. */
+export function fileEncoded(): Problem {
+  return malformedMultipart(
+    'The part with the file has a Content-Transfer-Encoding. Send the bytes of the file as they are, without this header.',
+  );
+}
+
 export function fileTooLarge(maxBytes: number): Problem {
   return new Problem('file_too_large', `The file is too large. Send at most ${maxBytes} bytes.`, {
     extra: { maxBytes },
