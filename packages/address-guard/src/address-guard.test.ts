@@ -20,47 +20,55 @@ function guard(
   });
 }
 
+/** URLs of addresses that are not public, in many spellings. */
+const FORBIDDEN = [
+  'http://127.0.0.1/',
+  'https://127.0.0.1/',
+  'https://127.0.0.1:8443/hooks',
+  'https://2130706433/',
+  'https://017700000001/',
+  'https://0x7f000001/',
+  'https://0x7f.0.0.1/',
+  'https://0177.0.0.1/',
+  'https://127.1/',
+  'https://127.0.1/',
+  'https://0/',
+  'https://127.0.0.1./',
+  'https://%31%32%37.0.0.1/',
+  'https://１２７.0.0.1/',
+  'https://①②⑦.0.0.1/',
+  'https://127。0。0。1/',
+  'https://[::1]/',
+  'https://[0:0:0:0:0:0:0:1]/',
+  'https://[::ffff:127.0.0.1]/',
+  'https://[::ffff:7f00:1]/',
+  'https://[0:0:0:0:0:ffff:127.0.0.1]/',
+  'https://[64:ff9b::7f00:1]/',
+  'https://[fd00::1]/',
+  'https://[fe80::1]/',
+  'https://169.254.169.254/latest/meta-data/',
+  'https://2852039166/',
+  'https://10.0.0.1/',
+  'https://0xa9fea9fe/',
+  'https://192.168.0.1/',
+  'https://100.64.0.1/',
+  'https://224.0.0.1/',
+  'https://255.255.255.255/',
+  'https://@127.0.0.1/',
+  'https://localhost/',
+  'https://LocalHost./',
+  'https://a.b.localhost/',
+];
+
 describe('refused', () => {
   test.each([
-    'http://127.0.0.1/',
-    'https://127.0.0.1/',
-    'https://127.0.0.1:8443/hooks',
-    'https://2130706433/',
-    'https://017700000001/',
-    'https://0x7f000001/',
-    'https://0x7f.0.0.1/',
-    'https://0177.0.0.1/',
-    'https://127.1/',
-    'https://127.0.1/',
-    'https://0/',
-    'https://127.0.0.1./',
-    'https://%31%32%37.0.0.1/',
-    'https://１２７.0.0.1/',
-    'https://①②⑦.0.0.1/',
-    'https://127。0。0。1/',
-    'https://[::1]/',
-    'https://[0:0:0:0:0:0:0:1]/',
-    'https://[::ffff:127.0.0.1]/',
-    'https://[::ffff:7f00:1]/',
-    'https://[0:0:0:0:0:ffff:127.0.0.1]/',
-    'https://[64:ff9b::7f00:1]/',
-    'https://[fd00::1]/',
-    'https://[fe80::1]/',
-    'https://169.254.169.254/latest/meta-data/',
-    'https://2852039166/',
-    'https://10.0.0.1/',
-    'https://0xa9fea9fe/',
-    'https://192.168.0.1/',
-    'https://100.64.0.1/',
-    'https://224.0.0.1/',
-    'https://255.255.255.255/',
+    ...FORBIDDEN,
     'http://example.com/',
     'http://soon.example/',
     'https://user@example.com/',
     'https://user:password@example.com/',
     'https://:password@example.com/',
     'https://example.com:0/',
-    'https://@127.0.0.1/',
     'ftp://example.com/',
     'xhttps://example.com/',
     'file:///etc/passwd',
@@ -113,6 +121,33 @@ describe('accepted', () => {
       await local.check(`http://${host}:3000/`);
     }
     await expect(local.check('http://[::1]:3000/')).rejects.toThrow(AddressRefusedError);
+  });
+});
+
+describe('without a lookup', () => {
+  /** A guard that fails to resolve names. */
+  const check = (url: string, allow?: string) =>
+    new AddressGuard({
+      allowedRanges: allow === undefined ? [] : (readRanges(allow) ?? []),
+      publicProtocols: ['https:', 'http:'],
+      resolveHost: () => Promise.reject(new Error('A name was resolved')),
+    }).checkFixed(new URL(url));
+
+  test.each(FORBIDDEN)('%s is refused', (url) => {
+    expect(() => check(url)).toThrow(AddressRefusedError);
+    expect(() => check(url.replace('https:', 'http:'))).toThrow('must have a public address');
+  });
+
+  test.each(['https://93.184.215.14/', 'http://[2606:4700:4700::1111]/', 'http://inside.example/'])(
+    '%s is accepted',
+    (url) => check(url),
+  );
+
+  test('addresses that the operator allows are accepted', () => {
+    for (const host of ['10.1.2.3', '0xa.1', '[::ffff:10.0.0.1]', 'localhost']) {
+      check(`http://${host}/`, '10.0.0.0/8,127.0.0.0/8,::1/128');
+    }
+    expect(() => check('http://localhost/', '127.0.0.0/8')).toThrow(AddressRefusedError);
   });
 });
 

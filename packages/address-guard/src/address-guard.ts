@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { type AddressRange, isAllowedAddress } from './address-ranges.ts';
-import { HostNotFoundError, type ResolveHost } from './resolve-host.ts';
+import { fixedAddresses, HostNotFoundError, type ResolveHost } from './resolve-host.ts';
 
 /** Time limit for resolving the name of a new URL. */
 const REGISTRATION_LOOKUP_MS = 5000;
@@ -45,12 +45,24 @@ export class AddressGuard {
    * when the host has none. Connect to these and to no others: the name can resolve differently the next time.
    */
   async addressesOf(url: URL, signal: AbortSignal): Promise<string[]> {
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    const addresses = isIP(host) === 0 ? await this.#resolveHost(host, signal) : [host];
+    const host = hostOf(url);
+    const addresses = fixedAddresses(host) ?? (await this.#resolveHost(host, signal));
+    this.#requireAllowed(url, addresses);
+    return addresses;
+  }
+
+  /**
+   * Checks what can be checked without name servers: throws an AddressRefusedError if the host is an address that is not allowed, or
+   * `localhost`.
+   */
+  checkFixed(url: URL): void {
+    this.#requireAllowed(url, fixedAddresses(hostOf(url)) ?? []);
+  }
+
+  #requireAllowed(url: URL, addresses: readonly string[]): void {
     const isAllowed = (address: string) =>
       isAllowedAddress(address, url.protocol, this.#allowedRanges, this.#publicProtocols);
     if (!addresses.every(isAllowed)) throw this.#refused(url);
-    return addresses;
   }
 
   /** Whether URLs with this protocol may lead to public addresses. */
@@ -65,6 +77,11 @@ export class AddressGuard {
         : 'must begin with https://; http:// is only for addresses that the operator allows',
     );
   }
+}
+
+/** The host of a URL; IPv6 addresses without brackets. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
 }
 
 /**

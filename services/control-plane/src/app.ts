@@ -93,7 +93,7 @@ function handlers(context: Context, entityTags: EntityTags) {
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
     ...sourceRoutes(context.sources),
-    ...importRoutes(context.imports, addresses.baseUrl, idempotent),
+    ...importRoutes(context.imports, context.importGuard, addresses.baseUrl, idempotent),
     ...videoRoutes({ videos: context.videos, publicUrl: config.publicUrl, entityTags, idempotent }),
     ...captionsRoutes(context.captions),
     ...posterRoutes(context.posters),

@@ -9,6 +9,14 @@ const GIB = 1024 ** 3;
 /** Pause in seconds before each attempt to deliver an event: three days in all. */
 const RETRY_SCHEDULE = '0,5,300,1800,7200,18000,36000,50400,72000,86400';
 
+/** Address ranges, separated by commas. */
+const addressRanges = () =>
+  setting
+    .text()
+    .transform(readRanges)
+    .refine((ranges) => ranges !== null, 'must be ranges like 10.0.0.0/8 or fd00::/8, separated by commas')
+    .default([]);
+
 const settings = z.object({
   HOST: setting.text().default('127.0.0.1'),
   PORT: setting.port().default(8080),
@@ -27,6 +35,7 @@ const settings = z.object({
   WORKSPACE_MAX_UPLOAD_BYTES: setting.integer(1).default(256 * GIB),
   UPLOAD_MAX_HOURS: setting.integer(1).default(168),
   UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
+  IMPORT_ALLOW_CIDRS: addressRanges(),
   IMPORT_TIMEOUT_SECONDS: setting.integer(60, 7 * 86_400).default(86_400),
   ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
   PIECE_SECONDS: setting.integer(1, 3600).default(60),
@@ -51,11 +60,7 @@ const settings = z.object({
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
   RATE_LIMIT_FAILURES_PER_MINUTE: setting.integer(0).default(60),
   TRUST_PROXY: setting.proxies().default([]),
-  WEBHOOK_ALLOW_CIDRS: setting
-    .text()
-    .transform(readRanges)
-    .refine((ranges) => ranges !== null, 'must be ranges like 10.0.0.0/8 or fd00::/8, separated by commas')
-    .default([]),
+  WEBHOOK_ALLOW_CIDRS: addressRanges(),
   WEBHOOK_RETRY_SCHEDULE_SECONDS: setting
     .text()
     .regex(/^\d{1,7}(,\d{1,7}){0,49}$/, 'must be up to 50 whole numbers, separated by commas')
@@ -86,8 +91,11 @@ export type ControlPlaneConfig = {
   uploads: { maxBytes: number; leaseSeconds: number; maxHours: number };
   /** Concurrent uploads of one workspace at all engines: their number, and their bytes in total. */
   workspaceUploads: { count: number; bytes: number };
-  /** Time within which a file must be imported, from the request on. */
-  importTimeoutSeconds: number;
+  /**
+   * Imports: the time within which a file must arrive, from the request on, and the ranges outside the public internet in which the host may
+   * be. Engines have the same ranges.
+   */
+  imports: { timeoutSeconds: number; allowedRanges: readonly AddressRange[] };
   attempts: {
     /** The lease of an attempt expires when the engine does not renew it for this long. */
     leaseSeconds: number;
@@ -170,7 +178,10 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       count: values.WORKSPACE_MAX_UPLOADS,
       bytes: values.WORKSPACE_MAX_UPLOAD_BYTES,
     },
-    importTimeoutSeconds: values.IMPORT_TIMEOUT_SECONDS,
+    imports: {
+      timeoutSeconds: values.IMPORT_TIMEOUT_SECONDS,
+      allowedRanges: values.IMPORT_ALLOW_CIDRS ?? [],
+    },
     attempts: {
       leaseSeconds: values.ATTEMPT_LEASE_SECONDS,
       retryBackoffSeconds: values.RETRY_BACKOFF_SECONDS,

@@ -34,10 +34,10 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   const workAfterCommit = createWorkAfterCommit(config, infrastructure);
   const services = createServices(config, infrastructure, workAfterCommit);
   // Without the keys and the pool, which only the services use.
-  const { bus, logger, addresses, db, checks, leaseGrace, metrics } = infrastructure;
+  const { bus, logger, addresses, db, checks, leaseGrace, metrics, importGuard } = infrastructure;
   return {
     config,
-    ...{ bus, logger, addresses, db, checks, leaseGrace, metrics },
+    ...{ bus, logger, addresses, db, checks, leaseGrace, metrics, importGuard },
     starting: deps.starting ?? new AbortController().signal,
     ...services,
     ...createBackgroundWork(config, infrastructure, services, workAfterCommit),

@@ -60,5 +60,10 @@ export function createInfrastructure(config: ControlPlaneConfig, deps: Infrastru
       publicProtocols: ['https:'],
       resolveHost: deps.resolveHost ?? resolveHost,
     }),
+    importGuard: new AddressGuard({
+      allowedRanges: config.imports.allowedRanges,
+      publicProtocols: ['https:', 'http:'],
+      resolveHost: deps.resolveHost ?? resolveHost,
+    }),
   };
 }

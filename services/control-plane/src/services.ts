@@ -109,7 +109,7 @@ function uploadServices(
     ...common,
     tickets,
     sealingKeys: importKeys,
-    limits: { timeoutSeconds: config.importTimeoutSeconds, leaseSeconds: limits.leaseSeconds },
+    limits: { timeoutSeconds: config.imports.timeoutSeconds, leaseSeconds: limits.leaseSeconds },
   });
   const filesUrl = `${config.enginePublicUrl}/files`;
   const resumableUploads = new ResumableUploadsService({ db, quotas, limits, workspaceLimits, filesUrl });

@@ -1,3 +1,4 @@
+import { readRanges } from '@framelane/address-guard/address-ranges';
 import { IMPORT_FAILURES } from '@framelane/contracts/failures';
 import { newId } from '@framelane/contracts/ids';
 import {
@@ -162,6 +163,11 @@ describe('requesting an import', () => {
     [{ url: 'https://user:EXAMPLE@media.example.com/a.mp4' }, 'url'],
     [{ url: 'https://media.example.com:0/a.mp4' }, 'url'],
     [{ url: 'https://' }, 'url'],
+    [{ url: 'http://127.0.0.1/a.mp4' }, 'url'],
+    [{ url: 'https://2130706433/a.mp4' }, 'url'],
+    [{ url: 'http://0177.1/a.mp4' }, 'url'],
+    [{ url: 'http://[::ffff:a9fe:a9fe]/a.mp4' }, 'url'],
+    [{ url: 'http://LOCALHOST./a.mp4' }, 'url'],
     [{ url: '/a.mp4' }, 'url'],
     [{}, 'url'],
     [{ url: URL_WITH_SECRET, headers: { Host: 'inside' } }, 'headers/Host'],
@@ -180,6 +186,21 @@ describe('requesting an import', () => {
     expect(response.body.code).toBe('validation_failed');
     expect(response.body.errors[0].field).toContain(`body/${field}`);
     expect(response.text).not.toContain('EXAMPLE');
+  });
+
+  test('a refused address is named, and one that the operator allows is accepted', async () => {
+    const refused = await post({ url: 'http://10.0.0.1/a.mp4' });
+    expect(refused.body.errors).toEqual([
+      { field: 'body/url', code: 'url', message: 'must have a public address' },
+    ]);
+    const allowedRanges = readRanges('10.0.0.0/8') ?? [];
+    const imports = { timeoutSeconds: 60, allowedRanges };
+    const another = await plane.startAnother({ imports });
+    const { status } = await request(another.url)
+      .post('/v1/videos/import')
+      .set(plane.credentials)
+      .send({ url: 'http://0xa.1/a.mp4' });
+    expect(status).toBe(202);
   });
 
   test('with an Idempotency-Key a retry creates no second video', async () => {

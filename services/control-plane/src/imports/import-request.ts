@@ -1,4 +1,4 @@
-import { AddressRefusedError, readUrl } from '@framelane/address-guard/address-guard';
+import { type AddressGuard, AddressRefusedError, readUrl } from '@framelane/address-guard/address-guard';
 import { invalidField } from '@framelane/service-kit/problem';
 
 /** What an engine requests. It is sealed while stored. */
@@ -15,10 +15,14 @@ const REFUSED_HEADERS =
 const LONGEST_FILENAME = 255;
 
 /**
- * The source of an import, or a Problem that names the field. The address is not checked here: the engine checks it for each
- * connection, because the name can resolve differently then.
+ * The source of an import, or a Problem that names the field. `guard` refuses URLs with an address that is not allowed. A name is not
+ * resolved here: the engine checks its addresses for each connection, because the name can resolve differently then.
  */
-export function readImportSource(url: string, headers: Record<string, string> = {}): ImportSource {
+export function readImportSource(
+  guard: Pick<AddressGuard, 'checkFixed'>,
+  url: string,
+  headers: Record<string, string> = {},
+): ImportSource {
   const names = new Set<string>();
   for (const name of Object.keys(headers)) {
     if (REFUSED_HEADERS.test(name)) {
@@ -31,6 +35,7 @@ export function readImportSource(url: string, headers: Record<string, string> = 
   }
   try {
     const parsed = readUrl(url, ['https:', 'http:']);
+    guard.checkFixed(parsed);
     parsed.hash = '';
     return { url: parsed.href, headers };
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { AddressGuard } from '@framelane/address-guard/address-guard';
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import type { Idempotent } from '../idempotency/idempotent.ts';
@@ -8,6 +9,7 @@ import type { ImportsService } from './imports.service.ts';
 
 export function importRoutes(
   imports: ImportsService,
+  guard: AddressGuard,
   baseUrl: string,
   idempotent: Idempotent,
 ): Record<'importVideo', RequestHandler> {
@@ -15,7 +17,7 @@ export function importRoutes(
     importVideo: idempotent<VideoRecord>({
       prepare: async (req) => {
         const body: components['schemas']['ImportRequest'] = req.body;
-        const source = readImportSource(body.url, body.headers);
+        const source = readImportSource(guard, body.url, body.headers);
         const filename = body.filename ?? filenameOf(source.url);
         return imports.create({ ...readVideoFields(req), source, filename });
       },
