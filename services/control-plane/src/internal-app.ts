@@ -4,6 +4,7 @@ import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type Express } from 'express';
 import type { Context } from './context.ts';
+import { jsonBody } from './http/json-body.ts';
 import { translateHttpError } from './http/problems.ts';
 import { internalApi } from './internal-api/internal-api.routes.ts';
 import { serviceAuthentication } from './internal-api/service-authentication.ts';
@@ -26,7 +27,7 @@ export function createInternalApp(context: Context): Express {
     requestId,
     context.countRequests,
     serviceAuthentication(context.config.secrets.service),
-    express.json({ limit: MAX_BODY_BYTES }),
+    jsonBody(MAX_BODY_BYTES),
   );
   app.use(internalApi(context, context.tokenGuesses));
   app.use(routeNotFound, problemHandler(context.logger, translateHttpError));

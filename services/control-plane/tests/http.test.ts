@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -15,6 +16,12 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 const ticketRequest = () => request(plane.url).post('/v1/videos/upload-ticket').set(plane.credentials);
 
+/** A request with these bytes as its JSON body. */
+function withBytes(call: request.Test, bytes: Buffer): request.Test {
+  // supertest would otherwise write the JSON form of the buffer.
+  return (call.get('content-type') ? call : call.type('json')).serialize((body) => body).send(bytes);
+}
+
 describe('problems', () => {
   test.each([
     ['an unknown path', () => request(plane.url).get('/v1/films'), 404, 'route_not_found'],
@@ -27,6 +34,28 @@ describe('problems', () => {
       400,
       'invalid_json',
     ]),
+    ...[
+      ['a stray byte', '{"filename":"a\xff.mp4"}'],
+      ['an overlong form', '{"filename":"a\xc0\xaf.mp4"}'],
+      ['a surrogate', '{"filename":"a\xed\xa0\x80.mp4"}'],
+      ['a truncated character', '{"filename":"a\xe2\x82"}'],
+      ['Latin-1', '{"filename":"Stra\xdfe.mp4"}'],
+    ].map(([name, body]): [string, () => request.Test, number, string] => [
+      `JSON that is not UTF-8: ${name}`,
+      () => withBytes(ticketRequest(), Buffer.from(String(body), 'latin1')),
+      400,
+      'invalid_json',
+    ]),
+    [
+      'JSON in UTF-16',
+      () =>
+        withBytes(
+          ticketRequest().type('application/json; charset=utf-16le'),
+          Buffer.from('{"filename":"a.mp4"}', 'utf16le'),
+        ),
+      415,
+      'unsupported_media_type',
+    ],
     ['deep JSON', () => ticketRequest().type('json').send(nested(21)), 400, 'json_too_deep'],
     [
       'JSON of the greatest possible depth',
@@ -117,6 +146,12 @@ describe('problems', () => {
     const response = await request(plane.url).put('/v1/videos');
     expect(response.headers.allow).toBe('GET, HEAD');
   });
+});
+
+test('JSON that is not UTF-8 is refused by the internal API as well', async () => {
+  const bytes = new Uint8Array(Buffer.from('{"videoId":"\xff"}', 'latin1'));
+  const { status, body } = await plane.engine.request(INTERNAL_PATHS.claimAttempt, bytes);
+  expect([status, body.code]).toEqual([400, 'invalid_json']);
 });
 
 describe('request ids', () => {

@@ -81,6 +81,11 @@ describe('errors of the body', () => {
   test.each([
     ['entity.parse.failed', 'invalid_json', 'The body is not valid JSON. Send a JSON object.'],
     [
+      'entity.verify.failed',
+      'invalid_json',
+      'The body contains bytes that are not UTF-8. Encode it in UTF-8.',
+    ],
+    [
       'encoding.unsupported',
       'unsupported_media_type',
       'The Content-Encoding is not supported. Send the body uncompressed, or compressed with gzip.',

@@ -63,7 +63,7 @@ function methodNotAllowed(req: Request, documented: string): Problem {
   );
 }
 
-/** Errors of express.json() have a `type`, except those of zlib. */
+/** Errors of `jsonBody` have a `type`, except those of zlib. */
 function translateBodyParserError(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined;
   if (isZlibError(error))
@@ -75,6 +75,8 @@ function translateBodyParserError(error: unknown): Problem | undefined {
   switch (error.type) {
     case 'entity.parse.failed':
       return new Problem('invalid_json', 'The body is not valid JSON. Send a JSON object.');
+    case 'entity.verify.failed':
+      return new Problem('invalid_json', 'The body contains bytes that are not UTF-8. Encode it in UTF-8.');
     case 'entity.too.large': {
       const { limit } = error as unknown as { limit: number };
       return new Problem('body_too_large', `The JSON body is too large. Send at most ${limit / 1024} kB.`, {

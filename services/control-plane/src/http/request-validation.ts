@@ -1,9 +1,10 @@
 import type { FieldError } from '@framelane/service-kit/problem';
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
+import { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
 import type { OpenApiRequest, OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
 import type { Contract } from './contract.ts';
 import { patternMessagesOf } from './field-errors.ts';
+import { jsonBody } from './json-body.ts';
 import { refuseDeepJson } from './json-depth.ts';
 import { invalidInput } from './problems.ts';
 import { type BodySchema, unknownField, unknownFields } from './unknown-fields.ts';
@@ -73,7 +74,7 @@ export function requestValidation(
 
   return [
     // A router of its own, so that `deferBodyError` gets only errors of the body.
-    Router().use(express.json({ limit: BODY_LIMIT }), refuseDeepJson, deferBodyError),
+    Router().use(jsonBody(BODY_LIMIT), refuseDeepJson, deferBodyError),
     validatedAsGet(
       OpenApiValidator.middleware({
         apiSpec: contract as OpenApiValidatorOpts['apiSpec'] & object,

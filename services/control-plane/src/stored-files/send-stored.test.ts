@@ -40,3 +40,8 @@ test.each([
   ]);
   expect((await fetch(url, { headers })).status).toBe(status);
 });
+
+test.each(['bytes=5-2', 'bytes=x', 'items=0-1'])('an invalid range is ignored: %s', async (range) => {
+  const whole = await fetch(url, { headers: { range } });
+  expect([whole.status, await whole.text()]).toEqual([200, CONTENT.toString()]);
+});

@@ -1,5 +1,6 @@
 import type { ByteRange } from '@framelane/object-store/object-store';
 import type { Request, Response } from 'express';
+import { requestedRange } from './requested-range.ts';
 import type { StoredFile } from './stored-file.ts';
 
 /**
@@ -24,7 +25,7 @@ export async function sendStored(
     res.set('Cache-Control', headers['Cache-Control']).status(304).end();
     return;
   }
-  const range = requestedRange(req, file);
+  const range = rangeOf(req, file);
   if (range === 'unsatisfiable') {
     res.status(416).set('Content-Range', `bytes */${file.bytes}`).end();
     return;
@@ -65,15 +66,12 @@ function write(res: Response, piece: Buffer, isLast: boolean): Promise<boolean> 
   });
 }
 
-/** The requested range. Undefined for the whole file, also if several ranges are requested. */
-function requestedRange(req: Request, { bytes, etag }: StoredFile): ByteRange | undefined | 'unsatisfiable' {
+/** The range to send. Undefined for the whole file. */
+function rangeOf(req: Request, { bytes, etag }: StoredFile): ByteRange | undefined | 'unsatisfiable' {
   // Only GET has ranges (RFC 9110 §14.2).
   if (req.method !== 'GET') return undefined;
   const condition = req.get('if-range');
   // The range is for another version (RFC 9110 §13.1.5).
   if (condition !== undefined && condition !== etag) return undefined;
-  const ranges = req.range(bytes, { combine: true });
-  if (ranges === -1) return 'unsatisfiable';
-  const usable = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1;
-  return usable ? ranges[0] : undefined;
+  return requestedRange(req.get('range'), bytes);
 }

@@ -20,12 +20,12 @@ export class SimulatedEngine {
     this.#bus = deps.bus;
   }
 
-  /** Sends a request to the internal API; resolves with status and body. */
+  /** Sends a request to the internal API; resolves with status and body. Bytes are sent as they are. */
   async request(path: string, body: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
     const response = await fetch(`${this.internalUrl}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      body: body instanceof Uint8Array ? body : JSON.stringify(body),
     });
     const text = await response.text();
     return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
