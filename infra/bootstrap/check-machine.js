@@ -1,7 +1,7 @@
 import { arch, platform } from 'node:os';
 import { fail } from './terminal.js';
 
-const OLDEST_NODE = 20;
+export const OLDEST_NODE = 20;
 
 /** Exits with a message on a machine that Framelane does not support. */
 export function checkMachine() {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { FAILURE_CODES } from '../../packages/contracts/src/failures.ts';
+import { OLDEST_NODE } from '../bootstrap/check-machine.js';
 import { ROOT } from '../bootstrap/project.js';
 
 const read = (path) => readFileSync(join(ROOT, path), 'utf8');
@@ -39,6 +40,29 @@ test.each(pages)('code blocks and tables of %s begin on a line of their own', (p
     (/\|-{3,}/.test(line) && !/^[\s>]*\|/.test(line)) ||
     /\| \|-{3,}/.test(line);
   expect(lines.filter(isJoined)).toEqual([]);
+});
+
+test('the pages name the versions of Node that the scripts and the services need', () => {
+  const [, forServices] = /^>=([\d.]+)$/.exec(JSON.parse(read('package.json')).engines.node) ?? [];
+  const named = pages.flatMap((page) =>
+    [...read(page).matchAll(/Node ([\d.]+) or newer/g)].map(([, version]) => `${page}: ${version}`),
+  );
+  expect(named).toEqual([
+    `CONTRIBUTING.md: ${OLDEST_NODE}`,
+    `README.md: ${OLDEST_NODE}`,
+    `docs/configuration.md: ${forServices}`,
+    `docs/deployment.md: ${forServices}`,
+  ]);
+});
+
+test('the API descriptions have the version of Framelane', () => {
+  const { version } = JSON.parse(read('package.json'));
+  for (const name of ['openapi.yaml', 'internal.yaml', 'dist/openapi.json']) {
+    expect([name, /^\s*"?version"?: "?([^",\n]+)/m.exec(read(`openapi/${name}`))?.[1]]).toEqual([
+      name,
+      version,
+    ]);
+  }
 });
 
 test('troubleshooting explains every failure code', () => {

@@ -8168,7 +8168,7 @@ export interface operations {
                      *       "openapi": "3.1.0",
                      *       "info": {
                      *         "title": "Framelane",
-                     *         "version": "1.0.0"
+                     *         "version": "0.1.0"
                      *       },
                      *       "servers": [
                      *         {
