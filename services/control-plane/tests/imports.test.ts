@@ -153,6 +153,12 @@ describe('requesting an import', () => {
     }
   });
 
+  test('takes a name from the URL that has more UTF-16 units than characters', async () => {
+    const name = `${'🎬'.repeat(150)}.mp4`;
+    const { body } = await post({ url: `https://media.example.com/${encodeURIComponent(name)}` });
+    expect(body).toMatchObject({ filename: name });
+  });
+
   test('an uploaded video has no import', async () => {
     const { videoId } = await plane.ticket();
     expect((await record(videoId)).import).toBeNull();

@@ -57,7 +57,11 @@ export function controlPlanePart(contract: Contract): Contract {
     paths: Object.fromEntries(paths),
     components: {
       ...contract.components,
-      securitySchemes: { apiKey: CHECKED_BY_HANDLER, consoleSession: CHECKED_BY_HANDLER },
+      securitySchemes: {
+        apiKey: CHECKED_BY_HANDLER,
+        consoleSession: CHECKED_BY_HANDLER,
+        nobody: CHECKED_BY_HANDLER,
+      },
     },
   };
 }
@@ -70,15 +74,16 @@ const CHECKED_BY_HANDLER = { type: 'http', scheme: 'any' };
 
 /**
  * Keeps the first alternative of the security, because the validator would check each of them: `apiKey` stands for an API key or a
- * console session. Optional security (`{}` is one alternative) is removed: the handler of such an operation decides whether it
- * needs credentials.
+ * console session. `nobody` replaces no security, and optional security (`{}` is one alternative): the handler of such an operation
+ * decides whether it needs credentials.
  */
 function withOneSecurity(item: PathItem): PathItem {
   const operations = METHODS.flatMap((method) => {
     const operation = item[method];
     if (operation?.security === undefined) return [];
-    const optional = operation.security.some((requirement) => Object.keys(requirement).length === 0);
-    return [[method, { ...operation, security: optional ? [] : operation.security.slice(0, 1) }]];
+    const [first] = operation.security;
+    const isOpen = first === undefined || operation.security.some((each) => Object.keys(each).length === 0);
+    return [[method, { ...operation, security: [isOpen ? { nobody: [] } : first] }]];
   });
   return { ...item, ...Object.fromEntries(operations) };
 }

@@ -1,19 +1,17 @@
 import { Problem } from '@framelane/service-kit/problem';
-import type { RequestHandler } from 'express';
 
 /** The deepest nesting of a body. The contract needs 2 levels. */
 const MAX_DEPTH = 20;
 
-/** Refuses bodies whose depth could exhaust the stack of recursive code. The parser itself does not recurse. */
-export const refuseDeepJson: RequestHandler = (req, _res, next) => {
-  if (isDeeperThan(MAX_DEPTH, req.body)) {
+/** Refuses a body whose depth could exhaust the stack of recursive code. The parser itself does not recurse. */
+export function requireFlatJson(body: unknown): void {
+  if (isDeeperThan(MAX_DEPTH, body)) {
     throw new Problem(
       'json_too_deep',
       `The JSON body is nested deeper than ${MAX_DEPTH} levels. Send a flatter one.`,
     );
   }
-  next();
-};
+}
 
 /** Whether objects and arrays are nested deeper than `limit`. It goes level by level, without recursion. */
 export function isDeeperThan(limit: number, value: unknown): boolean {

@@ -1,13 +1,14 @@
 import { createServer } from 'node:http';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { Problem } from '@framelane/service-kit/problem';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import request from 'supertest';
 import type { Contract } from './contract.ts';
 import { type Authenticate, requestValidation, routeOf } from './request-validation.ts';
 
 const OK = { responses: { 200: { description: 'OK' } } };
+const OPEN = { ...OK, security: [{ nobody: [] }] };
 const scheme = { type: 'http', scheme: 'any' };
 /** A JSON object with one field, which is a text. */
 const objectWith = (field: string) => ({
@@ -40,12 +41,12 @@ const CONTRACT = {
     },
     '/open': {
       parameters: [query('filter')],
-      ...{ get: OK, delete: OK },
-      post: { ...OK, requestBody: body('application/json', objectWith('code')) },
-      put: { ...OK, requestBody: body('text/plain', { type: 'string' }) },
+      ...{ get: OPEN, delete: OPEN },
+      post: { ...OPEN, requestBody: body('application/json', objectWith('code')) },
+      put: { ...OPEN, requestBody: body('text/plain', { type: 'string' }) },
     },
   },
-  components: { securitySchemes: { apiKey: scheme, consoleSession: scheme } },
+  components: { securitySchemes: { apiKey: scheme, consoleSession: scheme, nobody: scheme } },
 } as unknown as Contract;
 
 /** What was authenticated, since the test began. Requests with the header `x-refuse` are refused. */
@@ -154,11 +155,16 @@ describe('a body', () => {
     });
   });
 
-  test('that is malformed does not matter if the operation has no body', async () => {
-    expect(await send('DELETE', '/v1/open', '{"name":')).toMatchObject({ status: 200 });
-    expect(await send('DELETE', '/v1/open?filter=longer-than-10', '{"name":')).toMatchObject({
-      code: 'validation_failed',
-    });
+  test('is not parsed before authentication, and has at most 4 kB without it', async () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const content = `{"code":"${'x'.repeat(4_096)}"}`;
+    const refused = await send('POST', '/v1/things/a', content, { 'x-refuse': 'yes' });
+    const unknown = await send('POST', '/v1/unknown', content);
+    const open = await send('POST', '/v1/open', content);
+    const parsed = parse.mock.calls.map(([text]) => text);
+    parse.mockRestore();
+    expect(parsed).not.toContain(content);
+    expect([refused.status, unknown.status, open.status]).toEqual([401, 404, 413]);
   });
 
   test('that is nested too deeply is refused', async () => {
@@ -172,6 +178,7 @@ describe('a body', () => {
     ['POST', '/things/abcdef', '{"name":"x"}', 'route_not_found', undefined],
     ['DELETE', '/things/a', '{"name":"x"}', 'unknown_field', ['body/name']],
     ['DELETE', '/open', '{"a":1}', 'unknown_field', ['body/a']],
+    ['DELETE', '/open', '{"a":', 'entity.parse.failed', undefined],
   ])(
     'that the operation does not accept is refused: %s %s %s',
     async (method, path, content, code, fields) => {
@@ -193,6 +200,7 @@ describe('a body', () => {
     const headers = { 'Content-Type': 'application/json', 'Content-Length': '12' };
     const { status } = await request(url)[method]('/v1/things/a').set(headers).send('{"name":"x"}');
     expect(status).toBe(200);
+    expect((await request(url)[method]('/v1/open').set(headers).send('{"name":}}}}')).status).toBe(200);
   });
 });
 

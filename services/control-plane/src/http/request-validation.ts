@@ -1,16 +1,20 @@
+import { promisify } from 'node:util';
 import type { FieldError } from '@framelane/service-kit/problem';
-import { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
 import type { OpenApiRequest, OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
 import type { Contract } from './contract.ts';
 import { patternMessagesOf } from './field-errors.ts';
 import { jsonBody } from './json-body.ts';
-import { refuseDeepJson } from './json-depth.ts';
+import { requireFlatJson } from './json-depth.ts';
 import { invalidInput } from './problems.ts';
 import { type BodySchema, unknownField, unknownFields } from './unknown-fields.ts';
 
 /** The largest accepted JSON body. */
 const BODY_LIMIT = '256kb';
+
+/** The same for operations that need no credentials: a small compressed body can take long to parse. */
+const OPEN_BODY_LIMIT = '4kb';
 
 /** A body as handlers receive it: the validator has set missing members that have a default. */
 export type WithDefaults<Body, Names extends keyof Body> = Body & Required<Pick<Body, Names>>;
@@ -27,8 +31,8 @@ export type Authenticate = (
 ) => Promise<void>;
 
 /**
- * The middleware that parses the JSON body and validates every request against the contract.
- * Authentication runs inside, before the input is validated.
+ * The middleware that authenticates every request, parses its JSON body and validates it against the contract, in this order: nobody without
+ * a credential causes work.
  */
 export function requestValidation(
   contract: Contract,
@@ -39,30 +43,28 @@ export function requestValidation(
   // The complete errors of the security handlers. The validator passes on only their status and text.
   const refusals = new WeakMap<Request, unknown>();
 
-  // A malformed body is an input error, which is reported only after authentication.
-  const unreadable = new WeakMap<Request, unknown>();
-  const deferBodyError: ErrorRequestHandler = (error, req, _res, next) => {
-    unreadable.set(req, error);
-    next();
-  };
-
-  const securityHandler = (acceptsKeys: boolean) => async (req: Request, permissions: string[]) => {
-    try {
-      await authenticate(req, permissions, { acceptsKeys, workspaceId: linkedWorkspace(req) });
-      if (unreadable.has(req)) throw unreadable.get(req);
-      return true;
-    } catch (error) {
-      refusals.set(req, error);
-      throw error;
-    }
+  const securityHandler = (
+    check: Authenticate,
+    bodyLimit: string,
+    options: { acceptsKeys?: boolean } = {},
+  ) => {
+    const readBody = bodyReader(bodyLimit);
+    return async (req: Request, permissions: string[]) => {
+      try {
+        await check(req, permissions, { ...options, workspaceId: linkedWorkspace(req) });
+        await readBody(req);
+        return true;
+      } catch (error) {
+        refusals.set(req, error);
+        throw error;
+      }
+    };
   };
 
   const refusalHandler: ErrorRequestHandler = (error, req, _res, next) => {
     if (refusals.has(req)) next(refusals.get(req));
     else if (error instanceof OpenApiValidator.error.BadRequest) {
-      // The security handler, which reports malformed bodies, does not run for operations without credentials.
-      if (unreadable.has(req) && requestBodyOf(req) !== undefined) next(unreadable.get(req));
-      else next(invalidInput(error, req, { patterns, unknown: unknownFieldsOf(req, contract) }));
+      next(invalidInput(error, req, { patterns, unknown: unknownFieldsOf(req, contract) }));
     } else next(error);
   };
 
@@ -73,8 +75,6 @@ export function requestValidation(
   };
 
   return [
-    // A router of its own, so that `deferBodyError` gets only errors of the body.
-    Router().use(jsonBody(BODY_LIMIT), refuseDeepJson, deferBodyError),
     validatedAsGet(
       OpenApiValidator.middleware({
         apiSpec: contract as OpenApiValidatorOpts['apiSpec'] & object,
@@ -83,7 +83,11 @@ export function requestValidation(
         validateRequests: { allowUnknownQueryParameters: true },
         ajvFormats: { mode: 'full' },
         validateSecurity: {
-          handlers: { apiKey: securityHandler(true), consoleSession: securityHandler(false) },
+          handlers: {
+            apiKey: securityHandler(authenticate, BODY_LIMIT, { acceptsKeys: true }),
+            consoleSession: securityHandler(authenticate, BODY_LIMIT, { acceptsKeys: false }),
+            nobody: securityHandler(async () => {}, OPEN_BODY_LIMIT),
+          },
         },
         // Its multer would buffer uploads in memory; no operation here accepts multipart.
         fileUploader: false,
@@ -92,6 +96,21 @@ export function requestValidation(
     refuseUndescribedBody,
     refusalHandler,
   ].flat();
+}
+
+/** Reads a JSON body into `req.body`. The body of a GET or HEAD is ignored. */
+function bodyReader(limit: string): (req: Request) => Promise<void> {
+  const parse = promisify(jsonBody(limit));
+  return async (req) => {
+    if (isRead(req)) return;
+    await parse(req, req.res as Response);
+    requireFlatJson(req.body);
+  };
+}
+
+/** Whether the request only reads. A HEAD is validated as GET. */
+function isRead({ method }: Request): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 /** The workspace in the address of a request, for the links that the contract describes: they have no headers. */
@@ -112,9 +131,9 @@ function requestBodyOf(req: Request): RequestBody | undefined {
   return openapi?.schema?.requestBody ?? undefined;
 }
 
-/** The fields of the body that its operation does not know. The body of a GET or HEAD is ignored. */
+/** The fields of the body that its operation does not know. */
 function unknownFieldsOf(req: Request, contract: Contract): FieldError[] {
-  if (['GET', 'HEAD'].includes(req.method)) return [];
+  if (isRead(req)) return [];
   const schema = requestBodyOf(req)?.content['application/json']?.schema;
   return unknownFields(schema ?? { additionalProperties: false }, req.body, contract);
 }

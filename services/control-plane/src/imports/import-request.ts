@@ -56,7 +56,8 @@ export function filenameOf(url: string): string {
   const last = new URL(url).pathname.split('/').at(-1) ?? '';
   const name = decode(last);
   const isName = /^[^/\\\p{Cc}\p{Bidi_Control}\p{Cs}]+\.[^./\\\p{Cc}\p{Bidi_Control}\p{Cs}]+$/u.test(name);
-  return isName && name.length <= LONGEST_FILENAME ? name : 'import';
+  // As in the contract, which counts characters and not UTF-16 units.
+  return isName && [...name].length <= LONGEST_FILENAME ? name : 'import';
 }
 
 function decode(part: string): string {
