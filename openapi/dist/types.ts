@@ -5841,7 +5841,8 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The file. The body must have exactly one file part, with any name. Text parts are ignored.
+                     * @description The file as it is, without a `Content-Transfer-Encoding`. The body must have exactly one part with a filename, and the part
+                     *     can have any name. Text parts are ignored, and so are parts for empty file inputs.
                      * @example summer-campaign.mp4
                      */
                     file: string;
