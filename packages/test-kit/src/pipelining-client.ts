@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { PrometheusText } from './prometheus-text.ts';
 
 /** A request without a body, as it is sent. */
 export function requestHead(method: string, path: string, headers: Record<string, string> = {}): string {
@@ -22,4 +23,10 @@ export async function sendUnread(url: string, requests: string): Promise<Socket>
 export async function sendUntilClosed(url: string, request: string, times: number): Promise<void> {
   const socket = await sendUnread(url, request.repeat(times));
   if (!socket.destroyed) await once(socket.resume(), 'close');
+}
+
+/** How many requests a service has handled so far, according to the metrics at its internal address. */
+export async function handledRequests(internalUrl: string): Promise<number> {
+  const metrics = await PrometheusText.scrape(`${internalUrl}/metrics`);
+  return Object.values(metrics.withPrefix('framelane_http_requests_total{')).reduce((a, b) => a + b, 0);
 }

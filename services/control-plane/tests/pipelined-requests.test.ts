@@ -1,7 +1,11 @@
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { collectGarbage } from '@framelane/test-kit/collect-garbage';
-import { requestHead, sendUnread, sendUntilClosed } from '@framelane/test-kit/pipelining-client';
-import { PrometheusText } from '@framelane/test-kit/prometheus-text';
+import {
+  handledRequests,
+  requestHead,
+  sendUnread,
+  sendUntilClosed,
+} from '@framelane/test-kit/pipelining-client';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -37,22 +41,15 @@ function publicRequests(): string[] {
   return [...operations, ...[...others, ...files].map((path) => requestHead('GET', path))];
 }
 
-/** The requests that the public application has handled so far. */
-async function handled(): Promise<number> {
-  const { series } = await PrometheusText.scrape(`${plane.engine.internalUrl}/metrics`);
-  const counts = [...series].filter(([name]) => name.startsWith('framelane_http_requests_total{'));
-  return counts.reduce((sum, [, count]) => sum + count, 0);
-}
-
 test('every route handles only a few of the requests that a connection sends at once, then closes it', async () => {
   const requests = publicRequests();
   expect(requests.length).toBeGreaterThan(60);
-  const before = await handled();
+  const before = await handledRequests(plane.engine.internalUrl);
   for (const request of requests) await sendUntilClosed(plane.url, request, 40);
   await sendUntilClosed(plane.engine.internalUrl, requestHead('GET', '/metrics'), 40);
   await sendUntilClosed(plane.engine.internalUrl, requestHead('POST', '/internal/v1/attempts/claim'), 40);
   // The first request of each connection; the others wait for its response.
-  expect((await handled()) - before).toBeLessThanOrEqual(requests.length + 1);
+  expect((await handledRequests(plane.engine.internalUrl)) - before).toBeLessThanOrEqual(requests.length + 1);
 });
 
 test('clients that read nothing hold no copies of the API description, and delay nobody', async () => {

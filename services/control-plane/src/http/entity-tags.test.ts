@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import express from 'express';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import express, { type Response } from 'express';
 import type { Contract } from './contract.ts';
-import { EntityTags, sendTagged, sendUnchanged, setEntityTag } from './entity-tags.ts';
+import { EntityTags, sendTagged, sendUnchanged, setEntityTag, taggedBody } from './entity-tags.ts';
 
 const CONTRACT: Contract = {
   ...{ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {}, components: {} },
@@ -16,6 +16,8 @@ const app = express();
 app.get('/body', (_req, res) => sendTagged(res, 'content'));
 app.get('/other-body', (_req, res) => sendTagged(res, Buffer.from('other content')));
 app.get('/tagged', (_req, res) => void setEntityTag(res, VERSION).send('content'));
+const constant = taggedBody('content');
+app.get('/constant', (_req, res) => constant(res));
 /** What `sendUnchanged` returned for the latest request. */
 let isUnchanged: boolean | undefined;
 // It does not set the ETag itself: with that, Express would respond with 304, too.
@@ -68,6 +70,19 @@ describe('a body with its ETag', () => {
     expect(sent).toMatchObject({ status: 200, body: 'content' });
     expect(sent.etag).toMatch(/^W\/"[\w-]{27}"$/);
     expect(await get('/body', String(sent.etag))).toMatchObject({ status: 304, body: '', etag: sent.etag });
+  });
+
+  test('can be prepared for all responses, which share its bytes', async () => {
+    expect(await get('/constant')).toEqual(await get('/body'));
+    const { etag } = await get('/constant');
+    expect(await get('/constant', String(etag))).toMatchObject({ status: 304, body: '', etag });
+    const send = jest.fn();
+    const response = { set: () => ({ send }) } as unknown as Response;
+    constant(response);
+    constant(response);
+    const [[first], [second]] = send.mock.calls as [[unknown], [unknown]];
+    expect(first).toBeInstanceOf(Buffer);
+    expect(second).toBe(first);
   });
 
   test('has another one if it is another body', async () => {
