@@ -49,6 +49,7 @@ export const GROUPS = [
   ]),
   pure('http', `${CONTROL_PLANE}/src`, [
     'db/database-unavailable',
+    'http/constant-file',
     'http/entity-tags',
     'http/field-errors',
     'http/json-depth',
@@ -74,7 +75,7 @@ export const GROUPS = [
     'storyboard',
   ]),
   pure('posters-rules', `${CONTROL_PLANE}/src/posters`, ['poster-image', 'jpeg-metadata']),
-  pure('stored-reads', `${CONTROL_PLANE}/src/stored-files`, ['allotment', 'stored-reads']),
+  pure('stored-reads', `${CONTROL_PLANE}/src/stored-files`, ['allotment', 'requested-range', 'stored-reads']),
   pure('quotas-rules', `${CONTROL_PLANE}/src/quotas`, ['quotas']),
   pure('rate-limits', `${CONTROL_PLANE}/src/rate-limits`, [
     'client-network',
