@@ -53,6 +53,7 @@ test.each([
   'bytes=1.5-2',
   'bytes =1-2',
   'items=0-4',
+  'kilobytes=0-4',
   'bytes=0-1,4-5',
 ])('%s is ignored', (header) => {
   expect(read(header)).toBeUndefined();
