@@ -1,6 +1,7 @@
+import { requireLinearTime } from '@framelane/test-kit/growth';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CaptionsError, type Cue, MAX_CUES } from './captions.ts';
+import { CaptionsError, type Cue, MAX_CAPTIONS_BYTES, MAX_CUES } from './captions.ts';
 import { type CaptionsFormat, readCaptions } from './read-captions.ts';
 import { cueBlock, webVttFile } from './write-webvtt.ts';
 
@@ -161,6 +162,9 @@ const fragment = fc.constantFrom(
     '<c.x>',
     '&lt;',
     '&amp;',
+    '&#62;',
+    '&#10',
+    '&not',
     'text',
     '\u{1f600}',
   ],
@@ -202,16 +206,79 @@ test('cues that were read do not change when they are written and read again', (
   );
 });
 
-test('hostile repetitions are read in linear time', () => {
-  for (const part of ['<a ', '{\\', '<v ', '&', '</b', '<b>', ' ', '<v.a', '0:']) {
-    const text = part.repeat(500_000 / part.length);
-    // CPU time, because other processes do not lengthen it.
-    const begun = process.cpuUsage();
-    errorOf(`WEBVTT\n\n00:01.000 --> 00:02.000\n${text}`, 'webvtt');
-    errorOf(`WEBVTT\n\n${text}-->`, 'webvtt');
-    expect(process.cpuUsage(begun).user).toBeLessThan(5_000_000);
-  }
+/** What a file of SubRip says, without the times. */
+const texts = (text: string) => subrip(text).map((cue) => cue.text);
+
+const FIRST = '00:00:01,000 --> 00:00:02,000';
+const SECOND = '00:00:03,000 --> 00:00:04,000';
+
+test.each([
+  ['a blank line below each number', `1\n\n${FIRST}\nA\n\n2\n\n${SECOND}\nB\n`],
+  ['a blank line below each line', `1\n\n${FIRST}\n\nA\n\n2\n\n${SECOND}\n\nB\n`],
+  ['a blank line below the number instead of above it', `1\n${FIRST}\nA\n2\n\n${SECOND}\nB\n`],
+  ['the number of a cue that is missing', `1\n${FIRST}\nA\n\n2\n${SECOND}\nB\n\n3\n`],
+  ['CR CR LF line breaks', `1\n${FIRST}\nA\n\n2\n${SECOND}\nB\n`.replaceAll('\n', '\r\r\n')],
+  ['two byte order marks', `\ufeff\ufeff1\n${FIRST}\nA\n\n2\n${SECOND}\nB\n`],
+])('SubRip with %s', (_, text) => {
+  expect(texts(text)).toEqual(['A', 'B']);
 });
+
+test('a number that is not that of the next cue is text', () => {
+  expect(texts(`1\n${FIRST}\nHow many?\n\n42\n\n2\n${SECOND}\nB\n\n7`)).toEqual(['How many?\n42', 'B\n7']);
+  expect(texts(`1\n${FIRST}\nA\n2`)).toEqual(['A\n2']);
+  expect(texts(`${FIRST}\nA\n\n1`)).toEqual(['A\n1']);
+});
+
+test('WebVTT with CR CR LF line breaks and two byte order marks', () => {
+  const text = '\ufeff\ufeffWEBVTT\n\n00:01.000 --> 00:02.000\nA\n\n00:03.000 --> 00:04.000\nB\n';
+  expect(read(text.replaceAll('\n', '\r\r\n')).map((cue) => cue.text)).toEqual(['A', 'B']);
+});
+
+test('what follows the times may contain any character', () => {
+  const settings = `${' '.repeat(1000)}x\u2028line:0 `;
+  expect(read(`WEBVTT\n\n00:01.000 --> 00:02.000${settings}\nA`)).toEqual([
+    { start: 1000, end: 2000, settings: 'line:0', text: 'A' },
+  ]);
+});
+
+/** Each is repeated, and each is a step of some expression or loop. */
+const TOKENS = [
+  ...[
+    ' ',
+    '\n',
+    '\r\r\n',
+    '\u2028x',
+    '\ufeff',
+    '\0',
+    '-->',
+    'STYLE\n\n',
+    '1\n',
+    '1\n\n',
+    '00:01.000 --> 00:02.000\n',
+  ],
+  ...['<', '>', '<a ', '<b>', '<b></i>', '<v ', '<v x>', '<v.a', '<1', '<b/', '{\\', '{\\}', '}'],
+  ...['&', '&#x', '&#1', '&lt;', '&not', '&CounterClockwiseContourIntegral'],
+];
+
+/** Each is repeated after the times of a cue. */
+const SETTINGS = [' ', '\u2028', '00:01.000', ' line:0', ':', '1'];
+
+test.each(['webvtt', 'subrip'] as const)(
+  'hostile repetitions of %s are read in linear time',
+  async (format) => {
+    const cue = (settings: string, text: string) =>
+      `${format === 'webvtt' ? 'WEBVTT\n\n' : ''}00:01.000 --> 00:02.000${settings}\n${text}\n`;
+    const inputs = [
+      ...TOKENS.map((token) => (size: number) => cue('', token.repeat(size / token.length))),
+      ...SETTINGS.map((token) => (size: number) => cue(` ${token.repeat(size / token.length)}x\u2028`, 'A')),
+      // Many open tags, and ends of one that is not open.
+      (size: number) => cue('', `${'<b>'.repeat(size / 6)}${'</i>'.repeat(size / 8)}x`),
+    ];
+    for (const inputOf of inputs) {
+      await requireLinearTime(MAX_CAPTIONS_BYTES, inputOf, (text) => errorOf(text, format));
+    }
+  },
+);
 
 test('an empty file, and one that lost its line breaks, say how to send it', () => {
   for (const format of ['webvtt', 'subrip'] as const) {

@@ -7,15 +7,19 @@ import { timestamp } from './write-webvtt.ts';
 export type CaptionsFormat = 'webvtt' | 'subrip';
 
 /** A line that is not blank, with its number in the file. */
-type Line = { number: number; text: string };
+type Line = { number: number; text: string; followsBlank: boolean };
 /** The lines of a cue or of another part of a file. */
 type Block = [Line, ...Line[]];
 
 const LINE_BREAK = /\r\n|\n|\r/;
+/** The line break of files whose LF became CR LF twice. */
+const DOUBLED_LINE_BREAK = /\r\r\n/;
 const ARROW = '-->';
 /** Hours are optional and can have more than two digits. WebVTT writes a point, SubRip a comma; files mix them up. */
 const TIME = String.raw`(?:(\d{1,5}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})`;
-const TIMING = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s+(.*))?$`);
+const TIMING = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s(.*))?$`, 's');
+/** The number of a cue of SubRip. */
+const NUMBER = /^\s*\d+\s*$/;
 /** Blocks of WebVTT that are not cues. */
 const OTHER_BLOCK = /^(NOTE|STYLE|REGION)(?:[ \t]|$)/;
 
@@ -29,11 +33,12 @@ export function readCaptions(
   format: CaptionsFormat,
   duration: number | null = null,
 ): Cue[] {
-  const lines = decode(bytes).replaceAll('\0', '\ufffd').split(LINE_BREAK);
+  const lines = linesOf(decode(bytes).replaceAll('\0', '\ufffd'));
   requireLines(lines);
   checkHeader(lines[0] ?? '', format);
   const cues: Cue[] = [];
-  const blocks = blocksOf(lines, format);
+  const blocks =
+    format === 'webvtt' ? webVttBlocks(textLines(lines, format)) : subRipBlocks(textLines(lines, format));
   const header = format === 'webvtt' ? blocks.shift() : undefined;
   if (header !== undefined) requireNoCue(header);
   for (const block of blocks) {
@@ -77,14 +82,14 @@ function requireNoCue([, ...lines]: Block): void {
   if (cue !== undefined) throw noBlankLineBefore(cue);
 }
 
-/** The text of a file in UTF-8, without its byte order mark. */
+/** The text of a file in UTF-8, without its byte order marks: programs that join or convert files can add a second one. */
 function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
     throw new CaptionsError(null, 'it is in UTF-16', 'Save it in UTF-8.');
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/^\ufeff+/, '');
   } catch {
     throw new CaptionsError(lineOfBadByte(bytes), 'this is not UTF-8', 'Save the file in UTF-8.');
   }
@@ -93,30 +98,63 @@ function decode(bytes: Uint8Array): string {
 /** The first line that is not UTF-8. No character of several bytes contains the byte of a line break. */
 function lineOfBadByte(bytes: Uint8Array): number {
   // In Latin-1 every byte is a character.
-  const lines = Buffer.from(bytes).toString('latin1').split(LINE_BREAK);
+  const lines = linesOf(Buffer.from(bytes).toString('latin1'));
   return lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1'))) + 1;
 }
 
-/** Blocks end at a blank line. In SubRip, text after a blank line belongs to the cue before it, unless it begins a new cue. */
-function blocksOf(lines: readonly string[], format: CaptionsFormat): Block[] {
-  const blocks: Block[] = [];
-  let block: Block | undefined;
+function linesOf(text: string): string[] {
+  const isDoubled = !/(?<!\r\r)\n/.test(text) && text.includes('\n');
+  return text.split(isDoubled ? DOUBLED_LINE_BREAK : LINE_BREAK);
+}
+
+/** The lines that are not blank. In WebVTT a line of spaces is not blank. */
+function textLines(lines: readonly string[], format: CaptionsFormat): Line[] {
+  const found: Line[] = [];
+  let followsBlank = true;
   for (const [index, text] of lines.entries()) {
-    // In WebVTT a line of spaces belongs to its cue.
-    if ((format === 'webvtt' ? text : text.trim()) === '') {
-      block = undefined;
-      continue;
-    }
-    const beginsCue = text.includes(ARROW) || lines[index + 1]?.includes(ARROW);
-    if (format === 'subrip' && !beginsCue) block ??= blocks.at(-1);
-    const line = { number: index + 1, text };
-    if (block !== undefined) block.push(line);
-    else {
-      block = [line];
-      blocks.push(block);
-    }
+    const isBlank = (format === 'webvtt' ? text : text.trim()) === '';
+    if (!isBlank) found.push({ number: index + 1, text, followsBlank });
+    followsBlank = isBlank;
+  }
+  return found;
+}
+
+/** Blocks end at a blank line. */
+function webVttBlocks(lines: readonly Line[]): Block[] {
+  const blocks: Block[] = [];
+  for (const line of lines) {
+    if (line.followsBlank) blocks.push([line]);
+    else blocks.at(-1)?.push(line);
   }
   return blocks;
+}
+
+/** Text after a blank line belongs to the cue before it, unless it begins a new cue. */
+function subRipBlocks(lines: readonly Line[]): Block[] {
+  const blocks: Block[] = [];
+  for (const [at, line] of lines.entries()) {
+    const block = blocks.at(-1);
+    if (block === undefined || beginsCue(line, lines[at + 1], block)) blocks.push([line]);
+    else if (at < lines.length - 1 || !line.followsBlank || !isNextNumber(line, block)) block.push(line);
+    // Otherwise the file ends with the number of a cue that is missing.
+  }
+  return blocks;
+}
+
+/** Whether a line of SubRip is the first one of a cue: its number, or its times if no number is above them. `block` is the cue before it. */
+function beginsCue(line: Line, next: Line | undefined, block: Block): boolean {
+  if (isTimes(line)) return line.followsBlank && !(block.length === 1 && NUMBER.test(block[0].text));
+  if (!isTimes(next)) return false;
+  if (!next?.followsBlank) return line.followsBlank;
+  return line.followsBlank ? NUMBER.test(line.text) : isNextNumber(line, block);
+}
+
+function isNextNumber(line: Line, [first]: Block): boolean {
+  return NUMBER.test(line.text) && Number(line.text) === Number(first.text) + 1;
+}
+
+function isTimes(line: Line | undefined): boolean {
+  return line?.text.includes(ARROW) ?? false;
 }
 
 /** A cue: an optional identifier or number, the timing, and the text. */
@@ -131,12 +169,12 @@ function readCue(block: Block, format: CaptionsFormat): Cue {
   if (next !== undefined) throw noBlankLineBefore(next);
   const text = textLines.map((line) => line.text).join('\n');
   const settings = format === 'webvtt' ? normalizeSettings(match[9] ?? '') : settingsOfPosition(text);
-  return { start, end, settings, text: normalizeText(text) };
+  return { start, end, settings, text: normalizeText(text, format) };
 }
 
 /** Whether a cue has text besides its tags. */
 function hasText({ text }: Cue): boolean {
-  return text.replaceAll(/<[^>]*>/g, '').trim() !== '';
+  return text.replaceAll(/<[^<>]*>/g, '').trim() !== '';
 }
 
 /** Milliseconds; null if there is no time, or if its minutes or seconds exceed 59. */
