@@ -1,15 +1,17 @@
+import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
 import { newId } from '@framelane/contracts/ids';
 import { beforeEach, expect, test } from '@jest/globals';
 import {
   addStoredBytes,
-  findCues,
   findDuration,
+  findFile,
   hasVideo,
   listCaptions,
   removeCaptions,
   saveCaptions,
   updateCaptions,
 } from '../src/captions/captions.store.ts';
+import { storedCues } from '../src/captions/stored-cues.ts';
 import type { Database } from '../src/db/database.ts';
 import { insertWorkspace } from './support/database.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
@@ -45,9 +47,12 @@ async function video({ deleted = false } = {}): Promise<string> {
 
 const save = (videoId: string, language: string, { isDefault }: { isDefault: boolean }) =>
   saveCaptions(db, videoId, {
-    ...{ language, label: language, isDefault, origin: 'api', revision: 1, bytes: 10 },
-    cues: [{ start: 0, end: 1000, block: `cue in ${language} of ${videoId}` }],
+    ...{ language, label: language, isDefault, origin: 'api', revision: 1 },
+    cues: storedCues([cue(`${language} of ${videoId}`)]),
   });
+
+const cue = (text: string) => ({ start: 0, end: 1000, settings: '', text });
+const fileOf = (...texts: string[]) => webVttFile(texts.map((text) => cueBlock(cue(text))));
 
 /** The languages of a video with their labels; the default has a star. */
 async function shown(videoId: string): Promise<string[]> {
@@ -62,9 +67,20 @@ const storedBytes = async (videoId: string) =>
     .storage_bytes;
 
 test('a language has its own cues', async () => {
-  expect(await findCues(db, own, 'de')).toEqual([`cue in de of ${own}`]);
-  expect(await findCues(db, other, 'en')).toEqual([`cue in en of ${other}`]);
-  expect(await findCues(db, own, 'fr')).toBeUndefined();
+  expect(await findFile(db, own, 'de')).toBe(fileOf(`de of ${own}`));
+  expect(await findFile(db, other, 'en')).toBe(fileOf(`en of ${other}`));
+  expect(await findFile(db, own, 'fr')).toBeUndefined();
+});
+
+test('the database returns every text as it was stored', async () => {
+  const texts = ['"A\\" {B}, \'C\' \\\\', 'NULL', '\u{1f600} \u00a0\nD', '\\n$1 ?'];
+  const captions = { language: 'en', label: 'English', isDefault: true, origin: 'api', revision: 1 } as const;
+  await saveCaptions(db, own, { ...captions, cues: storedCues(texts.map(cue)) });
+  expect(await findFile(db, own, 'en')).toBe(fileOf(...texts));
+  expect(await listCaptions(db, own)).toMatchObject([
+    { language: 'de' },
+    { cues: 4, bytes: Buffer.byteLength(fileOf(...texts)) },
+  ]);
 });
 
 test('a living video is found in its workspace only', async () => {

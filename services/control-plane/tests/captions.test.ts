@@ -1,11 +1,14 @@
+import { MAX_CUES } from '@framelane/captions/captions';
 import { newId } from '@framelane/contracts/ids';
 import type { CaptionsTrack } from '@framelane/contracts/manifest';
+import { longestBlock } from '@framelane/test-kit/event-loop';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { insertWorkspace } from './support/database.ts';
 import { sampleManifest } from './support/manifest.ts';
 
 const VTT = `WEBVTT
@@ -442,5 +445,75 @@ describe('playback', () => {
     const videoId = await newVideo();
     await put(videoId, 'en');
     expect((await hls(videoId, 'captions/en/1/index.m3u8')).status).toBe(404);
+  });
+});
+
+describe('the event loop', () => {
+  const cue = (text: string) => `0:00.000 --> 0:13.000\n${text}\n\n`;
+
+  /** Downloads without decoding, because the client runs in the same process. */
+  const download = async (path: string) => {
+    const response = await fetch(`${plane.url}/v1${path}`, { headers: plane.credentials });
+    return (await response.arrayBuffer()).byteLength;
+  };
+
+  test.each([
+    ['the most cues, in every segment', cue('"\\"\\ &').repeat(MAX_CUES)],
+    ['one cue with many tags', cue(`A${'<b>'.repeat(600_000)}`)],
+    ['one cue whose text becomes five times as long', cue('&'.repeat(2_000_000))],
+  ])('is not blocked for 100 ms by a file with %s', async (_, cues) => {
+    const file = `WEBVTT\n\n${cues}`;
+    const block = await longestBlock(async () => {
+      const videoId = await videoWithTracks([{ language: 'de', label: null, webvtt: file }]);
+      expect((await put(videoId, 'en', file)).status).toBe(201);
+      expect((await record(videoId)).captions).toHaveLength(2);
+      const bytes = await download(`/videos/${videoId}/captions/en`);
+      expect(await download(`/hls/${plane.workspaceId}/${videoId}/captions/en/1/0.vtt`)).toBeGreaterThan(
+        bytes,
+      );
+    });
+    expect(block).toBeLessThan(100);
+  });
+
+  test('is not blocked by a file that is refused', async () => {
+    const videoId = await newVideo();
+    const files = [
+      `WEBVTT${'\n'.repeat(2_000_000)}`,
+      `WEBVTT\n\n0:00.000 --> 0:13.000x${' \u2028'.repeat(500_000)}`,
+      'WEBVTT\n\n1\n\n'.repeat(150_000),
+    ];
+    const block = await longestBlock(async () => {
+      for (const file of files) expect((await put(videoId, 'en', file)).status).toBe(400);
+    });
+    expect(block).toBeLessThan(100);
+  });
+
+  test('other workspaces are served while one sends more files than may wait', async () => {
+    const workspaceId = await insertWorkspace(plane.db);
+    const secret = newApiKeySecret('live');
+    await createFullKey(plane.db, { workspaceId, name: 'Other', secret });
+    const credentials = { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
+    const ticket = await request(plane.url)
+      .post('/v1/videos/upload-ticket')
+      .set(credentials)
+      .send({ filename: 'a.mp4' });
+    const path = `/v1/videos/${ticket.body.videoId}/captions/en`;
+
+    const videoId = await newVideo();
+    const file = `WEBVTT\n\n${cue(`A${'<b>'.repeat(20_000)}`)}`;
+    let read = 0;
+    const flood = Array.from({ length: 80 }, async () => {
+      const { status, body } = await put(videoId, 'en', file);
+      if (status < 300) read += 1;
+      else expect([status, body.code]).toEqual([429, 'rate_limited']);
+      return status;
+    });
+    // The queue is full as soon as a file is refused.
+    await Promise.any(flood.map(async (status) => expect(await status).toBe(429)));
+    const { status } = await request(plane.url).put(path).set(credentials).type('text/vtt').send(VTT);
+    expect(status).toBe(201);
+    expect(read).toBeLessThan(40);
+    await Promise.all(flood);
+    expect(read).toBeGreaterThanOrEqual(64);
   });
 });

@@ -8,7 +8,7 @@ import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import type { LeaseGrace } from '../background/lease-grace.ts';
-import type { CaptionsService } from '../captions/captions.service.ts';
+import type { CaptionsService, ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
@@ -128,22 +128,33 @@ export class AttemptsService {
   /** Applies the result of the open attempt. The result of any other attempt changes nothing. */
   async complete(result: MessageData<'transcode.completed'>): Promise<void> {
     const { videoId, attempt, manifest, sourceSha256 } = result;
+    const texts = await this.readTexts(videoId, manifest.captions);
     const report = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.lockForResult(trx, videoId, attempt, { withTasks: false });
-      return video && this.completeAttempt(trx, video, { manifest, sourceSha256 });
+      return video && this.completeAttempt(trx, video, { manifest, texts, sourceSha256 });
     });
     report?.();
   }
 
-  /** Makes a locked video ready. Resolves with a function that updates the metrics; call it after the commit. */
+  /** Reads the text tracks of a manifest; call it before the transaction that makes the video ready. */
+  readTexts(videoId: string, tracks: Manifest['captions']): Promise<ReadTrack[]> {
+    return this.#captions.readTracks(videoId, tracks);
+  }
+
+  /** Makes a locked video ready. `texts` are the text tracks of the manifest. Resolves with a function that updates the metrics; call it after the commit. */
   async completeAttempt(
     trx: Database,
     video: VideoRow,
-    result: { manifest: Manifest; sourceSha256: string | undefined; output?: AttemptOutput },
+    result: {
+      manifest: Manifest;
+      texts: readonly ReadTrack[];
+      sourceSha256: string | undefined;
+      output?: AttemptOutput;
+    },
   ): Promise<() => void> {
-    const { manifest, sourceSha256, output } = result;
+    const { manifest, texts, sourceSha256, output } = result;
     const renditions = await this.#playback.store(trx, video.id, manifest, output);
-    await this.#captions.storeTracks(trx, video, manifest.captions);
+    await this.#captions.storeTracks(trx, video, texts);
     await this.#lifecycle.complete(trx, video, { manifest, renditions, sourceSha256 });
     await this.#usage.countTranscode(trx, video, manifest.source.duration);
     return () => {

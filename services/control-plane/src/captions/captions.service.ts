@@ -1,8 +1,6 @@
-import { CaptionsError, type Cue } from '@framelane/captions/captions';
-import { type CaptionsFormat, readCaptions } from '@framelane/captions/read-captions';
-import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
+import type { CaptionsFormat } from '@framelane/captions/read-captions';
 import { canonicalLanguage, languageName } from '@framelane/contracts/languages';
-import type { Manifest } from '@framelane/contracts/manifest';
+import type { CaptionsTrack } from '@framelane/contracts/manifest';
 import type { components } from '@framelane/openapi/types';
 import type { Logger } from '@framelane/service-kit/logger';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
@@ -15,15 +13,16 @@ import { videoNotFound } from '../videos/videos.service.ts';
 import {
   addStoredBytes,
   type CaptionsRecord,
-  findCues,
   findDuration,
+  findFile,
   hasVideo,
   listCaptions,
-  type NewCaptions,
   removeCaptions,
   saveCaptions,
   updateCaptions,
 } from './captions.store.ts';
+import { readFile, readTrack } from './captions-threads.ts';
+import type { StoredCues } from './stored-cues.ts';
 
 /** The most languages of a video. */
 const MAX_LANGUAGES = 50;
@@ -32,6 +31,9 @@ const MAX_LABEL_LENGTH = 100;
 
 /** Which captions: a video of a workspace, and the language as the client wrote it. */
 export type CaptionsAddress = { workspaceId: string; videoId: string; language: string };
+
+/** A text track of the uploaded file. */
+export type ReadTrack = Pick<CaptionsTrack, 'language' | 'label'> & { cues: StoredCues };
 
 /** What a client changes about existing captions. */
 export type CaptionsPatch = components['schemas']['CaptionsPatch'];
@@ -79,14 +81,14 @@ export class CaptionsService {
   async get(address: CaptionsAddress): Promise<string> {
     const language = requireLanguage(address.language);
     await this.#requireVideo(address.workspaceId, address.videoId);
-    const cues = await findCues(this.#db, address.videoId, language);
-    if (cues === undefined) throw captionsNotFound(language);
-    return webVttFile(cues);
+    const file = await findFile(this.#db, address.videoId, language);
+    if (file === undefined) throw captionsNotFound(language);
+    return file;
   }
 
   /**
    * Sets or replaces the captions of a language. Throws 400 if the captions or the language are invalid, 404
-   * `video_not_found`, 409 `captions_limit_reached`, and 403 `quota_exceeded`.
+   * `video_not_found`, 409 `captions_limit_reached`, 403 `quota_exceeded`, and 429 if too many files of the workspace wait to be read.
    */
   async set(
     address: CaptionsAddress,
@@ -95,15 +97,15 @@ export class CaptionsService {
     const { workspaceId, videoId } = address;
     const language = requireLanguage(address.language);
     const duration = await findDuration(this.#db, workspaceId, videoId);
-    const content = toContent(readFile(file, format, duration));
+    const cues = await readFile(workspaceId, { file, format, duration });
     return this.#change(address, async (trx, existing) => {
       const old = existing.find((captions) => captions.language === language);
       if (old === undefined && existing.length >= MAX_LANGUAGES) throw limitReached();
-      const growth = content.bytes - (old?.bytes ?? 0);
+      const growth = cues.bytes - (old?.bytes ?? 0);
       if (growth > 0) await this.#quotas.requireBytes(trx, workspaceId, growth);
       const revision = await this.#playback.changed(trx, videoId);
       const captions = { label: label ?? nameOf(language), isDefault, revision };
-      await saveCaptions(trx, videoId, { ...content, ...captions, language, origin: 'api' });
+      await saveCaptions(trx, videoId, { ...captions, cues, language, origin: 'api' });
       await addStoredBytes(trx, videoId, growth);
       return {
         created: old === undefined,
@@ -146,10 +148,24 @@ export class CaptionsService {
   }
 
   /**
+   * Reads the text tracks of the file of a video; call it before the transaction that stores them. The engine has read them with the same
+   * rules, so an error means that the engine and the control plane have different versions: the track is left out.
+   */
+  async readTracks(videoId: string, tracks: readonly CaptionsTrack[]): Promise<ReadTrack[]> {
+    const found: ReadTrack[] = [];
+    for (const { language, label, webvtt } of tracks) {
+      const { cues, error } = await readTrack(videoId, webvtt);
+      if (error === undefined) found.push({ language, label, cues });
+      else this.#logger.warn('captions.track_unreadable', { videoId, error });
+    }
+    return found;
+  }
+
+  /**
    * Stores the text tracks of the file of a locked video. Captions that a client has set for a language stay. A second track
    * of a language gets a tag of its own.
    */
-  async storeTracks(trx: Database, video: VideoRow, tracks: Manifest['captions']): Promise<void> {
+  async storeTracks(trx: Database, video: VideoRow, tracks: readonly ReadTrack[]): Promise<void> {
     if (tracks.length === 0) return;
     const existing = await listCaptions(trx, video.id);
     const storedLanguages = new Set(existing.map(({ language }) => language));
@@ -158,13 +174,12 @@ export class CaptionsService {
       const language = withNumber(canonicalLanguage(track.language ?? '') ?? 'und', tagsOfTracks);
       tagsOfTracks.add(language);
       if (storedLanguages.has(language) || storedLanguages.size >= MAX_LANGUAGES) continue;
-      const content = this.#readTrack(video.id, track.webvtt);
-      if (content === undefined) continue;
       storedLanguages.add(language);
       const revision = await this.#playback.changed(trx, video.id);
+      const { cues } = track;
       const facts = { language, label: labelOf(track.label, language), isDefault: false, revision };
-      await saveCaptions(trx, video.id, { ...content, ...facts, origin: 'file' });
-      await addStoredBytes(trx, video.id, content.bytes);
+      await saveCaptions(trx, video.id, { ...facts, cues, origin: 'file' });
+      await addStoredBytes(trx, video.id, cues.bytes);
     }
   }
 
@@ -183,27 +198,6 @@ export class CaptionsService {
   async #requireVideo(workspaceId: string, videoId: string): Promise<void> {
     if (!(await hasVideo(this.#db, workspaceId, videoId))) throw videoNotFound(videoId);
   }
-
-  /**
-   * The engine has read the track with the same rules, so an error means that the engine and the control plane
-   * have different versions.
-   */
-  #readTrack(videoId: string, webvtt: string): Content | undefined {
-    try {
-      return toContent(readCaptions(Buffer.from(webvtt), 'webvtt'));
-    } catch (error) {
-      if (!(error instanceof CaptionsError)) throw error;
-      this.#logger.warn('captions.track_unreadable', { videoId, error });
-      return undefined;
-    }
-  }
-}
-
-type Content = Pick<NewCaptions, 'bytes' | 'cues'>;
-
-function toContent(cues: readonly Cue[]): Content {
-  const stored = cues.map((cue) => ({ start: cue.start, end: cue.end, block: cueBlock(cue) }));
-  return { bytes: Buffer.byteLength(webVttFile(stored.map(({ block }) => block))), cues: stored };
 }
 
 /** The captions that a transaction has stored. */
@@ -212,15 +206,6 @@ async function readRecord(trx: Database, videoId: string, language: string): Pro
   const record = stored.find((each) => each.language === language);
   if (record === undefined) throw new Error(`The captions ${language} of ${videoId} were not stored`);
   return record;
-}
-
-function readFile(file: Uint8Array, format: CaptionsFormat, duration: number | null): Cue[] {
-  try {
-    return readCaptions(file, format, duration);
-  } catch (error) {
-    if (!(error instanceof CaptionsError)) throw error;
-    throw new Problem('invalid_captions', error.message, { extra: { line: error.line } });
-  }
 }
 
 /** The canonical form of the language in the path of a request. Throws 400 if it is not a language tag. */

@@ -1,19 +1,18 @@
+import { webVttFile } from '@framelane/captions/write-webvtt';
 import type { components } from '@framelane/openapi/types';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { CaptionsRow } from '../db/schema.ts';
+import type { StoredCues } from './stored-cues.ts';
 
 /** The public record of captions. */
 export type CaptionsRecord = components['schemas']['Captions'];
 
 /** Captions to store. */
-export type NewCaptions = Pick<CaptionsRow, 'language' | 'label' | 'origin' | 'revision' | 'bytes'> & {
+export type NewCaptions = Pick<CaptionsRow, 'language' | 'label' | 'origin' | 'revision'> & {
   isDefault: boolean;
-  cues: readonly StoredCue[];
+  cues: StoredCues;
 };
-
-/** A cue as a block of WebVTT, with its times in milliseconds. */
-type StoredCue = { start: number; end: number; block: string };
 
 /** What changes about existing captions; absent fields stay. */
 type CaptionsChanges = { label?: string; isDefault?: boolean; revision: number };
@@ -65,35 +64,34 @@ export async function findDuration(
   return row?.duration ?? null;
 }
 
-/** The cues of one language of a video; undefined when it has none. */
-export async function findCues(
-  db: Database,
-  videoId: string,
-  language: string,
-): Promise<string[] | undefined> {
+/**
+ * The WebVTT file of one language of a video; undefined when it has none. PostgreSQL joins the cues: the driver takes a tenth of a second
+ * for an array of 50,000 texts.
+ */
+export async function findFile(db: Database, videoId: string, language: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('captions')
-    .select('cues')
+    .select(sql<string>`array_to_string(cues, E'\n')`.as('cues'))
     .where('video_id', '=', videoId)
     .where('language', '=', language)
     .executeTakeFirst();
-  return row?.cues;
+  return row && webVttFile([row.cues]);
 }
 
 /** Sets or replaces the captions of a language. If they are the default, those of the other languages are not. */
 export async function saveCaptions(trx: Database, videoId: string, captions: NewCaptions): Promise<void> {
-  const { language, label, isDefault, origin, revision, bytes, cues } = captions;
+  const { language, label, isDefault, origin, revision, cues } = captions;
   const values = {
     language,
     label,
     is_default: isDefault,
     origin,
     revision,
-    bytes,
-    cue_count: cues.length,
-    cue_starts: cues.map(({ start }) => start),
-    cue_ends: cues.map(({ end }) => end),
-    cues: cues.map(({ block }) => block),
+    bytes: cues.bytes,
+    cue_count: cues.count,
+    cue_starts: sql<number[]>`${cues.starts}::bigint[]`,
+    cue_ends: sql<number[]>`${cues.ends}::bigint[]`,
+    cues: sql<string[]>`${cues.blocks}::text[]`,
     updated_at: sql<Date>`now()`,
   };
   if (isDefault) await clearOtherDefault(trx, videoId, language);

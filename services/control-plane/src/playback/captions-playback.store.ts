@@ -13,7 +13,10 @@ export const findCaptionsSegments = compileOnce(
     ]),
 );
 
-/** The cues of one segment. PostgreSQL picks them, so that a request for one segment does not read the captions of the whole video. */
+/**
+ * The cues of one segment, joined as in a WebVTT file. PostgreSQL picks them, so that a request for one segment does not read the captions
+ * of the whole video, and joins them, because the driver takes long for an array of many texts.
+ */
 export const findCuesOfSegment = compileOnce(
   (db, workspaceId: string, videoId: string, language: string, sequence: number) =>
     readyCaptions(db, workspaceId, videoId, language)
@@ -29,10 +32,10 @@ export const findCuesOfSegment = compileOnce(
       .select([
         'captions.revision',
         'start_timestamp as startTimestamp',
-        sql<string[]>`array(
+        sql<string>`array_to_string(array(
           select text from unnest(cue_starts, cue_ends, cues) with ordinality as cue (start, finish, text, at)
           where cue.start < span.end and cue.finish > span.start order by at
-        )`.as('cues'),
+        ), E'\n')`.as('cues'),
       ]),
 );
 

@@ -61,10 +61,11 @@ export function renderCaptionsPlaylist(segments: SegmentDurations, token: string
 }
 
 /**
- * A segment of captions (RFC 8216 §3.5). The times of cues count from the first frame, whose timestamp in the video segments is
+ * A segment of captions (RFC 8216 §3.5). `cues` are those of the segment, joined as in a WebVTT file. The times of cues count from the first frame, whose timestamp in the video segments is
  * `startTimestamp`, in units of 1/90,000 s. The segment ends with a blank line: ffmpeg joins the segments, and would take the
  * header of the next one for text of the last cue.
  */
-export function renderCaptionsSegment(cues: readonly string[], startTimestamp: number): string {
-  return `${webVttFile(cues, `X-TIMESTAMP-MAP=MPEGTS:${startTimestamp},LOCAL:00:00:00.000\n`)}\n`;
+export function renderCaptionsSegment(cues: string, startTimestamp: number): string {
+  const blocks = cues === '' ? [] : [cues];
+  return `${webVttFile(blocks, `X-TIMESTAMP-MAP=MPEGTS:${startTimestamp},LOCAL:00:00:00.000\n`)}\n`;
 }

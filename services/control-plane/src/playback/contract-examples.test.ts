@@ -61,7 +61,7 @@ test.each([
   [
     'segment of captions',
     exampleOf('captions/{language}/{revision}/{sequence}.vtt', 'text/vtt'),
-    renderCaptionsSegment(CUES, 1_026_000),
+    renderCaptionsSegment(CUES.join('\n'), 1_026_000),
   ],
   ['storyboard', exampleOf('storyboard.vtt', 'text/vtt'), renderStoryboard(STORYBOARD, 2, undefined)],
 ])('the example of a %s in the contract equals the rendered one', (_, example, rendered) => {

@@ -15,6 +15,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import { type AttemptsService, ENGINE_LOST, type Failure } from '../attempts/attempts.service.ts';
 import type { LeaseGrace } from '../background/lease-grace.ts';
+import type { ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
@@ -25,6 +26,7 @@ import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { moveAfterFailure } from '../videos/video-moves.ts';
 import {
   claimTask,
+  countOpenTasks,
   findExpiredTries,
   findFailedTries,
   findPlan,
@@ -161,6 +163,7 @@ export class TasksService {
    * the video ready.
    */
   async complete({ result, ...taskTry }: MessageData<'task.completed'>): Promise<void> {
+    const texts = await this.#textsOfLast(taskTry);
     const outcome = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt, {
         withTasks: true,
@@ -169,7 +172,7 @@ export class TasksService {
       const stored = await storeTaskResult(trx, taskTry, result);
       if (stored === undefined) return this.#ignore(trx, taskTry);
       await this.#makeNextDue(trx, video);
-      return { ...stored, report: stored.left === 0 ? await this.#finish(trx, video) : undefined };
+      return { ...stored, report: stored.left === 0 ? await this.#finish(trx, video, texts) : undefined };
     });
     if (outcome === undefined) return;
     const { kind, left, report } = outcome;
@@ -217,8 +220,21 @@ export class TasksService {
     await this.#previews.offer({ videoId, attempt });
   }
 
-  /** Joins the results of all tasks. If they are inconsistent, the video is transcoded in one run. */
-  async #finish(trx: Database, video: VideoRow): Promise<() => void> {
+  /**
+   * Reads the text tracks of a plan before the transaction that stores the last result, so that no connection waits for it. Undefined if
+   * more results are missing.
+   */
+  async #textsOfLast({ videoId, attempt }: TaskTry): Promise<ReadTrack[] | undefined> {
+    if ((await countOpenTasks(this.#db, { videoId, attempt })) > 1) return undefined;
+    const planned = await findPlan(this.#db, { videoId, attempt });
+    return planned && this.#attempts.readTexts(videoId, planned.plan.facts.captions);
+  }
+
+  /**
+   * Joins the results of all tasks. If they are inconsistent, the video is transcoded in one run. `texts` is undefined if the last two
+   * results came at the same time.
+   */
+  async #finish(trx: Database, video: VideoRow, texts: ReadTrack[] | undefined): Promise<() => void> {
     const attempt = { videoId: video.id, attempt: video.attempt };
     const planned = await findPlan(trx, attempt);
     if (planned === undefined) throw new Error(`Attempt ${video.attempt} at ${video.id} has no plan`);
@@ -236,6 +252,7 @@ export class TasksService {
     const output = outputOf(results);
     return this.#attempts.completeAttempt(trx, video, {
       ...{ manifest, output, sourceSha256: planned.sourceSha256 },
+      texts: texts ?? (await this.#attempts.readTexts(video.id, manifest.captions)),
     });
   }
 

@@ -230,14 +230,19 @@ export async function storeTaskResult(
     .returning('kind');
   const stored = await currentTry(update, taskTry).executeTakeFirst();
   if (stored === undefined) return undefined;
-  const { left } = await trx
+  return { kind: stored.kind, left: await countOpenTasks(trx, taskTry) };
+}
+
+/** Tasks of an attempt without a result. */
+export async function countOpenTasks(db: Database, { videoId, attempt }: Attempt): Promise<number> {
+  const { open } = await db
     .selectFrom('tasks')
-    .select(sql<number>`count(*)`.as('left'))
-    .where('video_id', '=', taskTry.videoId)
-    .where('attempt', '=', taskTry.attempt)
+    .select(sql<number>`count(*)`.as('open'))
+    .where('video_id', '=', videoId)
+    .where('attempt', '=', attempt)
     .where('result', 'is', null)
     .executeTakeFirstOrThrow();
-  return { kind: stored.kind, left };
+  return open;
 }
 
 function startedIn({ renditions }: TaskResult): StartedRenditions {

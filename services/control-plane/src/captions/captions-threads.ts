@@ -1,0 +1,61 @@
+import type { CaptionsFormat } from '@framelane/captions/read-captions';
+import { TooMuchWaitsError } from '@framelane/service-kit/fair-slots';
+import { Problem } from '@framelane/service-kit/problem';
+import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
+import { rateLimited } from '../rate-limits/window-counter.ts';
+import type { ReadResult } from './captions-functions.ts';
+import type { StoredCues } from './stored-cues.ts';
+
+type Functions = typeof import('./captions-functions.ts');
+
+/** The largest file takes about a second. */
+const TIMEOUT_MS = 15_000;
+
+const FUNCTIONS = new URL('./captions-functions.ts', import.meta.url);
+
+/** Files of clients, in turn by workspace. Those that wait are in memory: at most 128 MiB. */
+const ofClients = new WorkerThreads<Functions>(FUNCTIONS, {
+  threads: 1,
+  maxWaiting: 64,
+  timeoutMs: TIMEOUT_MS,
+});
+
+/** Text tracks, in turn by video. The events of engines limit how many wait: each reads one track at a time. */
+const ofTracks = new WorkerThreads<Functions>(FUNCTIONS, {
+  threads: 1,
+  maxWaiting: Number.POSITIVE_INFINITY,
+  timeoutMs: TIMEOUT_MS,
+});
+
+/**
+ * Reads the file of a client in a thread. Throws 400 `invalid_captions`, also if this takes too long, and 429 `rate_limited` if too many
+ * files of the workspace wait.
+ */
+export async function readFile(
+  workspaceId: string,
+  request: { file: Uint8Array; format: CaptionsFormat; duration: number | null },
+): Promise<StoredCues> {
+  try {
+    const { cues, error } = await withTimeLimit(ofClients.run(workspaceId, 'read', request));
+    if (error === undefined) return cues;
+    throw new Problem('invalid_captions', error.message, { extra: { line: error.line } });
+  } catch (error) {
+    if (!(error instanceof TooMuchWaitsError)) throw error;
+    throw rateLimited('Too many captions of this workspace wait to be read. Send fewer at a time.', 5);
+  }
+}
+
+/** Reads a text track of a video in a thread. */
+export function readTrack(videoId: string, webvtt: string): Promise<ReadResult> {
+  return withTimeLimit(ofTracks.run(videoId, 'read', { file: webvtt, format: 'webvtt', duration: null }));
+}
+
+async function withTimeLimit(result: Promise<ReadResult>): Promise<ReadResult> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!(error instanceof ThreadTimeoutError)) throw error;
+    const message = `The file cannot be read: this takes more than ${TIMEOUT_MS / 1000} seconds. Send a smaller or simpler file.`;
+    return { error: { message, line: null } };
+  }
+}
