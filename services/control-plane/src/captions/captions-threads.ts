@@ -9,7 +9,7 @@ import type { StoredCues } from './stored-cues.ts';
 type Functions = typeof import('./captions-functions.ts');
 
 /** The largest file takes about a second. */
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 30_000;
 
 const FUNCTIONS = new URL('./captions-functions.ts', import.meta.url);
 

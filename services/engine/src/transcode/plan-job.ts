@@ -16,12 +16,12 @@ const ENCODER_THREADS = 1;
  *
  * @param pieceSeconds the duration of a piece
  */
-export function planVideo(
+export async function planVideo(
   { source, plan }: PlannedSource,
   texts: readonly TextTrack[],
   { preset, iFrames }: Pick<TranscodeSettings, 'preset' | 'iFrames'>,
   pieceSeconds: number,
-): TranscodePlan | null {
+): Promise<TranscodePlan | null> {
   const cut = planTasks(source, plan, pieceSeconds);
   if (cut === null) return null;
   const { obstacles: _, ...encode } = plan;
@@ -30,7 +30,7 @@ export function planVideo(
     encode,
     encoder: { preset, threads: ENCODER_THREADS },
     iFrames,
-    facts: videoFacts(source, plan, toCaptions(texts, plan)),
+    facts: videoFacts(source, plan, await toCaptions(texts, plan)),
     ...cut,
   };
 }

@@ -2,48 +2,34 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@framelane/service-kit/logger';
+import { longestBlock } from '@framelane/test-kit/event-loop';
 import { expect, jest, test } from '@jest/globals';
 import type { TrackName } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
-import { edited, readTextTracks, toCaptions } from './text-tracks.ts';
+import { readTextTracks, toCaptions } from './text-tracks.ts';
 
-const cue = (start: number, end: number) => ({ start, end, settings: '', text: 'A' });
-
-test('cues move with the video, and those outside of it are left out', () => {
-  const cues = [cue(0, 30), cue(20, 500), cue(1500, 2500), cue(2050, 2500)];
+test('cues move with the video, and those outside of it are left out', async () => {
+  const srt = (...times: string[]) => Buffer.from(times.map((time) => `${time}\nA\n\n`).join(''));
   const texts = [
-    { language: 'en', title: 'Full', cues },
-    { language: null, title: undefined, cues: [cue(5000, 6000)] },
+    {
+      language: 'en',
+      title: 'Full',
+      file: srt(
+        '0:00:00,000 --> 0:00:00,030',
+        '0:00:00,020 --> 0:00:00,500',
+        '0:00:01,500 --> 0:00:02,500',
+        '0:00:02,050 --> 0:00:02,500',
+      ),
+    },
+    { language: null, title: undefined, file: srt('0:00:05,000 --> 0:00:06,000') },
   ];
-  expect(toCaptions(texts, { lead: 0.04, duration: 2 })).toEqual([
+  expect(await toCaptions(texts, { lead: 0.04, duration: 2 })).toEqual([
     {
       language: 'en',
       label: 'Full',
       webvtt: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.460\nA\n\n00:00:01.460 --> 00:00:02.460\nA\n',
     },
   ]);
-});
-
-test('an edit list moves cues, and cuts those at its boundaries', () => {
-  const cues = [cue(0, 900), cue(1500, 2500), cue(4000, 5000)];
-  const all = { from: 0, lasts: Number.POSITIVE_INFINITY };
-  expect(edited(cues, [{ at: 0, ...all }])).toEqual({ cues });
-  expect(
-    edited(cues, [
-      { at: 1, from: 2, lasts: 2.5 },
-      { at: 3.5, from: 0.5, lasts: 1 },
-    ]),
-  ).toEqual({ cues: [cue(1000, 1500), cue(3000, 3500), cue(3500, 3900)] });
-});
-
-test.each([
-  ['parts', 33, 1],
-  ['cues', 20, 2501],
-])('an edit list of too many %s is a flaw', (_, parts, count) => {
-  const shown = Array.from({ length: parts }, () => ({ at: 0, from: 0, lasts: 1 }));
-  const cues = Array.from({ length: count }, () => cue(0, 1));
-  expect(edited(cues, shown)).toMatchObject({ flaw: expect.stringContaining('edit list') });
-  expect(edited(cues.slice(1), shown.slice(1))).toHaveProperty('cues');
 });
 
 const track = (index: number): TrackName => ({
@@ -105,4 +91,31 @@ test.each([
 test('without text tracks, ffmpeg does not run', async () => {
   const image = { ...track(1), codec: 'hdmv_pgs_subtitle' };
   expect(await readWith('exit 1', [image])).toEqual({ leftOut: [image], texts: [], runs: [] });
+});
+
+test('text does not block the event loop, whatever it contains', async () => {
+  const repeated = {
+    tags: `${'<b>'.repeat(300_000)}${'</i>'.repeat(250_000)}x`,
+    spaces: `00:00:01,000 --> 00:00:02,000${' '.repeat(1_000_000)}x\u2028`,
+    cues: 'A\n\n00:00:01,000 --> 00:00:02,000\n'.repeat(50_000),
+  };
+  const directory = await mkdtemp(join(tmpdir(), 'framelane-text-'));
+  try {
+    for (const [name, text] of Object.entries(repeated)) {
+      await writeFile(join(directory, name), `00:00:01,000 --> 00:00:02,000\n${text}A\n`);
+    }
+    const script = `i=0; for file in ${directory}/*; do cp "$file" output/$i.srt; i=$((i + 1)); done`;
+    const block = await longestBlock(async () => {
+      const { texts, leftOut } = await readWith(script, [track(1), track(2), track(3)]);
+      expect(texts).toHaveLength(1);
+      expect(leftOut).toMatchObject([
+        { flaw: 'it has more than 50000 cues' },
+        { flaw: 'a blank line is missing before this cue' },
+      ]);
+      expect(await toCaptions(texts, { lead: 0, duration: 2 })).toHaveLength(1);
+    });
+    expect(block).toBeLessThan(100);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });

@@ -1,24 +1,28 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CaptionsError, type Cue, MAX_CAPTIONS_BYTES, MAX_CUES } from '@framelane/captions/captions';
-import { readCaptions } from '@framelane/captions/read-captions';
-import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
+import { MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
 import type { CaptionsTrack } from '@framelane/contracts/manifest';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Logger } from '@framelane/service-kit/logger';
+import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
 import { MAX_TEXT_FILE_BYTES, type MediaTools } from '../ffmpeg/media-tools.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
 import { grantFolder, OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { runTool, ToolError } from '../sandbox/run-tool.ts';
-import type { ShownPart } from '../source/edit-lists.ts';
 import type { TrackName } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { isTextCodec, TEXT_OPTIONS } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { removeTree } from './work-directory.ts';
 
-/** The cues of a text track, with times of the source. */
-export type TextTrack = Pick<TrackName, 'language' | 'title'> & { cues: readonly Cue[] };
+/** A readable text track as SubRip. Its times are those of the source; with `shown`, those of the track. */
+export type TextTrack = Pick<TrackName, 'language' | 'title' | 'shown'> & { file: Uint8Array };
+
+/** Reads text off the event loop, for all videos that this engine transcodes. The largest file takes about a second. */
+const threads = new WorkerThreads<typeof import('./text-functions.ts')>(
+  new URL('./text-functions.ts', import.meta.url),
+  { threads: 1, maxWaiting: Number.POSITIVE_INFINITY, timeoutMs: 30_000 },
+);
 
 /** Bytes of the cues of all tracks together, as WebVTT: one message contains them. RabbitMQ accepts messages of up to 16 MiB. */
 const MAX_TOTAL_BYTES = 2 * MAX_CAPTIONS_BYTES;
@@ -42,18 +46,19 @@ export async function readTextTracks(
   const tracks = source.leftOut.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
   if (tracks.length === 0) return { source, texts: [] };
   const deadline = performance.now() + context.settings.limits.scanSeconds * 1000;
-  const read = await convert(tracks, directory, deadline, context);
+  const together = await convert(tracks, directory, deadline, context);
   // One bad or large track can end the run for all of them.
-  const results = read ?? (tracks.length === 1 ? [] : await eachAlone(tracks, directory, deadline, context));
+  const results =
+    together ?? (tracks.length === 1 ? [] : await eachAlone(tracks, directory, deadline, context));
   const texts: TextTrack[] = [];
   const flaws = new Map<TrackName, string>();
   let bytes = 0;
   for (const [at, track] of tracks.entries()) {
-    const { cues, flaw } = results[at] ?? { flaw: 'its text cannot be read' };
-    bytes += cues?.reduce((sum, cue) => sum + Buffer.byteLength(cueBlock(cue)), 0) ?? 0;
-    if (cues === undefined) flaws.set(track, flaw);
+    const result: Result = results[at] ?? { flaw: 'its text cannot be read' };
+    bytes += result.bytes ?? 0;
+    if (result.file === undefined) flaws.set(track, result.flaw);
     else if (bytes > MAX_TOTAL_BYTES) flaws.set(track, 'the text tracks of the file have more than 4 MiB');
-    else texts.push({ language: track.language, title: track.title, cues });
+    else texts.push({ language: track.language, title: track.title, shown: track.shown, file: result.file });
   }
   const used = tracks.filter((track) => !flaws.has(track));
   const leftOut = source.leftOut
@@ -63,47 +68,25 @@ export async function readTextTracks(
 }
 
 /** Text tracks as captions, with the times of the output. */
-export function toCaptions(
+export async function toCaptions(
   texts: readonly TextTrack[],
   { lead, duration }: Pick<EncodePlan, 'lead' | 'duration'>,
-): CaptionsTrack[] {
-  const shift = Math.round(lead * 1000);
-  return texts.flatMap(({ language, title = null, cues }) => {
-    const shown = cues
-      .map((cue) => ({ ...cue, start: Math.max(0, cue.start - shift), end: cue.end - shift }))
-      .filter(({ start, end }) => end > start && start < duration * 1000);
-    return shown.length === 0 ? [] : [{ language, label: title, webvtt: webVttFile(shown.map(cueBlock)) }];
-  });
+): Promise<CaptionsTrack[]> {
+  const captions: CaptionsTrack[] = [];
+  for (const { language, title = null, file, shown } of texts) {
+    const times = { shift: Math.round(lead * 1000), duration: duration * 1000 };
+    const webvtt = await threads.run('captions', 'convert', { file, shown, ...times });
+    if (webvtt !== null) captions.push({ language, label: title, webvtt });
+  }
+  return captions;
 }
 
-/** The cues of a track, or why it has none. */
-type Result = { cues: Cue[]; flaw?: undefined } | { cues?: undefined; flaw: string };
+/** A text track with the size of its cues as WebVTT, or why it has none. */
+type Result =
+  | { file: Uint8Array; bytes: number; flaw?: undefined }
+  | { file?: undefined; bytes?: undefined; flaw: string };
 
 const TOO_SLOW: Result = { flaw: 'reading the text takes too long' };
-
-/** More edits than any player's trim makes. Each takes time for each cue. */
-const MAX_TEXT_EDITS = 32;
-
-/** The cues of a text track with an edit list, with times of the source instead of those of the track. */
-export function edited(cues: readonly Cue[], shown: readonly ShownPart[]): Result {
-  if (shown.length > MAX_TEXT_EDITS) return { flaw: `its edit list has more than ${MAX_TEXT_EDITS} parts` };
-  const parts: Cue[] = [];
-  for (const { at, from, lasts } of shown) {
-    const begin = toMilliseconds(from);
-    const end = toMilliseconds(from + lasts);
-    const shift = toMilliseconds(at - from);
-    for (const cue of cues) {
-      if (cue.end <= begin || cue.start >= end) continue;
-      parts.push({ ...cue, start: Math.max(begin, cue.start) + shift, end: Math.min(end, cue.end) + shift });
-    }
-    if (parts.length > MAX_CUES) return { flaw: `its edit list shows more than ${MAX_CUES} cues` };
-  }
-  return { cues: parts.toSorted((a, b) => a.start - b.start) };
-}
-
-function toMilliseconds(seconds: number): number {
-  return Math.round(seconds * 1000);
-}
 
 async function eachAlone(
   tracks: readonly TrackName[],
@@ -140,7 +123,7 @@ async function convert(
       limitOutput: 0,
       onLine: () => {},
     });
-    return await Promise.all(tracks.map((track, at) => readFile(output, fileName(at), track)));
+    return await Promise.all(tracks.map((track, at) => readFile(output, fileName(at), track, directory)));
   } catch (error) {
     if (error instanceof ToolOutputError) throw hostileOutput(error);
     if (!(error instanceof ToolError)) throw error;
@@ -172,18 +155,25 @@ function textArguments(tracks: readonly TrackName[]): string[] {
   ];
 }
 
-async function readFile(output: ToolOutput, name: string, { shown }: TrackName): Promise<Result> {
-  const file = await output.file(name, MAX_TEXT_FILE_BYTES);
-  if (file === null) return { flaw: 'its text cannot be read' };
+/** The files of one job are read one after another, those of several jobs in turn. */
+async function readFile(
+  output: ToolOutput,
+  name: string,
+  { shown }: TrackName,
+  job: string,
+): Promise<Result> {
+  const opened = await output.file(name, MAX_TEXT_FILE_BYTES);
+  if (opened === null) return { flaw: 'its text cannot be read' };
   try {
-    if (file.bytes > MAX_CAPTIONS_BYTES) return { flaw: 'it has more than 2 MiB of text' };
-    const { buffer, bytesRead } = await file.handle.read(Buffer.alloc(file.bytes), 0, file.bytes, 0);
-    const cues = readCaptions(buffer.subarray(0, bytesRead), 'subrip');
-    return shown === undefined ? { cues } : edited(cues, shown);
+    if (opened.bytes > MAX_CAPTIONS_BYTES) return { flaw: 'it has more than 2 MiB of text' };
+    const { buffer, bytesRead } = await opened.handle.read(Buffer.alloc(opened.bytes), 0, opened.bytes, 0);
+    const file = buffer.subarray(0, bytesRead);
+    const measured = await threads.run(job, 'measure', { file, shown });
+    return measured.flaw === undefined ? { file, bytes: measured.bytes } : { flaw: measured.flaw };
   } catch (error) {
-    if (!(error instanceof CaptionsError)) throw error;
-    return { flaw: error.flaw };
+    if (!(error instanceof ThreadTimeoutError)) throw error;
+    return TOO_SLOW;
   } finally {
-    await file.handle.close();
+    await opened.handle.close();
   }
 }

@@ -54,7 +54,7 @@ export async function runTranscodeJob(
     });
     const hash = sourceSha256 === undefined ? {} : { sourceSha256 };
     const { pieceSeconds } = job;
-    const plan = pieceSeconds === undefined ? null : planVideo(planned, texts, settings, pieceSeconds);
+    const plan = pieceSeconds === undefined ? null : await planVideo(planned, texts, settings, pieceSeconds);
     if (plan !== null) {
       await sources.keep(job, join(directory, SOURCE_PATH));
       return { plan, ...hash };
@@ -106,7 +106,8 @@ async function transcode(
       obstacles,
     });
     const { stored, others } = await runPlan(job, plan, directory, context);
-    return buildManifest(source, plan, stored, { ...others, captions: toCaptions(texts, plan) });
+    const captions = await toCaptions(texts, plan);
+    return buildManifest(source, plan, stored, { ...others, captions });
   };
   let planned = first;
   for (;;) {

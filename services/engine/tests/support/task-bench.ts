@@ -95,7 +95,7 @@ export class TaskBench implements StoredVideos {
         context,
       );
       const planned = { source, plan: planEncoding(source, { allowPassthrough, ...this.#settings }) };
-      return { ...planned, tasks: planVideo(planned, texts, this.#settings, pieceSeconds) };
+      return { ...planned, tasks: await planVideo(planned, texts, this.#settings, pieceSeconds) };
     });
   }
 
