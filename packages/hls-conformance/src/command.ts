@@ -75,9 +75,9 @@ function readUrl(text: string): URL {
 }
 
 function addHeader(line: string, headers: Record<string, string>): Record<string, string> {
-  const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(line) ?? [];
-  if (name === undefined || value === undefined) throw new InvalidArgumentError('Use "Name: value".');
-  return { ...headers, [name]: value };
+  const [, name, value] = /^([\w-]+):(.+)$/.exec(line) ?? [];
+  if (name === undefined || !value?.trim()) throw new InvalidArgumentError('Use "Name: value".');
+  return { ...headers, [name]: value.trim() };
 }
 
 function positive(text: string): number {

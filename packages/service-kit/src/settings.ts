@@ -40,7 +40,7 @@ const is256Bits = (bytes: Buffer) => bytes.byteLength === 32;
 
 /** An address or a range. `ipaddr` alone also accepts short forms of IPv4: to it, 1 is 0.0.0.1. */
 const isProxy = (text: string) =>
-  isIP(text.replace(/\/.*$/, '')) !== 0 && (ipaddr.isValidCIDR(text) || ipaddr.isValid(text));
+  isIP(text.split('/', 1)[0] ?? '') !== 0 && (ipaddr.isValidCIDR(text) || ipaddr.isValid(text));
 
 /** The types of settings. Each parses the text of an environment variable. */
 export const setting = {
@@ -57,7 +57,7 @@ export const setting = {
   httpUrl: () =>
     z
       .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
-      .transform((url) => url.replace(/\/+$/, '')),
+      .transform((url) => url.replace(/(?<!\/)\/+$/, '')),
   /** Web origins such as `https://www.example.com,https://*.example.org`, separated by commas. */
   origins: () =>
     z

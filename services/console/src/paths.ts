@@ -4,7 +4,7 @@ const file = import.meta.url;
 export const BASE = new URL('..', file).pathname.replace(/\/$/, '');
 
 /** The URL of the API, which is beside the console. */
-export const API_URL = new URL(BASE.replace(/[^/]*$/, 'v1'), file).href;
+export const API_URL = new URL(`${BASE.slice(0, BASE.lastIndexOf('/') + 1)}v1`, file).href;
 
 /** Addresses of the pages, relative to `BASE`. */
 export const paths = {

@@ -34,6 +34,6 @@ function toRendition(attributes: ReadonlyMap<string, string>): Rendition {
 }
 
 function readAttributes(list: string): Map<string, string> {
-  const pairs = list.matchAll(/([A-Z0-9-]+)=("[^"]*"|[^",]*)/g);
+  const pairs = list.matchAll(/([A-Z0-9-]+)=?("[^"]*"|[^",]*)/g);
   return new Map([...pairs].map(([, name = '', value = '']) => [name, value.replaceAll('"', '')]));
 }

@@ -82,7 +82,7 @@ export function parseLimit(text: string): number | None {
 /** Reads a size such as `1TB` or `1.5 GiB`, in bytes, or `none`. */
 export function parseSize(text: string): number | None {
   if (text === 'none') return text;
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?) ?(\w*)$/.exec(text) ?? [];
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?) ?([a-z]*)$/i.exec(text) ?? [];
   const name = Object.keys(UNITS).find((known) => known.toLowerCase() === (unit || 'B').toLowerCase());
   const factor = UNITS[name ?? ''] ?? Number.NaN;
   const bytes = factor === 1 ? Number(number) : Math.round(Number(number) * factor);

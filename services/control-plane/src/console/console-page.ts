@@ -51,7 +51,8 @@ export function consolePage(
   const routes = Router();
   routes.use('/files', frontEnd.files());
   routes.get('/{*path}', (req, res, next) => {
-    if (/\.[^/]*$/.test(req.path)) next();
+    const name = req.path.slice(req.path.lastIndexOf('/'));
+    if (name.includes('.')) next();
     else send(res);
   });
   return routes.use(routeNotFound);

@@ -45,14 +45,14 @@ export function toFieldErrors(issues: readonly ValidatorIssue[], patterns: Patte
 
 function toRule({ message, errorCode = 'invalid' }: ValidatorIssue, patterns: PatternMessages) {
   // The validator marks its own keywords, e.g. "x-eov-type.openapi.validation".
-  const code = errorCode.replace(/\..*$/, '').replace(/^x-eov-/, '');
+  const code = (errorCode.split('.', 1)[0] ?? '').replace(/^x-eov-/, '');
   return { code, message: inWords(code, message, patterns) };
 }
 
 /** The validator's message without terms of JSON Schema. An unknown message stays unchanged. */
 function inWords(code: string, message: string, patterns: PatternMessages): string {
   const number = /-?\d+(\.\d+)?/.exec(message)?.[0];
-  const quoted = /"(.*)"$/s.exec(message)?.[1] ?? '';
+  const quoted = message.endsWith('"') ? message.slice(message.indexOf('"') + 1, -1) : '';
   switch (code) {
     case 'oneOf':
     case 'anyOf':

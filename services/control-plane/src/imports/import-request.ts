@@ -9,7 +9,7 @@ export type ImportSource = { url: string; headers: Record<string, string> };
  * body.
  */
 const REFUSED_HEADERS =
-  /^(accept-encoding|connection|content-.*|date|expect|host|http2-settings|if-.*|keep-alive|max-forwards|origin|proxy-.*|range|te|trailer|transfer-encoding|upgrade|via)$/i;
+  /^(?:(?:accept-encoding|connection|date|expect|host|http2-settings|keep-alive|max-forwards|origin|range|te|trailer|transfer-encoding|upgrade|via)$|content-|if-|proxy-)/i;
 
 /** The longest name that is taken from a URL. */
 const LONGEST_FILENAME = 255;

@@ -35,7 +35,7 @@ export function captionsTags(captions: readonly CaptionsFacts[], token: string |
 
 /** Private subtags distinguish captions of the same language. Players do not know them. */
 function publicLanguage(language: string): string {
-  return language.replace(/-x-.*$/, '');
+  return language.split('-x-', 1)[0] ?? language;
 }
 
 /**

@@ -15,20 +15,21 @@ const fileFault = (code: TranscodeFailureCode, message: string): Verdict => ({
 const AUDIO_FORMAT_CHANGE = /Changing audio frame properties on the fly/;
 
 /** ffmpeg's name for an input of a filter graph contains the index of the track, since version 7 after a colon. */
-const INDEX_OF_INPUT = /\[graph_\d+_in_0[_:](\d+) @[^\n]*Changing audio frame properties/;
+const INDEX_OF_INPUT = /\[graph_\d+_in_0[_:](\d+) @/;
 
 /**
  * The track whose decoded audio changed its channel layout, sample rate or format, so that ffmpeg failed. Null if ffmpeg did not
  * fail for this reason; the index is NaN if ffmpeg does not name the track.
  */
 export function audioFormatChange(error: unknown): { index: number } | null {
-  if (!(error instanceof ToolError && AUDIO_FORMAT_CHANGE.test(error.stderr))) return null;
-  return { index: Number(INDEX_OF_INPUT.exec(error.stderr)?.[1]) };
+  if (!(error instanceof ToolError)) return null;
+  const line = linesOf(error).find((text) => AUDIO_FORMAT_CHANGE.test(text));
+  return line === undefined ? null : { index: Number(INDEX_OF_INPUT.exec(line)?.[1]) };
 }
 
 const OUT_OF_MEMORY = /Cannot allocate memory/;
 
-const MEMORY_LINES = /^.*(?:Cannot allocate memory|malloc of size).*$/gm;
+const LACK_OF_MEMORY = /Cannot allocate memory|malloc of size/;
 /** The line that means that the next packet could not be read. From version 6 on, ffmpeg prints the second form. */
 const UNREAD_PACKET = new RegExp(
   `^(?:${SOURCE_INPUT}|\\[in#0[^\\]]*\\] Error during demuxing): Cannot allocate memory`,
@@ -48,11 +49,11 @@ const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
   [OUT_OF_MEMORY, engineFault('The engine ran out of memory.')],
   [/Resource temporarily unavailable/, engineFault('The engine ran out of threads.')],
   [
-    /(Format|Protocol '[^']*') not on whitelist/,
+    /Format not on whitelist|Protocol '\w*' not on whitelist/,
     fileFault('not_a_video', 'The file is not in a supported video format.'),
   ],
   [
-    /Decoder .* not found|Decoding requested, but no decoder/,
+    /Decoder \(codec \w*\) not found|Decoding requested, but no decoder/,
     fileFault('unsupported_codec', 'The file uses a codec that is not supported.'),
   ],
   [
@@ -75,10 +76,14 @@ const DEFAULTS: Record<'probe' | 'encode', Verdict> = {
 };
 
 /** ffprobe's last lines about a track that it cannot open: the name of the decoder, if that is not allowed, and the track index. */
-const UNOPENED_TRACK =
-  /(?:Codec \(([^)\n]*)\) not on whitelist[^\n]*\n)?Could not open codec for input stream (\d+)/;
+const REFUSED_DECODER = /Codec \(([^()]*)\) not on whitelist/;
+const UNOPENED_TRACK = /Could not open codec for input stream (\d+)/;
 
-function unopenedTrack(number: number, decoder: string | undefined): Verdict {
+function unopenedTrack(lines: readonly string[]): Verdict | null {
+  const at = lines.findIndex((line) => UNOPENED_TRACK.test(line));
+  if (at === -1) return null;
+  const number = Number(UNOPENED_TRACK.exec(lines[at] ?? '')?.[1]) + 1;
+  const decoder = REFUSED_DECODER.exec(lines[at - 1] ?? '')?.[1];
   return decoder === undefined
     ? fileFault('malformed_media', `Track ${number} cannot be decoded.`)
     : fileFault('unsupported_codec', `Track ${number} uses the codec ${decoder}, which is not supported.`);
@@ -94,11 +99,16 @@ export function explainToolError(error: ToolError, stage: 'probe' | 'encode'): T
  * Whether ffmpeg lacked memory for a packet and for nothing else: then the file declares an absurd size. If ffprobe lacks memory for
  * anything, the file is the cause, too: the limit of ffprobe is far above what the index of a file and a few frames take.
  */
-function lacksMemoryForPacketOnly(stderr: string): boolean {
-  return (stderr.match(MEMORY_LINES) ?? []).every((line) => UNREAD_PACKET.test(line));
+function lacksMemoryForPacketOnly(lines: readonly string[]): boolean {
+  return lines.filter((line) => LACK_OF_MEMORY.test(line)).every((line) => UNREAD_PACKET.test(line));
 }
 
-function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict {
+function linesOf({ stderr }: ToolError): string[] {
+  return stderr.split('\n');
+}
+
+function verdict(error: ToolError, stage: 'probe' | 'encode'): Verdict {
+  const { end, stderr } = error;
   if (end === 'timeout' || end === 'stalled') {
     // Probing has far more time than any video needs. Another attempt would time out, too.
     return stage === 'probe'
@@ -108,12 +118,12 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
   if (end === 'memory') return fileFault('transcode_failed', 'The video needs too much memory to transcode.');
   if (end === 'output_limit') return fileFault('malformed_media', 'The file contains too much metadata.');
   const match = PATTERNS.find(([pattern]) => pattern.test(stderr));
-  if (match?.[0] === OUT_OF_MEMORY && (stage === 'probe' || lacksMemoryForPacketOnly(stderr))) {
+  if (match?.[0] === OUT_OF_MEMORY && (stage === 'probe' || lacksMemoryForPacketOnly(linesOf(error)))) {
     return needsTooMuchMemory;
   }
   if (match) return match[1];
-  const unopened = UNOPENED_TRACK.exec(stderr);
-  if (unopened) return unopenedTrack(Number(unopened[2]) + 1, unopened[1]);
+  const unopened = unopenedTrack(linesOf(error));
+  if (unopened) return unopened;
   // When the machine is out of memory, the kernel sends SIGKILL to the process that uses the most.
   if (end === 'sigkill') return engineFault('The engine ran out of memory.');
   // A crash or a resource limit may not be the file's fault, so another attempt is allowed.
