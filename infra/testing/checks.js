@@ -51,6 +51,11 @@ const FIRST_CHECKS = [
     title: 'Generated files are up to date',
     run: command('npm', 'run', '--silent', '--prefix', 'openapi', 'check'),
   },
+  {
+    name: 'expressions',
+    title: 'Regular expressions take linear time',
+    run: command('node', 'infra/expressions/main.js'),
+  },
   { name: 'unit', title: 'Unit tests', run: (output) => runJest('unit', { output }) },
 ];
 

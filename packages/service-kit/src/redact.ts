@@ -7,16 +7,24 @@ const SECRET_KEY =
 /** Secrets that are recognised by their shape, anywhere in a text. */
 const SECRET_SHAPES: readonly [RegExp, string][] = [
   [/\bsvc_(live|test)_[A-Za-z0-9]{8,}/g, `svc_$1_${HIDDEN}`],
-  [/\b(ut|whsec)_(?=[\w+/=-]{16})[\w+/=-]+/g, `$1_${HIDDEN}`],
-  [/\bconsole_(code|session)_(?=[A-Za-z0-9]{16})\w+/g, `console_$1_${HIDDEN}`],
   [/\b(Bearer|Basic) [\w.~+/=-]+/gi, `$1 ${HIDDEN}`],
   [/(:\/\/[^\s:/@]*):[^\s/@]+@/g, `$1:${HIDDEN}@`],
 ];
 
+/** Secrets that are recognised by their prefix and their length: shorter words, such as `console_code_invalid`, are none. */
+const PREFIXED_SECRETS = [/\b(ut_|whsec_)([\w+/=-]+)/g, /\b(console_code_|console_session_)([A-Za-z0-9]+)/g];
+const SHORTEST_SECRET = 16;
+
 /** Redacts everything in a text that has the shape of a secret. */
 export function redactText(text: string): string {
-  const clean = SECRET_SHAPES.reduce((rest, [shape, replacement]) => rest.replace(shape, replacement), text);
+  let clean = text;
+  for (const [shape, replacement] of SECRET_SHAPES) clean = clean.replace(shape, replacement);
+  for (const shape of PREFIXED_SECRETS) clean = clean.replace(shape, withoutSecret);
   return clean.replace(/[\w.-]+/g, withoutToken);
+}
+
+function withoutSecret(word: string, prefix: string, secret: string): string {
+  return secret.length < SHORTEST_SECRET ? word : `${prefix}${HIDDEN}`;
 }
 
 /** JWE and JWT: three or five base64url parts, the first a JSON header. One expression for them would not take linear time. */

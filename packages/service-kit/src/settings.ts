@@ -57,7 +57,7 @@ export const setting = {
   httpUrl: () =>
     z
       .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
-      .transform((url) => url.replace(/(?<!\/)\/+$/, '')),
+      .transform((url) => url.replace(/\/+$/, '')),
   /** Web origins such as `https://www.example.com,https://*.example.org`, separated by commas. */
   origins: () =>
     z

@@ -30,11 +30,6 @@ export function audioFormatChange(error: unknown): { index: number } | null {
 const OUT_OF_MEMORY = /Cannot allocate memory/;
 
 const LACK_OF_MEMORY = /Cannot allocate memory|malloc of size/;
-/** The line that means that the next packet could not be read. From version 6 on, ffmpeg prints the second form. */
-const UNREAD_PACKET = new RegExp(
-  `^(?:${SOURCE_INPUT}|\\[in#0[^\\]]*\\] Error during demuxing): Cannot allocate memory`,
-);
-
 const needsTooMuchMemory = fileFault('malformed_media', 'The file needs too much memory to read.');
 
 /** What lines of stderr mean. The first match decides. Faults of the engine come before most faults of the file. */
@@ -48,16 +43,13 @@ const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
   ],
   [OUT_OF_MEMORY, engineFault('The engine ran out of memory.')],
   [/Resource temporarily unavailable/, engineFault('The engine ran out of threads.')],
+  [/(?:Format|') not on whitelist/, fileFault('not_a_video', 'The file is not in a supported video format.')],
   [
-    /Format not on whitelist|Protocol '\w*' not on whitelist/,
-    fileFault('not_a_video', 'The file is not in a supported video format.'),
-  ],
-  [
-    /Decoder \(codec \w*\) not found|Decoding requested, but no decoder/,
+    /\) not found for input stream|Decoding requested, but no decoder/,
     fileFault('unsupported_codec', 'The file uses a codec that is not supported.'),
   ],
   [
-    /exceeds specified max pixel count|Picture size \d+x\d+ is invalid/,
+    /exceeds specified max pixel count|Picture size \d/,
     fileFault('dimensions_exceeded', 'The video frames are too large.'),
   ],
   [
@@ -100,7 +92,14 @@ export function explainToolError(error: ToolError, stage: 'probe' | 'encode'): T
  * anything, the file is the cause, too: the limit of ffprobe is far above what the index of a file and a few frames take.
  */
 function lacksMemoryForPacketOnly(lines: readonly string[]): boolean {
-  return lines.filter((line) => LACK_OF_MEMORY.test(line)).every((line) => UNREAD_PACKET.test(line));
+  return lines.filter((line) => LACK_OF_MEMORY.test(line)).every(saysThatPacketIsUnread);
+}
+
+/** From version 6 on, ffmpeg prints the second form. */
+function saysThatPacketIsUnread(line: string): boolean {
+  const reason = ': Cannot allocate memory';
+  if (line.startsWith(`${SOURCE_INPUT}${reason}`)) return true;
+  return line.startsWith('[in#0') && line.includes(`] Error during demuxing${reason}`);
 }
 
 function linesOf({ stderr }: ToolError): string[] {

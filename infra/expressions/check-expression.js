@@ -1,0 +1,16 @@
+import { createRequire } from 'node:module';
+
+// Without it, recheck looks for a program of its own or for Java, which are not installed.
+process.env.RECHECK_BACKEND = 'pure';
+const { checkSync } = createRequire(import.meta.url)('recheck');
+
+/** An expression takes far less than this on an idle machine. */
+const TIMEOUT_MS = 120_000;
+
+/** Why an expression may take more than linear time, with a text that shows it; null if it does not. */
+export function flawOf({ pattern, flags }) {
+  const { status, complexity, error, attack } = checkSync(pattern, flags, { timeout: TIMEOUT_MS });
+  if (status === 'safe') return null;
+  if (status === 'unknown') return `could not be checked (${error?.kind})`;
+  return `${complexity?.summary}, for example with ${attack?.pattern}`;
+}

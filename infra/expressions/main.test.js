@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import { flawOf } from './check-expression.js';
+import { EXCEPTIONS, FORMATS, isException } from './exceptions.js';
+import { expressionsIn } from './find-expressions.js';
+import { expressionsToCheck, valuesOf } from './sources.js';
+
+test('literals and constructions are found, with constants and without unknown values', () => {
+  const text = `
+    const TIME = String.raw\`(\\d+):(\\d+)\`;
+    const A: RegExp = new RegExp(String.raw\`^\${TIME}$\`, 's');
+    function f(name: string) { return [/a+/gi, RegExp(\`(?:^|; *)\${name}=(\\\\w+)\`), new RegExp('b' + name), new RegExp(/c/)]; }
+  `;
+  expect(expressionsIn(text, 'a.ts')).toEqual([
+    { pattern: '^(\\d+):(\\d+)$', flags: 's' },
+    { pattern: 'a+', flags: 'gi' },
+    { pattern: '(?:^|; *)word=(\\w+)', flags: '' },
+    { pattern: 'bword', flags: '' },
+    { pattern: 'c', flags: '' },
+  ]);
+});
+
+test.each([
+  ['^\\s*-->(?:\\s+(.*))?$', 'm'],
+  ['\\.[^/]*$', ''],
+  [';\\s*([^=]+)=([^;]+)', 'g'],
+  ['(\\w+:\\/\\/[^\\s:/@]*):[^\\s/@]+@', 'g'],
+])('/%s/ takes more than linear time', (pattern, flags) => {
+  expect(flawOf({ pattern, flags })).toMatch(/polynomial/);
+});
+
+test('/<[^<>]*>/ takes linear time', () => {
+  expect(flawOf({ pattern: '<[^<>]*>', flags: 'g' })).toBeNull();
+});
+
+test('the expressions of own code, the contract and packages are checked', () => {
+  const expressions = expressionsToCheck();
+  const sources = expressions.map(({ source }) => source);
+  for (const part of ['packages/captions/', 'services/console/', 'openapi/dist/', 'content-type/', 'qs/']) {
+    expect(sources.some((source) => source.startsWith(part))).toBe(true);
+  }
+});
+
+test.each(EXCEPTIONS)('the exception $source is needed', (exception) => {
+  const excepted = expressionsToCheck().filter((expression) => isException(expression, [exception]));
+  expect(excepted.some((expression) => flawOf(expression) !== null)).toBe(true);
+});
+
+test('the contract uses no other formats than those whose expressions were looked at', () => {
+  expect(valuesOf('format').sort()).toEqual(FORMATS);
+});
