@@ -3320,8 +3320,9 @@ export interface components {
             };
         };
         /**
-         * @description The API key or the session has sent too many requests in this minute, or too many requests from this address had an
-         *     invalid key, session or sign-in code (`rate_limited`). Wait for `Retry-After`.
+         * @description The API key or the session has sent too many requests in this minute, too many requests from this address had an
+         *     invalid key, session or sign-in code, or too many captions of the workspace wait to be read (`rate_limited`). Wait for
+         *     `Retry-After`.
          */
         RateLimited: {
             headers: {

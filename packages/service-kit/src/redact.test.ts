@@ -1,3 +1,4 @@
+import { requireLinearTime } from '@framelane/test-kit/growth';
 import { describe, expect, test } from '@jest/globals';
 import { redact, redactText } from './redact.ts';
 
@@ -11,11 +12,37 @@ describe('redacts by shape', () => {
     ['framelane=console_session_9r8GKYqrTwjUPD8I; a=b', 'framelane=console_session_[redacted]; a=b'],
     ['authorization: Bearer abc.def', 'authorization: Bearer [redacted]'],
     ['postgres://framelane:hunter2@db:5432/x', 'postgres://framelane:[redacted]@db:5432/x'],
+    [
+      'the problems console_code_invalid and console_session_not_found',
+      'the problems console_code_invalid and console_session_not_found',
+    ],
+    ['eyJ-eyJhbGci.e30', 'eyJ-eyJhbGci.e30'],
     ['sealed eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn!', 'sealed [redacted]!'],
     ['see https://video.example/v1/videos/vid_01', 'see https://video.example/v1/videos/vid_01'],
   ])('%s', (text, clean) => {
     expect(redactText(text)).toBe(clean);
   });
+});
+
+test('hostile repetitions are redacted in linear time', async () => {
+  const tokens = [
+    'a',
+    'eyJ-',
+    'eyJ-.',
+    'ut_',
+    'ut_+',
+    'whsec_=',
+    'console_code_',
+    '://',
+    '://:',
+    ':',
+    'Basic ',
+    'svc_live_',
+    ' ',
+  ];
+  for (const token of tokens) {
+    await requireLinearTime(2 ** 20, (size) => token.repeat(size / token.length), redactText);
+  }
 });
 
 test('redacts by the name of the field, at any depth, in errors and their causes', () => {
