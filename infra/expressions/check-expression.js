@@ -7,8 +7,17 @@ const { checkSync } = createRequire(import.meta.url)('recheck');
 /** An expression takes far less than this on an idle machine. */
 const TIMEOUT_MS = 120_000;
 
+/** What is known of expressions, by their text: many occur in several files. */
+const flaws = new Map();
+
 /** Why an expression may take more than linear time, with a text that shows it; null if it does not. */
 export function flawOf({ pattern, flags }) {
+  const text = `/${pattern}/${flags}`;
+  if (!flaws.has(text)) flaws.set(text, check(pattern, flags));
+  return flaws.get(text);
+}
+
+function check(pattern, flags) {
   const { status, complexity, error, attack } = checkSync(pattern, flags, { timeout: TIMEOUT_MS });
   if (status === 'safe') return null;
   if (status === 'unknown') return `could not be checked (${error?.kind})`;

@@ -53,14 +53,9 @@ export const CALLED_WITH_CLIENT_TEXT = [
   ...['entities', 'jose', 'oauth4webapi', 'openid-client'],
 ];
 
-/** All expressions to check, each once, as `{ pattern, flags, source }`. */
+/** All expressions to check, as `{ pattern, flags, source }`. */
 export function expressionsToCheck() {
-  const found = new Map();
-  for (const expression of [...ofOwnCode(), ...ofContract(), ...ofPackages()]) {
-    const key = `/${expression.pattern}/${expression.flags}`;
-    if (!found.has(key)) found.set(key, expression);
-  }
-  return [...found.values()];
+  return [...ofOwnCode(), ...ofContract(), ...ofPackages()];
 }
 
 function ofOwnCode() {
