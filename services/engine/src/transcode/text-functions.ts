@@ -8,7 +8,9 @@ import { editedCues } from './edited-cues.ts';
 export type TextFile = { file: Uint8Array; shown?: readonly ShownPart[] | undefined };
 
 /** The size of the cues of a track as WebVTT, or why it has none. Runs in a thread, which would lose the class of the error. */
-export function measure(text: TextFile): { bytes: number; flaw?: undefined } | { bytes?: undefined; flaw: string } {
+export function measure(
+  text: TextFile,
+): { bytes: number; flaw?: undefined } | { bytes?: undefined; flaw: string } {
   const { cues, flaw } = cuesOf(text);
   if (flaw !== undefined) return { flaw };
   return { bytes: cues.reduce((sum, cue) => sum + Buffer.byteLength(cueBlock(cue)), 0) };
