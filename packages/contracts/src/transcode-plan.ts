@@ -9,7 +9,7 @@ import {
 } from './renditions.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
-export const PLAN_VERSION = 1;
+export const PLAN_VERSION = 2;
 
 /** Width and height in pixels. */
 const size = z.object({ width: z.int().positive(), height: z.int().positive() });
@@ -86,9 +86,24 @@ export type DynamicRange = z.infer<typeof dynamicRange>;
 const colour = z.object({ matrix: z.string(), primaries: z.string(), transfer: z.string() });
 export type Colour = z.infer<typeof colour>;
 
+/** How ffmpeg reads the source, where its defaults do not suffice. */
+const reading = z.object({
+  /**
+   * Earliest timestamp of the tracks in seconds. Only for formats in which ffmpeg takes the earliest timestamp of the mapped tracks for zero:
+   * each task maps other tracks.
+   */
+  startTime: z.number().optional(),
+  /** Timestamps that jump ahead by at most this many seconds are a pause of a track. ffmpeg takes a larger jump for a restart of the clock. */
+  maxPauseSeconds: z.number().positive().optional(),
+  /** How far into the file ffmpeg looks for tracks and their parameters. */
+  analysis: z.object({ seconds: z.int().positive(), bytes: z.int().positive() }).optional(),
+});
+export type Reading = z.infer<typeof reading>;
+
 /** How to transcode one source: all decisions that the ffmpeg command line needs. */
 const encodePlan = z.object({
   videoIndex: z.int().nonnegative(),
+  reading: reading.optional(),
   /**
    * Seconds subtracted from all timestamps, so that the first frame is on the frame grid of the output: at zero, unless the video starts
    * late. May be negative.

@@ -1,4 +1,10 @@
-import type { StoredRendition, Task, TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import {
+  PLAN_VERSION,
+  type StoredRendition,
+  type Task,
+  type TaskResult,
+  type TranscodePlan,
+} from '@framelane/contracts/transcode-plan';
 
 const SEGMENT_SECONDS = 6;
 const FRAME_RATE = 25;
@@ -15,7 +21,7 @@ export function samplePlan(): TranscodePlan {
   const duration = segments * SEGMENT_SECONDS;
   const size = { width: 640, height: 360 };
   return {
-    version: 1,
+    version: PLAN_VERSION,
     encode: {
       videoIndex: 0,
       lead: 0,

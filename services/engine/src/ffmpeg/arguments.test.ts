@@ -20,6 +20,16 @@ describe('the ffmpeg arguments', () => {
       expect(inputOptions).toContain(limit);
   });
 
+  test('read tracks that begin late, and long pauses, if the plan says so', () => {
+    const analysis = { seconds: 19, bytes: 9_000_000 };
+    const { inputOptions } = lineFor({ reading: { startTime: 1.4, maxPauseSeconds: 13.04, analysis } });
+    expect(optionValue(inputOptions, '-dts_delta_threshold')).toBe('13.04');
+    expect(optionValue(inputOptions, '-analyzeduration')).toBe('19000000');
+    expect(optionValue(inputOptions, '-probesize')).toBe('9000000');
+    // ffmpeg corrects clocks that restart, in one run.
+    expect(inputOptions).not.toContain('-copyts');
+  });
+
   test('of one passthrough rendition', () => {
     const { inputOptions, outputs } = lineFor({
       rungs: planLadder({ width: 640, height: 360 }, 25),

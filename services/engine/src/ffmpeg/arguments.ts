@@ -1,6 +1,7 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
+import { analysisOptions } from '../source/track-arrivals.ts';
 import { DECODE_OPTIONS } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { encoderOptions } from './encoder-options.ts';
@@ -57,8 +58,11 @@ export function ffmpegArguments(plan: EncodePlan, settings: ArgumentSettings): F
 }
 
 export function inputOptions(plan: EncodePlan, threads: number): string[] {
+  const { maxPauseSeconds, analysis } = plan.reading ?? {};
   return [
     ...['-nostdin', '-hide_banner', '-v', 'error'],
+    ...(maxPauseSeconds === undefined ? [] : ['-dts_delta_threshold', String(maxPauseSeconds)]),
+    ...analysisOptions(analysis),
     ...['-threads', String(decoderThreads(plan, threads))],
     ...PERMANENT_FILTERS,
     ...DECODE_OPTIONS,

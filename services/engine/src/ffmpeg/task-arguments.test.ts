@@ -27,6 +27,12 @@ describe('the arguments of a piece', () => {
     expect(pieceLine({}, { seek: null }).inputOptions.slice(-2)).toEqual(['-copyts', '-start_at_zero']);
   });
 
+  test('leave the start time of the file to the filters, where ffmpeg would subtract that of the video alone', () => {
+    const { inputOptions, outputs } = pieceLine({ reading: { startTime: 1.4 }, lead: 0.02 });
+    expect(inputOptions.slice(-3)).toEqual(['-copyts', '-ss', '55.999900']);
+    expect(outputs[0]?.options.join(' ')).toContain(',setpts=PTS-(1.42)/TB,');
+  });
+
   test('encode its frames, with the settings of the plan', () => {
     const { outputs } = pieceLine();
     expect(outputs.map(({ path }) => path)).toEqual(['output/360p-%d.ts', 'output/480p-%d.ts']);
@@ -147,4 +153,14 @@ test('images are made from the highest rendition below 1080p', () => {
     /^\[0:1\]scale=1920:1080:interl=-1,trim=start=-0.001:end=1.999,scale=1280:720:[^;]*:color_trc=bt709,split=3\[frames\]\[to-poster\]\[to-storyboard\];\[/,
   );
   expect(graphOf(640, 360)).toMatch(/^\[0:1\]scale=640:360:interl=-1,trim=[^,]+,scale=640:360:/);
+});
+
+test('audio and images leave the start time of the file to the filters, where ffmpeg would subtract that of their tracks', () => {
+  const plan = encodePlan({ reading: { startTime: 1.4 }, lead: 0.02 });
+  const audio = audioArguments(plan, SETTINGS);
+  expect(audio.inputOptions).toContain('-copyts');
+  expect(audio.outputs[0]?.options.join(' ')).toContain(']asetpts=PTS-(1.42)/TB,');
+  const images = imagesArguments(plan, { keyFramesOnly: true }, SETTINGS);
+  expect(images.inputOptions).toContain('-copyts');
+  expect(images.outputs[0]?.options.join(' ')).toContain(',setpts=PTS-(1.42)/TB,');
 });

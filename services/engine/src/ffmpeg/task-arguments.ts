@@ -23,7 +23,7 @@ export function passthroughArguments(plan: EncodePlan, settings: ArgumentSetting
 /** The run that produces all audio renditions. */
 export function audioArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
   const part = { ...plan, rungs: [], videoPassthrough: false };
-  return partArguments(part, audioGraphs(part), settings);
+  return partArguments(part, audioGraphs(withFileTimes(part)), settings);
 }
 
 function partArguments(
@@ -34,7 +34,7 @@ function partArguments(
   const threads = Math.min(settings.threads, MAX_THREADS);
   const options = streamOptions(part, graphs, { ...settings, threads });
   return {
-    inputOptions: inputOptions(part, threads),
+    inputOptions: [...inputOptions(part, threads), ...timeOptions(part)],
     input: SOURCE_INPUT,
     outputs: [{ options, path: `${OUTPUT_FOLDER}/%v.m3u8` }],
   };
@@ -47,10 +47,16 @@ export function imagesArguments(
   settings: Pick<TranscodeSettings, 'threads'>,
 ): FfmpegCommandLine {
   const threads = Math.min(settings.threads, MAX_THREADS);
-  const graph = ['-filter_complex_threads', String(threads), '-filter_complex', imagesGraph(plan)];
+  const graph = [
+    '-filter_complex_threads',
+    String(threads),
+    '-filter_complex',
+    imagesGraph(withFileTimes(plan)),
+  ];
   return {
     inputOptions: [
       ...inputOptions({ ...plan, audio: [] }, threads),
+      ...timeOptions(plan),
       ...(keyFramesOnly ? ['-skip_frame', 'nokey'] : []),
     ],
     input: SOURCE_INPUT,
@@ -61,8 +67,18 @@ export function imagesArguments(
   };
 }
 
-/** Keeps the timestamps of the file, so that they equal those of one run from its beginning. */
-const TIMES_OF_THE_FILE = ['-copyts', '-start_at_zero'];
+/**
+ * Keeps the timestamps of the file if the filters subtract its start time. Otherwise ffmpeg would subtract the start time of the mapped tracks
+ * (`correct_input_start_times` of ffmpeg).
+ */
+function timeOptions({ reading }: EncodePlan): string[] {
+  return reading?.startTime === undefined ? [] : ['-copyts'];
+}
+
+/** A plan whose filters expect the timestamps of the file. */
+function withFileTimes(plan: EncodePlan): EncodePlan {
+  return { ...plan, lead: Number((plan.lead + (plan.reading?.startTime ?? 0)).toFixed(6)) };
+}
 
 /**
  * The run that encodes a piece in all encoded renditions. Key frames and segments are where the plan has them. Timestamps and
@@ -79,11 +95,17 @@ export function pieceArguments(
   const encoder = { ...settings.encoder, threads: Math.min(settings.encoder.threads, MAX_THREADS) };
   const threads = String(encoder.threads);
   const { seek } = piece;
-  const graph = ['-filter_complex_threads', threads, '-filter_complex', pieceGraph(plan, piece)];
+  const graph = [
+    '-filter_complex_threads',
+    threads,
+    '-filter_complex',
+    pieceGraph(withFileTimes(plan), piece),
+  ];
   return {
     inputOptions: [
       ...inputOptions({ ...plan, audio: [] }, Math.min(settings.threads, MAX_THREADS)),
-      ...TIMES_OF_THE_FILE,
+      // The timestamps after a seek equal those of one run from the beginning.
+      ...(plan.reading?.startTime === undefined ? ['-copyts', '-start_at_zero'] : timeOptions(plan)),
       ...(seek === null ? [] : ['-ss', seek.toFixed(6)]),
     ],
     input: SOURCE_INPUT,

@@ -39,11 +39,21 @@ const plan = (
   return planEncoding(
     {
       container,
+      reading: {},
       video: videoTrack(video),
       leftOut: [],
       audio: channels === 0 ? [] : [{ ...audioTrack({ channels }), start: 0, frames: audioFrames }],
-      timeline: { cut, frames: duration * rate, start, duration, averageRate: rate, grid: grid ?? null },
+      timeline: {
+        cut,
+        frames: duration * rate,
+        start,
+        duration,
+        averageRate: rate,
+        grid: grid ?? null,
+        losses: [],
+      },
       end,
+      unread: 0,
       declaredDuration: declared ?? null,
       gops,
       entryPoints: null,

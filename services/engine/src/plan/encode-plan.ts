@@ -25,6 +25,9 @@ const MAX_LEAD_SECONDS = 0.1;
 /** HEVC codes each field as a frame of its own. The decoder marks those frames as interlaced, but there is nothing to deinterlace. */
 const FIELD_CODED_CODEC = 'hevc';
 
+/** bwdif needs three columns and four lines of each colour component. Smaller frames are not deinterlaced. */
+const MIN_INTERLACED_SIDE = 16;
+
 /** A plan, and for the log, why each track is encoded: null with passthrough, `failed` after passthrough has failed. */
 export type ExplainedPlan = EncodePlan & {
   obstacles: { video: Obstacle | 'failed' | null; audio: readonly (Obstacle | 'failed' | null)[] };
@@ -68,6 +71,7 @@ export function planEncoding(
   );
   return {
     videoIndex: video.index,
+    reading: source.reading,
     lead,
     audio: audioPlans(
       source.audio,
@@ -109,10 +113,10 @@ export function passthroughRenditions({ rungs, videoPassthrough, audio }: Encode
 
 /** The frame rate of the source, the frame rate of the top rendition (higher if each field becomes a frame), and how to deinterlace. */
 function planRate({ container, video, timeline }: ProbedSource) {
-  const { averageRate: average } = timeline;
+  const { averageRate: average, losses } = timeline;
   // MPEG-2 may repeat fields, so its frames are on the grid of the fields, although each lasts at least two fields.
   const grid = video.codec === 'mpeg2video' ? null : timeline.grid;
-  const sourceFrameRate = outputFrameRate({ average, declared: video.declaredRate, grid });
+  const sourceFrameRate = outputFrameRate({ average, declared: video.declaredRate, grid, losses });
   if (!mayBeInterlaced(container, video))
     return { sourceFrameRate, frameRate: sourceFrameRate, deinterlace: null };
   // Without a declared rate, the filters do not know the duration of the last field.
@@ -126,8 +130,8 @@ function sourceRate({ timeline }: ProbedSource, sourceFrameRate: FrameRate): num
   return isNear(rate, timeline.averageRate) ? rate : timeline.averageRate;
 }
 
-function mayBeInterlaced(container: string, { codec, interlaced }: VideoTrack): boolean {
-  if (codec === FIELD_CODED_CODEC) return false;
+function mayBeInterlaced(container: string, { codec, interlaced, coded }: VideoTrack): boolean {
+  if (codec === FIELD_CODED_CODEC || Math.min(coded.width, coded.height) < MIN_INTERLACED_SIDE) return false;
   return interlaced || containerTraits(container).scanTypeMayChange;
 }
 

@@ -1,5 +1,7 @@
+import { Random, testSeed } from '@framelane/test-kit/random';
 import { describe, expect, test } from '@jest/globals';
-import { toFraction } from '../source/frame-rate.ts';
+import { COMMON_RATES, type FrameRate, toFraction, toNumber } from '../source/frame-rate.ts';
+import { PacketTimeline } from '../source/packet-timeline.ts';
 import { fieldRate, outputFrameRate } from './frame-rate.ts';
 
 const whole = (rate: number) => ({ numerator: rate, denominator: 1 });
@@ -50,22 +52,8 @@ describe('the output frame rate', () => {
       '60/1',
     ],
     ['the rate of the grid, however few frames are on it', 3.1, whole(60), whole(60), '60/1'],
-    ['the declared rate, if all frames are also on a finer grid', 8, whole(8), whole(24), '16/1'],
-    [
-      'the film rate, if frames last two and three fields in turn (3:2 pulldown)',
-      23.976,
-      NTSC,
-      FIELDS,
-      '24000/1001',
-    ],
+    ['a multiple of the grid, if that is below 10', 8, whole(8), whole(8), '16/1'],
     ['the declared rate, if the grid has the same rate', 29.97, NTSC, NTSC, '30000/1001'],
-    [
-      'the declared rate, even if it is a rounded common rate',
-      29.97,
-      { numerator: 2997, denominator: 100 },
-      NTSC,
-      '2997/100',
-    ],
   ])('for frames on a grid is %s', (_, average, declared, grid, expected) => {
     expect(toFraction(outputFrameRate({ average, declared, grid }))).toBe(expected);
   });
@@ -80,5 +68,85 @@ describe('the field rate', () => {
     ['a rate above the maximum', whole(50), null],
   ])('of %s', (_, frames, fields) => {
     expect(fieldRate(frames)).toEqual(fields);
+  });
+});
+
+/** The output rate for frames that last these numbers of periods of a rate, and the frames that are shown at that rate. */
+function outputOf(grid: FrameRate, periods: readonly number[], declared: FrameRate | null) {
+  const timeline = new PacketTimeline(0, declared);
+  const times: number[] = [];
+  let period = 0;
+  for (const length of periods) {
+    times.push(period / toNumber(grid));
+    period += length;
+  }
+  for (const time of inDecodingOrder(times)) timeline.add(time, time, 1 / toNumber(grid));
+  const { averageRate: average, ...measured } = timeline.result() ?? { averageRate: Number.NaN, grid: null };
+  const rate = outputFrameRate({ average, declared, ...measured });
+  return {
+    rate: toFraction(rate),
+    shown: new Set(times.map((time) => Math.round(time * toNumber(rate)))).size,
+  };
+}
+
+/** Of each four frames after the first, the last is decoded before the others. */
+function inDecodingOrder([first = 0, ...others]: number[]): number[] {
+  const groups = Array.from({ length: Math.ceil(others.length / 4) }, (_, at) =>
+    others.slice(4 * at, 4 * at + 4),
+  );
+  return [first, ...groups.flatMap((group) => [...group.slice(-1), ...group.slice(0, -1)])];
+}
+
+describe('no frame is lost', () => {
+  const seed = testSeed(1);
+  const declared = [
+    null,
+    whole(12),
+    whole(20),
+    { numerator: 25, denominator: 2 },
+    whole(90_000),
+    ...COMMON_RATES,
+  ];
+
+  test(`whatever the frames on a grid of up to 60 frames a second are (seed ${seed})`, () => {
+    const random = new Random(seed);
+    for (let run = 0; run < 300; run += 1) {
+      const grid = COMMON_RATES[random.below(COMMON_RATES.length)] ?? whole(60);
+      const longest = 1 + random.below(8);
+      const periods = Array.from({ length: 20 + random.below(300) }, () => 1 + random.below(longest));
+      const ofTrack = declared[random.below(declared.length)] ?? null;
+      const { rate, shown } = outputOf(grid, periods, ofTrack);
+      expect([run, rate, shown]).toEqual([run, rate, periods.length]);
+    }
+  });
+
+  test('where the frame rate changes, although the average is that of 3:2 pulldown', () => {
+    const periods = [...Array.from({ length: 30 }, () => 1), ...Array.from({ length: 90 }, () => 3)];
+    expect(outputOf(whole(30), periods, whole(30))).toEqual({ rate: '30/1', shown: 120 });
+  });
+
+  test('where the frame rate changes, although the average is the rate of film', () => {
+    const periods = Array.from({ length: 500 }, (_, at) => (at % 4 < 2 ? 1 : 4));
+    expect(outputOf(FIELDS, periods, NTSC)).toEqual({ rate: '60000/1001', shown: 500 });
+  });
+
+  test('in 3:2 pulldown, at the rate of film', () => {
+    const periods = Array.from({ length: 500 }, (_, at) => 2 + (at % 2));
+    expect(outputOf(FIELDS, periods, NTSC)).toEqual({ rate: '24000/1001', shown: 500 });
+  });
+
+  test('where frames are on no grid, and many of them follow quickly', () => {
+    const periods = Array.from({ length: 600 }, (_, at) => (at % 300 < 200 ? 35 : 97));
+    const { rate, shown } = outputOf(whole(1999), periods, whole(30));
+    expect(rate).toBe('60000/1001');
+    expect(shown).toBeGreaterThan(597);
+  });
+
+  test('except a few where times jitter around a natural rate', () => {
+    const random = new Random(seed);
+    const periods = Array.from({ length: 600 }, () => 60 + random.below(13));
+    const { rate, shown } = outputOf(whole(1979), periods, whole(30));
+    expect(rate).toBe('30/1');
+    expect(shown).toBeGreaterThan(570);
   });
 });

@@ -1,16 +1,29 @@
-import { COMMON_RATES, type FrameRate, RATE_TOLERANCE, toNumber } from '../source/frame-rate.ts';
+import type { FrameLoss } from '../source/frame-losses.ts';
+import {
+  COMMON_RATES,
+  type FrameRate,
+  isSameRate,
+  MAX_RATE,
+  RATE_TOLERANCE,
+  toNumber,
+} from '../source/frame-rate.ts';
 
 /** The fraction of frames that may be missing at a constant rate: AVI omits a frame that equals the previous one. */
 const MAX_MISSING_FRACTION = 0.1;
 
+/** The fraction of frames that a natural rate may be too slow for, if the frame times are on no grid. Clocks of cameras are a little fast. */
+const MAX_CROWDED_FRACTION = 0.01;
+
 /** A variable rate is raised to the next of these rates. */
 const STEPS = [15, 25, 30, 50, 60];
 
-const MAX_RATE = 60;
 /** Frames of slower sources are repeated, so that a segment can end within a tenth of a second of its target. */
 const MIN_RATE = 10;
 /** Lowest frame rate of interlaced video. A lower rate is film with repeated fields. */
 const MIN_INTERLACED_RATE = 25;
+
+/** In 3:2 pulldown, frames last two and three fields in turn. */
+const FIELDS_PER_FILM_FRAME = 2.5;
 
 /** What is known about the frame times of a video. */
 type Times = {
@@ -18,20 +31,25 @@ type Times = {
   average: number;
   /** The rate that the stream declares for its timestamps (`r_frame_rate`). It may be absurd. */
   declared: FrameRate | null;
-  /** The common rate whose frame times include those of all frames, if there is one. */
+  /** The lowest rate, common or declared, whose frame times include those of all frames, if there is one. */
   grid: FrameRate | null;
+  /** Lowest rate first. */
+  losses?: readonly FrameLoss[] | undefined;
 };
 
 /**
- * The constant frame rate of the top rendition: the declared rate if it is constant, else the rate of the grid that all frames are on,
- * else the next step above the average. A rate above 60 is divided, and a rate below 10 multiplied, by a whole number.
+ * The constant frame rate of the top rendition: the rate of the grid that all frames are on, so that no frame is lost. Without a grid, the
+ * declared rate if it is constant, else the next step above the average; a higher rate if that one would lose frames. A rate above 60 is
+ * divided, and a rate below 10 multiplied, by a whole number.
  */
-export function outputFrameRate({ average, declared, grid }: Times): FrameRate {
+export function outputFrameRate({ average, declared, grid, losses = [] }: Times): FrameRate {
   const divisor = Math.ceil(average / (MAX_RATE * (1 + RATE_TOLERANCE)));
   const rate = naturalRate({
     average: average / divisor,
     declared: declared && over(declared, divisor),
     grid,
+    // Above the maximum, frames are lost at every rate.
+    losses: divisor > 1 ? [] : losses,
   });
   const repeats = Math.ceil(MIN_RATE / toNumber(rate));
   return { ...rate, numerator: rate.numerator * repeats };
@@ -46,9 +64,21 @@ export function fieldRate(frames: FrameRate): FrameRate | null {
     : null;
 }
 
-function naturalRate({ average, declared, grid }: Times): FrameRate {
-  if (declared && isConstant(toNumber(declared), { average, grid })) return declared;
-  if (grid && !isPulldown(average, grid)) return grid;
+function naturalRate(times: Times): FrameRate {
+  const { grid, losses = [] } = times;
+  if (grid) return filmRate(times) ?? grid;
+  const usual = usualRate(times);
+  const isTooSlow = ({ crowded }: FrameLoss) => crowded > MAX_CROWDED_FRACTION;
+  const lossesAtUsual = lossesAt(usual, losses);
+  if (!lossesAtUsual || !isTooSlow(lossesAtUsual)) return usual;
+  const higher = losses.find((loss) => toNumber(loss.rate) > toNumber(usual) && !isTooSlow(loss));
+  return higher?.rate ?? { numerator: MAX_RATE, denominator: 1 };
+}
+
+/** The rate that cameras and editors mean by these times. It may lose frames. */
+function usualRate({ average, declared }: Times): FrameRate {
+  const isConstant = declared && toNumber(declared) <= MAX_RATE && isNear(toNumber(declared), average);
+  if (isConstant) return declared;
   // For a variable rate, ffprobe declares a fraction close to the average. So only common rates are trusted.
   const usual = declared && commonRate(toNumber(declared));
   if (usual && isNotFarBelow(average, toNumber(usual))) return usual;
@@ -57,18 +87,21 @@ function naturalRate({ average, declared, grid }: Times): FrameRate {
   );
 }
 
-/** Whether a declared rate is the constant rate: it equals the measured one, and the grid does not show that this is chance. */
-function isConstant(rate: number, { average, grid }: Omit<Times, 'declared'>): boolean {
-  if (rate > MAX_RATE || !isNear(rate, average)) return false;
-  if (!grid) return true;
-  // The grid is the lowest common rate with the times of all frames. If `rate` were one, it would be the grid.
-  const multiple = Math.round(toNumber(grid) / rate);
-  return isNear(multiple * rate, toNumber(grid)) && (multiple === 1 || commonRate(rate) === undefined);
+/**
+ * The rate of film in 3:2 pulldown, whose frames are on the grid of the fields: each frame time of the film then has one frame. The average
+ * alone may have this value by chance.
+ */
+function filmRate({ average, grid, losses = [] }: Times): FrameRate | undefined {
+  const isFilm = (rate: FrameRate) =>
+    grid !== null &&
+    isSameRate({ ...rate, numerator: FIELDS_PER_FILM_FRAME * rate.numerator }, grid) &&
+    isNear(toNumber(rate), average) &&
+    !lossesAt(rate, losses)?.lost;
+  return COMMON_RATES.find(isFilm);
 }
 
-/** Whether the video is film in 3:2 pulldown: frames last two and three fields in turn, on the grid of the fields. */
-function isPulldown(average: number, grid: FrameRate): boolean {
-  return isNear(2.5 * average, toNumber(grid));
+function lossesAt(rate: FrameRate, losses: readonly FrameLoss[]): FrameLoss | undefined {
+  return losses.find((loss) => isSameRate(loss.rate, rate));
 }
 
 /** The common rate that a measured rate stands for, if any. */

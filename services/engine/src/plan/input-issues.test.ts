@@ -22,9 +22,11 @@ function issues(
     {
       ...{
         container: 'mp4',
+        reading: {},
         audio: [{ ...audioTrack({ channels }), start: 0, frames: null }],
         leftOut: [],
         end: 10,
+        unread: 0,
         declaredDuration: null,
       },
       ...{ gops: 'irregular', entryPoints: null, layout: null },
@@ -120,6 +122,18 @@ describe('a file is truncated', () => {
       { code: 'truncated', message: 'The file ends after 15.0 of 20.0 seconds.' },
     ]);
     expect(truncated(19.5)).toEqual([]);
+  });
+
+  test('if much of the file cannot be read', () => {
+    const unread = (fraction: number, container = 'mpegts') => issues({ unread: fraction, container });
+    expect(unread(0.6)).toEqual([
+      { code: 'truncated', message: 'The last 60 % of the file cannot be read: it is damaged.' },
+    ]);
+    expect(unread(0.5, 'ogg').map(({ message }) => message)).toEqual([
+      'The last 50 % of the file cannot be read: it is damaged, or another video follows in it (chained Ogg).',
+    ]);
+    expect(unread(0.05)).toEqual([]);
+    expect(codes({ unread: 0.6, end: 4, declaredDuration: 10 })).toEqual(['truncated']);
   });
 });
 

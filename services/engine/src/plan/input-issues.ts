@@ -3,8 +3,17 @@ import { describeTrack } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { SURROUND_CHANNELS } from './audio-plan.ts';
 
-/** A file counts as truncated if its declared duration exceeds that of its content by more than this fraction of the content. */
+/**
+ * A file counts as truncated if its declared duration exceeds that of its content by more than this fraction of the content, or if more than
+ * this fraction of the file is left when reading ends.
+ */
 const TRUNCATED_FRACTION = 0.05;
+
+/** Why a file cannot be read to its end. ffmpeg reads the first link of chained Ogg only. */
+const DAMAGED = 'it is damaged';
+const REASONS: Readonly<Record<string, string>> = {
+  ogg: `${DAMAGED}, or another video follows in it (chained Ogg)`,
+};
 
 /** The pixel formats of ffmpeg with more than 8 bits per sample. A test compares it with ffmpeg's own list. */
 const HIGH_BIT_DEPTH =
@@ -35,6 +44,7 @@ export function inputIssues(
     video.declaredDuration === null
       ? [source.end, source.declaredDuration]
       : [timeline.duration, video.declaredDuration];
+  const isShort = (declaredEnd ?? 0) > end * (1 + TRUNCATED_FRACTION);
   const issues: [boolean, InputIssue][] = [
     [video.interlaced, { code: 'interlaced', message: 'Interlaced video was deinterlaced.' }],
     [
@@ -58,10 +68,17 @@ export function inputIssues(
       },
     ],
     [
-      (declaredEnd ?? 0) > end * (1 + TRUNCATED_FRACTION),
+      isShort,
       {
         code: 'truncated',
         message: `The file ends after ${end.toFixed(1)} of ${declaredEnd?.toFixed(1)} seconds.`,
+      },
+    ],
+    [
+      !isShort && source.unread > TRUNCATED_FRACTION,
+      {
+        code: 'truncated',
+        message: `The last ${Math.round(source.unread * 100)} % of the file cannot be read: ${REASONS[source.container] ?? DAMAGED}.`,
       },
     ],
   ];

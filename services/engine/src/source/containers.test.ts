@@ -22,7 +22,7 @@ test('ffmpeg may use the demuxers of the accepted containers only', () => {
 });
 
 test('MPEG streams may restart their clock; they and Matroska may change to interlaced', () => {
-  expect(having('clockMayRestart')).toEqual(['mpegts', 'mpeg']);
+  expect(having('clockMayRestart')).toEqual(['mpegts', 'mpeg', 'ogg']);
   expect(having('scanTypeMayChange')).toEqual(['matroska', 'mpegts', 'mpeg']);
 });
 

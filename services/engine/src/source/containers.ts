@@ -12,7 +12,7 @@ export type ContainerTraits = {
   duration: 'track' | 'index' | 'frame_count' | 'file';
   /** Whether edit lists hide parts of tracks. ffmpeg gives packets before the first edit a time below zero. */
   hasEditLists: boolean;
-  /** Whether timestamps may restart in the middle of a file (a discontinuity). ffmpeg corrects that. */
+  /** Whether timestamps may restart in the middle of a file: a discontinuity, or the next link of chained Ogg. ffmpeg corrects that. */
   clockMayRestart: boolean;
   /** Whether the video may change between progressive and interlaced, as in recordings of television. */
   scanTypeMayChange: boolean;
@@ -71,7 +71,7 @@ const CONTAINERS: Record<string, ContainerTraits> = {
   mpeg: { ...USUAL, demuxers: ['mpeg'], clockMayRestart: true, scanTypeMayChange: true },
   avi: { ...USUAL, demuxers: ['avi'], duration: 'frame_count' },
   flv: { ...USUAL, demuxers: ['flv'], duration: 'file' },
-  ogg: { ...USUAL, demuxers: ['ogg'] },
+  ogg: { ...USUAL, demuxers: ['ogg'], clockMayRestart: true },
   asf: { ...USUAL, demuxers: ['asf'] },
   mxf: { ...USUAL, demuxers: ['mxf'] },
 };

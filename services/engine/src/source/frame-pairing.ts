@@ -14,7 +14,7 @@ export function pairFields(timeline: Timeline, { codec, interlaced, declaredRate
   if (codec !== 'h264' || !interlaced) return timeline;
   const rate = pairedRate(timeline.averageRate, declaredRate ? toNumber(declaredRate) : 0);
   const frames = Math.round((timeline.duration - timeline.start) * rate);
-  return { ...timeline, frames, averageRate: rate, grid: null };
+  return { ...timeline, frames, averageRate: rate, grid: null, losses: undefined };
 }
 
 /**

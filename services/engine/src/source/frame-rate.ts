@@ -3,6 +3,7 @@ export type FrameRate = { numerator: number; denominator: number };
 
 /** Rates that cameras and editors use, lowest first. */
 export const COMMON_RATES: readonly FrameRate[] = [
+  { numerator: 15, denominator: 1 },
   { numerator: 24000, denominator: 1001 },
   { numerator: 24, denominator: 1 },
   { numerator: 25, denominator: 1 },
@@ -14,6 +15,9 @@ export const COMMON_RATES: readonly FrameRate[] = [
   { numerator: 60, denominator: 1 },
 ];
 
+/** The highest frame rate of the output. */
+export const MAX_RATE = 60;
+
 /** Relative error of measured rates. */
 export const RATE_TOLERANCE = 0.005;
 
@@ -24,4 +28,8 @@ export function toNumber(rate: FrameRate): number {
 /** The fraction as ffmpeg writes it, e.g. `30000/1001`. */
 export function toFraction(rate: FrameRate): string {
   return `${rate.numerator}/${rate.denominator}`;
+}
+
+export function isSameRate(a: FrameRate, b: FrameRate): boolean {
+  return a.numerator * b.denominator === b.numerator * a.denominator;
 }

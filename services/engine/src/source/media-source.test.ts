@@ -47,13 +47,14 @@ describe('a source', () => {
     const unknown = { codec: 'unknown', profile: '', encrypted: false, isDefault: false };
     expect(readSource(JSON.stringify(file))).toEqual({
       ...{ container: 'mpegts', startTime: 0, declaredDuration: null },
+      ...{ startTimes: [Number.NaN, Number.NaN], withoutParameters: [0, 1] },
       videoTracks: [
         {
           ...{ index: 0, ...unknown, level: 0, coded: { width: 0, height: 0 }, squarePixels: true, turn: [] },
           ...{ display: { width: 1, height: 0 }, pixelFormat: '', fullRange: false, interlaced: false },
           ...{ scanTypeUnknown: false, dynamicRange: 'sdr', needsDolbyVision: false },
           ...{ colorMatrix: null, colorPrimaries: null, colorTransfer: null },
-          ...{ declaredRate: null, declaredDuration: null },
+          ...{ declaredRate: null, declaredDuration: null, isIndexed: false },
         },
       ],
       audioTracks: [

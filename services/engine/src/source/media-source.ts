@@ -48,6 +48,8 @@ export type VideoTrack = {
   declaredRate: FrameRate | null;
   /** Seconds; null if the file does not declare it. */
   declaredDuration: number | null;
+  /** Whether the container has an index of all frames. It may be at the end of the file. */
+  isIndexed: boolean;
   isDefault: boolean;
 };
 
@@ -90,6 +92,8 @@ export type MediaSource = {
   container: string;
   /** Earliest timestamp of all tracks, in seconds. */
   startTime: number;
+  /** Earliest timestamp of each track in seconds, by index; NaN if unknown. */
+  startTimes: readonly number[];
   /** Seconds from zero to the end of the longest track; null unless the container declares the duration of the file only. */
   declaredDuration: number | null;
   /** Without cover images. */
@@ -97,12 +101,14 @@ export type MediaSource = {
   audioTracks: AudioTrack[];
   /** All video, audio and subtitle tracks in file order, without cover images. */
   tracks: TrackName[];
+  /** The video and audio tracks that ffprobe has found, but not the parameters of their content: it begins late, or is missing. */
+  withoutParameters: readonly number[];
 };
 
 /** The ffprobe entries that `readSource` reads. */
 export const PROBED_ENTRIES = [
   'stream=index,id,codec_type,codec_name,profile,level,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,' +
-    'color_range,field_order,color_space,color_primaries,color_transfer,r_frame_rate,duration,nb_frames,sample_rate,channels',
+    'color_range,field_order,color_space,color_primaries,color_transfer,r_frame_rate,start_time,duration,nb_frames,sample_rate,channels',
   'stream_tags=language,title',
   'stream_disposition=default,attached_pic,comment,hearing_impaired,visual_impaired,descriptions',
   'stream_side_data=displaymatrix,dv_bl_signal_compatibility_id',
@@ -128,6 +134,7 @@ const probedStream = z.object({
   color_primaries: z.string().optional(),
   color_transfer: z.string().optional(),
   r_frame_rate: z.string().default(''),
+  start_time: z.string().optional(),
   duration: z.coerce.number().optional(),
   nb_frames: z.coerce.number().default(0),
   sample_rate: z.coerce.number().default(0),
@@ -181,7 +188,14 @@ export function readSource(json: string): MediaSource {
       .map((stream) => videoTrack(stream, container, startTime)),
     audioTracks: streams.filter((stream) => stream.codec_type === 'audio').map(audioTrack),
     tracks: moving.flatMap(trackName),
+    startTimes: streams.map(({ start_time }) => Number(start_time)),
+    withoutParameters: moving.filter(lacksParameters).map(({ index }) => index),
   };
+}
+
+function lacksParameters({ codec_type, width, height, channels, sample_rate }: ProbedStream): boolean {
+  if (codec_type === 'video') return width === 0 || height === 0;
+  return codec_type === 'audio' && (channels === 0 || sample_rate === 0);
 }
 
 /** A key of the table of containers. One demuxer reads both MP4 and QuickTime. */
@@ -229,6 +243,7 @@ function videoTrack(stream: ProbedStream, container: string, startTime: number):
     needsDolbyVision: stream.side_data_list.some((entry) => entry.dv_bl_signal_compatibility_id === 0),
     declaredRate: fraction(stream.r_frame_rate, '/'),
     declaredDuration: declaredDuration(stream, container, startTime),
+    isIndexed: stream.nb_frames > 0,
     isDefault: stream.disposition.default === 1,
   };
 }

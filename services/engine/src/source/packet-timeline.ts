@@ -1,4 +1,12 @@
-import { COMMON_RATES, type FrameRate, toNumber } from './frame-rate.ts';
+import { type FrameLoss, FrameLossScan } from './frame-losses.ts';
+import {
+  COMMON_RATES,
+  type FrameRate,
+  isSameRate,
+  MAX_RATE,
+  RATE_TOLERANCE,
+  toNumber,
+} from './frame-rate.ts';
 
 /** The timing of a video track, measured from its packets, as ffmpeg's decoder sees it. */
 export type Timeline = {
@@ -15,14 +23,11 @@ export type Timeline = {
   duration: number;
   /** Frames a second between the first and the last frame of the track. Edits that cut a frame short do not change it. */
   averageRate: number;
-  /** The lowest common rate whose frame times include those of all frames; null if there is no such rate. */
+  /** The lowest rate whose frame times include those of all frames, of the common rates and the declared one; null if there is none. */
   grid: FrameRate | null;
+  /** For the common rates and the declared one, lowest first; undefined if unknown. */
+  losses?: readonly FrameLoss[] | undefined;
 };
-
-/** ffmpeg treats a larger jump as a restart of the clock, not as a pause. */
-const BREAK_SECONDS = 10;
-/** ffmpeg also treats a larger step back as a restart of the clock. */
-const STEP_BACK_SECONDS = 0.1;
 
 /** Some containers round timestamps to milliseconds, and the first timestamp with them. */
 const GRID_TOLERANCE_SECONDS = 0.0011;
@@ -33,7 +38,6 @@ const GRID_TOLERANCE_SECONDS = 0.0011;
  */
 export class PacketTimeline {
   readonly #startTime: number;
-  readonly #clockMayRestart: boolean;
   #frames = 0;
   #hidden = 0;
   #hiddenFrom = Number.POSITIVE_INFINITY;
@@ -43,8 +47,6 @@ export class PacketTimeline {
   #last = Number.NEGATIVE_INFINITY;
   #end = Number.NEGATIVE_INFINITY;
   #longestFrame = 0;
-  #expected: number | undefined;
-  #shift = 0;
   /**
    * The longest time in seconds from decoding to presentation so far. A packet without a presentation timestamp is assumed to
    * have this delay.
@@ -52,30 +54,36 @@ export class PacketTimeline {
   #delay = 0;
   /** The time of the first packet, or of the first one after hidden packets; grids are relative to it. */
   #origin: number | undefined;
-  #grids = COMMON_RATES;
+  readonly #declaredRate: FrameRate | null;
+  #grids: readonly FrameRate[];
+  readonly #losses: FrameLossScan;
 
   /**
    * @param startTime earliest timestamp of the file, in seconds
-   * @param clockMayRestart whether timestamps may restart, as in MPEG streams; ffmpeg corrects that
+   * @param declaredRate the frame rate that the track declares; it may be absurd
    */
-  constructor(startTime: number, clockMayRestart: boolean) {
+  constructor(startTime: number, declaredRate: FrameRate | null = null) {
     this.#startTime = startTime;
-    this.#clockMayRestart = clockMayRestart;
+    this.#declaredRate = declaredRate;
+    const rates = candidates(declaredRate);
+    this.#grids = rates;
+    this.#losses = new FrameLossScan(rates);
   }
 
-  /** Adds a packet. Times are in seconds; NaN where the container gives none. */
+  /** Adds a packet. Times are in seconds, corrected where the clock restarts; NaN where the container gives none. */
   add(pts: number, dts: number, duration: number): void {
     this.#frames += 1;
     const length = Number.isNaN(duration) ? 0 : Math.max(0, duration);
     this.#longestFrame = Math.max(this.#longestFrame, length);
     this.#frameSeconds += length;
-    const time = this.#corrected(Number.isNaN(dts) ? pts : dts, length);
+    const time = Number.isNaN(dts) ? pts : dts;
     if (Number.isNaN(time)) return;
-    const presented = Number.isNaN(pts) ? time + this.#delay : pts + this.#shift;
+    const presented = Number.isNaN(pts) ? time + this.#delay : pts;
     this.#delay = Math.max(this.#delay, presented - time);
     this.#origin ??= presented;
     const sinceOrigin = presented - this.#origin;
     this.#grids = this.#grids.filter((rate) => isOnGrid(sinceOrigin, toNumber(rate)));
+    this.#losses.add(sinceOrigin);
     this.#first = Math.min(this.#first, presented);
     this.#last = Math.max(this.#last, presented);
     this.#end = Math.max(this.#end, presented + length);
@@ -89,6 +97,7 @@ export class PacketTimeline {
     this.#hidden += 1;
     if (pts >= Math.max(0, this.#startTime)) this.#hiddenFrom = Math.min(this.#hiddenFrom, pts);
     this.#origin = undefined;
+    this.#losses.beginPart();
   }
 
   /** Packets added so far. */
@@ -111,9 +120,12 @@ export class PacketTimeline {
     return this.#hiddenFrom < this.#end - GRID_TOLERANCE_SECONDS;
   }
 
-  /** Whether timestamps have restarted so far. */
-  get clockHasRestarted(): boolean {
-    return this.#shift !== 0;
+  /** In a short video, rates that hardly differ have the same frame times. */
+  #grid(): FrameRate | null {
+    const [lowest = null] = this.#grids;
+    const declared = this.#declaredRate;
+    if (!lowest || !declared || !this.#grids.some((rate) => isSameRate(rate, declared))) return lowest;
+    return toNumber(declared) <= toNumber(lowest) * (1 + RATE_TOLERANCE) ? declared : lowest;
   }
 
   /** Null if no packet has a timestamp. */
@@ -132,20 +144,17 @@ export class PacketTimeline {
         this.#hidden > 0 && this.#frameSeconds > 0
           ? this.#frames / this.#frameSeconds
           : 1 / Math.max(frameSeconds, (end - this.#first) / this.#frames),
-      grid: this.#grids[0] ?? null,
+      grid: this.#grid(),
+      losses: this.#losses.result(),
     };
   }
+}
 
-  #corrected(time: number, length: number): number {
-    if (Number.isNaN(time)) return time;
-    const expected = this.#expected;
-    if (this.#clockMayRestart && expected !== undefined) {
-      const jump = time + this.#shift - expected;
-      if (Math.abs(jump) > BREAK_SECONDS || jump < -STEP_BACK_SECONDS) this.#shift -= jump;
-    }
-    this.#expected = time + this.#shift + length;
-    return time + this.#shift;
-  }
+/** Lowest first. */
+function candidates(declared: FrameRate | null): FrameRate[] {
+  const isNew =
+    declared && toNumber(declared) <= MAX_RATE && !COMMON_RATES.some((rate) => isSameRate(rate, declared));
+  return [...COMMON_RATES, ...(isNew ? [declared] : [])].sort((a, b) => toNumber(a) - toNumber(b));
 }
 
 function isOnGrid(seconds: number, rate: number): boolean {

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Reading } from '@framelane/contracts/transcode-plan';
 import { SOURCE_INPUT, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
@@ -31,11 +32,20 @@ import {
   MAX_FRAME_RATE,
   VideoBudget,
 } from './source-checks.ts';
-import { isAudioCodecAccepted, PROBE_OPTIONS } from './whitelist.ts';
+import { StreamClock } from './stream-clock.ts';
+import {
+  type Analysis,
+  analysisOptions,
+  LONGEST_ANALYSIS,
+  lacksVideo,
+  TrackArrivals,
+} from './track-arrivals.ts';
+import { isAudioCodecAccepted, isTextCodec, PROBE_OPTIONS } from './whitelist.ts';
 
 /** A source that can be transcoded, with the tracks chosen from it. */
 export type ProbedSource = {
   container: string;
+  reading: Reading;
   video: VideoTrack;
   /** The default track is the first. */
   audio: readonly ProbedAudio[];
@@ -46,6 +56,8 @@ export type ProbedSource = {
   end: number;
   /** The same end as the container declares it (see MediaSource). */
   declaredDuration: number | null;
+  /** The fraction of the file after the last packet that can be read; 0 if the index of the file may be there. */
+  unread: number;
   /** The groups of pictures of the video, or why they do not allow passthrough. */
   gops: Gop[] | GopFlaw;
   /**
@@ -65,9 +77,11 @@ export type ProbedAudio = AudioTrack & {
 };
 
 /** Measurements of the packets. */
-type PacketFacts = Pick<ProbedSource, 'end' | 'gops' | 'audio' | 'entryPoints'> & {
+type PacketFacts = Pick<ProbedSource, 'end' | 'unread' | 'gops' | 'audio' | 'entryPoints'> & {
   runs: readonly PacketRun[] | null;
   timeline: Timeline | null;
+  clock: StreamClock;
+  arrivals: TrackArrivals;
 };
 
 type ProbeOptions = {
@@ -77,6 +91,8 @@ type ProbeOptions = {
   cwd: string;
   signal: AbortSignal;
   limits: Pick<TranscodeLimits, 'probeSeconds' | 'scanSeconds' | 'maxDurationSeconds'>;
+  /** ffmpeg's own if undefined. */
+  analysis?: Analysis | undefined;
 };
 
 /** Maximum number of characters of ffprobe's description of a file: language tags can be megabytes long. */
@@ -90,8 +106,11 @@ const MAX_FRAME_CHARS = 2 ** 22;
 /** Number of frames that are decoded to find out whether a track is interlaced. */
 const SCAN_TYPE_FRAMES = 10;
 
+/** A page of Ogg. The position of a packet is that of its page. */
+const PAGE_BYTES = 64 * 1024;
+
 const PACKET_ENTRIES =
-  'packet=stream_index,pts_time,dts_time,duration_time,size,pos,flags:packet_side_data=side_data_type';
+  'packet=stream_index,pts_time,dts_time,duration_time,size,pos,flags:packet_side_data=side_data_type:format=nb_streams';
 /** ffprobe's name of the side data that MP4's common encryption adds to each packet. */
 const ENCRYPTION_INFO = 'Encryption info';
 /** ffprobe's name of the side data of a packet from which another sample entry of an MP4 applies. */
@@ -99,24 +118,20 @@ const NEW_DESCRIPTION = 'New Extradata';
 
 /** Probes the source in the job's directory. Throws a TranscodeFailure that refuses the source, or a ToolError. */
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
-  const source = readSource(await describe(options));
-  const tracks = chooseTracks(source);
-  const editLists = containerTraits(source.container).hasEditLists
-    ? await readEditLists(join(options.cwd, SOURCE_PATH))
-    : null;
-  if (editLists) checkEditLists(editLists, source.tracks, [tracks.video, ...tracks.audio]);
-  const {
-    timeline,
-    runs,
-    end,
-    gops,
-    entryPoints,
-    audio: allAudio,
-  } = await readPackets(source, tracks, options);
-  const audio = await withoutUndecodable(allAudio, source, options);
+  const { source, tracks, facts, editLists, isLate } = await readFile(options);
+  const { timeline, runs, end, unread, gops, entryPoints, clock, arrivals } = facts;
+  const texts = source.tracks.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
+  const needed = [tracks.video, ...facts.audio, ...texts].map(({ index }) => index);
+  const analysis = isLate ? arrivals.analysisOf(needed) : undefined;
+  const withAnalysis = { ...options, analysis };
+  const audio = await withoutUndecodable(facts.audio, source, withAnalysis);
   checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
-  const video = tracks.video.scanTypeUnknown ? await withScanType(tracks.video, options) : tracks.video;
+  const scanned = tracks.video.scanTypeUnknown
+    ? await withScanType(tracks.video, withAnalysis)
+    : tracks.video;
+  // ffprobe computes the duration from the last timestamps, which then belong to another clock.
+  const video = clock.hasRestarted ? { ...scanned, declaredDuration: null } : scanned;
   const used = [video, ...audio].map(({ index }) => index);
   const leftOut = source.tracks
     .filter(({ index }) => !used.includes(index))
@@ -126,10 +141,51 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
         : track,
     );
   return {
-    ...{ container, declaredDuration, end, gops, entryPoints, video, audio, leftOut },
+    ...{ container, declaredDuration, end, unread, gops, entryPoints, video, audio, leftOut },
+    reading: {
+      ...(containerTraits(container).clockMayRestart && { startTime: source.startTime }),
+      ...(clock.maxPause && { maxPauseSeconds: clock.maxPause }),
+      ...(analysis && { analysis }),
+    },
     layout: await layoutOf(source, runs, options),
     timeline: pairFields(timeline, video),
   };
+}
+
+/** Describes the file and reads its packets. If tracks begin late, does so again, with the longest analysis. */
+async function readFile(options: ProbeOptions) {
+  const found = await describe(options);
+  const thorough = { ...options, analysis: LONGEST_ANALYSIS };
+  if (lacksVideo(found)) {
+    return { ...(await readTracks(await describe(thorough), thorough)), isLate: true };
+  }
+  const read = await readTracks(found, options);
+  const complete = read.facts.arrivals.areLate(found)
+    ? await describe(thorough).catch(nullForToolError)
+    : null;
+  if (complete === null) return { ...read, isLate: false };
+  return { ...(await readTracks(complete, thorough)), isLate: true };
+}
+
+/** The video is usable without the tracks that begin late. */
+function nullForToolError(error: unknown): null {
+  if (error instanceof ToolError) return null;
+  throw error;
+}
+
+async function readTracks(described: MediaSource, options: ProbeOptions) {
+  const tracks = chooseTracks(described);
+  const { clockMayRestart, hasEditLists } = containerTraits(described.container);
+  const editLists = hasEditLists ? await readEditLists(join(options.cwd, SOURCE_PATH)) : null;
+  if (editLists) checkEditLists(editLists, described.tracks, [tracks.video, ...tracks.audio]);
+  const followed = clockMayRestart ? [tracks.video, ...tracks.audio].map(({ index }) => index) : [];
+  // In these formats, ffmpeg begins at the earliest timestamp of the tracks that it reads.
+  const starts = followed.map((index) => described.startTimes[index] ?? Number.NaN).filter(Number.isFinite);
+  const source = starts.length === 0 ? described : { ...described, startTime: Math.min(...starts) };
+  const facts = await readPackets(source, tracks, options, new StreamClock(followed));
+  if (!facts.clock.isAmbiguous) return { source, tracks, editLists, facts };
+  const clock = new StreamClock(followed, facts.clock.maxPause);
+  return { source, tracks, editLists, facts: await readPackets(source, tracks, options, clock) };
 }
 
 /** The layout for runs that read only a part of the file. Null with several video tracks: ffmpeg may begin at a key frame of another. */
@@ -175,13 +231,14 @@ async function withoutUndecodable(
 async function undecodable(
   tracks: readonly ProbedAudio[],
   selection: string,
-  { program, cwd, signal, limits }: ProbeOptions,
+  options: ProbeOptions,
 ): Promise<readonly ProbedAudio[]> {
+  const { program, cwd, signal, limits } = options;
   const decoded = new Set<number>();
   const part = ['-select_streams', selection, '-read_intervals', `%+${DECODED_SECONDS}`];
   const entries = ['-show_entries', 'frame=stream_index', '-of', 'csv=p=0'];
   try {
-    await runTool(program, ['-v', 'error', ...ffprobeArguments(...part, ...entries)], {
+    await runTool(program, ['-v', 'error', ...ffprobeArguments(options, ...part, ...entries)], {
       cwd,
       signal,
       limitSeconds: limits.probeSeconds,
@@ -196,10 +253,11 @@ async function undecodable(
   return tracks.filter(({ index }) => !decoded.has(index));
 }
 
-async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise<string> {
+async function describe(options: ProbeOptions): Promise<MediaSource> {
+  const { program, cwd, signal, limits } = options;
   const lines: string[] = [];
   // ffprobe reports as a warning which track it could not open.
-  const args = ffprobeArguments('-show_entries', PROBED_ENTRIES, '-of', 'json');
+  const args = ffprobeArguments(options, '-show_entries', PROBED_ENTRIES, '-of', 'json');
   await runTool(program, ['-v', 'warning', ...args], {
     cwd,
     signal,
@@ -207,18 +265,16 @@ async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise
     limitOutput: MAX_DESCRIPTION_CHARS,
     onLine: (line) => lines.push(line),
   });
-  return lines.join('\n');
+  return readSource(lines.join('\n'));
 }
 
 /** Decodes the first frames to find out whether they are interlaced. */
-async function withScanType(
-  video: VideoTrack,
-  { program, cwd, signal, limits }: ProbeOptions,
-): Promise<VideoTrack> {
+async function withScanType(video: VideoTrack, options: ProbeOptions): Promise<VideoTrack> {
+  const { program, cwd, signal, limits } = options;
   const part = ['-select_streams', String(video.index), '-read_intervals', `%+#${SCAN_TYPE_FRAMES}`];
   const entries = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=p=0'];
   let interlaced = false;
-  await runTool(program, ['-v', 'error', ...ffprobeArguments(...part, ...entries)], {
+  await runTool(program, ['-v', 'error', ...ffprobeArguments(options, ...part, ...entries)], {
     cwd,
     signal,
     limitSeconds: limits.probeSeconds,
@@ -235,12 +291,15 @@ async function withScanType(
  * table of a few kilobytes can declare millions.
  */
 async function readPackets(
-  { container, startTime, tracks }: MediaSource,
+  { container, startTime, declaredDuration, tracks }: MediaSource,
   { video, audio }: ChosenTracks,
-  { program, cwd, signal, limits }: ProbeOptions,
+  options: ProbeOptions,
+  clock: StreamClock,
 ): Promise<PacketFacts> {
-  const { hasEditLists, clockMayRestart, seek, allowsParts } = containerTraits(container);
-  const timeline = new PacketTimeline(startTime, clockMayRestart);
+  const { program, cwd, signal, limits } = options;
+  const { hasEditLists, seek, allowsParts } = containerTraits(container);
+  const timeline = new PacketTimeline(startTime, video.declaredRate);
+  const arrivals = new TrackArrivals(startTime);
   const keyFrames = new KeyFrameScan(startTime);
   const runs = allowsParts ? new PacketRuns(startTime) : null;
   const rate = video.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
@@ -252,32 +311,38 @@ async function readPackets(
   const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
   const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);
   const videoBudget = new VideoBudget(video.coded, limits.maxDurationSeconds);
+  // A file with a declared duration may end with an index of any size.
+  const hasIndex = video.isIndexed || declaredDuration !== null;
   let end = 0;
-  const args = ffprobeArguments('-show_entries', PACKET_ENTRIES, '-of', 'csv=p=0');
+  let readTo = 0;
+  const args = ffprobeArguments(options, '-show_entries', PACKET_ENTRIES, '-of', 'csv=p=0');
   await runTool(program, ['-v', 'error', ...args], {
     cwd,
     signal,
     limitSeconds: limits.scanSeconds,
     limitOutput: MAX_PACKET_CHARS,
     onLine: (line) => {
-      // ffprobe has its own order of columns. `N/A` becomes NaN.
-      const [stream, pts, dts, duration, size, at, flags, ...sideData] = line.split(',');
-      budget.spend(Number(size));
-      if (flags === undefined) return;
-      const index = Number(stream);
-      const times = { pts: Number(pts), dts: Number(dts) };
+      const read = packetOf(line);
+      budget.spend(read.bytes);
+      if (read.trackCount) arrivals.countTracks(read.trackCount);
+      if (read.flags === undefined) return;
+      const { index, duration, at, bytes, flags, sideData } = read;
+      arrivals.add(index, read.pts, at);
+      readTo = Math.max(readTo, at + bytes || 0);
+      const correction = clock.correction(read);
+      const times = { pts: read.pts + correction, dts: read.dts + correction };
       const isHidden = flags.includes('D') || (hasEditLists && times.pts < 0);
-      if (!isHidden) end = Math.max(end, (times.pts || times.dts || 0) + (Number(duration) || 0));
+      if (!isHidden) end = Math.max(end, (times.pts || times.dts || 0) + (duration || 0));
       if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
       const hasNewDescription = sideData.includes(NEW_DESCRIPTION);
-      audioScans.get(index)?.add(times.pts, Number(size), { isHidden, hasNewDescription });
+      audioScans.get(index)?.add(times.pts, bytes, { isHidden, hasNewDescription });
       if (index !== video.index) return;
       if (isHidden) timeline.addHidden(times.pts);
-      else timeline.add(times.pts, times.dts, Number(duration));
+      else timeline.add(times.pts, times.dts, duration);
       videoBudget.check(timeline.packets, timeline.end);
-      const packet = { ...times, bytes: Number(size), isKey: flags.includes('K'), isHidden };
+      const packet = { ...times, bytes, isKey: flags.includes('K'), isHidden };
       keyFrames.add(packet);
-      runs?.add({ ...packet, at: Number(at) });
+      runs?.add({ ...packet, at });
       gops?.add({ ...packet, hasNewDescription });
     },
   });
@@ -290,9 +355,11 @@ async function readPackets(
     gops: gops?.result() ?? 'irregular',
     runs: runs?.result() ?? null,
     entryPoints:
-      seek === null || timeline.clockHasRestarted || (seek === 'index' && !keyFrames.isAscending)
+      seek === null || clock.hasRestarted || (seek === 'index' && !keyFrames.isAscending)
         ? null
         : keyFrames.times,
+    ...{ clock, arrivals },
+    unread: hasIndex || readTo === 0 || fileBytes - readTo <= PAGE_BYTES ? 0 : 1 - readTo / fileBytes,
     audio: audio.flatMap((track) => {
       const scan = audioScans.get(track.index);
       if (!scan?.packets || encrypted.has(track.index)) return [];
@@ -301,6 +368,17 @@ async function readPackets(
   };
 }
 
-function ffprobeArguments(...entries: string[]): string[] {
-  return [...PROBE_OPTIONS, ...entries, '-i', SOURCE_INPUT];
+/** A line of ffprobe's list of packets. Numbers are NaN if unknown. The last line is the number of tracks; side data may add empty lines. */
+function packetOf(line: string) {
+  // ffprobe has its own order of columns.
+  const [first = '', pts, dts, duration, size, at, flags, ...sideData] = line.split(',');
+  return {
+    ...{ index: Number(first), pts: Number(pts), dts: Number(dts), duration: Number(duration) },
+    ...{ bytes: Number(size), at: Number(at), flags, sideData },
+    trackCount: pts === undefined ? Number(first) : 0,
+  };
+}
+
+function ffprobeArguments({ analysis }: ProbeOptions, ...entries: string[]): string[] {
+  return [...PROBE_OPTIONS, ...analysisOptions(analysis), ...entries, '-i', SOURCE_INPUT];
 }

@@ -8,6 +8,7 @@ const audio = (changes: Partial<AudioTrack> = {}) => audioTrack({ isDefault: fal
 const choose = (videoTracks: VideoTrack[], audioTracks: AudioTrack[] = []) =>
   chooseTracks({
     ...{ container: 'mp4', startTime: 0, declaredDuration: null, videoTracks, audioTracks },
+    ...{ startTimes: [], withoutParameters: [] },
     tracks: [
       ...videoTracks.map(({ index, codec }) => ({ index, kind: 'video' as const, codec, language: null })),
       ...audioTracks.map(({ index, codec, language }) => ({
@@ -123,7 +124,16 @@ describe('a timeline', () => {
     (changes: object | null, size = { width: 1920, height: 1080 }) =>
     () =>
       checkTimeline(
-        changes && { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...changes },
+        changes && {
+          cut: 0,
+          frames: 250,
+          start: 0,
+          duration: 10,
+          averageRate: 25,
+          grid: null,
+          losses: [],
+          ...changes,
+        },
         size,
         3600,
       );

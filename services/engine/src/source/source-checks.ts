@@ -31,7 +31,7 @@ export function chooseTracks({ videoTracks, audioTracks, tracks }: MediaSource):
   // `tracks` has every track of the file.
   const nameOf = (track: VideoTrack) => tracks.find(({ index }) => index === track.index) as TrackName;
   const decodableVideo = videoTracks.filter((track) => isDecodable(track, isVideoCodecAccepted));
-  const video = preferred(decodableVideo);
+  const video = preferred(decodableVideo.filter(hasSize)) ?? preferred(decodableVideo);
   if (!video) {
     const undecodable = preferred(videoTracks);
     throw undecodable
@@ -175,8 +175,14 @@ function undecodableTrackRefusal({ encrypted }: VideoTrack, track: TrackName): T
   return refusal('unsupported_codec', `Track ${describeTrack(track)} has a codec that is not supported.`);
 }
 
-function assertSize({ coded, display }: VideoTrack): void {
-  if (coded.width < 1 || coded.height < 1) {
+/** Whether the size of the frames is known. It is not if the track has no frames. */
+export function hasSize({ coded }: VideoTrack): boolean {
+  return coded.width > 0 && coded.height > 0;
+}
+
+function assertSize(video: VideoTrack): void {
+  const { coded, display } = video;
+  if (!hasSize(video)) {
     throw refusal(
       'malformed_media',
       'The video track does not declare the size of its frames. Export the video again and upload that.',

@@ -17,9 +17,9 @@ const probedAudio = (changes: Partial<AudioTrack> = {}) => ({
 const settings = { maxRates: DEFAULT_MAX_RATES, surround: false };
 
 const source: ProbedSource = {
-  ...{ container: 'mp4', video: videoTrack({}), audio: [probedAudio()], leftOut: [] },
+  ...{ container: 'mp4', reading: {}, video: videoTrack({}), audio: [probedAudio()], leftOut: [] },
   timeline: { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
-  ...{ end: 10, declaredDuration: null, gops: 'irregular', entryPoints: null, layout: null },
+  ...{ end: 10, unread: 0, declaredDuration: null, gops: 'irregular', entryPoints: null, layout: null },
 };
 const encoded = planEncoding(source, { allowPassthrough: false });
 const passedThrough = { ...encoded, videoPassthrough: true };

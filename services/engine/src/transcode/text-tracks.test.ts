@@ -48,7 +48,7 @@ async function readWith(script: string, tracks: TrackName[], scanSeconds = 60) {
     const logger = createLogger({ service: 'test', level: 'silent' });
     const failedRuns = jest.spyOn(logger, 'warn');
     const { source, texts } = await readTextTracks(
-      { leftOut: tracks } as unknown as ProbedSource,
+      { leftOut: tracks, reading: {} } as unknown as ProbedSource,
       directory,
       {
         tools: { ffmpeg: '', textFfmpeg, ffprobe: '', version: '', account: null },

@@ -11,6 +11,7 @@ import { grantFolder, OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.
 import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { TrackName } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
+import { analysisOptions } from '../source/track-arrivals.ts';
 import { isTextCodec, TEXT_OPTIONS } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { removeTree } from './work-directory.ts';
@@ -34,6 +35,8 @@ type TextTracksContext = {
   signal: AbortSignal;
 };
 
+type RunContext = TextTracksContext & Pick<ProbedSource['reading'], 'analysis'>;
+
 /**
  * Reads the text tracks of a source, with one run of ffmpeg that decodes nothing else. Resolves with the readable ones, and with the
  * source, whose `leftOut` no longer has those. A track that cannot be read does not fail the video: it stays in `leftOut` with its flaw.
@@ -46,10 +49,10 @@ export async function readTextTracks(
   const tracks = source.leftOut.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
   if (tracks.length === 0) return { source, texts: [] };
   const deadline = performance.now() + context.settings.limits.scanSeconds * 1000;
-  const together = await convert(tracks, directory, deadline, context);
+  const run = { ...context, analysis: source.reading.analysis };
+  const together = await convert(tracks, directory, deadline, run);
   // One bad or large track can end the run for all of them.
-  const results =
-    together ?? (tracks.length === 1 ? [] : await eachAlone(tracks, directory, deadline, context));
+  const results = together ?? (tracks.length === 1 ? [] : await eachAlone(tracks, directory, deadline, run));
   const texts: TextTrack[] = [];
   const flaws = new Map<TrackName, string>();
   let bytes = 0;
@@ -92,7 +95,7 @@ async function eachAlone(
   tracks: readonly TrackName[],
   directory: string,
   deadline: number,
-  context: TextTracksContext,
+  context: RunContext,
 ): Promise<(Result | undefined)[]> {
   const results: (Result | undefined)[] = [];
   for (const track of tracks) results.push((await convert([track], directory, deadline, context))?.[0]);
@@ -107,7 +110,7 @@ async function convert(
   tracks: readonly TrackName[],
   directory: string,
   deadline: number,
-  { tools, logger, signal }: TextTracksContext,
+  { tools, logger, signal, analysis }: RunContext,
 ): Promise<Result[] | undefined> {
   const limitSeconds = (deadline - performance.now()) / 1000;
   if (limitSeconds <= 0) return tracks.map(() => TOO_SLOW);
@@ -116,7 +119,7 @@ async function convert(
   await grantFolder(folder, 'write', tools.account);
   const output = await ToolOutput.open(folder);
   try {
-    await runTool(tools.textFfmpeg, textArguments(tracks), {
+    await runTool(tools.textFfmpeg, textArguments(tracks, analysis), {
       cwd: directory,
       signal,
       limitSeconds,
@@ -143,10 +146,11 @@ function fileName(at: number): string {
 const TIMES_OF_THE_MEDIA = ['-ignore_editlist', '1', '-copyts'];
 
 /** ffmpeg ends when every file has reached the size limit. */
-function textArguments(tracks: readonly TrackName[]): string[] {
+function textArguments(tracks: readonly TrackName[], analysis: RunContext['analysis']): string[] {
   const times = tracks.some(({ shown }) => shown !== undefined) ? TIMES_OF_THE_MEDIA : [];
   return [
-    ...['-nostdin', '-hide_banner', '-v', 'error', ...TEXT_OPTIONS, ...times, '-i', SOURCE_INPUT],
+    ...['-nostdin', '-hide_banner', '-v', 'error', ...TEXT_OPTIONS, ...analysisOptions(analysis)],
+    ...[...times, '-i', SOURCE_INPUT],
     ...tracks.flatMap(({ index }, at) => [
       ...['-map', `0:${index}`, '-c:s', 'subrip', '-map_metadata', '-1', '-map_chapters', '-1'],
       ...['-avoid_negative_ts', 'disabled', '-fs', String(MAX_CAPTIONS_BYTES + 1)],

@@ -50,6 +50,18 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     { renditions: ['360p 16x16'], frames: 25 },
   ],
   [
+    'video of 2×2 pixels in a container that may change to interlaced',
+    'smallest.mkv',
+    { video: 'testsrc2=s=2x2:r=25:d=1' },
+    { renditions: ['360p 2x2'], frames: 25 },
+  ],
+  [
+    'video of 4×400 pixels in a container that may change to interlaced',
+    'column.mkv',
+    { video: 'testsrc2=s=4x400:r=25:d=1' },
+    { renditions: ['360p 4x400'], frames: 25 },
+  ],
+  [
     'video of 2000×48 pixels',
     'stripe.mp4',
     { video: 'testsrc2=s=2000x48:r=25:d=1' },

@@ -245,9 +245,14 @@ const flash = (seconds: number): Clip => ({
 });
 
 /** Transcodes a file, and expects its video to get bright and its audio to begin after some seconds. */
-async function expectFlash(path: string, seconds: number, frames: number): Promise<void> {
+async function expectFlash(
+  path: string,
+  seconds: number,
+  frames: number,
+  issues: string[] = [],
+): Promise<void> {
   const { videoId, manifest, outcome } = await transcode(path);
-  expect(outcome).toMatchObject({ frames, audio: true, issues: [] });
+  expect(outcome).toMatchObject({ frames, audio: true, issues });
   const { light, audio } = await firstSigns(bench, videoId, manifest);
   expect(Math.abs(light - seconds)).toBeLessThan(0.03);
   expect(Math.abs(audio - light)).toBeLessThan(0.03);
@@ -256,6 +261,7 @@ async function expectFlash(path: string, seconds: number, frames: number): Promi
 test.each([
   ['MP4', 'flash.mp4', ['-c:a', 'aac']],
   ['FLV', 'flash.flv', ['-c:a', 'aac']],
+  ['transport stream whose clock wraps', 'wraps.ts', ['-c:a', 'aac', '-output_ts_offset', '95441.8']],
   ['transport stream with late timestamps', 'late.ts', ['-c:a', 'aac', '-output_ts_offset', '1000']],
   ['Matroska', 'flash.mkv', ['-c:a', 'libopus']],
   ['Matroska with late timestamps', 'late.mkv', ['-c:a', 'libopus', '-output_ts_offset', '100']],
@@ -283,16 +289,69 @@ test('an edit list may begin between two key frames', async () => {
   await expectFlash(inBench('flash-cut.mp4'), 1, 60);
 });
 
-test('timestamps that restart are corrected', async () => {
-  const clip = await makeClip(inBench('part.ts'), {
-    video: `${SMALL}:r=25:d=5`,
-    audio: 'sine=d=5',
-    options: ['-c:a', 'aac'],
-  });
+test.each([
+  ['a transport stream', 'part.ts', ['-c:a', 'aac']],
+  ['an Ogg file', 'part.ogv', ['-c:v', 'libtheora', '-c:a', 'libvorbis']],
+])('timestamps of %s that restart are corrected', async (_, file, options) => {
+  const clip = await makeClip(inBench(file), { video: `${SMALL}:r=25:d=5`, audio: 'sine=d=5', options });
   const part = await readFile(clip);
-  await writeFile(inBench('twice.ts'), Buffer.concat([part, part]));
-  const { manifest } = await transcode(inBench('twice.ts'));
-  expect(Math.abs(manifest.duration - 10)).toBeLessThan(0.1);
+  await writeFile(inBench(`twice-${file}`), Buffer.concat([part, part]));
+  const { manifest } = await transcode(inBench(`twice-${file}`));
+  expect(Math.abs(manifest.duration - 10)).toBeLessThan(0.15);
+});
+
+/** The flash of `flash` is in the second part, one second after the end of the first part. */
+test.each([
+  ['a transport stream jump ahead', 'ahead.ts', ['-c:a', 'aac'], ['-output_ts_offset', '500']],
+  ['a transport stream jump back', 'back.ts', ['-c:a', 'aac'], []],
+])('audio and video stay in sync where all timestamps of %s', async (_, file, options, ofSecond) => {
+  const dark = { video: 'color=black:s=320x240:r=25:d=3', audio: 'anullsrc=r=48000:cl=mono,atrim=end=3.2' };
+  const before = await makeClip(inBench(`first-${file}`), { ...dark, options });
+  const after = await makeClip(inBench(`second-${file}`), {
+    ...flash(1),
+    options: [...options, ...ofSecond],
+  });
+  await writeFile(inBench(file), Buffer.concat([await readFile(before), await readFile(after)]));
+  const { videoId, manifest, outcome } = await transcode(inBench(file));
+  expect(outcome.issues).not.toContain('truncated');
+  const { light, audio } = await firstSigns(bench, videoId, manifest);
+  expect(light).toBeGreaterThan(3.9);
+  expect(light).toBeLessThan(4.3);
+  expect(Math.abs(audio - light)).toBeLessThan(0.03);
+});
+
+/** Seconds that are left out of a track. */
+const PAUSE = String.raw`not(between(t\,2\,13.99))`;
+
+test.each([
+  ['video', `,select=${PAUSE}`, '', ['frame_rate_changed']],
+  ['audio', '', `,aselect=${PAUSE}`, []],
+])(
+  'the %s of a transport stream may pause while the other track goes on',
+  async (name, video, audio, issues) => {
+    const dark = String.raw`color=black:s=320x240:r=25:d=17,drawbox=color=white:t=fill:enable=gte(t\,15)`;
+    const clip = await makeClip(inBench(`${name}-pauses.ts`), {
+      video: dark + video,
+      audio: String.raw`aevalsrc=gte(t\,15)*sin(2000*t):s=48000:d=17` + audio,
+      options: ['-vsync', 'vfr', '-c:a', 'mp2'],
+    });
+    await expectFlash(clip, 15, 425, issues);
+  },
+);
+
+test('tracks of a transport stream may begin late', async () => {
+  const late = String.raw`select=gte(t\,9)`;
+  const clip = await makeClip(inBench('late-tracks.ts'), {
+    video: `${SMALL}:r=25:d=12`,
+    audio: 'sine=d=12',
+    options: [
+      ...['-map', '0', '-map', '1', '-map', '1', '-vf', late, '-vsync', 'vfr', '-filter:a:1', `a${late}`],
+      ...['-c:a', 'mp2'],
+    ],
+  });
+  const { manifest, outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ renditions: ['360p 320x240'], rate: 25, frames: 300, issues: [] });
+  expect(manifest.renditions.map(({ name }) => name)).toEqual(['360p', 'audio', 'audio2']);
 });
 
 test('frames that change their size are scaled to the first size', async () => {
@@ -320,3 +379,36 @@ test.each([
   expect(manifest.duration).toBeLessThan(8);
   expect(outcome.issues).toEqual(['truncated']);
 });
+
+/** Half of a file, and something in the place of the rest that ffmpeg cannot read. */
+async function unreadableRest(file: string, options: string[]): Promise<Buffer> {
+  const content = await readFile(await makeClip(inBench(file), { video: `${SMALL}:r=25:d=16`, options }));
+  // Larger than the parts of a file in which ffmpeg looks for the next packet.
+  const hole = [0.5, 0.8].map((part) => Math.round(part * content.length));
+  return content.fill(0, ...hole);
+}
+
+async function chained(file: string, options: string[]): Promise<Buffer> {
+  const links = [25, 24].map((rate) =>
+    makeClip(inBench(`${rate}-${file}`), { video: `${SMALL}:r=${rate}:d=8`, audio: 'sine=d=8', options }),
+  );
+  return Buffer.concat(await Promise.all(links.map(async (link) => readFile(await link))));
+}
+
+const THEORA = ['-c:v', 'libtheora', '-q:v', '10'];
+
+test.each([
+  ['a transport stream', 'hole.ts', unreadableRest, []],
+  ['a fragmented MP4', 'hole.mp4', unreadableRest, ['-movflags', '+frag_keyframe+empty_moov', '-g', '25']],
+  ['an Ogg file', 'hole.ogv', unreadableRest, THEORA],
+  ['chained Ogg with audio', 'chained.ogv', chained, THEORA],
+])(
+  'where %s cannot be read any further, its content is transcoded, with an issue',
+  async (_, file, make, options) => {
+    await writeFile(inBench(file), await make(file, options));
+    const { manifest, outcome } = await transcode(inBench(file));
+    expect(manifest.duration).toBeGreaterThan(7);
+    expect(manifest.duration).toBeLessThan(9);
+    expect(outcome.issues).toEqual(['truncated']);
+  },
+);

@@ -17,7 +17,7 @@ export type EncoderFrame = { number: number; checksum: string };
 /** A piece, and a directory with what its run needs of the source. */
 export type PieceInput = { directory: string; piece: PieceTask };
 
-/** The options that a run for the whole video does not have. */
+/** The options that a run for the whole video does not have, unless the filters expect the timestamps of the file. */
 const OF_PIECES = ['-copyts', '-start_at_zero'];
 
 /** A filter that lets frames be compared in their order, whatever their timestamps are. */
@@ -115,7 +115,11 @@ function wholeInput(directory: string, plan: EncodePlan): FilterInput {
     ...{ firstIFrame: 0, iFrames: 1, seek: null },
   };
   const { options, graph } = filterInput({ directory, piece }, plan, 0);
-  return { options: options.filter((option) => !OF_PIECES.includes(option)), graph };
+  const hasFileTimes = plan.reading?.startTime !== undefined;
+  return {
+    options: options.filter((option) => hasFileTimes || !OF_PIECES.includes(option)),
+    graph,
+  };
 }
 
 /** @param at the number of the input */

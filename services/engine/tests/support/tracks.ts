@@ -17,7 +17,7 @@ export function videoTrack(changes: Partial<VideoTrack> = {}): VideoTrack {
       ...{ colorMatrix: 'bt709', colorPrimaries: 'bt709', colorTransfer: 'bt709' },
       needsDolbyVision: false,
     },
-    ...{ declaredRate: { numerator: 25, denominator: 1 }, declaredDuration: null },
+    ...{ declaredRate: { numerator: 25, denominator: 1 }, declaredDuration: null, isIndexed: true },
     ...changes,
   };
 }

@@ -1,0 +1,68 @@
+import { describe, expect, test } from '@jest/globals';
+import { videoTrack } from '../../tests/support/tracks.ts';
+import type { MediaSource } from './media-source.ts';
+import { analysisOptions, lacksVideo, TrackArrivals } from './track-arrivals.ts';
+
+const source = (changes: Partial<MediaSource> = {}): MediaSource => ({
+  ...{
+    container: 'mpegts',
+    startTime: 10,
+    declaredDuration: null,
+    videoTracks: [],
+    audioTracks: [],
+    tracks: [],
+  },
+  ...{ startTimes: [10, 10], withoutParameters: [] },
+  ...changes,
+});
+
+/** The arrivals of three tracks in a file that begins at 10 seconds. */
+function arrivals() {
+  const found = new TrackArrivals(10);
+  found.add(0, 10, 188);
+  found.add(1, 19.2, 3_000_000);
+  found.add(0, 19.3, 3_000_188);
+  found.add(2, Number.NaN, Number.NaN);
+  return found;
+}
+
+describe('the arrivals of tracks', () => {
+  test('are late where a track has packets and no parameters', () => {
+    expect(arrivals().areLate(source())).toBe(false);
+    expect(arrivals().areLate(source({ withoutParameters: [1] }))).toBe(true);
+  });
+
+  test('are not late where a track has neither', () => {
+    expect(arrivals().areLate(source({ withoutParameters: [5] }))).toBe(false);
+  });
+
+  test('are late where a track is missing in the description', () => {
+    const found = arrivals();
+    found.countTracks(2);
+    expect(found.areLate(source())).toBe(false);
+    found.countTracks(3);
+    expect(found.areLate(source())).toBe(true);
+  });
+
+  test('need an analysis that reaches the latest of the used tracks', () => {
+    expect(arrivals().analysisOf([0])).toEqual({ seconds: 10, bytes: 188 + 8 * 1024 ** 2 });
+    expect(arrivals().analysisOf([0, 1, 2, 7])).toEqual({ seconds: 20, bytes: 3_000_000 + 8 * 1024 ** 2 });
+  });
+});
+
+test('a file lacks video if no video track has a size', () => {
+  const empty = videoTrack({ coded: { width: 0, height: 0 } });
+  expect(lacksVideo(source())).toBe(true);
+  expect(lacksVideo(source({ videoTracks: [empty] }))).toBe(true);
+  expect(lacksVideo(source({ videoTracks: [empty, videoTrack({})] }))).toBe(false);
+});
+
+test('an analysis has options in microseconds and bytes', () => {
+  expect(analysisOptions(undefined)).toEqual([]);
+  expect(analysisOptions({ seconds: 20, bytes: 500 })).toEqual([
+    '-analyzeduration',
+    '20000000',
+    '-probesize',
+    '500',
+  ]);
+});

@@ -1,0 +1,63 @@
+import type { Reading } from '@framelane/contracts/transcode-plan';
+import type { MediaSource } from './media-source.ts';
+import { hasSize } from './source-checks.ts';
+
+/** How far into a file ffmpeg looks for tracks and their parameters. */
+export type Analysis = NonNullable<Reading['analysis']>;
+
+/**
+ * The longest analysis. ffmpeg keeps all packets that it reads meanwhile in memory.
+ *
+ * ffmpeg's own limits are 5 MB and, for most tracks, 5 seconds. A track that begins later has no parameters, or is missing.
+ */
+export const LONGEST_ANALYSIS: Analysis = { seconds: 12 * 3600, bytes: 256 * 1024 ** 2 };
+
+/** What ffmpeg reads of a track after its first packet, to find its parameters. */
+const FURTHER_SECONDS = 10;
+const FURTHER_BYTES = 8 * 1024 ** 2;
+
+/** Options before the input, of ffmpeg and ffprobe. */
+export function analysisOptions(analysis: Analysis | undefined): string[] {
+  if (analysis === undefined) return [];
+  return ['-analyzeduration', String(analysis.seconds * 1_000_000), '-probesize', String(analysis.bytes)];
+}
+
+/** Whether the file may have video that the analysis has not reached. */
+export function lacksVideo({ videoTracks }: MediaSource): boolean {
+  return !videoTracks.some(hasSize);
+}
+
+/** Records where each track begins. */
+export class TrackArrivals {
+  readonly #startTime: number;
+  readonly #first = new Map<number, Analysis>();
+  #tracks = 0;
+
+  /** @param startTime earliest timestamp of the file, in seconds */
+  constructor(startTime: number) {
+    this.#startTime = startTime;
+  }
+
+  /** Adds a packet. `time` is in seconds, `at` is its position in the file; NaN where unknown. */
+  add(track: number, time: number, at: number): void {
+    if (this.#first.has(track)) return;
+    this.#first.set(track, { seconds: (time || 0) - this.#startTime, bytes: at || 0 });
+  }
+
+  /** Sets the number of tracks that ffprobe knows at the end of the file. */
+  countTracks(tracks: number): void {
+    this.#tracks = tracks;
+  }
+
+  /** Whether the file has a track that its description lacks, or that has packets but no parameters. */
+  areLate({ startTimes, withoutParameters }: MediaSource): boolean {
+    return this.#tracks > startTimes.length || withoutParameters.some((index) => this.#first.has(index));
+  }
+
+  /** The shortest analysis that finds these tracks. */
+  analysisOf(tracks: readonly number[]): Analysis {
+    const first = tracks.flatMap((index) => this.#first.get(index) ?? []);
+    const latest = (of: keyof Analysis) => Math.ceil(Math.max(0, ...first.map((arrival) => arrival[of])));
+    return { seconds: latest('seconds') + FURTHER_SECONDS, bytes: latest('bytes') + FURTHER_BYTES };
+  }
+}
