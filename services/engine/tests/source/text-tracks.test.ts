@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
+import { longestBlock } from '@framelane/test-kit/event-loop';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { withEditLists } from '../support/edit-lists.ts';
@@ -155,4 +156,16 @@ test('cues of MP4 are shown as its edit list says', async () => {
     '00:00:01.000 --> 00:00:01.200\nMoved',
     '00:00:01.200 --> 00:00:01.500\nMoved\n',
   ]);
+});
+
+test('a hostile track does not block the event loop', async () => {
+  const times = `00:00:01,000 --> 00:00:02,000${' '.repeat(95_000)}x\u2028`;
+  const path = await withTracks('hostile.mkv', { 'hostile.ass': `${ASS.trim()}\\N${times}\n` }, [
+    '-c:s',
+    'ass',
+  ]);
+  const block = await longestBlock(async () => {
+    expect((await transcode(path)).captions).toHaveLength(0);
+  });
+  expect(block).toBeLessThan(100);
 });
