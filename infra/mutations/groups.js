@@ -187,6 +187,7 @@ export const GROUPS = [
   },
   pure('engine-uploads', `${ENGINE}/src`, [
     'resumable-uploads/tus-headers',
+    'uploads/slow-holder',
     'uploads/storage-headroom',
     'uploads/throughput-limit',
     'uploads/upload-problems',

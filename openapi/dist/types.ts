@@ -456,7 +456,8 @@ export interface paths {
          *     header `X-Upload-Token`. Web pages can upload directly, from any origin. `OPTIONS` names the supported extensions.
          *
          *     A ticket has at most one unfinished upload. A repeated request gets the same `Location`, so a client that has only the ticket can
-         *     continue the upload. A request for another file replaces a paused upload. The engine keeps what has arrived until the ticket expires.
+         *     continue the upload. A request for another file replaces a paused upload, whose bytes are discarded. At most 100 uploads can be created
+         *     with a ticket. The engine keeps what has arrived until the ticket expires.
          *     Each part that arrives extends the ticket by the `expiresIn` of the ticket request, counted from then on. The ticket expires at the
          *     latest 7 days after its creation, unless the installation sets another maximum, and with a test key when the video is removed. After
          *     a complete upload the token is not valid any more.
@@ -3863,6 +3864,20 @@ export interface components {
             };
         };
         /**
+         * @description The file is too large for a quota of the workspace (`quota_exceeded`): the ticket has no `size`, or the quota was lowered
+         *     since. The upload token stays valid. Or 100 uploads have been created with this token (`upload_token_exhausted`).
+         */
+        CreationRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
+            };
+        };
+        /**
          * @description The upload was terminated, replaced by another file, or its ticket has expired (`upload_ended`). Create a new upload; if
          *     the ticket has expired, the response to that request says so.
          */
@@ -5932,7 +5947,7 @@ export interface operations {
             };
             400: components["responses"]["BadCreation"];
             401: components["responses"]["UploadTokenRefused"];
-            403: components["responses"]["QuotaExceeded"];
+            403: components["responses"]["CreationRefused"];
             409: components["responses"]["UploadInProgress"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];

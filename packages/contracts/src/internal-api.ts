@@ -15,6 +15,7 @@ export const INTERNAL_PATHS = {
   claimImport: '/internal/v1/imports/claim',
   importProgress: '/internal/v1/imports/progress',
   endImportTry: '/internal/v1/imports/end-try',
+  checkImports: '/internal/v1/imports/check',
   createResumable: '/internal/v1/resumable-uploads/create',
   openResumable: '/internal/v1/resumable-uploads/open',
   saveResumable: '/internal/v1/resumable-uploads/save',
@@ -31,6 +32,12 @@ export const INTERNAL_PATHS = {
 export const MAX_TOKEN_LENGTH = 200;
 
 /**
+ * The id of a claim, which the engine chooses. If the response is lost, the engine repeats the claim with the same id and gets what the
+ * claim got, as long as its lease is valid. Engines of earlier versions send none.
+ */
+const claimId = z.string().min(1).max(64).optional();
+
+/**
  * Redeems an upload token: leases its ticket to a new transfer, which the response names. Responds with 403 `quota_exceeded` when
  * the workspace has no room for the file.
  */
@@ -40,6 +47,7 @@ export const redeemTicketRequest = z.object({
   contentLength: z.int().nonnegative().nullable(),
   /** The client whose rate limit invalid tokens count against; null if unknown. */
   clientAddress: z.string().nullable(),
+  claimId,
 });
 export type RedeemTicketRequest = z.infer<typeof redeemTicketRequest>;
 
@@ -81,7 +89,10 @@ const requestHeaders = z.record(z.string(), z.string());
 export const importTryFailure = z.enum([...IMPORT_FAILURE_CODES, 'storage_failed', 'internal_error']);
 export type ImportTryFailure = z.infer<typeof importTryFailure>;
 
-/** Claims an import that is due, with a new transfer. The request has no content: an engine takes any import. */
+/** Claims an import that is due, with a new transfer. An engine takes any import. */
+export const claimImportRequest = z.object({ claimId });
+export type ClaimImportRequest = z.infer<typeof claimImportRequest>;
+
 export const claimImportResponse = z.object({
   /** Null if no import is due. */
   import: redeemTicketResponse
@@ -129,6 +140,15 @@ export const endImportTryRequest = z.object({
 });
 export type EndImportTryRequest = z.infer<typeof endImportTryRequest>;
 
+/**
+ * Asks whether an import waits for an engine whose workspace has fewer running imports than this one. An engine without a free slot then
+ * hands back a slow import of this workspace.
+ */
+export const checkImportsRequest = z.object({ workspaceId: z.string() });
+export type CheckImportsRequest = z.infer<typeof checkImportsRequest>;
+
+export const checkImportsResponse = z.object({ waiting: z.boolean() });
+
 /** The state of a resumable upload in the object store. Only the store reads its members. */
 export const checkpointSchema = z.object({
   id: z.string(),
@@ -170,6 +190,7 @@ export const openResumableRequest = z.object({
   /** The epoch in which this engine has it open, or null. The epoch stays unless another engine has taken the upload over. */
   epoch: z.int().positive().nullable(),
   clientAddress: z.string().nullable(),
+  claimId,
 });
 export type OpenResumableRequest = z.infer<typeof openResumableRequest>;
 
@@ -227,7 +248,7 @@ export type TerminateResumableResponse = z.infer<typeof terminateResumableRespon
  * Claims the next attempt at a video. Responds with 409 `attempt_not_claimable` if the video waits for no attempt: one is running, or the
  * video is ready, failed or deleted.
  */
-export const claimAttemptRequest = z.object({ videoId: z.string() });
+export const claimAttemptRequest = z.object({ videoId: z.string(), claimId });
 export type ClaimAttemptRequest = z.infer<typeof claimAttemptRequest>;
 
 export const claimAttemptResponse = z.object({
@@ -272,6 +293,7 @@ export const claimTaskRequest = z.object({
   videoId: z.string(),
   /** The version of plans that the engine knows. It gets only tasks of plans of this version. */
   planVersion: z.int().positive(),
+  claimId,
 });
 export type ClaimTaskRequest = z.infer<typeof claimTaskRequest>;
 

@@ -60,6 +60,7 @@ export const PROBLEMS = {
   upload_token_missing: { status: 401, title: 'Upload Token Missing' },
   upload_token_invalid: { status: 401, title: 'Upload Token Invalid' },
   upload_token_expired: { status: 401, title: 'Upload Token Expired' },
+  upload_token_exhausted: { status: 403, title: 'Upload Token Exhausted' },
   upload_token_used: { status: 401, title: 'Upload Token Used' },
   upload_in_progress: { status: 409, title: 'Upload In Progress' },
   upload_cancelled: { status: 409, title: 'Upload Cancelled' },

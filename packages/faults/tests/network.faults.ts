@@ -131,6 +131,22 @@ async function statusOf(url: string, body?: object): Promise<number> {
   return response.status;
 }
 
+test('a claim whose response is lost does not count as a failure', async () => {
+  const ticket = await cluster.api.ticket();
+  const held = await holdUpload(cluster, ticket, { file: await readFile(clips.short), fraction: 0.5 });
+  await untilLeaseRenewed(cluster, ticket);
+  cluster.proxies.internal.silence(['to-client']);
+  // The event registers the file. Then an engine claims the attempt, and gets no response.
+  await held.sendUntil(1);
+  await until(() => hasLogged(cluster.engines, 'work.claim_failed', ticket.videoId));
+  cluster.proxies.internal.heal();
+  await cluster.api.client.videos.waitUntilReady(ticket.videoId);
+  const failed = await cluster.postgres.query('select from videos where id = $1 and failed_attempts > 0', [
+    ticket.videoId,
+  ]);
+  expect(failed).toEqual([]);
+});
+
 test.each(['cut', 'silence'] as const)(
   'during a %s of the connections to the internal listeners running work continues, and new work waits',
   async (fault) => {

@@ -19,8 +19,11 @@ import {
 } from './object-store.ts';
 import { writeInto, writeNewFile } from './write-new-file.ts';
 
-/** Folder of unfinished objects. No key starts with a dot. */
+/** Folder of unfinished objects. No key starts with a dot. The name of each is its key, encoded, and something unique. */
 const TEMPORARY = '.tmp';
+
+/** Separates the key from what makes the name unique. No key has this character. */
+const KEY_END = '~';
 
 /** Folder of unfinished resumable objects. The name of each is its key, encoded. */
 const UNFINISHED = '.unfinished';
@@ -52,7 +55,7 @@ export class FileObjectStore implements ObjectStore {
     options: { contentType: string; signal?: AbortSignal; ifAbsent?: boolean },
   ): Promise<{ bytes: number }> {
     const path = this.#path(key);
-    const temporary = this.#temporaryPath();
+    const temporary = this.#temporaryPath(key);
     const { signal, ifAbsent = false } = options;
     await writeNewFile(body, temporary, { flush: true, ...(signal && { signal }) });
     try {
@@ -183,10 +186,14 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
-  async abortUploads(prefix: string): Promise<void> {
+  /** Without `isLive`, leaves unfinished `putStream` objects to their writers. */
+  async abortUploads(prefix: string, isLive?: (key: string) => Promise<boolean>): Promise<void> {
     assertPrefix(prefix);
-    for await (const { key, path } of this.#unfinished()) {
-      if (key.startsWith(prefix)) await rm(path, { force: true });
+    const unfinished = join(this.#root, UNFINISHED);
+    for (const folder of isLive ? [this.#temporary, unfinished] : [unfinished]) {
+      for await (const { key, path } of unfinishedIn(folder)) {
+        if (key.startsWith(prefix) && !(await isLive?.(key))) await rm(path, { force: true });
+      }
     }
   }
 
@@ -196,7 +203,7 @@ export class FileObjectStore implements ObjectStore {
 
   async #removeStaleUnfinished(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number> {
     let removed = 0;
-    for await (const { key, path } of this.#unfinished()) {
+    for await (const { key, path } of unfinishedIn(join(this.#root, UNFINISHED))) {
       const stats = await orMissing(stat(path));
       if (!stats || stats.mtime >= before || (await isLive(key))) continue;
       await rm(path, { force: true });
@@ -205,18 +212,9 @@ export class FileObjectStore implements ObjectStore {
     return removed;
   }
 
-  async *#unfinished(): AsyncIterable<{ key: string; path: string }> {
-    const names = (await orMissing(readdir(join(this.#root, UNFINISHED)))) ?? [];
-    for (const name of names) {
-      yield { key: decodeURIComponent(name), path: join(this.#root, UNFINISHED, name) };
-    }
-  }
-
   async #removeStaleTemporary(before: Date): Promise<number> {
-    const names = (await orMissing(readdir(this.#temporary))) ?? [];
     let removed = 0;
-    for (const name of names) {
-      const path = join(this.#temporary, name);
+    for await (const { path } of unfinishedIn(this.#temporary)) {
       const stats = await orMissing(stat(path));
       if (!stats || stats.mtime >= before) continue;
       await rm(path, { force: true });
@@ -247,8 +245,17 @@ export class FileObjectStore implements ObjectStore {
     return join(this.#root, UNFINISHED, encodeURIComponent(key));
   }
 
-  #temporaryPath(): string {
-    return join(this.#temporary, randomUUID());
+  /** Without a key for a file that does not become an object. */
+  #temporaryPath(key = ''): string {
+    return join(this.#temporary, `${encodeURIComponent(key)}${KEY_END}${randomUUID()}`);
+  }
+}
+
+/** The files in a folder of unfinished objects. */
+async function* unfinishedIn(folder: string): AsyncIterable<{ key: string; path: string }> {
+  for (const name of (await orMissing(readdir(folder))) ?? []) {
+    const [key = ''] = name.split(KEY_END);
+    yield { key: decodeURIComponent(key), path: join(folder, name) };
   }
 }
 

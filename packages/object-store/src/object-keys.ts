@@ -12,9 +12,10 @@ export function sourceKey(workspaceId: string, videoId: string, transferId: stri
   return `${transferPrefix(workspaceId, videoId, transferId)}original`;
 }
 
-/** The video and the transfer that a source key belongs to; null for any other key. */
+/** The video and the transfer that stored an object of a source or of its tail; null for any other key. */
 export function transferOf(key: string): { videoId: string; transferId: string } | null {
-  const [, videoId, transferId] = /^sources\/[^/]+\/([^/]+)\/([^/]+)\/original$/.exec(key) ?? [];
+  const [, videoId, transferId] =
+    /^sources\/[^/]+\/([^/]+)\/([^/.]+)(?:\/original|\.tail\/[^/]+)$/.exec(key) ?? [];
   return videoId === undefined || transferId === undefined ? null : { videoId, transferId };
 }
 

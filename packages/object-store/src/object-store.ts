@@ -147,12 +147,12 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
   /** Deletes all objects below a prefix, which ends with a slash. Succeeds if no object is there. */
   deletePrefix(prefix: string): Promise<void>;
-  /** Removes the unfinished objects below a prefix, as far as the store knows their keys. */
-  abortUploads(prefix: string): Promise<void>;
+  /** Removes the unfinished objects below a prefix, except for keys that `isLive` says are still being written. */
+  abortUploads(prefix: string, isLive?: (key: string) => Promise<boolean>): Promise<void>;
   /**
    * Removes unfinished objects that were begun before a time, except for keys that `isLive` says are still being
-   * written. Resolves with how many it removed. A file store uses the time of the last write. It does not know the keys of
-   * unfinished `putStream` objects, so it removes them without `isLive`.
+   * written. Resolves with how many it removed. A file store uses the time of the last write. It removes unfinished `putStream`
+   * objects without `isLive`: their writers never pause for long.
    */
   abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number>;
   /** Space on the disk with the objects. Absent where a store has no disk of its own. */

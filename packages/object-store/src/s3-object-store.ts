@@ -252,10 +252,10 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   /** Lists all unfinished uploads, which are never many. MinIO matches the prefix of this list with whole keys only. */
-  async abortUploads(prefix: string): Promise<void> {
+  async abortUploads(prefix: string, isLive = async (_key: string) => false): Promise<void> {
     assertPrefix(prefix);
     for await (const { key, id } of this.#unfinishedUploads()) {
-      if (key.startsWith(prefix)) await this.#abortUpload(key, id);
+      if (key.startsWith(prefix) && !(await isLive(key))) await this.#abortUpload(key, id);
     }
   }
 

@@ -112,7 +112,14 @@ function uploadServices(
     limits: { timeoutSeconds: config.imports.timeoutSeconds, leaseSeconds: limits.leaseSeconds },
   });
   const filesUrl = `${config.enginePublicUrl}/files`;
-  const resumableUploads = new ResumableUploadsService({ db, quotas, limits, workspaceLimits, filesUrl });
+  const resumableUploads = new ResumableUploadsService({
+    db,
+    lifecycle,
+    quotas,
+    limits,
+    workspaceLimits,
+    filesUrl,
+  });
   return { tickets, imports, resumableUploads };
 }
 

@@ -3,6 +3,7 @@ import { DueLoop } from './background/due-loop.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { TaskCommands } from './tasks/task-commands.service.ts';
+import { EndedTransfers } from './upload-tickets/ended-transfers.ts';
 import { ObjectPurges } from './videos/object-purges.service.ts';
 import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
 import { DeliverySender } from './webhooks/delivery-sender.ts';
@@ -15,7 +16,11 @@ export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure
   const { bus, objects, db, logger, clock, metrics, guard, webhookKeys } = infrastructure;
   const commands = new TranscodeCommands({ db, bus, logger });
   const taskCommands = new TaskCommands({ db, bus, logger });
-  const purges = new ObjectPurges({ db, objects, purgeRepeatSeconds: config.purgeRepeatSeconds });
+  const transfers = new EndedTransfers({ db });
+  const purges = new ObjectPurges({
+    ...{ db, objects, transfers },
+    purgeRepeatSeconds: config.purgeRepeatSeconds,
+  });
   const webhookDeliveries = new WebhookDeliveriesService({
     db,
     sender: new DeliverySender({ guard, clock, timeoutSeconds: config.webhooks.timeoutSeconds }),

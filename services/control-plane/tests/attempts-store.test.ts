@@ -34,6 +34,7 @@ beforeEach(async () => {
   await db.deleteFrom('videos').execute();
 });
 
+const CLAIM = { limit: 1, perWorkspace: 4, leaseSeconds: 600 };
 const NOW = Date.now();
 const minutes = (count: number) => new Date(NOW + count * 60_000);
 
@@ -194,22 +195,22 @@ describe('commands', () => {
     await video({ due: 1 });
     await video({ due: -3, claimedUntil: 1 });
     await video();
-    const claim = async () => (await claimDueCommands(db, 1, 600)).map(({ videoId }) => videoId);
+    const claim = async () => (await claimDueCommands(db, CLAIM)).map(({ videoId }) => videoId);
     expect([await claim(), await claim(), await claim()]).toEqual([[first], [second], []]);
   });
 
   test('that are due count in the backlog, claimed or not', async () => {
-    expect(await findCommandBacklog(db)).toEqual({ count: 0, oldestSeconds: 0 });
+    expect(await findCommandBacklog(db, CLAIM.perWorkspace)).toEqual({ count: 0, oldestSeconds: 0 });
     for (const due of [-1, -2, 1]) await video({ due });
     await video({ due: -3, claimedUntil: 1 });
-    const { count, oldestSeconds } = await findCommandBacklog(db);
+    const { count, oldestSeconds } = await findCommandBacklog(db, CLAIM.perWorkspace);
     expect([count, Math.round(oldestSeconds / 60)]).toEqual([3, 3]);
   });
 
   test('are recorded as published, unless a later command of the video is due by now', async () => {
     const videoId = await video({ due: -1, waiting: -1 });
     const other = await video({ due: 1 });
-    const [command] = await claimDueCommands(db, 1, 600);
+    const [command] = await claimDueCommands(db, CLAIM);
     if (command === undefined) throw new Error('The command was not due');
     await recordPublished(db, { ...command, dueAt: minutes(-2) });
     expect((await row(videoId)).command_due_at).toEqual(command.dueAt);

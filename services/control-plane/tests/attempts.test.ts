@@ -4,7 +4,7 @@ import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
 import { SealingKeys } from '@framelane/contracts/sealing';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -32,6 +32,12 @@ beforeAll(async () => {
   );
 });
 afterAll(() => plane.stop());
+// Commands of earlier tests would fill the queue of the workspace.
+beforeEach(() =>
+  sql`update videos set command_due_at = null, command_published_at = null, waiting_since = null`.execute(
+    plane.db,
+  ),
+);
 
 async function processingVideo(): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket();
@@ -51,7 +57,8 @@ function commandsFor(videoId: string, count: number): Promise<Message[]> {
   });
 }
 
-const tryClaim = (videoId: string) => plane.engine.request(INTERNAL_PATHS.claimAttempt, { videoId });
+const tryClaim = (videoId: string, claimId?: string) =>
+  plane.engine.request(INTERNAL_PATHS.claimAttempt, { videoId, claimId });
 
 const fail = (
   videoId: string,
@@ -137,6 +144,36 @@ describe('claiming', () => {
     if (status === 'deleted') await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
     const response = await tryClaim(status === 'unknown' ? 'vid_unknown' : videoId);
     expect([response.status, response.body.code]).toEqual([409, 'attempt_not_claimable']);
+  });
+});
+
+describe('a claim with an id', () => {
+  test('whose response was lost gets the same attempt when it is repeated, with a new lease', async () => {
+    const videoId = await processingVideo();
+    const [first, repeated] = await Promise.all([tryClaim(videoId, 'c1'), tryClaim(videoId, 'c1')]);
+    expect(first).toMatchObject({ status: 200, body: { attempt: 1 } });
+    expect(repeated).toEqual(first);
+    await plane.db
+      .updateTable('attempts')
+      .set({ lease_expires_at: new Date(Date.now() + 1) })
+      .where('video_id', '=', videoId)
+      .execute();
+    expect(await tryClaim(videoId, 'c1')).toEqual(first);
+    expect(await leaseEnd(videoId)).toBeGreaterThan(Date.now() + 1000);
+    expect((await tryClaim(videoId, 'c2')).status).toBe(409);
+    expect((await tryClaim(videoId)).status).toBe(409);
+    await plane.engine.complete(videoId, 1);
+    expect((await video(videoId)).status).toBe('ready');
+  });
+
+  test('that is late changes nothing: its engine works, or its attempt has ended', async () => {
+    const videoId = await processingVideo();
+    await tryClaim(videoId, 'c3');
+    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0 });
+    expect((await tryClaim(videoId, 'c3')).status).toBe(409);
+    await fail(videoId, 1, ENGINE_STOPPED, true);
+    expect((await tryClaim(videoId, 'c3')).status).toBe(409);
+    expect(await tryClaim(videoId, 'c4')).toMatchObject({ status: 200, body: { attempt: 2 } });
   });
 });
 
@@ -268,11 +305,19 @@ describe('the lease of an attempt', () => {
     expect([await isCurrent(videoId, 1), await isCurrent(videoId, 2)]).toEqual([false, true]);
   });
 
-  test('fails the video when it expires for the third time', async () => {
+  test.each([
+    ['for the third time after its engines have reported something', 3, true],
+    [
+      'for the sixth time, of which the first three do not count, because no engine has reported anything',
+      6,
+      false,
+    ],
+  ])('fails the video when it expires %s', async (_, attempts, isHeard) => {
     const videoId = await processingVideo();
-    for (const attempt of [1, 2, 3]) {
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
       await commandsFor(videoId, attempt);
-      await plane.engine.claim(videoId);
+      expect((await plane.engine.claim(videoId)).attempt).toBe(attempt);
+      if (isHeard) await plane.engine.report('transcode.progress', { videoId, attempt, fraction: 0 });
       await expireLease(videoId);
     }
     const failed = await until(async () => {

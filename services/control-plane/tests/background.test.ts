@@ -3,6 +3,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type RawBuilder, sql } from 'kysely';
 import request from 'supertest';
+import { COMMANDS_IN_QUEUE } from '../src/background/due-loop.ts';
 import type { MaintenanceStep } from '../src/metrics/metrics.ts';
 import { requestPurge } from '../src/videos/object-purges.store.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -251,7 +252,7 @@ describe('transcode commands', () => {
     expect(publishing.mock.calls.map(([message]) => message.data.videoId)).toEqual([lost]);
   });
 
-  test('are all published again by a control plane that starts alone', async () => {
+  test('are all due again for a control plane that starts alone, which publishes a few of each workspace', async () => {
     const [videoId] = await queued([1]);
     await sql`
       insert into videos (id, workspace_id, environment, status, title, filename, size, sha256, source_key,
@@ -260,6 +261,9 @@ describe('transcode commands', () => {
         uploaded_at, command_published_at, waiting_since
       from videos, generate_series(1, 249) as n where id = ${videoId}`.execute(plane.db);
     await plane.startAnotherAsSingleNode();
-    await until(async () => (await waiting()) === 251);
+    // One was in the queue before.
+    await until(async () => (await waiting()) === 1 + COMMANDS_IN_QUEUE);
+    const due = plane.db.selectFrom('videos').select('id').where('command_due_at', 'is not', null);
+    await until(async () => (await due.execute()).length === 250 - COMMANDS_IN_QUEUE);
   });
 });

@@ -51,8 +51,8 @@ const record = async (videoId: string) =>
 const row = (videoId: string) =>
   plane.db.selectFrom('imports').selectAll().where('video_id', '=', videoId).executeTakeFirst();
 
-async function claim(): Promise<ClaimedImport | null> {
-  const { status, body } = await plane.engine.request(INTERNAL_PATHS.claimImport, {});
+async function claim(claimId?: string): Promise<ClaimedImport | null> {
+  const { status, body } = await plane.engine.request(INTERNAL_PATHS.claimImport, { claimId });
   expect(status).toBe(200);
   return body.import as ClaimedImport | null;
 }
@@ -385,6 +385,43 @@ describe('an import', () => {
       .execute();
     expect((await claimDue()).videoId).toBe(postponed.video_id);
     expect(second.videoId).not.toBe(postponed.video_id);
+  });
+
+  test('whose claim is repeated, because its response was lost, has the same transfer', async () => {
+    await create();
+    await create();
+    const [first, repeated] = await Promise.all([claim('c1'), claim('c1')]);
+    const { secondsLeft: _, ...facts } = first as ClaimedImport;
+    expect(repeated).toMatchObject(facts);
+    expect(await claim('c1')).toMatchObject(facts);
+    expect(await progress(first as ClaimedImport)).toBe(true);
+    await endTry(first as ClaimedImport, { failure: null, retryInSeconds: 60 });
+    expect(await claim('c1')).toBeNull();
+    expect((await claim('c2'))?.videoId).not.toBe(facts.videoId);
+  });
+
+  test('is claimed for the workspace with the fewest running imports first, also by engines that claim at once', async () => {
+    const own = [await create(), await create(), await create()];
+    const elsewhere = await credentialsElsewhere();
+    const { body: last } = await post({ url: URL_WITH_SECRET }, elsewhere);
+    expect(own).toContain((await claimDue()).videoId);
+    const both = await Promise.all([claimDue(), claimDue()]);
+    expect(both.map(({ videoId }) => videoId)).toContain(last.id);
+  });
+
+  test('waits: engines are told so if its workspace has fewer running imports', async () => {
+    const waits = async (workspaceId: string) =>
+      (await plane.engine.request(INTERNAL_PATHS.checkImports, { workspaceId })).body.waiting;
+    await create();
+    await create();
+    const { workspaceId } = await claimDue();
+    expect(await waits(workspaceId)).toBe(false);
+    const elsewhere = await credentialsElsewhere();
+    await post({ url: URL_WITH_SECRET }, elsewhere);
+    expect(await waits(workspaceId)).toBe(true);
+    expect(await waits(elsewhere['x-svc-workspace'] as string)).toBe(false);
+    await claimDue();
+    expect(await waits(workspaceId)).toBe(false);
   });
 
   test('fails when the quota has no room for the file, and is refused when it has no room for a video', async () => {

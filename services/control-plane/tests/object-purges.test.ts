@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '@framelane/contracts/ids';
@@ -6,9 +7,10 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { attemptPrefix, hlsPrefix, sourcePrefix } from '@framelane/object-store/object-keys';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
+import { EndedTransfers } from '../src/upload-tickets/ended-transfers.ts';
 import { ObjectPurges } from '../src/videos/object-purges.service.ts';
 import { requestPurge } from '../src/videos/object-purges.store.ts';
-import { insertRendition } from './support/video-rows.ts';
+import { insertRendition, insertTicket } from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 const REPEAT_SECONDS = 600;
@@ -25,7 +27,8 @@ withTestDatabase((opened) => {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'framelane-test-objects-'));
   objects = new FileObjectStore(folder);
-  purges = new ObjectPurges({ db, objects, purgeRepeatSeconds: REPEAT_SECONDS });
+  const transfers = new EndedTransfers({ db });
+  purges = new ObjectPurges({ db, objects, transfers, purgeRepeatSeconds: REPEAT_SECONDS });
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -78,6 +81,7 @@ async function beginUpload(id: string): Promise<() => Promise<boolean>> {
 
 const FIRST = ['a1/360p/0.ts', 'xfr_1/original'];
 const SECOND = ['a2/360p/0.ts', 'xfr_2/original'];
+const NOTHING = { id: 'file', durableBytes: 0, tail: [], laterBytesUntrusted: false };
 const NO_FILE = { uploaded_at: null, source_key: null };
 
 test.each<[string, object, string[]]>([
@@ -101,6 +105,58 @@ test.each<[string, object, string[]]>([
   const canContinue = await beginUpload(id);
   expect(await purge(id)).toEqual(kept.toSorted());
   expect(await canContinue()).toBe(kept.includes('xfr_1/original'));
+});
+
+test('a video that waits for its upload keeps what its transfers may continue, and nothing of the others', async () => {
+  const id = await video({ ...NO_FILE, status: 'uploading', attempt: 0 });
+  await insertTicket(db, id, {
+    ...{ transfer_id: 'xfr_2', lease_expires_at: new Date(), undiscarded_bytes: 7 },
+  });
+  for (const [transfer_id, ended_at] of [
+    ['xfr_3', null],
+    ['xfr_4', new Date()],
+  ] as const)
+    await db
+      .insertInto('resumable_uploads')
+      .values({
+        transfer_id,
+        video_id: id,
+        length: 9,
+        metadata: '',
+        ended_at,
+        end_reason: ended_at && 'superseded',
+      })
+      .execute();
+  const sources = sourcePrefix(workspaceId, id);
+  for (const tail of ['xfr_3.tail/1-a', 'xfr_4.tail/1-a']) await store(`${sources}${tail}`);
+  const canContinue = await beginUpload(id);
+  await objects.beginResumable(`${sources}xfr_4/original`);
+  // What a form has stored whose engine died.
+  await mkdir(join(folder, '.tmp'), { recursive: true });
+  const partOf = (transfer: string) =>
+    join(folder, '.tmp', `${encodeURIComponent(`${sources}${transfer}/original`)}~any`);
+  for (const transfer of ['xfr_1', 'xfr_2']) await writeFile(partOf(transfer), 'part');
+  expect(await purge(id)).toEqual([...FIRST.slice(0, 1), ...SECOND, 'xfr_3.tail/1-a'].toSorted());
+  expect(await canContinue()).toBe(true);
+  await expect(objects.resume(`${sources}xfr_4/original`, NOTHING, 9)).rejects.toThrow();
+  expect([existsSync(partOf('xfr_1')), existsSync(partOf('xfr_2'))]).toEqual([false, true]);
+});
+
+test('ended transfers count until a pass has removed them, and one that ends meanwhile counts on', async () => {
+  const id = await video({ ...NO_FILE, status: 'uploading', attempt: 0 });
+  await insertTicket(db, id, { undiscarded_bytes: 7 });
+  await requestPurge(db, id);
+  const undiscarded = async () => {
+    const tickets = db.selectFrom('upload_tickets').select('undiscarded_bytes').where('video_id', '=', id);
+    return (await tickets.executeTakeFirstOrThrow()).undiscarded_bytes;
+  };
+  const [outdated] = await purges.claim(10);
+  await requestPurge(db, id);
+  await purges.perform(outdated as NonNullable<typeof outdated>);
+  expect(await undiscarded()).toBe(7);
+  const [latest] = await purges.claim(10);
+  await purges.perform(latest as NonNullable<typeof latest>);
+  expect(await undiscarded()).toBe(0);
 });
 
 test('a ready video keeps the tries of tasks that it refers to', async () => {

@@ -44,9 +44,14 @@ const create = (metadata = 'filename YQ==', length = LENGTH, uploadToken = token
   plane.engine.request(INTERNAL_PATHS.createResumable, {
     ...{ token: uploadToken, length, metadata, clientAddress: null },
   });
-const open = (transferId: string, epoch: number | null = null, uploadToken = token): Promise<Reply> =>
+const open = (
+  transferId: string,
+  epoch: number | null = null,
+  uploadToken = token,
+  claimId?: string,
+): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.openResumable, {
-    ...{ token: uploadToken, transferId, epoch, clientAddress: null },
+    ...{ token: uploadToken, transferId, epoch, clientAddress: null, claimId },
   });
 const save = (ids: Ids, durableBytes = 0): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.saveResumable, { ...ids, checkpoint: checkpoint(durableBytes) });
@@ -169,6 +174,16 @@ describe('creating', () => {
   });
 });
 
+test('a ticket has a limit of uploads, and the same file again is no other upload', async () => {
+  await begun();
+  await changeTicket('transfer_id = null, lease_expires_at = null');
+  await sql`insert into resumable_uploads (transfer_id, video_id, length, metadata, ended_at, end_reason)
+    select 'xfr_' || ${videoId} || n, ${videoId}, 1, '', now(), 'superseded'
+    from generate_series(1, 99) n`.execute(plane.db);
+  expect(codeOf(await create('filename Yg=='))).toEqual([403, 'upload_token_exhausted']);
+  expect(await create()).toMatchObject({ status: 200 });
+});
+
 describe('an epoch', () => {
   test('begins when another engine opens the upload, and the earlier one changes nothing', async () => {
     const old = await begun();
@@ -220,6 +235,17 @@ describe('an epoch', () => {
       });
     },
   );
+
+  test('begins once for a claim that is repeated, because its response was lost', async () => {
+    const { transferId } = (await create()).body as { transferId: string };
+    const replies = await Promise.all([1, 2].map(() => open(transferId, null, token, 'c1')));
+    expect(replies.map(({ body }) => body.epoch)).toEqual([1, 1]);
+    // The engine that has it open confirms it, and another one takes it over.
+    expect((await open(transferId, 1)).body.epoch).toBe(1);
+    expect((await open(transferId, null, token, 'c1')).body.epoch).toBe(1);
+    expect((await open(transferId, null, token, 'c2')).body.epoch).toBe(2);
+    expect((await open(transferId)).body.epoch).toBe(3);
+  });
 
   test('is unique, however many engines open the upload at once', async () => {
     const { transferId } = (await create()).body as { transferId: string };
@@ -566,6 +592,57 @@ describe('a workspace', () => {
     );
     expect(await open(last.transferId, null, last.uploadToken)).toMatchObject({ status: 200 });
     expect(await open(next.transferId, null, next.uploadToken)).toMatchObject({ status: 429 });
+  });
+
+  test('does not exceed a quota by superseding uploads: they count until they are discarded', async () => {
+    const ticket = await inWorkspace({ storedBytes: 1.2 * LENGTH });
+    ({ videoId, uploadToken: token } = await ticket());
+    const keys: string[] = [];
+    /** The uploads of which something is stored. */
+    const stored = async () => {
+      const found: string[] = [];
+      for (const key of keys) {
+        const writer = await plane.objects.resume(key, checkpoint(0), LENGTH).catch(() => null);
+        if (writer !== null) found.push(key);
+        await writer?.close();
+      }
+      return found;
+    };
+    for (let round = 1; round <= 6; round += 1) {
+      const transferId = await until(async () => {
+        const reply = await create(`filename ${round}`);
+        expect([200, 503]).toContain(reply.status);
+        return reply.status === 200 && String(reply.body.transferId);
+      });
+      const { sourceKey: key, epoch } = (await open(transferId)).body;
+      await plane.objects.beginResumable(String(key));
+      keys.push(String(key));
+      await save({ videoId, transferId, epoch: Number(epoch) }, LENGTH);
+      await release({ videoId, transferId, epoch: Number(epoch) });
+      // The one before is being discarded.
+      expect((await stored()).length).toBeLessThanOrEqual(2);
+    }
+    await until(async () => (await stored()).length === 1);
+    expect(await stored()).toEqual(keys.slice(-1));
+    await until(async () => (await create('filename 7')).status === 200);
+  });
+
+  test('cannot upload while bytes of ended uploads exceed its quota', async () => {
+    const ticket = await inWorkspace({ storedBytes: 2 * LENGTH });
+    ({ videoId, uploadToken: token } = await ticket());
+    const other = await ticket();
+    await paused();
+    // The object store removes nothing.
+    const abort = plane.objects.abortUploads;
+    plane.objects.abortUploads = () => Promise.reject(new Error('unavailable'));
+    try {
+      expect(await create('filename Yg==')).toMatchObject({ status: 200 });
+      const refused = await create('', LENGTH, other.uploadToken);
+      expect(codeOf(refused)).toEqual([503, 'unavailable']);
+      expect(codeOf(await redeem(other.uploadToken))).toEqual([503, 'unavailable']);
+    } finally {
+      plane.objects.abortUploads = abort;
+    }
   });
 
   test('does not exceed a quota with 50 creations at once', async () => {

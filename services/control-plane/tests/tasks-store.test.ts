@@ -342,7 +342,8 @@ describe('a try', () => {
   };
   const renew = (taskTry: TaskTry) => renewTask(db, taskTry, RENEWAL);
   const store = (taskTry: TaskTry, task = AUDIO) => storeTaskResult(db, taskTry, resultOf(task));
-  const retry = (taskTry: TaskTry) => makeTaskDueAgain(db, taskTry, { failedTries: 3, delaySeconds: 600 });
+  const retry = (taskTry: TaskTry) =>
+    makeTaskDueAgain(db, taskTry, { failedTries: 3, unheard: 0, delaySeconds: 600 });
 
   test.each<[string, (taskTry: TaskTry) => Promise<unknown>, unknown]>([
     ['a check', (taskTry) => isTryCurrent(db, taskTry), false],
@@ -401,7 +402,11 @@ describe('a try', () => {
   test('has a task whose failed tries are counted', async () => {
     await setAll({ ...RUNNING, failed_tries: 9 });
     await set({ failed_tries: 1 }, current);
-    expect(await findFailedTries(db, current)).toEqual({ kind: 'piece', failedTries: 1 });
+    expect(await findFailedTries(db, current)).toEqual({ kind: 'piece', failedTries: 1, unheard: 1 });
+    await set({ unheard_tries: 2 }, current);
+    expect(await findFailedTries(db, current)).toMatchObject({ unheard: 3 });
+    await set({ heard: true }, current);
+    expect(await findFailedTries(db, current)).toMatchObject({ unheard: 0 });
   });
 
   test('ends and no other task changes; the next one is due after the delay with a command of its own', async () => {
@@ -465,9 +470,12 @@ test('the backlog of tasks counts those that wait and those that engines work on
   });
 });
 
+/** A claim of one command. */
+const CLAIM = { limit: 1, perWorkspace: 4, leaseSeconds: 600 };
+
 describe('commands for tasks', () => {
-  const claim = async (limit: number, on = db) =>
-    (await claimDueTaskCommands(on, limit, 600)).map(({ videoId, attempt, task }) =>
+  const claim = async (limit: number) =>
+    (await claimDueTaskCommands(db, { ...CLAIM, limit })).map(({ videoId, attempt, task }) =>
       keyOf(task, videoId, attempt),
     );
 
@@ -477,12 +485,12 @@ describe('commands for tasks', () => {
     await set({ command_due_at: minutes(-9), command_claimed_until: minutes(1) }, keyOf(1));
     await set({ command_due_at: minutes(-1) }, keyOf(2), keyOf(4));
     await set({ command_due_at: dueAt, command_claimed_until: minutes(-1) }, keyOf(3, other));
-    expect(await effectOf(() => claimDueTaskCommands(db, 1, 600))).toEqual({
+    expect(await effectOf(() => claimDueTaskCommands(db, CLAIM))).toEqual({
       result: [{ ...keyOf(3, other), workspaceId, sourceBytes: 8, dueAt }],
       changed: [keyOf(3, other)],
     });
     expect(await rowOf(keyOf(3, other))).toMatchObject({ command_due_at: -2, command_claimed_until: 10 });
-    expect(await onReversedRows((trx) => claimDueTaskCommands(trx, 1, 600))).toMatchObject([
+    expect(await onReversedRows((trx) => claimDueTaskCommands(trx, CLAIM))).toMatchObject([
       { ...keyOf(2), sourceBytes: 7 },
     ]);
     expect([await claim(1), await claim(1)]).toEqual([[keyOf(4)], []]);
@@ -490,11 +498,9 @@ describe('commands for tasks', () => {
 
   test('are claimed once by control planes that claim at the same time', async () => {
     await set({ command_due_at: minutes(-1) }, keyOf(0), keyOf(0, other));
-    await db.transaction().execute(async (trx) => {
-      const claimed = [await claim(1, trx), await claim(10)].flat();
-      expect(new Set(claimed)).toEqual(new Set([keyOf(0), keyOf(0, other)]));
-      expect(claimed).toHaveLength(2);
-    });
+    const claimed = (await Promise.all([claim(1), claim(10)])).flat();
+    expect(new Set(claimed)).toEqual(new Set([keyOf(0), keyOf(0, other)]));
+    expect(claimed).toHaveLength(2);
   });
 
   test('are recorded as published, unless a later command of the task is due by now', async () => {
@@ -534,7 +540,7 @@ describe('commands for tasks', () => {
   });
 
   test('that are due count in the backlog, claimed or not', async () => {
-    const backlog = async () => inMinutes(await findTaskCommandBacklog(db));
+    const backlog = async () => inMinutes(await findTaskCommandBacklog(db, CLAIM.perWorkspace));
     await set({ command_due_at: minutes(1) }, keyOf(0));
     expect(await backlog()).toEqual({ count: 0, minutes: 0 });
     await set({ command_due_at: minutes(-1) }, keyOf(1));

@@ -26,6 +26,8 @@ beforeAll(async () => {
     await plane.bus.consume(queue, { prefetch: 10 }, async (message) => void commands.push(message));
 });
 afterAll(() => plane.stop());
+// Commands of earlier tests would fill the queue of the workspace.
+beforeEach(() => sql`update tasks set command_due_at = null, command_published_at = null`.execute(plane.db));
 
 /** A video whose first attempt has a plan. */
 async function plannedVideo(plan: TranscodePlan = samplePlan()): Promise<string> {
@@ -46,8 +48,8 @@ async function video(videoId: string) {
   return (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
 }
 
-const tryClaim = (videoId: string, planVersion = PLAN_VERSION) =>
-  plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion });
+const tryClaim = (videoId: string, planVersion = PLAN_VERSION, claimId?: string) =>
+  plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion, claimId });
 
 async function claim(videoId: string): Promise<ClaimTaskResponse> {
   const { status, body } = await tryClaim(videoId);
@@ -195,6 +197,40 @@ describe('tasks', () => {
     expect(Object.keys(claimed[2]?.plan ?? {}).sort()).toEqual(Object.keys(plan).sort());
     expect(Buffer.from(claimed[2]?.contentKey ?? '', 'base64')).toHaveLength(16);
     expect(await isCurrent(videoId, claimed[2] as Try)).toBe(true);
+  });
+
+  test('are claimed once by a claim that is repeated, because its response was lost', async () => {
+    const videoId = await plannedVideo();
+    const [first, repeated] = await Promise.all([1, 2].map(() => tryClaim(videoId, PLAN_VERSION, 'c1')));
+    expect(first).toMatchObject({ status: 200, body: { task: AUDIO, try: 1 } });
+    expect(repeated).toEqual(first);
+    const claimed = first?.body as ClaimTaskResponse;
+    await plane.engine.report('task.progress', { ...tryOf(videoId, claimed), fraction: 0 });
+    expect((await tryClaim(videoId, PLAN_VERSION, 'c1')).status).toBe(409);
+    await fail(videoId, claimed, ENGINE_STOPPED);
+    expect((await tryClaim(videoId, PLAN_VERSION, 'c1')).status).toBe(409);
+    expect(await claim(videoId)).toMatchObject({ task: AUDIO, try: 2 });
+  });
+
+  test('whose lease expires before their engine reports anything count as failed from the fourth time on', async () => {
+    const videoId = await plannedVideo();
+    const failures = () =>
+      plane.db
+        .selectFrom('tasks')
+        .select(['failed_tries', 'unheard_tries'])
+        .where('video_id', '=', videoId)
+        .where('number', '=', AUDIO)
+        .executeTakeFirstOrThrow();
+    for (let number = 1; number <= 4; number += 1) {
+      const claimed = await until(async () => {
+        const { status, body } = await tryClaim(videoId);
+        return status === 200 && (body as ClaimTaskResponse);
+      });
+      expect(claimed).toMatchObject({ task: AUDIO, try: number });
+      await expireLease(videoId, claimed);
+      await until(async () => !(await isCurrent(videoId, claimed)));
+      expect(await failures()).toEqual({ failed_tries: Math.max(0, number - 3), unheard_tries: number });
+    }
   });
 
   test('are counted in the timeline while the attempt is open', async () => {

@@ -123,8 +123,23 @@ async function leaseEnd(videoId: string): Promise<number> {
 describe('redeeming a token', () => {
   const progress = ({ videoId, transferId }: { videoId: string; transferId: string }) =>
     plane.engine.report('upload.progress', { videoId, transferId });
-  const redeem = (token: string, contentLength: number | null = null) =>
-    plane.engine.request(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
+  const redeem = (token: string, contentLength: number | null = null, claimId?: string) =>
+    plane.engine.request(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null, claimId });
+
+  test('again with the same claim, because the response was lost, gets the same transfer', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const [first, repeated] = await Promise.all([1, 2].map(() => redeem(uploadToken, 1000, 'c1')));
+    expect(first?.status).toBe(200);
+    expect(repeated).toEqual(first);
+    expect(await redeem(uploadToken, 1000, 'c1')).toEqual(first);
+    expect((await redeem(uploadToken, 1000, 'c2')).status).toBe(409);
+    expect((await redeem(uploadToken, 1000)).status).toBe(409);
+    const { transferId } = first?.body ?? {};
+    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { videoId, transferId });
+    // A late repeat leases the ticket to nobody.
+    expect((await redeem(uploadToken, 1000, 'c1')).status).toBe(409);
+    expect((await redeem(uploadToken, 1000, 'c2')).status).toBe(200);
+  });
 
   test('one of ten concurrent transfers gets the lease', async () => {
     const { uploadToken } = await plane.ticket();

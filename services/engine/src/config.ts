@@ -79,6 +79,7 @@ const settings = z.object({
     .default([]),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
+  UPLOAD_CONTENDED_BYTES_PER_SECOND: setting.integer(0).default(65_536),
   UPLOAD_DRAIN_SECONDS: setting.integer(0, MAX_DRAIN_SECONDS).default(10),
 });
 
@@ -91,6 +92,9 @@ export const READINESS_TIMEOUT_MS = 6_000;
 /** Longer than the time between two small parts from one client. */
 const PAUSE_SECONDS = 10;
 
+/** Long enough that a fast transfer is not taken for a slow one because of a short interruption. */
+const RECENT_SECONDS = 10;
+
 /** How long the engine retries to register a stored file: about as long as a client waits for the response. */
 const REGISTER_SECONDS = 20;
 
@@ -102,6 +106,10 @@ export type UploadLimits = {
   idleSeconds: number;
   /** Lowest average throughput of a transfer, checked once the transfer is ten seconds old. */
   minBytesPerSecond: number;
+  /** A transfer with a lower recent throughput gives up its slot when another one needs it and no slot is free. */
+  contendedBytesPerSecond: number;
+  /** Seconds over which the recent throughput is measured. */
+  recentSeconds: number;
   /** Seconds without a request after which an open resumable upload pauses. Then another engine or a form can use its ticket. */
   pauseSeconds: number;
   /** Seconds in which a stored file must be registered. */
@@ -158,6 +166,8 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
       maxConcurrent: values.ENGINE_MAX_UPLOADS,
       idleSeconds: values.UPLOAD_IDLE_SECONDS,
       minBytesPerSecond: values.UPLOAD_MIN_BYTES_PER_SECOND,
+      contendedBytesPerSecond: values.UPLOAD_CONTENDED_BYTES_PER_SECOND,
+      recentSeconds: RECENT_SECONDS,
       pauseSeconds: PAUSE_SECONDS,
       registerSeconds: REGISTER_SECONDS,
       drainSeconds: values.UPLOAD_DRAIN_SECONDS,

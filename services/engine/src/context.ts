@@ -51,7 +51,7 @@ export function createContext(
   const metrics = new EngineMetrics(config.roles, config.transcode);
   const headroom = new StorageHeadroom(objects);
   const shared = { bus, objects, controlPlane, logger, metrics };
-  const slots = new UploadSlots(config.uploads.maxConcurrent);
+  const slots = new UploadSlots(config.uploads.maxConcurrent, config.uploads.contendedBytesPerSecond);
   const receiving = { ...shared, headroom, slots, limits: config.uploads };
   const receives = config.roles.includes('upload');
   const uploads = receives ? new Uploads(receiving) : undefined;

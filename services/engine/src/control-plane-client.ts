@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type AnnounceEngineRequest,
   type CheckAttemptRequest,
@@ -6,11 +7,13 @@ import {
   type ClaimAttemptRequest,
   type ClaimAttemptResponse,
   type ClaimedImport,
+  type ClaimImportRequest,
   type ClaimTaskRequest,
   type ClaimTaskResponse,
   type CompleteTransferRequest,
   type CreateResumableRequest,
   type CreateResumableResponse,
+  checkImportsResponse,
   checkResponse,
   claimAttemptResponse,
   claimImportResponse,
@@ -41,14 +44,23 @@ import { postDirectly } from './direct-request.ts';
 
 const TIMEOUT_MS = 10_000;
 
+/** A claim for a client that waits is sent twice, within the same time. */
+const CLAIM_TIMEOUT_MS = TIMEOUT_MS / 2;
+
 /** A well-formed id that no video has. */
 const NO_VIDEO = 'vid_00000000000000000000000000';
+
+/** The control plane may have performed the request. */
+class NoResponseError extends Error {
+  override name = 'NoResponseError';
+}
 
 /** Problems of a ticket that are passed on to the client. */
 const TICKET_PROBLEMS: readonly ProblemCode[] = [
   'upload_token_missing',
   'upload_token_invalid',
   'upload_token_expired',
+  'upload_token_exhausted',
   'upload_token_used',
   'upload_in_progress',
   'file_too_large',
@@ -89,7 +101,7 @@ export class ControlPlaneClient {
   async redeemTicket(request: RedeemTicketRequest): Promise<RedeemTicketResponse> {
     return parseResponse(
       redeemTicketResponse,
-      await this.#post(INTERNAL_PATHS.redeemTicket, request, TICKET_PROBLEMS),
+      await this.#claim(INTERNAL_PATHS.redeemTicket, request, TICKET_PROBLEMS),
     );
   }
 
@@ -125,7 +137,7 @@ export class ControlPlaneClient {
     const expected = [...TICKET_PROBLEMS, ...RESUMABLE_PROBLEMS];
     return parseResponse(
       openResumableResponse,
-      await this.#post(INTERNAL_PATHS.openResumable, request, expected),
+      await this.#claim(INTERNAL_PATHS.openResumable, request, expected),
     );
   }
 
@@ -147,8 +159,14 @@ export class ControlPlaneClient {
   }
 
   /** Claims an import that is due. Null if no import is due. */
-  async claimImport(): Promise<ClaimedImport | null> {
-    return parseResponse(claimImportResponse, await this.#post(INTERNAL_PATHS.claimImport, {})).import;
+  async claimImport(request: ClaimImportRequest): Promise<ClaimedImport | null> {
+    return parseResponse(claimImportResponse, await this.#post(INTERNAL_PATHS.claimImport, request)).import;
+  }
+
+  /** Whether an import waits whose workspace has fewer running imports than this one. */
+  async doesOtherImportWait({ workspaceId }: { workspaceId: string }): Promise<boolean> {
+    const body = await this.#post(INTERNAL_PATHS.checkImports, { workspaceId });
+    return parseResponse(checkImportsResponse, body).waiting;
   }
 
   /** Reports the progress of an import and renews its lease. Resolves with whether the transfer is current. */
@@ -200,6 +218,17 @@ export class ControlPlaneClient {
     await this.isAttemptCurrent({ videoId: NO_VIDEO, attempt: 1 });
   }
 
+  /** Sends a claim. If no response arrives, sends it once more: with the same id it gets what the first one got. */
+  async #claim(path: string, request: object, expectedCodes: readonly ProblemCode[]): Promise<unknown> {
+    const claim = { ...request, claimId: randomUUID() };
+    try {
+      return await this.#post(path, claim, expectedCodes, CLAIM_TIMEOUT_MS);
+    } catch (error) {
+      if (!(error instanceof Problem && error.cause instanceof NoResponseError)) throw error;
+      return this.#post(path, claim, expectedCodes, CLAIM_TIMEOUT_MS);
+    }
+  }
+
   /** Resolves with the body of the response, or with null if the response is a problem with `code`. */
   async #postUnless(code: ProblemCode, path: string, request: object): Promise<unknown> {
     try {
@@ -211,7 +240,12 @@ export class ControlPlaneClient {
   }
 
   /** Resolves with the body of the response. Throws a Problem; its code is passed on if it is one of the expected ones. */
-  async #post(path: string, request: object, expectedCodes: readonly ProblemCode[] = []): Promise<unknown> {
+  async #post(
+    path: string,
+    request: object,
+    expectedCodes: readonly ProblemCode[] = [],
+    timeoutMs = TIMEOUT_MS,
+  ): Promise<unknown> {
     let status: number;
     let retryAfter: string | undefined;
     let body: unknown;
@@ -219,13 +253,13 @@ export class ControlPlaneClient {
       const response = await postDirectly(`${this.#baseUrl}${path}`, {
         headers: { Authorization: `Bearer ${this.#secret}` },
         body: request,
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(timeoutMs),
       });
       status = response.status;
       retryAfter = response.headers['retry-after'];
       body = response.text === '' ? undefined : JSON.parse(response.text);
     } catch (error) {
-      throw controlPlaneUnavailable(error);
+      throw controlPlaneUnavailable(new NoResponseError('No response arrived', { cause: error }));
     }
     if (status >= 200 && status < 300) return body;
     const problem = problemBody.safeParse(body).data;

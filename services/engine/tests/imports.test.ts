@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { HostNotFoundError } from '@framelane/address-guard/resolve-host';
+import { newId } from '@framelane/contracts/ids';
 import {
   type ClaimedImport,
   type EndImportTryRequest,
@@ -615,7 +616,7 @@ describe('the engine', () => {
   }: { objects?: Partial<ObjectStore> } & Partial<ImportSettings> = {}) {
     const own = await startTestEngine({
       env: { ...ONLY_RECEIVES, IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },
-      limits: { idleSeconds: 1, minBytesPerSecond: 0 },
+      limits: { idleSeconds: 1, minBytesPerSecond: 0, recentSeconds: 1 },
       imports: { pollSeconds: 0.02, pauseSeconds: [0, 0, 0, 0], ...imports },
       wrapObjects: (store) => withFaults(store, objects),
     });
@@ -702,6 +703,29 @@ describe('the engine', () => {
     expect(importProgress.get(first.claimed.transferId)).toBe(lastOfFirst);
     second.release();
     await completionOf(second.claimed);
+  });
+
+  test('hands a slow import back when one of another workspace waits and no slot is free', async () => {
+    const { own, controlPlane, endOf, completionOf } = await startEngine({ maxConcurrent: 1 });
+    const slowly = server.serve((res) => {
+      res.writeHead(200, { 'Transfer-Encoding': 'chunked' });
+      const timer = setInterval(() => res.write('a'), 20);
+      res.once('close', () => clearInterval(timer));
+    });
+    const slow = controlPlane.import(slowly);
+    await until(async () => server.requestsFor(slowly).length > 0);
+    const waiting = controlPlane.import(server.serve(wholeFile), { workspaceId: newId('ws') });
+    expect(await endOf(slow)).toMatchObject({ failure: null, tries: 0, retryInSeconds: 0 });
+    await completionOf(waiting);
+    expect((await own.storedFiles()).filter((path) => path.includes(slow.transferId))).toEqual([]);
+  });
+
+  test('gets an import whose claim had no response, because it repeats the claim', async () => {
+    const { controlPlane, completionOf } = await startEngine();
+    controlPlane.losesClaims = 2;
+    const claimed = controlPlane.import(server.serve(wholeFile));
+    await completionOf(claimed);
+    expect(controlPlane.losesClaims).toBe(0);
   });
 
   test('reports when the next try begins', async () => {

@@ -76,6 +76,12 @@ async function upload(form = FORM): Promise<{ status: number; headers: Headers; 
   return { status, headers: new Headers([...headers]), body };
 }
 
+function aForm(): FormData {
+  const form = new FormData();
+  form.set('file', new Blob([FILE]), 'a.mp4');
+  return form;
+}
+
 /** How many uploads have failed with a code. */
 async function brokenUploads(code: string): Promise<number> {
   const { series } = await PrometheusText.scrape(`${engine.internalUrl}/metrics`);
@@ -460,6 +466,38 @@ test('an engine at its limit of concurrent uploads refuses the next one before i
   await until(async () => (await upload()).status === 202);
 });
 
+test('a slow upload gives its slot to the next one if no slot is free', async () => {
+  const own = await startTestEngine({
+    env: { ...ONLY_RECEIVES, ENGINE_MAX_UPLOADS: '1' },
+    limits: { recentSeconds: 0.5 },
+  });
+  const slow = await RawClient.connect(own.port);
+  try {
+    const held = own.controlPlane.issue();
+    slow.sendHead({ token: held.token, length: FORM.byteLength });
+    slow.send(FORM.subarray(0, 1000));
+    const next = own.controlPlane.issue();
+    const send = () =>
+      fetch(`${own.url}/upload`, {
+        method: 'POST',
+        headers: { 'X-Upload-Token': next.token },
+        body: aForm(),
+      });
+    const statuses = new Set<number>();
+    await until(async () => {
+      const { status } = await send();
+      statuses.add(status);
+      return status === 202;
+    });
+    expect([...statuses].filter((status) => ![202, 503].includes(status))).toEqual([]);
+    expect(await slow.response()).toMatchObject({ status: 408, body: { code: 'upload_timeout' } });
+    await until(() => held.transferId === null);
+  } finally {
+    slow.disconnect();
+    await own.stop();
+  }
+});
+
 test('refused tickets use up no place of an engine', async () => {
   const { token } = ticket;
   ticket.token = 'ut_unknown';
@@ -507,6 +545,13 @@ describe('a stored file', () => {
       await expectNothingLeft();
     },
   );
+
+  test('is received although the response to the redemption of its token is lost', async () => {
+    engine.controlPlane.losesClaims = 1;
+    expect((await upload()).status).toBe(202);
+    expect(ticket.sources).toHaveLength(1);
+    expect(engine.controlPlane.losesClaims).toBe(0);
+  });
 
   test('is registered by a retry when the first response is lost', async () => {
     engine.controlPlane.losesResponses = 1;

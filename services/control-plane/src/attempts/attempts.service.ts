@@ -1,6 +1,6 @@
-import { newContentKey } from '@framelane/contracts/content-key';
+import { newContentKey, openContentKey } from '@framelane/contracts/content-key';
 import { ENGINE_STOPPED } from '@framelane/contracts/failures';
-import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
+import type { ClaimAttemptRequest, ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData } from '@framelane/contracts/messages';
 import type { SealingKeys } from '@framelane/contracts/sealing';
@@ -16,14 +16,18 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { AttemptOutput, PlaybackService } from '../playback/playback.service.ts';
 import type { UsageService } from '../usage/usage.service.ts';
 import type { FailedAttempt, VideoLifecycle } from '../videos/video-lifecycle.ts';
+import { failureOfExpiry } from '../videos/video-moves.ts';
 import {
+  countUnheard,
   findBacklog,
+  findClaimedAttempt,
   findExpiredAttempts,
   findOpenAttempt,
   findOpenAttempts,
   insertAttempt,
   isAttemptLive,
   renewAttempt,
+  repeatAttempt,
 } from './attempts.store.ts';
 
 type AttemptSettings = {
@@ -83,35 +87,52 @@ export class AttemptsService {
   }
 
   /**
-   * Starts the next attempt at a processing video with a fresh content key. Throws 409 `attempt_not_claimable` when
-   * the video is not waiting for one.
+   * Starts the next attempt at a processing video with a fresh content key. A repeat of the claim gets the same attempt. Throws 409
+   * `attempt_not_claimable` when the video is not waiting for one.
    */
-  async claim(videoId: string): Promise<ClaimAttemptResponse> {
-    const claimed = await this.#db.transaction().execute(async (trx) => {
+  async claim({ videoId, claimId }: ClaimAttemptRequest): Promise<ClaimAttemptResponse> {
+    const { leaseSeconds, contentKeys, pieceSeconds } = this.#settings;
+    // A claim makes room in the queue for another command of the workspace.
+    const claimed = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lifecycle.lock(trx, videoId);
       if (video === undefined || video.size === null || video.source_key === null) return undefined;
-      // Maintenance ends an attempt whose lease has expired, and makes the next command due.
-      if ((await findOpenAttempt(trx, videoId)) !== undefined) return undefined;
-      const contentKey = newContentKey();
-      const sealed = await this.#settings.contentKeys.seal(contentKey);
-      const attempt = await this.#lifecycle.beginAttempt(trx, video, sealed);
-      if (attempt === undefined) return undefined;
-      await insertAttempt(trx, { videoId, number: attempt }, this.#settings.leaseSeconds);
-      return {
-        attempt,
-        contentKey: contentKey.toString('base64'),
-        sourceKey: video.source_key,
-        sourceBytes: video.size,
-        hashSource: video.sha256 === null,
-        severalAudioTracks: true,
-        ...(!video.in_one_run && { pieceSeconds: this.#settings.pieceSeconds }),
-        leaseSeconds: this.#settings.leaseSeconds,
-      };
+      const { size: sourceBytes, source_key: sourceKey } = video;
+      const claimedBefore = claimId && (await findClaimedAttempt(trx, videoId, claimId));
+      const begun = claimedBefore
+        ? await this.#repeat(trx, video, claimedBefore)
+        : await this.#begin(trx, video, claimId);
+      return begun && { ...begun, sourceBytes, sourceKey, video };
     });
     if (claimed === undefined) {
       throw new Problem('attempt_not_claimable', `Video ${videoId} is not waiting for an attempt.`);
     }
-    return claimed;
+    const { attempt, sealedKey, sourceKey, sourceBytes, video } = claimed;
+    return {
+      attempt,
+      contentKey: (await openContentKey(sealedKey, contentKeys)).toString('base64'),
+      ...{ sourceKey, sourceBytes },
+      hashSource: video.sha256 === null,
+      severalAudioTracks: true,
+      ...(!video.in_one_run && { pieceSeconds }),
+      leaseSeconds,
+    };
+  }
+
+  /** Undefined if the attempt has ended or its engine has reported something: then nobody waits for the response. */
+  async #repeat(trx: Database, { id, content_key: sealedKey }: VideoRow, attempt: number) {
+    if (sealedKey === null) return undefined;
+    const isUnheard = await repeatAttempt(trx, { videoId: id, number: attempt }, this.#settings.leaseSeconds);
+    return isUnheard ? { attempt, sealedKey } : undefined;
+  }
+
+  async #begin(trx: Database, video: VideoRow, claimId: string | undefined) {
+    // Maintenance ends an attempt whose lease has expired, and makes the next command due.
+    if ((await findOpenAttempt(trx, video.id)) !== undefined) return undefined;
+    const sealedKey = await this.#settings.contentKeys.seal(newContentKey());
+    const attempt = await this.#lifecycle.beginAttempt(trx, video, sealedKey);
+    if (attempt === undefined) return undefined;
+    await insertAttempt(trx, { videoId: video.id, number: attempt, claimId }, this.#settings.leaseSeconds);
+    return { attempt, sealedKey };
   }
 
   /** Whether the attempt is open and its video is not deleted. */
@@ -187,14 +208,22 @@ export class AttemptsService {
   /** Ends attempts whose lease has expired. Safe on several instances. */
   async endExpired(): Promise<void> {
     if (!this.#leaseGrace.hasPassed(this.#settings.leaseSeconds)) return;
-    await forEachSettled(await findExpiredAttempts(this.#db, BATCH), (attempt) =>
-      this.#end(attempt, ENGINE_LOST),
-    );
+    await forEachSettled(await findExpiredAttempts(this.#db, BATCH), (attempt) => this.#endLost(attempt));
   }
 
   /** Ends every open attempt without tasks. Call it only while no engine runs. */
   async endOpenAttempts(): Promise<void> {
-    for (const attempt of await findOpenAttempts(this.#db)) await this.#end(attempt, ENGINE_LOST);
+    for (const attempt of await findOpenAttempts(this.#db)) await this.#endLost(attempt);
+  }
+
+  async #endLost({ videoId, number }: Attempt): Promise<void> {
+    const report = await this.#lifecycle.transaction(async (trx) => {
+      const video = await this.lockForResult(trx, videoId, number, { withTasks: false });
+      if (video === undefined) return undefined;
+      const kind = failureOfExpiry(await countUnheard(trx, videoId));
+      return this.failAttempt(trx, video, { ...ENGINE_LOST, kind });
+    });
+    report?.();
   }
 
   async #end({ videoId, number }: Attempt, failure: Failure): Promise<void> {

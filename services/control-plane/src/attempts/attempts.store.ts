@@ -17,16 +17,69 @@ export async function findOpenAttempt(
 
 export async function insertAttempt(
   db: Database,
-  attempt: { videoId: string; number: number },
+  { videoId, number, claimId }: { videoId: string; number: number; claimId?: string | undefined },
   leaseSeconds: number,
 ): Promise<void> {
   await db
     .insertInto('attempts')
-    .values({ video_id: attempt.videoId, number: attempt.number, lease_expires_at: inSeconds(leaseSeconds) })
+    .values({
+      ...{ video_id: videoId, number, claim_id: claimId ?? null },
+      lease_expires_at: inSeconds(leaseSeconds),
+    })
     .execute();
 }
 
-/** Renews the lease of an open attempt without tasks. Resolves with whether there is one. */
+/** The attempt that a claim has begun, even if it has ended; undefined if the claim has begun none. */
+export async function findClaimedAttempt(
+  trx: Database,
+  videoId: string,
+  claimId: string,
+): Promise<number | undefined> {
+  const row = await trx
+    .selectFrom('attempts')
+    .select('number')
+    .where('video_id', '=', videoId)
+    .where('claim_id', '=', claimId)
+    .executeTakeFirst();
+  return row?.number;
+}
+
+/** Begins the lease of an attempt again if it is open, has no tasks and its engine has not reported anything. Resolves with whether it is so. */
+export async function repeatAttempt(
+  trx: Database,
+  attempt: { videoId: string; number: number },
+  leaseSeconds: number,
+): Promise<boolean> {
+  const result = await trx
+    .updateTable('attempts')
+    .set({ lease_expires_at: inSeconds(leaseSeconds) })
+    .where('video_id', '=', attempt.videoId)
+    .where('number', '=', attempt.number)
+    .where('outcome', 'is', null)
+    .where('plan', 'is', null)
+    .where('heard', '=', false)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Attempts in a row, up to the open one, whose engine has not reported anything; 0 if the engine of the open one has. */
+export async function countUnheard(trx: Database, videoId: string): Promise<number> {
+  const { count } = await trx
+    .selectFrom('attempts')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('video_id', '=', videoId)
+    .where('heard', '=', false)
+    .where((eb) => eb.or([eb('outcome', 'is', null), eb('outcome', '=', 'lease_expired')]))
+    .where(
+      'number',
+      '>',
+      sql<number>`coalesce((select max(number) from attempts where video_id = ${videoId} and heard), 0)`,
+    )
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Renews the lease of an open attempt without tasks, of which its engine has reported something. Resolves with whether there is one. */
 export async function renewAttempt(
   db: Database,
   attempt: { videoId: string; number: number },
@@ -34,7 +87,7 @@ export async function renewAttempt(
 ): Promise<boolean> {
   const result = await db
     .updateTable('attempts')
-    .set({ lease_expires_at: inSeconds(leaseSeconds) })
+    .set({ lease_expires_at: inSeconds(leaseSeconds), heard: true })
     .where('video_id', '=', attempt.videoId)
     .where('number', '=', attempt.number)
     .where('outcome', 'is', null)

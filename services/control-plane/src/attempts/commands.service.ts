@@ -2,7 +2,7 @@ import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
-import { COMMAND_LEASE_SECONDS, type DueWork } from '../background/due-loop.ts';
+import { COMMAND_LEASE_SECONDS, COMMANDS_IN_QUEUE, type DueWork } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
@@ -39,7 +39,8 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 
   claim(limit: number): Promise<DueCommand[]> {
-    return claimDueCommands(this.#db, limit, COMMAND_LEASE_SECONDS);
+    const leaseSeconds = COMMAND_LEASE_SECONDS;
+    return claimDueCommands(this.#db, { limit, perWorkspace: COMMANDS_IN_QUEUE, leaseSeconds });
   }
 
   /** Publishes a command. Without a confirm the command stays due and is published again: engines ignore the second one. */
@@ -73,9 +74,9 @@ export class TranscodeCommands implements DueWork<DueCommand> {
     return makeAllDue(this.#db);
   }
 
-  /** The commands that are due and not published. */
+  /** The commands that are due and not published, except those that wait for room in the queue. */
   backlog(): Promise<Backlog> {
-    return findCommandBacklog(this.#db);
+    return findCommandBacklog(this.#db, COMMANDS_IN_QUEUE);
   }
 
   async #makeDueAgain(commands: UnclaimedCommand[]): Promise<void> {

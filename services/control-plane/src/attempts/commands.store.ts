@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
+import { type Backlog, inSeconds, isDue } from '../db/due-rows.ts';
+import { claimable, claimInTurn, findClaimableBacklog } from '../db/fair-claims.ts';
 
 /** A transcode command that is due. `dueAt` identifies the command: a later one of the video is due at another time. */
 export type DueCommand = {
@@ -14,23 +15,38 @@ export type DueCommand = {
 /** A published command that no engine has claimed. */
 export type UnclaimedCommand = { videoId: string; publishedAt: Date };
 
-/** Claims up to `limit` commands that are due, in the order of their due times. */
+/**
+ * Claims up to `limit` commands that are due, as long as fewer than `perWorkspace` of each workspace wait in the queue: those of the
+ * workspaces with the fewest in the queue first.
+ */
 export async function claimDueCommands(
   db: Database,
-  limit: number,
-  leaseSeconds: number,
+  { limit, perWorkspace, leaseSeconds }: { limit: number; perWorkspace: number; leaseSeconds: number },
 ): Promise<DueCommand[]> {
-  const { rows } = await sql<DueCommand>`
-    with due as (
-      select id from videos where ${isDue('command_due_at', 'command_claimed_until')}
-      order by command_due_at limit ${limit}
-      for update skip locked
-    )
-    update videos video set command_claimed_until = ${inSeconds(leaseSeconds)}
-    from due where video.id = due.id
-    returning video.id as "videoId", workspace_id as "workspaceId", size as "sourceBytes",
-      waiting_since as "waitingSince", command_due_at as "dueAt"`.execute(db);
-  return rows;
+  const isUnclaimed = isDue('command_due_at', 'command_claimed_until');
+  const { rows } = await sql<{ any: boolean }>`
+    select exists (select from videos where ${isUnclaimed}) as any`.execute(db);
+  if (!rows[0]?.any) return [];
+  return claimInTurn(db, 'command', async (trx) => {
+    const { rows } = await sql<DueCommand>`
+      with recursive ${claimable({
+        ...{ table: 'videos', key: ['id'], group: 'workspace_id', due: 'command_due_at' },
+        ...{ isDue: isUnclaimed, perGroup: perWorkspace, limit },
+        running: (workspaceId) => sql<number>`select (${inQueue(workspaceId)}) + count(*) from videos
+          where workspace_id = ${workspaceId} and command_claimed_until > now()`,
+      })}
+      update videos video set command_claimed_until = ${inSeconds(leaseSeconds)}
+      from claimable where video.id = claimable.id
+      returning video.id as "videoId", workspace_id as "workspaceId", size as "sourceBytes",
+        waiting_since as "waitingSince", command_due_at as "dueAt"`.execute(trx);
+    return rows;
+  });
+}
+
+/** The published commands of a workspace that no engine has claimed. */
+function inQueue(workspaceId: RawBuilder<string>) {
+  return sql<number>`select count(*) from videos
+    where workspace_id = ${workspaceId} and command_due_at is null and command_published_at is not null and ${isWaiting}`;
 }
 
 /** Records that the queue has a command, unless a later one is due by now. */
@@ -101,13 +117,12 @@ export async function findLatestClaimedWaitingSince(db: Database): Promise<Date 
   return row?.waiting_since ?? null;
 }
 
-/** The due commands, including those being published. */
-export async function findCommandBacklog(db: Database): Promise<Backlog> {
-  return db
-    .selectFrom('videos')
-    .select([sql<number>`count(*)`.as('count'), secondsSince(sql`min(command_due_at)`).as('oldestSeconds')])
-    .where('command_due_at', '<=', sql<Date>`now()`)
-    .executeTakeFirstOrThrow();
+/** The due commands, including those being published, of the workspaces that have fewer than `perWorkspace` in the queue. */
+export function findCommandBacklog(db: Database, perWorkspace: number): Promise<Backlog> {
+  return findClaimableBacklog(db, {
+    ...{ table: 'videos', group: 'workspace_id', due: 'command_due_at' },
+    ...{ running: inQueue, perGroup: perWorkspace },
+  });
 }
 
 /** The open attempt of the video in the outer query. */

@@ -10,6 +10,12 @@ const RENEW_MS = 10_000;
 /** How long a renewed claim lasts: the work of a process that was killed is due again after that time. */
 export const RENEWED_CLAIM_SECONDS = 30;
 
+/**
+ * Commands of one workspace that wait in a queue at the same time. The others wait in the database, so that no workspace fills the queue
+ * before those of others. Engines take the next one as soon as it is published, which takes milliseconds.
+ */
+export const COMMANDS_IN_QUEUE = 4;
+
 /** How long a control plane holds a due command while it publishes it. Longer than the message bus waits for a confirm. */
 export const COMMAND_LEASE_SECONDS = 30;
 

@@ -27,6 +27,9 @@ import * as webhookRequests from './migrations/20261126-webhook-requests.ts';
 import * as retries from './migrations/20261127-retries.ts';
 import * as posters from './migrations/20261128-posters.ts';
 import * as engineTasks from './migrations/20261129-engine-tasks.ts';
+import * as claimIds from './migrations/20261130-claim-ids.ts';
+import * as fairClaims from './migrations/20261130-fair-claims.ts';
+import * as undiscardedUploads from './migrations/20261130-undiscarded-uploads.ts';
 
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -54,6 +57,9 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261127-retries': retries,
   '20261128-posters': posters,
   '20261129-engine-tasks': engineTasks,
+  '20261130-claim-ids': claimIds,
+  '20261130-fair-claims': fairClaims,
+  '20261130-undiscarded-uploads': undiscardedUploads,
 };
 
 /** Databases of versions before the first release have this migration. */

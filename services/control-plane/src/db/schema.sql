@@ -29,6 +29,8 @@ create table attempts (
   finished_at timestamp(3) with time zone,
   plan jsonb,
   source_sha256 text,
+  claim_id text,
+  heard boolean not null default false,
   constraint attempts_pkey PRIMARY KEY (video_id, number),
   constraint attempts_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint attempts_number_check CHECK ((number > 0)),
@@ -161,10 +163,15 @@ create table imports (
   next_try_at timestamp(3) with time zone,
   failure text,
   started_over boolean not null default false,
+  claim_id text,
+  workspace text not null default ''::text,
   constraint imports_pkey PRIMARY KEY (video_id),
   constraint imports_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
   constraint due_or_erased CHECK (((due_at IS NULL) = (request IS NULL)))
 );
+CREATE INDEX imports_by_claim ON public.imports USING btree (claim_id) WHERE (claim_id IS NOT NULL);
+CREATE INDEX imports_by_turn ON public.imports USING btree (workspace, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX imports_claimed ON public.imports USING btree (workspace) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX imports_due ON public.imports USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 create table maintenance_steps (
@@ -242,6 +249,7 @@ create table resumable_uploads (
   checkpoint jsonb,
   ended_at timestamp(3) with time zone,
   end_reason text,
+  claim_id text,
   constraint resumable_uploads_pkey PRIMARY KEY (transfer_id),
   constraint resumable_uploads_video_id_fkey FOREIGN KEY (video_id) REFERENCES upload_tickets(video_id) ON DELETE CASCADE,
   constraint ended_has_a_reason CHECK (((ended_at IS NULL) = (end_reason IS NULL))),
@@ -268,6 +276,10 @@ create table tasks (
   started_at timestamp(3) with time zone,
   started_renditions jsonb not null default '{}'::jsonb,
   result jsonb,
+  claim_id text,
+  heard boolean not null default false,
+  unheard_tries integer not null default 0,
+  workspace text not null default ''::text,
   constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
@@ -279,6 +291,8 @@ create table tasks (
 CREATE INDEX tasks_by_command ON public.tasks USING btree (command_due_at) WHERE (command_due_at IS NOT NULL);
 CREATE INDEX tasks_by_lease ON public.tasks USING btree (lease_expires_at) WHERE (lease_expires_at IS NOT NULL);
 CREATE INDEX tasks_by_publication ON public.tasks USING btree (command_published_at) WHERE (command_published_at IS NOT NULL);
+CREATE INDEX tasks_by_turn ON public.tasks USING btree (workspace, command_due_at) WHERE (command_due_at IS NOT NULL);
+CREATE INDEX tasks_with_command ON public.tasks USING btree (workspace) WHERE ((command_published_at IS NOT NULL) OR (command_claimed_until IS NOT NULL));
 
 create table upload_tickets (
   video_id text not null,
@@ -292,6 +306,8 @@ create table upload_tickets (
   reserved_bytes bigint not null default 0,
   extension_seconds integer,
   latest_expires_at timestamp(3) with time zone,
+  claim_id text,
+  undiscarded_bytes bigint not null default 0,
   constraint upload_tickets_token_hash_key UNIQUE (token_hash),
   constraint upload_tickets_pkey PRIMARY KEY (video_id),
   constraint upload_tickets_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
@@ -382,12 +398,15 @@ create table videos (
   constraint videos_progress_check CHECK (((progress >= 0) AND (progress <= 100))),
   constraint videos_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'processing'::text, 'ready'::text, 'failed'::text])))
 );
+CREATE INDEX videos_being_commanded ON public.videos USING btree (workspace_id) WHERE (command_claimed_until IS NOT NULL);
 CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environment, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_sealing_key ON public.videos USING btree (split_part(content_key, '.'::text, 1) COLLATE "C", id) WHERE (content_key IS NOT NULL);
 CREATE INDEX videos_by_tag ON public.videos USING gin (workspace_id, tags) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_by_turn ON public.videos USING btree (workspace_id, command_due_at) WHERE (command_due_at IS NOT NULL);
 CREATE INDEX videos_by_wait ON public.videos USING btree (waiting_since DESC) WHERE ((waiting_since IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_by_workspace ON public.videos USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_commanded ON public.videos USING btree (workspace_id) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL) AND (command_due_at IS NULL));
 CREATE INDEX videos_processing ON public.videos USING btree (command_published_at) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL));
 CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environment) INCLUDE (storage_bytes) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));

@@ -226,12 +226,16 @@ type UploadTicketsTable = {
   /** The transfer that leases the ticket; null before the first and after one that was aborted. */
   transfer_id: string | null;
   lease_expires_at: Date | null;
+  /** The id of the claim of the latest form; null if its engine sent none. */
+  claim_id: string | null;
   /** Bytes that the latest transfer announced, or else its maximum. */
   announced_bytes: number | null;
   /** The size of the file, if the client declared it. The file cannot be larger. */
   declared_bytes: number | null;
   /** Bytes of the quota reserved for the file, until the ticket ends: the declared ones, or those of the latest transfer. */
   reserved_bytes: Generated<number>;
+  /** Bytes of ended transfers that may still be stored. They count against the quota until a purge has removed them. */
+  undiscarded_bytes: Generated<number>;
   /** When the upload completed. The token cannot be used again. */
   used_at: Date | null;
   /** Progress of a resumable upload makes the ticket valid for this long, up to the latest expiry; null in old rows. */
@@ -242,6 +246,10 @@ export type UploadTicketRow = Selectable<UploadTicketsTable>;
 
 type ImportsTable = {
   video_id: string;
+  /** The id of the workspace of the video. Empty in rows that an earlier version has inserted. */
+  workspace: Generated<string>;
+  /** The id of the latest claim; null if its engine sent none. */
+  claim_id: string | null;
   /** The URL without its query: what the record shows. */
   shown_url: string;
   /** Sealed JSON with the URL and the headers; erased when the import ends. */
@@ -274,6 +282,8 @@ type ResumableUploadsTable = {
   metadata: string;
   /** Counts how often an engine has opened it. The fencing token of what engines report. */
   epoch: Generated<number>;
+  /** The id of the claim that has begun the epoch; null if its engine sent none. */
+  claim_id: string | null;
   /** Its progress in the object store; null before an engine has opened it. */
   checkpoint: JSONColumnType<Checkpoint> | null;
   ended_at: Date | null;
@@ -288,6 +298,10 @@ type AttemptsTable = {
   started_at: CreatedAt;
   /** Infinity once the attempt has tasks, which have leases of their own. */
   lease_expires_at: Date;
+  /** The id of its claim; null if its engine sent none. */
+  claim_id: string | null;
+  /** Whether the engine has reported anything about it. */
+  heard: Generated<boolean>;
   /** Set while the attempt is divided into tasks. */
   plan: JSONColumnType<TranscodePlan> | null;
   /** The hash that the planning engine computed; null if the hash was known before. */
@@ -301,6 +315,8 @@ export type AttemptRow = Selectable<AttemptsTable>;
 /** The tasks of open attempts. */
 type TasksTable = {
   video_id: string;
+  /** The id of the workspace of the video. Empty in rows that an earlier version has inserted. */
+  workspace: Generated<string>;
   attempt: number;
   /** Its number in the plan. */
   number: number;
@@ -313,6 +329,12 @@ type TasksTable = {
   tries: Generated<number>;
   /** Failed tries; handed-back ones do not count. */
   failed_tries: Generated<number>;
+  /** The id of the claim of the latest try; null if its engine sent none. */
+  claim_id: string | null;
+  /** Whether the engine has reported anything about this try. */
+  heard: Generated<boolean>;
+  /** Tries in a row whose lease expired before the engine reported anything. */
+  unheard_tries: Generated<number>;
   /** When an engine may begin the next try. */
   due_at: Generated<Date>;
   /** When a command is to be published; null when none is. Its claim expires at `command_claimed_until`. */

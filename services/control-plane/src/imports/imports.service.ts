@@ -1,6 +1,7 @@
 import { IMPORT_FAILURES, type ImportFailureCode } from '@framelane/contracts/failures';
 import type {
   ClaimedImport,
+  ClaimImportRequest,
   EndImportTryRequest,
   ImportProgressRequest,
   ImportTryFailure,
@@ -22,6 +23,7 @@ import {
   beginTransfer,
   claimDueImport,
   type DueImport,
+  doesOtherImportWait,
   findExpiredImports,
   findImportBacklog,
   insertImport,
@@ -108,17 +110,21 @@ export class ImportsService {
     };
   }
 
-  /** Claims an import that is due, with a new transfer. Null if none is due. */
-  async claim(): Promise<ClaimedImport | null> {
+  /** Claims an import that is due, with a new transfer. A repeat of the claim gets the same one. Null if none is due. */
+  async claim({ claimId }: ClaimImportRequest): Promise<ClaimedImport | null> {
     const { leaseSeconds } = this.#limits;
-    const expiredClaims = this.#leaseGrace.hasPassed(leaseSeconds) ? 'ended' : 'may_live';
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
-      const due = await claimDueImport(this.#db, leaseSeconds, expiredClaims);
+      const due = await claimDueImport(this.#db, { claimId, leaseSeconds }, this.#expiredClaims);
       if (due === undefined) return null;
-      const claimed = await this.#begin(due);
+      const claimed = await this.#begin(due, claimId);
       if (claimed !== null) return claimed;
     }
     return null;
+  }
+
+  /** Whether an import waits whose workspace has fewer running imports than this one. */
+  doesOtherWait(workspaceId: string): Promise<boolean> {
+    return doesOtherImportWait(this.#db, workspaceId, this.#expiredClaims);
   }
 
   /** Stores the progress of a transfer and renews its lease. Resolves with whether the transfer is current. */
@@ -162,6 +168,10 @@ export class ImportsService {
     return findImportBacklog(this.#db);
   }
 
+  get #expiredClaims(): 'ended' | 'may_live' {
+    return this.#leaseGrace.hasPassed(this.#limits.leaseSeconds) ? 'ended' : 'may_live';
+  }
+
   /** Fails the video of an import that no transfer can complete. */
   async #fail(videoId: string, code: ImportFailureCode): Promise<void> {
     const failed = await this.#lifecycle.transaction(async (trx) => {
@@ -176,14 +186,14 @@ export class ImportsService {
    * Leases the ticket of a claimed import. Null if the workspace has too many uploads or has used up a quota, or if the video no
    * longer accepts a file.
    */
-  async #begin(due: DueImport): Promise<ClaimedImport | null> {
-    const { videoId, request, transferId, ...rest } = due;
+  async #begin(due: DueImport, claimId: string | undefined): Promise<ClaimedImport | null> {
+    const { videoId, request, transferId, secondsLeft, tries, startedOver } = due;
     if (transferId !== null) await this.#tickets.release({ videoId, transferId });
     try {
-      const lease = await this.#tickets.redeemForImport(videoId);
+      const lease = await this.#tickets.redeemForImport(videoId, claimId);
       await beginTransfer(this.#db, { videoId, transferId: lease.transferId });
       const source: ImportSource = JSON.parse((await this.#sealingKeys.open(request)).toString());
-      return { ...lease, ...rest, ...source };
+      return { ...lease, ...{ secondsLeft, tries, startedOver }, ...source };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (error.code === 'quota_exceeded') {

@@ -1,12 +1,13 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
+import { claimable, claimInTurn, workspaceOf } from '../db/fair-claims.ts';
 import type { ImportRow } from '../db/schema.ts';
 
 /** An import and its transfer. */
 export type ImportTransfer = { videoId: string; transferId: string };
 
-/** A claimed import. `transferId` is that of the previous claim. */
+/** A claimed import. `transferId` is that of the previous claim, if this one has not begun a transfer. */
 export type DueImport = {
   videoId: string;
   /** Sealed. */
@@ -29,6 +30,7 @@ export async function insertImport(
     .insertInto('imports')
     .values({
       video_id: videoId,
+      workspace: workspaceOf(videoId),
       shown_url: shownUrl,
       request,
       deadline: inSeconds(deadlineSeconds),
@@ -37,30 +39,89 @@ export async function insertImport(
     .execute();
 }
 
-/**
- * Claims the import that is due for the longest time, before its deadline. During the lease grace, an expired claim counts as
- * live: its engine may have been unable to renew it.
- */
-export async function claimDueImport(
-  db: Database,
-  leaseSeconds: number,
-  expiredClaims: 'ended' | 'may_live',
-): Promise<DueImport | undefined> {
-  const isFree =
+/** A claim of an import. Engines of earlier versions send no id. */
+type ImportClaim = { claimId?: string | undefined; leaseSeconds: number };
+
+const DUE_IMPORT = sql`import.video_id as "videoId", request, tries, started_over as "startedOver",
+  extract(epoch from deadline - now())::float8 as "secondsLeft",
+  case when claim_id = (select claim_id from upload_tickets where video_id = import.video_id) then null
+    else transfer_id end as "transferId"`;
+
+/** Whether an import is due, before its deadline, and not claimed. During the lease grace, an expired claim counts as live. */
+function isFree(expiredClaims: 'ended' | 'may_live') {
+  const isUnclaimed =
     expiredClaims === 'ended'
       ? isDue('due_at', 'claimed_until')
       : sql<boolean>`(due_at <= now() and claimed_until is null)`;
-  const { rows } = await sql<DueImport>`
-    with due as (
-      select video_id from imports where ${isFree} and deadline > now()
-      order by due_at limit 1
-      for update skip locked
-    )
-    update imports import set claimed_until = ${inSeconds(leaseSeconds)}
-    from due where import.video_id = due.video_id
-    returning import.video_id as "videoId", request, transfer_id as "transferId", tries, started_over as "startedOver",
-      extract(epoch from deadline - now())::float8 as "secondsLeft"`.execute(db);
-  return rows[0];
+  return sql<boolean>`(${isUnclaimed} and deadline > now())`;
+}
+
+/** The imports that engines fetch for a workspace. */
+function running(workspaceId: RawBuilder<string>) {
+  return sql<number>`select count(*) from imports claimed where claimed.workspace = ${workspaceId} and claimed_until > now()`;
+}
+
+/**
+ * Claims an import before its deadline, or finds the one that this claim has: of the workspaces with the fewest running imports the one that has been due for longest. During the
+ * lease grace, an expired claim counts as live: its engine may have been unable to renew it.
+ */
+export async function claimDueImport(
+  db: Database,
+  { claimId, leaseSeconds }: ImportClaim,
+  expiredClaims: 'ended' | 'may_live',
+): Promise<DueImport | undefined> {
+  const isClaimable = isFree(expiredClaims);
+  const { rows } = await sql<{ any: boolean }>`
+    select exists (select from imports where ${isClaimable} or claim_id = ${claimId ?? null}) as any`.execute(
+    db,
+  );
+  if (!rows[0]?.any) return undefined;
+  return claimInTurn(db, 'import', async (trx) => {
+    const repeated = await repeatImportClaim(trx, { claimId, leaseSeconds });
+    if (repeated !== undefined) return repeated ?? undefined;
+    const { rows } = await sql<DueImport>`
+      with recursive ${claimable({
+        ...{ table: 'imports', key: ['video_id'], group: 'workspace', due: 'due_at' },
+        ...{ isDue: isClaimable, running, limit: 1 },
+      })}
+      update imports import set claimed_until = ${inSeconds(leaseSeconds)}, claim_id = ${claimId ?? null}
+      from claimable where import.video_id = claimable.video_id
+      returning ${DUE_IMPORT}`.execute(trx);
+    return rows[0];
+  });
+}
+
+/** Renews the lease of the import that has this claim, and resolves with it. Null if the try has ended: nobody waits for the response. */
+async function repeatImportClaim(
+  trx: Database,
+  { claimId, leaseSeconds }: ImportClaim,
+): Promise<DueImport | null | undefined> {
+  if (claimId === undefined) return undefined;
+  const { rows } = await sql<DueImport & { isClaimed: boolean }>`
+    update imports import
+    set claimed_until = case when claimed_until > now() then ${inSeconds(leaseSeconds)} else claimed_until end
+    where claim_id = ${claimId}
+    returning ${DUE_IMPORT}, coalesce(claimed_until > now(), false) as "isClaimed"`.execute(trx);
+  const [found] = rows;
+  return found && (found.isClaimed ? found : null);
+}
+
+/** Whether an import waits whose workspace has fewer running imports than this one. */
+export async function doesOtherImportWait(
+  db: Database,
+  workspaceId: string,
+  expiredClaims: 'ended' | 'may_live',
+): Promise<boolean> {
+  const { rows } = await sql<{ waits: boolean }>`
+    with recursive ${claimable({
+      ...{ table: 'imports', key: ['video_id'], group: 'workspace', due: 'due_at' },
+      ...{ isDue: isFree(expiredClaims), running, limit: 1 },
+    })}
+    select exists (
+      select from claimable join imports using (video_id)
+      where imports.workspace <> ${workspaceId} and (${running(sql`imports.workspace`)}) < (${running(sql`${workspaceId}`)})
+    ) as waits`.execute(db);
+  return rows[0]?.waits ?? false;
 }
 
 /** Stores the transfer of a claimed import, which begins at the first byte. */
@@ -76,7 +137,7 @@ export async function beginTransfer(db: Database, { videoId, transferId }: Impor
 export async function postpone(db: Database, videoId: string, seconds: number): Promise<void> {
   await db
     .updateTable('imports')
-    .set({ due_at: inSeconds(seconds), claimed_until: null })
+    .set({ due_at: inSeconds(seconds), claimed_until: null, claim_id: null })
     .where('video_id', '=', videoId)
     .where('due_at', 'is not', null)
     .execute();

@@ -1,9 +1,11 @@
 import {
   announceEngineRequest,
   checkAttemptRequest,
+  checkImportsRequest,
   checkTaskRequest,
   checkTransferRequest,
   claimAttemptRequest,
+  claimImportRequest,
   claimTaskRequest,
   completeTransferRequest,
   createResumableRequest,
@@ -73,8 +75,8 @@ export function internalApi(
     res.json({ current: await tickets.isCurrent(read(checkTransferRequest, req.body)) });
   });
 
-  router.post(INTERNAL_PATHS.claimImport, async (_req, res) => {
-    res.json({ import: await imports.claim() });
+  router.post(INTERNAL_PATHS.claimImport, async (req, res) => {
+    res.json({ import: await imports.claim(read(claimImportRequest, req.body)) });
   });
 
   router.post(INTERNAL_PATHS.importProgress, async (req, res) => {
@@ -84,6 +86,11 @@ export function internalApi(
   router.post(INTERNAL_PATHS.endImportTry, async (req, res) => {
     await imports.endTry(read(endImportTryRequest, req.body));
     res.status(204).end();
+  });
+
+  router.post(INTERNAL_PATHS.checkImports, async (req, res) => {
+    const { workspaceId } = read(checkImportsRequest, req.body);
+    res.json({ waiting: await imports.doesOtherWait(workspaceId) });
   });
 
   router.post(INTERNAL_PATHS.createResumable, async (req, res) => {
@@ -106,7 +113,7 @@ export function internalApi(
   });
 
   router.post(INTERNAL_PATHS.claimAttempt, async (req, res) => {
-    res.json(await attempts.claim(read(claimAttemptRequest, req.body).videoId));
+    res.json(await attempts.claim(read(claimAttemptRequest, req.body)));
   });
 
   router.post(INTERNAL_PATHS.checkAttempt, async (req, res) => {

@@ -65,7 +65,8 @@ export async function findUsed(
         where workspace_id = ${workspaceId} and deleted_at is null and ${stored}) as stored,
       (select count(*) as uploads,
           coalesce(sum(reserved_bytes) filter (where id is distinct from ${apartFrom}), 0)::bigint
-            as "reservedBytes"
+            as "reservedBytes",
+          coalesce(sum(undiscarded_bytes), 0)::bigint as "undiscardedBytes"
         from videos join upload_tickets on video_id = id
         where workspace_id = ${workspaceId} and environment in ('live', 'test') and status = 'uploading'
           and deleted_at is null and (expires_at > now() or transfer_id is not null)) as open,

@@ -10,7 +10,10 @@ import {
   type Used,
 } from './quotas.ts';
 
-const NOTHING: Used = { storedBytes: 0, reservedBytes: 0, transcodedMs: 0, videos: 0, uploads: 0 };
+const NOTHING: Used = {
+  ...{ storedBytes: 0, reservedBytes: 0, undiscardedBytes: 0 },
+  ...{ transcodedMs: 0, videos: 0, uploads: 0 },
+};
 
 /** The figures and the message of the refusal; null if there is room. */
 function refusal(quotas: Partial<Quotas>, used: Partial<Used>, bytes: number | null = null) {
@@ -23,6 +26,16 @@ function refusal(quotas: Partial<Quotas>, used: Partial<Used>, bytes: number | n
     return { ...error.options.extra, message: error.message };
   }
 }
+
+test('room that is left once ended uploads are discarded is a reason to retry', () => {
+  const quotas = { ...UNLIMITED, storedBytes: 100 };
+  const used = { ...NOTHING, storedBytes: 50, reservedBytes: 20, undiscardedBytes: 20 };
+  const check = (bytes: number) => () => requireRoomForVideo(quotas, used, bytes);
+  expect(check(10)).not.toThrow();
+  expect(check(11)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(check(30)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(check(31)).toThrow(expect.objectContaining({ code: 'quota_exceeded' }));
+});
 
 describe('room for a video', () => {
   test('is unlimited without quotas', () => {
@@ -84,9 +97,16 @@ describe('room for a video', () => {
 });
 
 test('limits are shown with the usage that counts against them', () => {
-  const used: Used = { storedBytes: 1, reservedBytes: 2, transcodedMs: 61_234, videos: 3, uploads: 4 };
+  const used: Used = {
+    storedBytes: 1,
+    reservedBytes: 2,
+    undiscardedBytes: 7,
+    transcodedMs: 61_234,
+    videos: 3,
+    uploads: 4,
+  };
   expect(toLimits({ ...UNLIMITED, storedBytes: 10, fileBytes: 5 }, used)).toEqual({
-    storedBytes: { limit: 10, used: 1, reserved: 2 },
+    storedBytes: { limit: 10, used: 1, reserved: 9 },
     transcodedMinutes: { limit: null, used: 1.021 },
     videos: { limit: null, used: 3 },
     uploads: { limit: null, used: 4 },

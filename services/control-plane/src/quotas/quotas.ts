@@ -1,5 +1,5 @@
 import type { components } from '@framelane/openapi/types';
-import { Problem } from '@framelane/service-kit/problem';
+import { Problem, unavailable } from '@framelane/service-kit/problem';
 
 /** The quotas of a workspace with the usage that counts against them. */
 export type Limits = components['schemas']['Limits'];
@@ -21,6 +21,8 @@ export type Used = {
   storedBytes: number;
   /** Bytes that open tickets reserve for their files. */
   reservedBytes: number;
+  /** Bytes of ended transfers that are being discarded. */
+  undiscardedBytes: number;
   /** In this calendar month (UTC). */
   transcodedMs: number;
   videos: number;
@@ -31,7 +33,11 @@ export type Used = {
 /** The maximum and the used amount of each quota, as the API shows them. */
 export function toLimits(quotas: Quotas, used: Used): Limits {
   return {
-    storedBytes: { limit: quotas.storedBytes, used: used.storedBytes, reserved: used.reservedBytes },
+    storedBytes: {
+      limit: quotas.storedBytes,
+      used: used.storedBytes,
+      reserved: used.reservedBytes + used.undiscardedBytes,
+    },
     transcodedMinutes: { limit: quotas.transcodedMinutes, used: toMinutes(used.transcodedMs) },
     videos: { limit: quotas.videos, used: used.videos },
     uploads: { limit: quotas.uploads, used: used.uploads },
@@ -55,16 +61,19 @@ export function requireFileSize({ fileBytes }: Quotas, bytes: number): void {
 
 /**
  * Throws 403 `quota_exceeded` unless the workspace may store `bytes` more; if the size is unknown, at least one byte
- * more.
+ * more. Throws 503 if it may do so as soon as ended transfers are discarded, which takes seconds.
  */
 export function requireRoomForBytes(
   { storedBytes }: Quotas,
-  used: Pick<Used, 'storedBytes' | 'reservedBytes'>,
+  used: Pick<Used, 'storedBytes' | 'reservedBytes' | 'undiscardedBytes'>,
   bytes: number | null,
 ): void {
+  if (storedBytes === null) return;
   const taken = used.storedBytes + used.reservedBytes;
-  if (storedBytes !== null && taken + (bytes ?? 1) > storedBytes) {
-    throw exceeded('storedBytes', storedBytes, taken, bytes);
+  const room = storedBytes - taken - (bytes ?? 1);
+  if (room < 0) throw exceeded('storedBytes', storedBytes, taken, bytes);
+  if (used.undiscardedBytes > room) {
+    throw unavailable('Earlier uploads of this workspace are being removed. Retry later.');
   }
 }
 

@@ -1,7 +1,7 @@
 import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
-import { COMMAND_LEASE_SECONDS, type DueWork } from '../background/due-loop.ts';
+import { COMMAND_LEASE_SECONDS, COMMANDS_IN_QUEUE, type DueWork } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
@@ -36,7 +36,8 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
   }
 
   claim(limit: number): Promise<DueTaskCommand[]> {
-    return claimDueTaskCommands(this.#db, limit, COMMAND_LEASE_SECONDS);
+    const leaseSeconds = COMMAND_LEASE_SECONDS;
+    return claimDueTaskCommands(this.#db, { limit, perWorkspace: COMMANDS_IN_QUEUE, leaseSeconds });
   }
 
   /** Publishes a command. Without a confirm the command stays due and is published again. */
@@ -62,8 +63,8 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
     return makeAllTaskCommandsDue(this.#db);
   }
 
-  /** The commands that are due and not published. */
+  /** The commands that are due and not published, except those that wait for room in the queue. */
   backlog(): Promise<Backlog> {
-    return findTaskCommandBacklog(this.#db);
+    return findTaskCommandBacklog(this.#db, COMMANDS_IN_QUEUE);
   }
 }

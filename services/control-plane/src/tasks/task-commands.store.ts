@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
+import { type Backlog, inSeconds, isDue } from '../db/due-rows.ts';
+import { claimable, claimInTurn, findClaimableBacklog } from '../db/fair-claims.ts';
 
 /** A command that is due, and the task whose row holds it. An engine that gets it may claim another task of the video. */
 export type DueTaskCommand = {
@@ -12,24 +13,39 @@ export type DueTaskCommand = {
   dueAt: Date;
 };
 
-/** Claims up to `limit` commands that are due, in the order of their due times. */
+/**
+ * Claims up to `limit` commands that are due, as long as fewer than `perWorkspace` of each workspace wait in the queue: those of the
+ * workspaces with the fewest in the queue first.
+ */
 export async function claimDueTaskCommands(
   db: Database,
-  limit: number,
-  leaseSeconds: number,
+  { limit, perWorkspace, leaseSeconds }: { limit: number; perWorkspace: number; leaseSeconds: number },
 ): Promise<DueTaskCommand[]> {
-  const { rows } = await sql<DueTaskCommand>`
-    with due as (
-      select video_id, attempt, number from tasks where ${isDue('command_due_at', 'command_claimed_until')}
-      order by command_due_at, number limit ${limit}
-      for update skip locked
-    )
-    update tasks task set command_claimed_until = ${inSeconds(leaseSeconds)}
-    from due join videos on videos.id = due.video_id
-    where task.video_id = due.video_id and task.attempt = due.attempt and task.number = due.number
-    returning task.video_id as "videoId", task.attempt, task.number as task, videos.workspace_id as "workspaceId",
-      videos.size as "sourceBytes", task.command_due_at as "dueAt"`.execute(db);
-  return rows;
+  const isUnclaimed = isDue('command_due_at', 'command_claimed_until');
+  const { rows } = await sql<{ any: boolean }>`
+    select exists (select from tasks where ${isUnclaimed}) as any`.execute(db);
+  if (!rows[0]?.any) return [];
+  return claimInTurn(db, 'task command', async (trx) => {
+    const { rows } = await sql<DueTaskCommand>`
+      with recursive ${claimable({
+        ...{ table: 'tasks', key: ['video_id', 'attempt', 'number'], group: 'workspace' },
+        ...{ due: 'command_due_at', isDue: isUnclaimed, perGroup: perWorkspace, limit },
+        running: (workspaceId) => sql<number>`select (${inQueue(workspaceId)}) + count(*) from tasks
+          where workspace = ${workspaceId} and command_claimed_until > now()`,
+      })}
+      update tasks task set command_claimed_until = ${inSeconds(leaseSeconds)}
+      from claimable due join videos on videos.id = due.video_id
+      where task.video_id = due.video_id and task.attempt = due.attempt and task.number = due.number
+      returning task.video_id as "videoId", task.attempt, task.number as task, videos.workspace_id as "workspaceId",
+        videos.size as "sourceBytes", task.command_due_at as "dueAt"`.execute(trx);
+    return rows;
+  });
+}
+
+/** The published commands of a workspace whose tasks wait. */
+function inQueue(workspaceId: RawBuilder<string>) {
+  return sql<number>`select count(*) from tasks queued
+    where queued.workspace = ${workspaceId} and command_published_at is not null`;
 }
 
 /** Records that the queue has a command, unless the task was claimed meanwhile or a later command is due. */
@@ -78,11 +94,10 @@ export async function makeAllTaskCommandsDue(db: Database): Promise<void> {
     .execute();
 }
 
-/** The due commands, including those being published. */
-export async function findTaskCommandBacklog(db: Database): Promise<Backlog> {
-  return db
-    .selectFrom('tasks')
-    .select([sql<number>`count(*)`.as('count'), secondsSince(sql`min(command_due_at)`).as('oldestSeconds')])
-    .where('command_due_at', '<=', sql<Date>`now()`)
-    .executeTakeFirstOrThrow();
+/** The due commands, including those being published, of the workspaces that have fewer than `perWorkspace` in the queue. */
+export function findTaskCommandBacklog(db: Database, perWorkspace: number): Promise<Backlog> {
+  return findClaimableBacklog(db, {
+    ...{ table: 'tasks', group: 'workspace', due: 'command_due_at' },
+    ...{ running: inQueue, perGroup: perWorkspace },
+  });
 }

@@ -23,10 +23,12 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { AttemptOutput } from '../playback/playback.service.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
-import { moveAfterFailure } from '../videos/video-moves.ts';
+import { failureOfExpiry, moveAfterFailure } from '../videos/video-moves.ts';
 import {
+  type ClaimedTask,
   claimTask,
   countOpenTasks,
+  dropCommand,
   findExpiredTries,
   findFailedTries,
   findPlan,
@@ -34,6 +36,7 @@ import {
   findResults,
   findTaskBacklog,
   findTries,
+  hasClaimedTask,
   insertPlan,
   isPlanObsolete,
   isTryCurrent,
@@ -42,6 +45,7 @@ import {
   makeTaskDueAgain,
   mayClaim,
   renewTask,
+  repeatTaskClaim,
   storeTaskResult,
 } from './tasks.store.ts';
 
@@ -50,6 +54,12 @@ type TaskSettings = {
   retryBackoffSeconds: number;
   workspaceMaxTasks: number | undefined;
   contentKeys: SealingKeys;
+};
+
+/** What a claim has got, and what to log and count after the commit. */
+type Claim = {
+  claimed?: (ClaimedTask & { sourceKey: string; sourceBytes: number; sealedKey: string }) | undefined;
+  report?: (() => void) | undefined;
 };
 
 /** The work was handed back: it ends, but has not failed. */
@@ -110,28 +120,19 @@ export class TasksService {
   }
 
   /**
-   * Starts the next try of a task of the video. Throws 409 `task_not_claimable` if none waits for an engine with this version of plans.
+   * Starts the next try of a task of the video. A repeat of the claim gets the same try. Throws 409 `task_not_claimable` if none waits for an engine with this version of plans.
    * If the plan has an earlier version and no engine works on it, ends its attempt: the next attempt plans the video anew.
    */
-  async claim({ videoId, planVersion }: ClaimTaskRequest): Promise<ClaimTaskResponse> {
-    const { leaseSeconds, contentKeys, workspaceMaxTasks } = this.#settings;
-    let report: (() => void) | undefined;
-    const claimed = await this.#lifecycle.transaction(async (trx) => {
+  async claim(request: ClaimTaskRequest): Promise<ClaimTaskResponse> {
+    const { leaseSeconds, contentKeys } = this.#settings;
+    const { videoId } = request;
+    const { claimed, report } = await this.#lifecycle.transaction(async (trx): Promise<Claim> => {
       const video = await this.#lifecycle.lock(trx, videoId);
-      if (video?.status !== 'processing') return undefined;
+      if (video?.status !== 'processing') return {};
       const { content_key: sealedKey, source_key: sourceKey, size: sourceBytes } = video;
-      if (sealedKey === null || sourceKey === null || sourceBytes === null) return undefined;
-      // The end of a task makes a command due for the next one.
-      if (workspaceMaxTasks !== undefined && !(await mayClaim(trx, video.workspace_id, workspaceMaxTasks)))
-        return undefined;
-      const task = await claimTask(trx, { videoId, planVersion, leaseSeconds });
-      if (task === undefined) {
-        if (await isPlanObsolete(trx, { videoId, planVersion }))
-          report = await this.#attempts.failAttempt(trx, video, HANDED_BACK);
-        return undefined;
-      }
-      await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
-      return { ...task, sourceKey, sourceBytes, sealedKey };
+      if (sealedKey === null || sourceKey === null || sourceBytes === null) return {};
+      const { task, report } = await this.#assign(trx, video, request);
+      return { claimed: task && { ...task, sourceKey, sourceBytes, sealedKey }, report };
     });
     report?.();
     if (claimed === undefined) {
@@ -140,6 +141,31 @@ export class TasksService {
     const { sealedKey, ...task } = claimed;
     const contentKey = (await openContentKey(sealedKey, contentKeys)).toString('base64');
     return { ...task, contentKey, leaseSeconds };
+  }
+
+  /** Starts a try of a task of a locked video, or finds the one that this claim has started. */
+  async #assign(
+    trx: Database,
+    video: VideoRow,
+    { planVersion, claimId }: ClaimTaskRequest,
+  ): Promise<{ task?: ClaimedTask | undefined; report?: (() => void) | undefined }> {
+    const { leaseSeconds, workspaceMaxTasks } = this.#settings;
+    const videoId = video.id;
+    if (claimId !== undefined && (await hasClaimedTask(trx, videoId, claimId))) {
+      return { task: await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds }) };
+    }
+    if (workspaceMaxTasks !== undefined && !(await mayClaim(trx, video.workspace_id, workspaceMaxTasks))) {
+      // The end of a task makes a command due for the next one.
+      await dropCommand(trx, videoId);
+      return {};
+    }
+    const task = await claimTask(trx, { videoId, claimId, planVersion, leaseSeconds });
+    if (task !== undefined) {
+      await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
+      return { task };
+    }
+    if (!(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
+    return { report: await this.#attempts.failAttempt(trx, video, HANDED_BACK) };
   }
 
   /** Whether an engine works on this try, and its video is not deleted. */
@@ -269,7 +295,7 @@ export class TasksService {
       if (video === undefined) return undefined;
       const task = await findFailedTries(trx, taskTry);
       if (task === undefined) return this.#ignore(trx, taskTry);
-      const report = await this.#nextTry(trx, video, taskTry, task.failedTries, failure);
+      const report = await this.#nextTry(trx, video, taskTry, task, failure);
       await this.#makeNextDue(trx, video);
       return { kind: task.kind, report };
     });
@@ -285,17 +311,20 @@ export class TasksService {
     trx: Database,
     video: VideoRow,
     taskTry: TaskTry,
-    failedBefore: number,
+    before: { failedTries: number; unheard: number },
     failure: Failure,
   ): Promise<(() => void) | undefined> {
     if (failure.kind === 'permanent') return this.#makeInOneRun(trx, video, failure);
-    const next = moveAfterFailure(failure.kind, failedBefore, this.#settings.retryBackoffSeconds);
+    const isExpired = failure.outcome === 'lease_expired';
+    const kind = isExpired && failure.kind === 'transient' ? failureOfExpiry(before.unheard) : failure.kind;
+    const next = moveAfterFailure(kind, before.failedTries, this.#settings.retryBackoffSeconds);
     // A new attempt would repeat the work of the other tasks, so the video fails.
     if (next.move === 'fail') {
       return this.#attempts.failAttempt(trx, video, { ...failure, kind: 'permanent' });
     }
     const { delaySeconds, failedAttempts: failedTries } = next;
-    await makeTaskDueAgain(trx, taskTry, { delaySeconds, failedTries });
+    const unheard = isExpired ? before.unheard : 0;
+    await makeTaskDueAgain(trx, taskTry, { delaySeconds, failedTries, unheard });
     return undefined;
   }
 

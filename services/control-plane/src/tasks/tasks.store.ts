@@ -9,6 +9,7 @@ import type {
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
+import { workspaceOf } from '../db/fair-claims.ts';
 
 /** An attempt that is divided into tasks. */
 type Attempt = { videoId: string; attempt: number };
@@ -34,7 +35,7 @@ export async function insertPlan(
     .where('number', '=', attempt)
     .execute();
   const rows = plan.tasks.map((task, number) => ({
-    ...{ video_id: videoId, attempt, number, kind: task.kind },
+    ...{ video_id: videoId, workspace: workspaceOf(videoId), attempt, number, kind: task.kind },
     frames: framesOf(task, plan),
   }));
   await trx.insertInto('tasks').values(rows).execute();
@@ -60,10 +61,17 @@ export async function findPlan(
   return row?.plan ? { plan: row.plan, sourceSha256: row.source_sha256 ?? undefined } : undefined;
 }
 
+/** What an engine gets to know of a task that it has claimed. */
+const CLAIMED = sql`tasks.attempt, tasks.number as task, tries as try,
+  plan - 'facts' - 'tasks' as plan, plan -> 'tasks' -> tasks.number as work`;
+
+/** A claim of a task. Engines of earlier versions send no id. */
+type TaskClaim = { videoId: string; claimId?: string | undefined; leaseSeconds: number };
+
 /** Starts the next try of the first task of the video that waits; undefined if none waits. Call it with the video locked. */
 export async function claimTask(
   trx: Database,
-  { videoId, planVersion, leaseSeconds }: { videoId: string; planVersion: number; leaseSeconds: number },
+  { videoId, claimId, planVersion, leaseSeconds }: TaskClaim & { planVersion: number },
 ): Promise<ClaimedTask | undefined> {
   const { rows } = await sql<ClaimedTask & { hadCommand: boolean }>`
     with next as (
@@ -74,18 +82,41 @@ export async function claimTask(
       order by tasks.number limit 1
     )
     update tasks set tries = tries + 1, progress = 0, started_at = now(), lease_expires_at = ${inSeconds(leaseSeconds)},
+      claim_id = ${claimId ?? null}, heard = false,
       command_due_at = null, command_claimed_until = null, command_published_at = null
     from next
     where video_id = ${videoId} and tasks.attempt = next.attempt and tasks.number = next.number
-    returning tasks.attempt, tasks.number as task, tries as try,
-      plan - 'facts' - 'tasks' as plan, plan -> 'tasks' -> tasks.number as work, had_command as "hadCommand"`.execute(
-    trx,
-  );
+    returning ${CLAIMED}, had_command as "hadCommand"`.execute(trx);
   if (rows[0] === undefined) return undefined;
   const { hadCommand, ...claimed } = rows[0];
   // The engine received the command of another task. That task waits for a new command now.
   if (!hadCommand) await renewCommand(trx, { videoId, attempt: claimed.attempt });
   return claimed;
+}
+
+/** Whether this claim is the latest one of a task. */
+export async function hasClaimedTask(trx: Database, videoId: string, claimId: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom('tasks')
+    .select('number')
+    .where('video_id', '=', videoId)
+    .where('claim_id', '=', claimId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The try that a claim has begun, with a new lease; undefined if it has ended or its engine has reported something. */
+export async function repeatTaskClaim(
+  trx: Database,
+  { videoId, claimId, leaseSeconds }: TaskClaim,
+): Promise<ClaimedTask | undefined> {
+  const { rows } = await sql<ClaimedTask>`
+    update tasks set lease_expires_at = ${inSeconds(leaseSeconds)} from attempts
+    where tasks.video_id = ${videoId} and tasks.claim_id = ${claimId} and not tasks.heard
+      and tasks.lease_expires_at is not null
+      and attempts.video_id = tasks.video_id and attempts.number = tasks.attempt
+    returning ${CLAIMED}`.execute(trx);
+  return rows[0];
 }
 
 /** Whether the open attempt at a video has a plan of an earlier version, and no engine works on one of its tasks. */
@@ -118,6 +149,16 @@ async function renewCommand(trx: Database, { videoId, attempt }: Attempt): Promi
     where video_id = ${videoId} and attempt = ${attempt} and number = (
       select number from tasks
       where video_id = ${videoId} and attempt = ${attempt} and command_published_at is not null
+      order by number limit 1
+    )`.execute(trx);
+}
+
+/** Records that an engine has dropped a command of the video: one task fewer has a command in the queue. */
+export async function dropCommand(trx: Database, videoId: string): Promise<void> {
+  await sql`
+    update tasks set command_published_at = null
+    where video_id = ${videoId} and (attempt, number) in (
+      select attempt, number from tasks where video_id = ${videoId} and command_published_at is not null
       order by number limit 1
     )`.execute(trx);
 }
@@ -179,6 +220,7 @@ export async function renewTask(
   const result = await currentTry(
     db.updateTable('tasks').set({
       lease_expires_at: inSeconds(leaseSeconds),
+      heard: true,
       progress: sql`greatest(progress, ${fraction}::real)`,
       started_renditions: withStarted(startedRenditions),
     }),
@@ -269,12 +311,20 @@ export async function findResults(
   });
 }
 
-/** How often a task has failed; undefined if the try is not current. */
+/**
+ * How often a task has failed, and how many tries in a row its engines have not reported anything about; undefined if the try is not
+ * current.
+ */
 export async function findFailedTries(
   trx: Database,
   taskTry: TaskTry,
-): Promise<{ kind: Task['kind']; failedTries: number } | undefined> {
-  const query = trx.selectFrom('tasks').select(['kind', 'failed_tries as failedTries']);
+): Promise<{ kind: Task['kind']; failedTries: number; unheard: number } | undefined> {
+  const query = trx
+    .selectFrom('tasks')
+    .select([
+      ...(['kind', 'failed_tries as failedTries'] as const),
+      sql<number>`case when heard then 0 else unheard_tries + 1 end`.as('unheard'),
+    ]);
   return currentTry(query, taskTry).executeTakeFirst();
 }
 
@@ -282,12 +332,13 @@ export async function findFailedTries(
 export async function makeTaskDueAgain(
   trx: Database,
   taskTry: TaskTry,
-  { failedTries, delaySeconds }: { failedTries: number; delaySeconds: number },
+  { failedTries, unheard, delaySeconds }: { failedTries: number; unheard: number; delaySeconds: number },
 ): Promise<void> {
   const due = inSeconds(delaySeconds);
   await currentTry(
     trx.updateTable('tasks').set({
       ...{ lease_expires_at: null, progress: 0, failed_tries: failedTries, due_at: due },
+      unheard_tries: unheard,
       ...{ command_due_at: due, command_claimed_until: null, command_published_at: null },
     }),
     taskTry,

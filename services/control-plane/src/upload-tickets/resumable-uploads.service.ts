@@ -14,8 +14,11 @@ import { Problem } from '@framelane/service-kit/problem';
 import { hashToken } from '../auth/secret-tokens.ts';
 import type { Database } from '../db/database.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
+import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
+import { discardTransfers } from './discard-transfers.ts';
 import {
   beginEpoch,
+  countResumable,
   endUnfinished,
   findResumable,
   findUnfinished,
@@ -28,6 +31,7 @@ import {
   fileTooLarge,
   requireShare,
   requireUnspent,
+  tokenExhausted,
   tokenInvalid,
   type UploadShare,
   uploadInProgress,
@@ -36,11 +40,15 @@ import type { UploadLimits } from './upload-tickets.service.ts';
 import {
   type FoundTicket,
   findTicketByHash,
+  holdVideo,
   lockTicket,
   releaseTicket,
   renewLease,
   uploadsInProgress,
 } from './upload-tickets.store.ts';
+
+/** Uploads that can be created with one ticket. A client creates one for each file that it begins to send, and after an upload is lost. */
+const UPLOADS_PER_TICKET = 100;
 
 /**
  * Stores the progress of resumable uploads, so that any engine can continue them. While an engine has an upload open, the
@@ -49,6 +57,7 @@ import {
  */
 export class ResumableUploadsService {
   readonly #db: Database;
+  readonly #lifecycle: VideoLifecycle;
   readonly #quotas: QuotasService;
   readonly #limits: UploadLimits;
   readonly #workspaceLimits: UploadShare;
@@ -57,12 +66,14 @@ export class ResumableUploadsService {
   /** `filesUrl` is the address of the engines at which clients create resumable uploads. */
   constructor(deps: {
     db: Database;
+    lifecycle: VideoLifecycle;
     quotas: QuotasService;
     limits: UploadLimits;
     workspaceLimits: UploadShare;
     filesUrl: string;
   }) {
     this.#db = deps.db;
+    this.#lifecycle = deps.lifecycle;
     this.#quotas = deps.quotas;
     this.#limits = deps.limits;
     this.#workspaceLimits = deps.workspaceLimits;
@@ -71,12 +82,15 @@ export class ResumableUploadsService {
 
   /**
    * Creates an upload for the ticket of a token, or finds the unfinished one of the same file. A paused upload of another file is
-   * superseded. Throws the Problem with the reason why the ticket accepts no file.
+   * superseded, and what it has stored is discarded. Throws the Problem with the reason why the ticket accepts no file.
    */
   async create(request: CreateResumableRequest): Promise<CreateResumableResponse> {
     const { token, length, metadata } = request;
+    const tokenHash = hashToken(token);
+    const found = requireUnspent(await findTicketByHash(this.#db, tokenHash));
     return this.#db.transaction().execute(async (trx) => {
-      const ticket = requireUnspent(await lockTicket(trx, hashToken(token)));
+      await holdVideo(trx, found.video_id);
+      const ticket = requireUnspent(await lockTicket(trx, tokenHash));
       const maxBytes = ticket.declared_bytes ?? this.#limits.maxBytes;
       if (length > maxBytes) throw fileTooLarge(maxBytes);
       const unfinished = await findUnfinished(trx, ticket.video_id);
@@ -84,8 +98,11 @@ export class ResumableUploadsService {
         return this.#created(unfinished.transfer_id, ticket);
       }
       if (ticket.is_leased) throw uploadInProgress();
+      if ((await countResumable(trx, ticket.video_id)) >= UPLOADS_PER_TICKET) {
+        throw tokenExhausted(UPLOADS_PER_TICKET);
+      }
       await this.#quotas.reserve(trx, ticket, { atLeast: length, atMost: length });
-      await endUnfinished(trx, ticket.video_id, 'superseded');
+      await this.#end(trx, ticket.video_id, 'superseded');
       const transferId = newId('xfr');
       await insertResumable(trx, { transferId, videoId: ticket.video_id, length, metadata });
       return this.#created(transferId, ticket);
@@ -104,10 +121,15 @@ export class ResumableUploadsService {
       if (!(ticket.is_leased && ticket.transfer_id === transferId)) {
         requireShare(await uploadsInProgress(trx, workspaceId), length, this.#workspaceLimits);
       }
+      await holdVideo(trx, videoId);
+      const previous = (await lockTicket(trx, hashToken(request.token)))?.transfer_id ?? null;
       const expiresAt = await leaseToResumable(trx, { videoId, transferId, bytes: length, leaseSeconds });
       if (expiresAt === undefined) throw uploadInProgress();
-      const opened = await beginEpoch(trx, transferId, request.epoch);
+      const opened = await beginEpoch(trx, transferId, request.epoch, request.claimId);
       if (opened === undefined) throw uploadEnded();
+      // The lease of a form has expired.
+      if (previous !== null && previous !== transferId)
+        await discardTransfers(trx, this.#lifecycle, videoId, 0);
       const { epoch, checkpoint } = opened;
       return {
         status: 'open',
@@ -151,14 +173,21 @@ export class ResumableUploadsService {
     const { video_id: videoId, workspace_id: workspaceId } = ticket;
     const { transfer_id: transferId } = upload;
     return this.#db.transaction().execute(async (trx) => {
+      await holdVideo(trx, videoId);
       await lockTicket(trx, hashToken(request.token));
       const current = await findResumable(trx, { videoId, transferId });
       if (current?.end_reason === 'completed') throw uploadComplete();
       if (current === undefined || current.ended_at !== null) throw uploadEnded();
       await releaseTicket(trx, { videoId, transferId });
-      await endUnfinished(trx, videoId, 'terminated');
+      await this.#end(trx, videoId, 'terminated');
       return { sourceKey: sourceKey(workspaceId, videoId, transferId), checkpoint: current.checkpoint };
     });
+  }
+
+  /** Ends the unfinished upload of a ticket. An upload without a checkpoint has stored nothing. */
+  async #end(trx: Database, videoId: string, reason: 'superseded' | 'terminated'): Promise<void> {
+    const ended = await endUnfinished(trx, videoId, reason);
+    if (ended?.checkpoint) await discardTransfers(trx, this.#lifecycle, videoId, ended.length);
   }
 
   async #find(

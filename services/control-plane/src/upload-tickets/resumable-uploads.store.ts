@@ -40,18 +40,29 @@ export async function insertResumable(
     .execute();
 }
 
-/** Ends the upload that the ticket of a video could continue. */
+/** Ends the upload that the ticket of a video could continue, and resolves with it. */
 export async function endUnfinished(
   trx: Database,
   videoId: string,
   reason: NonNullable<ResumableUploadRow['end_reason']>,
-): Promise<void> {
-  await trx
+): Promise<ResumableUploadRow | undefined> {
+  return trx
     .updateTable('resumable_uploads')
     .set({ ended_at: sql`now()`, end_reason: reason })
     .where('video_id', '=', videoId)
     .where('ended_at', 'is', null)
-    .execute();
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The number of uploads that were created for the ticket of a video. */
+export async function countResumable(trx: Database, videoId: string): Promise<number> {
+  const { count } = await trx
+    .selectFrom('resumable_uploads')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('video_id', '=', videoId)
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** Whether this upload is unfinished and its ticket still accepts a file. */
@@ -99,15 +110,19 @@ export async function leaseToResumable(
   return row?.expires_at;
 }
 
-/** Begins the next epoch of an unfinished upload, unless `epoch` is the current one. */
+/** Begins the next epoch of an unfinished upload, unless `epoch` is the current one, or this claim has begun it. */
 export async function beginEpoch(
   trx: Database,
   transferId: string,
   epoch: number | null,
+  claimId: string | null = null,
 ): Promise<ResumableUploadRow | undefined> {
   return trx
     .updateTable('resumable_uploads')
-    .set({ epoch: sql`case when epoch = ${epoch}::int then epoch else epoch + 1 end` })
+    .set({
+      epoch: sql`case when epoch = ${epoch}::int or claim_id = ${claimId}::text then epoch else epoch + 1 end`,
+      ...(epoch === null && { claim_id: claimId }),
+    })
     .where('transfer_id', '=', transferId)
     .where('ended_at', 'is', null)
     .returningAll()

@@ -7,6 +7,20 @@ const RETRY_SHARE_SECONDS = 10;
 /** Uploads in progress of a workspace: their number, and their bytes in total. */
 export type UploadShare = { count: number; bytes: number };
 
+/** Whether the latest claim of the ticket has this id. */
+export function isClaimedBy(ticket: FoundTicket, claimId: string | undefined): boolean {
+  return claimId !== undefined && ticket.claim_id === claimId;
+}
+
+/** The ticket, if this claim can lease it now or has leased it; throws the Problem that says why it cannot. */
+export function requireClaimable(found: FoundTicket | undefined, claimId: string | undefined): FoundTicket {
+  const ticket = requireUnspent(found);
+  if (!isClaimedBy(ticket, claimId)) return requireUsable(ticket);
+  // A late repeat, after the transfer has ended: nobody waits for the response.
+  if (!ticket.is_leased) throw uploadInProgress();
+  return ticket;
+}
+
 /** The ticket, if it can be leased now; throws the Problem that says why it cannot. */
 export function requireUsable(found: FoundTicket | undefined): FoundTicket {
   const ticket = requireUnspent(found);
@@ -38,6 +52,14 @@ export function uploadInProgress(): Problem {
   return new Problem(
     'upload_in_progress',
     'Another upload with this token is in progress. Wait for it to end, or request a new upload ticket.',
+  );
+}
+
+/** More uploads were created with one token than any client needs. */
+export function tokenExhausted(limit: number): Problem {
+  return new Problem(
+    'upload_token_exhausted',
+    `${limit} uploads have been created with this token. Request a new upload ticket.`,
   );
 }
 

@@ -12,15 +12,17 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
+import { discardTransfers } from './discard-transfers.ts';
 import { endUnfinished, isPaused } from './resumable-uploads.store.ts';
 import {
   fileTooLarge,
+  isClaimedBy,
+  requireClaimable,
   requireShare,
-  requireUsable,
   type UploadShare,
-  uploadInProgress,
 } from './ticket-checks.ts';
 import {
+  type FoundTicket,
   findExpiredTickets,
   findTicketByHash,
   findTokenHash,
@@ -30,6 +32,7 @@ import {
   isSpentBy,
   isTicketExpired,
   leaseTicket,
+  lockTicket,
   lockTicketOf,
   releaseTicket,
   renewLease,
@@ -163,50 +166,77 @@ export class UploadTicketsService {
    * workspace are limited in number and in bytes; one without a Content-Length counts as the largest file. The file must also
    * fit into the quotas of the workspace.
    */
-  async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
-    return this.#lease(hashToken(token), contentLength);
+  async redeem({ token, contentLength, claimId }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
+    return this.#lease(hashToken(token), contentLength, claimId);
   }
 
   /** Leases the ticket of an import, whose size is not known yet, or throws the Problem with the reason. */
-  async redeemForImport(videoId: string): Promise<RedeemTicketResponse> {
-    return this.#lease(await findTokenHash(this.#db, videoId), null);
+  async redeemForImport(videoId: string, claimId: string | undefined): Promise<RedeemTicketResponse> {
+    return this.#lease(await findTokenHash(this.#db, videoId), null, claimId);
   }
 
-  async #lease(tokenHash: Buffer, contentLength: number | null): Promise<RedeemTicketResponse> {
+  /** A repeat of a claim gets the same transfer. */
+  async #lease(
+    tokenHash: Buffer,
+    contentLength: number | null,
+    claimId: string | undefined,
+  ): Promise<RedeemTicketResponse> {
     const { maxBytes, leaseSeconds } = this.#limits;
-    const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
-    const largest = ticket.declared_bytes ?? maxBytes;
+    const found = requireClaimable(await findTicketByHash(this.#db, tokenHash), claimId);
+    const isRepeat = isClaimedBy(found, claimId);
+    const { video_id: videoId, workspace_id: workspaceId } = found;
+    const largest = found.declared_bytes ?? maxBytes;
     const atLeast = contentLength === null ? 1 : contentLength - MULTIPART_OVERHEAD_BYTES;
     if (atLeast > largest) throw fileTooLarge(largest);
-    const transferId = newId('xfr');
     const bytes = contentLength ?? maxBytes;
-    const allowedBytes = await this.#db.transaction().execute(async (trx) => {
-      requireShare(await uploadsInProgress(trx, ticket.workspace_id), bytes, this.#workspaceLimits);
-      await holdVideo(trx, ticket.video_id);
-      if (!(await leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds }))) return undefined;
-      await endUnfinished(trx, ticket.video_id, 'superseded');
-      return this.#quotas.reserve(trx, ticket, { atLeast, atMost: Math.min(bytes, maxBytes) });
+    const { transferId, allowedBytes } = await this.#db.transaction().execute(async (trx) => {
+      // The transfer of a repeated claim counts already.
+      if (!isRepeat) requireShare(await uploadsInProgress(trx, workspaceId), bytes, this.#workspaceLimits);
+      await holdVideo(trx, videoId);
+      // Another transfer may have been faster.
+      const ticket = requireClaimable(await lockTicket(trx, tokenHash), claimId);
+      const file = { atLeast, atMost: Math.min(bytes, maxBytes) };
+      const allowedBytes = await this.#quotas.reserve(trx, ticket, file);
+      const current = isClaimedBy(ticket, claimId) ? ticket.transfer_id : null;
+      const transferId = current ?? newId('xfr');
+      if (current === null) {
+        await this.#endPrevious(trx, ticket);
+        await leaseTicket(trx, tokenHash, { transferId, claimId, bytes, leaseSeconds });
+      } else {
+        await renewLease(trx, { videoId, transferId }, { leaseSeconds, extendsTicket: false });
+      }
+      return { transferId, allowedBytes };
     });
-    if (allowedBytes === undefined) {
-      // Another transfer was faster.
-      requireUsable(await findTicketByHash(this.#db, tokenHash));
-      throw uploadInProgress();
-    }
     return {
-      videoId: ticket.video_id,
-      workspaceId: ticket.workspace_id,
-      transferId,
-      sourceKey: sourceKey(ticket.workspace_id, ticket.video_id, transferId),
+      ...{ videoId, workspaceId, transferId },
+      sourceKey: sourceKey(workspaceId, videoId, transferId),
       maxBytes: allowedBytes,
       leaseSeconds,
     };
   }
 
-  /** Ends the lease of a failed transfer. Its token can be used again. */
+  /** Ends the transfers that a new one replaces: one whose lease has expired, and a paused upload. */
+  async #endPrevious(trx: Database, ticket: FoundTicket): Promise<void> {
+    const { video_id: videoId, transfer_id: holder, reserved_bytes: reserved } = ticket;
+    const paused = await endUnfinished(trx, videoId, 'superseded');
+    const isLost = holder !== null && holder !== paused?.transfer_id;
+    const storedOfPaused = paused?.checkpoint ? paused.length : 0;
+    if (isLost || storedOfPaused > 0) {
+      await discardTransfers(trx, this.#lifecycle, videoId, storedOfPaused + (isLost ? reserved : 0));
+    }
+  }
+
+  /**
+   * Ends the lease of a failed transfer, or of a resumable upload that pauses. The token can be used again. The engine has removed what a
+   * failed transfer had stored; a purge removes what remains.
+   */
   async release(transfer: TransferIds): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
+      await holdVideo(trx, transfer.videoId);
       await lockTicketOf(trx, transfer.videoId);
-      await releaseTicket(trx, transfer);
+      const isReleased = await releaseTicket(trx, transfer);
+      const isFailed = isReleased && transfer.epoch === undefined;
+      if (isFailed) await discardTransfers(trx, this.#lifecycle, transfer.videoId, 0);
     });
   }
 
@@ -237,7 +267,7 @@ export class UploadTicketsService {
         if (!(await this.#lifecycle.beginProcessing(trx, video, upload))) {
           throw new Error(`Video ${video.id} is locked and left the status uploading`);
         }
-        await endUnfinished(trx, video.id, upload.epoch === undefined ? 'superseded' : 'completed');
+        await this.#endResumable(trx, upload);
         return 'registered';
       }
       if (await isSpentBy(trx, upload)) return 'repeated';
@@ -247,6 +277,12 @@ export class UploadTicketsService {
     if (outcome === 'registered') this.#metrics.uploadCompleted();
     else this.#logger.info('upload.completion_ignored', { ...upload, outcome });
     return outcome === 'repeated' ? 'registered' : outcome;
+  }
+
+  /** Ends the unfinished upload of a ticket that a transfer has spent: the upload itself is complete, or a form has replaced it. */
+  async #endResumable(trx: Database, { videoId, epoch }: TransferIds): Promise<void> {
+    const ended = await endUnfinished(trx, videoId, epoch === undefined ? 'superseded' : 'completed');
+    if (ended?.end_reason === 'superseded') await discardTransfers(trx, this.#lifecycle, videoId, 0);
   }
 
   /** Fails the videos whose ticket expired unused. Safe to run on several instances. */

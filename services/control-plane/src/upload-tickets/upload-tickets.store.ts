@@ -12,7 +12,7 @@ export type ExpiredTransfers = 'ended' | 'may_live';
 /** A ticket, judged by the clock of the database. */
 export type FoundTicket = Pick<
   UploadTicketRow,
-  'video_id' | 'transfer_id' | 'used_at' | 'expires_at' | 'declared_bytes'
+  'video_id' | 'transfer_id' | 'used_at' | 'expires_at' | 'declared_bytes' | 'reserved_bytes' | 'claim_id'
 > & {
   workspace_id: string;
   is_leased: boolean;
@@ -87,6 +87,8 @@ function ticketByHash(db: Database, tokenHash: Buffer) {
       'used_at',
       'upload_tickets.expires_at',
       'declared_bytes',
+      'reserved_bytes',
+      'claim_id',
       'videos.workspace_id',
     ])
     .select([
@@ -162,12 +164,13 @@ export async function uploadsInProgress(
 export async function leaseTicket(
   db: Database,
   tokenHash: Buffer,
-  transfer: { transferId: string; bytes: number; leaseSeconds: number },
+  transfer: { transferId: string; claimId?: string | undefined; bytes: number; leaseSeconds: number },
 ): Promise<boolean> {
   const result = await db
     .updateTable('upload_tickets')
     .set({
       transfer_id: transfer.transferId,
+      claim_id: transfer.claimId ?? null,
       announced_bytes: transfer.bytes,
       lease_expires_at: inSeconds(transfer.leaseSeconds),
     })
@@ -224,13 +227,14 @@ export async function renewLease(
   return row?.expires_at;
 }
 
-/** Ends the lease of a transfer that failed or pauses. */
-export async function releaseTicket(db: Database, transfer: TransferIds): Promise<void> {
-  await db
+/** Ends the lease of a transfer that failed or pauses. Resolves with whether it held the ticket. */
+export async function releaseTicket(db: Database, transfer: TransferIds): Promise<boolean> {
+  const result = await db
     .updateTable('upload_tickets')
     .set({ transfer_id: null, lease_expires_at: null })
     .where(isHeldBy(transfer))
-    .execute();
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 }
 
 /** Spends the ticket for a completed transfer. Resolves with false when it is spent or another transfer holds it. */

@@ -1,4 +1,4 @@
-import { attemptPrefix, sourcePrefix } from '@framelane/object-store/object-keys';
+import { attemptPrefix, sourcePrefix, transferOf } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { type DueWork, RENEWED_CLAIM_SECONDS } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
@@ -17,6 +17,7 @@ import {
 import {
   acceptsUploads,
   prefixesToPurge,
+  prefixOf,
   prefixOfLostTransfer,
   prefixOfLostTry,
 } from './orphaned-objects.ts';
@@ -24,6 +25,12 @@ import { findVideoOrTombstone } from './videos.store.ts';
 
 /** Passes of a purge. The later ones find objects that a disconnected engine stored after the first one. */
 const PASSES = 3;
+
+/** The transfers of videos that wait for their file; see `EndedTransfers`. */
+type Transfers = {
+  hasEnded(transfer: { videoId: string; transferId: string }): Promise<boolean>;
+  endPass(videoId: string, endPass: (trx: Database) => Promise<boolean>): Promise<void>;
+};
 
 /** Purges orphaned objects: those that the row of their video no longer refers to. */
 export class ObjectPurges implements DueWork<DuePurge> {
@@ -33,12 +40,19 @@ export class ObjectPurges implements DueWork<DuePurge> {
   readonly concurrency = 4;
   readonly #db: Database;
   readonly #objects: ObjectStore;
+  readonly #transfers: Transfers;
   readonly #purgeRepeatSeconds: number;
 
   /** The second pass begins after `purgeRepeatSeconds`, the third after twice that time. */
-  constructor(deps: { db: Database; objects: ObjectStore; purgeRepeatSeconds: number }) {
+  constructor(deps: {
+    db: Database;
+    objects: ObjectStore;
+    transfers: Transfers;
+    purgeRepeatSeconds: number;
+  }) {
     this.#db = deps.db;
     this.#objects = deps.objects;
+    this.#transfers = deps.transfers;
     this.#purgeRepeatSeconds = deps.purgeRepeatSeconds;
   }
 
@@ -54,7 +68,10 @@ export class ObjectPurges implements DueWork<DuePurge> {
   async perform(purge: DuePurge): Promise<void> {
     await this.#purge(purge.videoId);
     if (purge.pass >= PASSES) await endPurge(this.#db, purge);
-    else await scheduleNextPass(this.#db, purge, this.#purgeRepeatSeconds * purge.pass);
+    else {
+      const seconds = this.#purgeRepeatSeconds * purge.pass;
+      await this.#transfers.endPass(purge.videoId, (trx) => scheduleNextPass(trx, purge, seconds));
+    }
   }
 
   /** Ends the claims of processes that died. Call it only while no control plane runs. */
@@ -72,7 +89,8 @@ export class ObjectPurges implements DueWork<DuePurge> {
     if (video === undefined) return;
     for (const prefix of prefixesToPurge(video)) await this.#objects.deletePrefix(prefix);
     const sources = sourcePrefix(video.workspace_id, videoId);
-    if (!acceptsUploads(video)) await this.#objects.abortUploads(sources);
+    if (acceptsUploads(video)) await this.#purgeEndedTransfers(sources);
+    else await this.#objects.abortUploads(sources);
     if (video.deleted_at === null && video.source_key !== null) {
       await this.#purgeLostTransfers(sources, video.source_key);
     }
@@ -90,6 +108,18 @@ export class ObjectPurges implements DueWork<DuePurge> {
       if (prefix !== null) lost.add(prefix);
     }
     for (const prefix of lost) await this.#objects.deletePrefix(prefix);
+  }
+
+  /** Purges what transfers have stored that ended unregistered, while the video still waits for its file. */
+  async #purgeEndedTransfers(sources: string): Promise<void> {
+    const mayContinue = async (key: string) => {
+      const transfer = transferOf(key);
+      return transfer === null || !(await this.#transfers.hasEnded(transfer));
+    };
+    await this.#objects.abortUploads(sources, mayContinue);
+    for await (const { key } of this.#objects.list(sources)) {
+      if (!(await mayContinue(key))) await this.#objects.deletePrefix(prefixOf(key));
+    }
   }
 
   /** Purges the objects of other transfers: nothing refers to them once a source is registered. */

@@ -30,14 +30,15 @@ export async function claimDuePurges(db: Database, limit: number, leaseSeconds: 
   return rows;
 }
 
-/** Schedules the next pass, unless the purge was requested anew. */
-export async function scheduleNextPass(db: Database, purge: DuePurge, seconds: number): Promise<void> {
-  await db
+/** Schedules the next pass, unless the purge was requested anew. Resolves with whether it was not. */
+export async function scheduleNextPass(db: Database, purge: DuePurge, seconds: number): Promise<boolean> {
+  const result = await db
     .updateTable('object_purges')
     .set({ pass: purge.pass + 1, due_at: inSeconds(seconds), claimed_until: null })
     .where('video_id', '=', purge.videoId)
     .where('due_at', '=', purge.dueAt)
-    .execute();
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 }
 
 /** Ends a purge after its last pass, unless it was requested anew. */

@@ -28,12 +28,17 @@ export function acceptsUploads(video: Pick<VideoRow, 'status' | 'deleted_at'>): 
   return video.status === 'uploading' && video.deleted_at === null;
 }
 
+/** The prefix of an object: its key up to the last slash. */
+export function prefixOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/') + 1);
+}
+
 /**
  * The prefix of the transfer that stored the object `key` of a video. Null when that transfer stored the registered file `source`, and
  * when the object belongs to no transfer.
  */
 export function prefixOfLostTransfer(key: string, source: string): string | null {
-  const prefix = key.slice(0, key.lastIndexOf('/') + 1);
+  const prefix = prefixOf(key);
   return source.startsWith(prefix) ? null : prefix;
 }
 

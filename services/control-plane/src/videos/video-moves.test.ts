@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { VideoStatus } from '../db/schema.ts';
-import { type Effect, MOVES, type MoveName, moveAfterFailure, moveFrom } from './video-moves.ts';
+import {
+  type Effect,
+  failureOfExpiry,
+  MOVES,
+  type MoveName,
+  moveAfterFailure,
+  moveFrom,
+} from './video-moves.ts';
 
 const STATUSES: VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
 
@@ -41,6 +48,15 @@ function movesWith(effect: Effect): string[] {
     .filter(([, { effects }]) => (effects as readonly Effect[]).includes(effect))
     .map(([name]) => name);
 }
+
+test.each([
+  [0, 'transient'],
+  [1, 'handed_back'],
+  [3, 'handed_back'],
+  [4, 'transient'],
+])('a lease that expires after %i claims in a row without a word of their engines', (unheard, failure) => {
+  expect(failureOfExpiry(unheard)).toBe(failure);
+});
 
 describe('moveAfterFailure', () => {
   test.each([

@@ -70,6 +70,19 @@ const MAX_FAILED_ATTEMPTS = 3;
  */
 export type AttemptFailure = 'permanent' | 'transient' | 'handed_back';
 
+/** Leases in a row that may expire before their engine has reported anything, without counting as failures. */
+const MAX_UNHEARD = 3;
+
+/**
+ * How an attempt failed whose lease has expired. If its engine has not reported anything, the claim was lost, not the work. But an engine may
+ * die each time that it begins this work, so only the first claims in a row do not count.
+ *
+ * @param unheard how many claims in a row were not heard of, this one included; 0 if the engine has reported something
+ */
+export function failureOfExpiry(unheard: number): AttemptFailure {
+  return unheard >= 1 && unheard <= MAX_UNHEARD ? 'handed_back' : 'transient';
+}
+
 /**
  * Which move follows a failed attempt. A transient failure is retried with doubling delays until the attempts are used up; an
  * attempt that was handed back does not count.

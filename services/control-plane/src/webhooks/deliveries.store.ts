@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue as isRowDue, secondsSince } from '../db/due-rows.ts';
+import { claimable, claimInTurn } from '../db/fair-claims.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type {
   DeliveryFailure,
@@ -81,68 +82,39 @@ export async function isAnyDue(db: Database): Promise<boolean> {
 }
 
 /**
- * Claims up to `limit` due deliveries, at most `perEndpoint` of one endpoint at a time. The endpoints with the fewest claims
- * come first, and of each endpoint the delivery that has been due for longest. An advisory lock serializes claims, because each counts
- * those before it.
- *
- * `waiting` steps through the index by endpoint, so the cost depends on the endpoints with open deliveries, however many
- * deliveries each has.
+ * Claims up to `limit` due deliveries, at most `perEndpoint` of one endpoint at a time: those of the workspaces with the fewest claims first.
+ * Of a workspace, the endpoints with the fewest claims come first, and of each endpoint the delivery that has been due for longest.
  */
 export async function claimDueDeliveries(
   db: Database,
   { leaseSeconds, limit, perEndpoint }: { leaseSeconds: number; limit: number; perEndpoint: number },
 ): Promise<ClaimedDelivery[]> {
-  return db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended('webhook claims', 0))`.execute(trx);
+  return claimInTurn(db, 'webhook', async (trx) => {
     const { rows } = await sql<ClaimedDelivery>`
-      with recursive waiting as (
-        (
-          select endpoint_id, next_attempt_at from webhook_deliveries
-          where next_attempt_at is not null
-          order by endpoint_id, next_attempt_at
-          limit 1
-        )
-        union all
-        select following.* from waiting
-        cross join lateral (
-          select endpoint_id, next_attempt_at from webhook_deliveries
-          where next_attempt_at is not null and endpoint_id > waiting.endpoint_id
-          order by endpoint_id, next_attempt_at
-          limit 1
-        ) following
-      ), candidates as (
-        select due.id, claims.count + row_number() over (
-          partition by waiting.endpoint_id order by due.next_attempt_at
-        ) as turn
-        from waiting
-        cross join lateral (
-          select count(*) from webhook_deliveries
-          where endpoint_id = waiting.endpoint_id and claimed_until > now()
-        ) claims
-        cross join lateral (
-          select id, next_attempt_at from webhook_deliveries
-          where endpoint_id = waiting.endpoint_id and ${isDue}
-          order by next_attempt_at
-          limit greatest(${perEndpoint} - claims.count, 0)
-        ) due
-        where waiting.next_attempt_at <= now()
-        order by turn, due.next_attempt_at
-        limit ${limit}
-      ), unlocked as (
-        select id as unlocked_id from webhook_deliveries
-        where id in (select id from candidates) and ${isDue}
-        for update skip locked
-      )
+      with recursive ${claimable({
+        ...{ table: 'webhook_deliveries', key: ['id'], group: 'endpoint_id', due: 'next_attempt_at' },
+        ...{ isDue, running, owner: workspaceOf, perGroup: perEndpoint, limit },
+      })}
       update webhook_deliveries delivery
       set claimed_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
-      from unlocked, webhook_events event, webhook_endpoints endpoint
-      where delivery.id = unlocked_id and event.id = event_id and endpoint.id = endpoint_id
+      from claimable, webhook_events event, webhook_endpoints endpoint
+      where delivery.id = claimable.id and event.id = event_id and endpoint.id = endpoint_id
       returning delivery.*, clock_timestamp() as claimed_at, event.type as event_type, payload, url, enabled, secret,
         case when previous_secret_expires_at > now() then previous_secret end as previous_secret`.execute(
       trx,
     );
     return rows;
   });
+}
+
+/** The claimed deliveries of an endpoint. */
+function running(endpointId: RawBuilder<string>) {
+  return sql<number>`
+    select count(*) from webhook_deliveries where endpoint_id = ${endpointId} and claimed_until > now()`;
+}
+
+function workspaceOf(endpointId: RawBuilder<string>) {
+  return sql<string>`(select workspace_id from webhook_endpoints where id = ${endpointId})`;
 }
 
 /** Locks a delivery until the transaction ends; undefined when this claim has expired. */

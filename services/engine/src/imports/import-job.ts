@@ -7,6 +7,7 @@ import type { ImportSettings } from '../config.ts';
 import { repeat } from '../repeat.ts';
 import type { StoredSource } from '../uploads/multer-storage.ts';
 import { Registration, verifyStored } from '../uploads/registration.ts';
+import type { SlotHolder } from '../uploads/slow-holder.ts';
 import type { HeadroomClaim } from '../uploads/storage-headroom.ts';
 import type { TransferDeps } from '../uploads/transfer.ts';
 import { ImportFailure, pauseAfter } from './import-failure.ts';
@@ -26,7 +27,7 @@ class TransferEndedError extends Error {
 }
 
 /** One transfer of an import: fetches the file, stores it and registers it, or ends the try. */
-export class ImportJob {
+export class ImportJob implements SlotHolder {
   readonly #deps: ImportDeps;
   readonly #claimed: ClaimedImport;
   readonly #ids: { videoId: string; transferId: string };
@@ -50,6 +51,20 @@ export class ImportJob {
       pauseSeconds: deps.settings.pauseSeconds,
       onStuck: () => this.#abort.abort(storageFailure(new Error('The object store accepts no more bytes'))),
     });
+  }
+
+  get workspaceId(): string {
+    return this.#claimed.workspaceId;
+  }
+
+  get bytesPerSecond(): number | null {
+    return this.#file.bytesPerSecond;
+  }
+
+  /** Hands the import back, because an import of another workspace needs the slot. It does not count as a failed try. */
+  giveWay(): void {
+    this.#deps.logger.info('import.gives_way', { ...this.#ids, bytes: this.#file.bytes });
+    this.#abort.abort(new Error('Another workspace needs the slot'));
   }
 
   /** Resolves when the transfer has ended. Never rejects. */

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimedImport } from '@framelane/contracts/internal-api';
+import { slowHolder } from '../uploads/slow-holder.ts';
 import { type ImportDeps, ImportJob } from './import-job.ts';
 
 /** Claims imports and fetches several at the same time. */
 export class Imports {
   readonly #deps: ImportDeps;
-  readonly #inProgress = new Set<Promise<void>>();
+  readonly #inProgress = new Map<ImportJob, Promise<void>>();
   readonly #closing = new AbortController();
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -27,7 +29,7 @@ export class Imports {
   async drain(graceMs: number): Promise<void> {
     const timer = setTimeout(() => this.#stop.abort(new Error('The engine stops')), graceMs);
     await this.#running;
-    await Promise.all(this.#inProgress);
+    await Promise.all(this.#inProgress.values());
     clearTimeout(timer);
   }
 
@@ -35,12 +37,15 @@ export class Imports {
     const closing = this.#closing.signal;
     const { maxConcurrent, pollSeconds } = this.#deps.settings;
     let failing = false;
+    // Until its response arrives, a claim is repeated with the same id: the control plane may have performed it.
+    let claimId = randomUUID();
     while (!closing.aborted) {
       let claimed: ClaimedImport | null = null;
       try {
         if (this.#inProgress.size < maxConcurrent) {
-          claimed = await this.#deps.controlPlane.claimImport();
-        }
+          claimed = await this.#deps.controlPlane.claimImport({ claimId });
+          claimId = randomUUID();
+        } else await this.#makeRoom();
         failing = false;
       } catch (error) {
         // One warning is enough for an outage.
@@ -52,10 +57,18 @@ export class Imports {
     }
   }
 
+  /** Hands a slow import back if one of a workspace with fewer imports waits. */
+  async #makeRoom(): Promise<void> {
+    const { controlPlane, limits } = this.#deps;
+    const slow = slowHolder([...this.#inProgress.keys()], limits.contendedBytesPerSecond);
+    if (slow && (await controlPlane.doesOtherImportWait(slow))) slow.giveWay();
+  }
+
   #begin(claimed: ClaimedImport): void {
-    const work = new ImportJob(this.#deps, claimed, this.#stop.signal).run().finally(() => {
-      this.#inProgress.delete(work);
-    });
-    this.#inProgress.add(work);
+    const job = new ImportJob(this.#deps, claimed, this.#stop.signal);
+    this.#inProgress.set(
+      job,
+      job.run().finally(() => this.#inProgress.delete(job)),
+    );
   }
 }

@@ -15,7 +15,7 @@ export type RemoteFileOptions = ConnectionDeps & {
   tries: number;
   /** Seconds to wait after each failed try. */
   pauseSeconds: readonly number[];
-  throughput: Pick<UploadLimits, 'idleSeconds' | 'minBytesPerSecond'>;
+  throughput: Pick<UploadLimits, 'idleSeconds' | 'minBytesPerSecond' | 'recentSeconds'>;
   /** Called when the reader has taken no bytes for too long. */
   onStuck: () => void;
 };
@@ -39,6 +39,11 @@ export class RemoteFile {
   constructor(options: RemoteFileOptions) {
     this.#options = options;
     this.tries = options.tries;
+  }
+
+  /** The recent throughput of the connection; null while it is too young, and without a connection. */
+  get bytesPerSecond(): number | null {
+    return this.#connection?.bytesPerSecond ?? null;
   }
 
   /** The size that the server declares. */
@@ -125,6 +130,7 @@ class Connection {
   readonly #response: IncomingMessage;
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #endWatch: () => void;
+  readonly #limit: ThroughputLimit;
   /** Bytes since the last check of the throughput. */
   #seen = 0;
   #isWaiting = false;
@@ -132,17 +138,21 @@ class Connection {
   constructor(response: IncomingMessage, limits: RemoteFileOptions['throughput'], onStuck: () => void) {
     this.#response = response;
     this.#chunks = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    const limit = new ThroughputLimit(limits);
+    this.#limit = new ThroughputLimit(limits);
     this.#endWatch = repeat(THROUGHPUT_SECONDS, async () => {
       const bytes = this.#seen;
       this.#seen = 0;
       const backpressure = !this.#isWaiting;
-      const verdict = limit.observe({ seconds: THROUGHPUT_SECONDS, bytes, backpressure });
+      const verdict = this.#limit.observe({ seconds: THROUGHPUT_SECONDS, bytes, backpressure });
       if (verdict === 'stuck') onStuck();
       else if (verdict !== 'fine') {
         response.destroy(new ImportFailure('import_timed_out', { retryable: verdict === 'idle' }));
       }
     });
+  }
+
+  get bytesPerSecond(): number | null {
+    return this.#limit.bytesPerSecond;
   }
 
   /** The next bytes, or null at the end of a complete body. */

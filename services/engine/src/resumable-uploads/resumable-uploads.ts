@@ -108,22 +108,23 @@ export class ResumableUploads {
       await known.pause();
     }
     // Takes a slot first, so that an engine without a free slot does not take the upload from another engine.
-    const freeSlot = slots.take();
+    const slot = slots.take();
     try {
       const opened = await controlPlane.openResumable({ ...request, epoch: null });
       const { length, metadata } = opened;
       if (opened.status === 'complete') {
-        freeSlot();
+        slot.free();
         return { length, metadata, session: null };
       }
       const session = await UploadSession.open(this.#deps, transferId, opened, () => {
-        freeSlot();
+        slot.free();
         if (this.#sessions.get(transferId) === session) this.#sessions.delete(transferId);
       });
+      slot.upload = session;
       this.#sessions.set(transferId, session);
       return { length, metadata, session };
     } catch (error) {
-      freeSlot();
+      slot.free();
       return this.#endIfLost(req, transferId, error);
     }
   }

@@ -6,6 +6,7 @@ import type { Request } from 'express';
 import { TransferLease } from '../uploads/lease.ts';
 import { Registration, verifyStored } from '../uploads/registration.ts';
 import type { HeadroomClaim } from '../uploads/storage-headroom.ts';
+import { ThroughputLimit } from '../uploads/throughput-limit.ts';
 import type { UploadDeps } from '../uploads/transfer.ts';
 import {
   bodyTooLong,
@@ -14,6 +15,7 @@ import {
   storageFailed,
   uploadTakenOver,
 } from '../uploads/upload-problems.ts';
+import type { YieldingUpload } from '../uploads/upload-slots.ts';
 import { codeOf } from '../uploads/uploads.ts';
 import { watchThroughput } from '../uploads/watch-throughput.ts';
 import type { Checksum } from './tus-headers.ts';
@@ -26,12 +28,15 @@ export type OpenedUpload = Extract<OpenResumableResponse, { status: 'open' }>;
  */
 const MAX_UNSAVED_BYTES = 32 * 1024 * 1024;
 
+/** Between two requests, an upload counts as slow from then on: longer than the time between two parts of a fast client. */
+const IDLE_MS = 2000;
+
 /**
  * A resumable upload while this engine has it open: it holds the lease of the ticket and the end of the file in memory. Its
  * requests run one after another. A new one ends the body that is being received, because its client may have disconnected
  * unnoticed.
  */
-export class UploadSession {
+export class UploadSession implements YieldingUpload {
   readonly #deps: UploadDeps;
   readonly #opened: OpenedUpload;
   readonly #writer: ResumableWriter;
@@ -51,6 +56,10 @@ export class UploadSession {
   #savedOffset: number;
   #last: Promise<unknown> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
+  /** When the last request ended, by `performance.now`; null during a request. */
+  #idleSince: number | null = null;
+  /** Of the body that is being received, or of the last one. */
+  #throughput: ThroughputLimit | undefined;
   #isLost = false;
   #isEnded = false;
 
@@ -119,6 +128,20 @@ export class UploadSession {
     return this.#ids.epoch;
   }
 
+  get workspaceId(): string {
+    return this.#opened.workspaceId;
+  }
+
+  get bytesPerSecond(): number | null {
+    const isIdle = this.#idleSince !== null && performance.now() - this.#idleSince >= IDLE_MS;
+    return isIdle ? 0 : (this.#throughput?.bytesPerSecond ?? null);
+  }
+
+  /** Pauses the upload, because another one needs its slot. */
+  giveWay(): void {
+    void this.pause();
+  }
+
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -169,6 +192,7 @@ export class UploadSession {
     this.#endBodies();
     return this.#enqueue(async () => {
       clearTimeout(this.#idle);
+      this.#idleSince = null;
       try {
         this.#assertHeld();
         const refusal = await work();
@@ -246,7 +270,8 @@ export class UploadSession {
   async #take(req: Request, digest: Hash | null): Promise<void> {
     const { limits, metrics } = this.#deps;
     let isStoring = false;
-    const stopWatch = watchThroughput(req, limits, {
+    this.#throughput = new ThroughputLimit(limits);
+    const stopWatch = watchThroughput(req, this.#throughput, {
       backpressure: () => isStoring,
       onProblem: () => req.destroy(),
     });
@@ -310,6 +335,7 @@ export class UploadSession {
 
   #waitForNext(): void {
     clearTimeout(this.#idle);
+    this.#idleSince = performance.now();
     this.#idle = setTimeout(() => void this.pause(), this.#deps.limits.pauseSeconds * 1000);
   }
 

@@ -40,7 +40,7 @@ export async function handleAttempt(
 }
 
 function claimAttempt({ videoId }: Command, { controlPlane, logger, stopping }: WorkerParts) {
-  return claimWhenAvailable(() => controlPlane.claimAttempt({ videoId }), {
+  return claimWhenAvailable((claimId) => controlPlane.claimAttempt({ videoId, claimId }), {
     ...{ videoId, logger, signal: stopping },
   });
 }
@@ -58,6 +58,8 @@ async function runAttempt(
     bus.publish(createMessage('transcode.progress', { ...facts, fraction }));
   const isCurrent = () => controlPlane.isAttemptCurrent(facts);
   const lease = new WorkLease({ leaseSeconds: claim.leaseSeconds, facts, report, isCurrent }, logger);
+  // The first report says that this engine has received the claim.
+  lease.reportSoon();
   logger.info('transcode.started', { ...facts, bytes: claim.sourceBytes });
   let completed: MessageOf<'transcode.completed'>;
   try {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Message } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
@@ -17,15 +18,17 @@ const CLAIM_RETRY_DELAY_MS = 2000;
 
 /**
  * Claims work, or hands over a plan; null if there is nothing to claim. Retries until the control plane responds: a command that is
- * requeued too often would end in the dead-letter queue. Rejects with the reason of the signal.
+ * requeued too often would end in the dead-letter queue. Each retry has the same id, because a claim may have succeeded although its
+ * response was lost. Rejects with the reason of the signal.
  */
 export async function claimWhenAvailable<T>(
-  claim: () => Promise<T | null>,
+  claim: (claimId: string) => Promise<T | null>,
   { videoId, logger, signal }: { videoId: string; logger: Logger; signal: AbortSignal },
 ): Promise<T | null> {
+  const claimId = randomUUID();
   for (;;) {
     try {
-      const claimed = await claim();
+      const claimed = await claim(claimId);
       if (claimed === null) logger.info('work.not_claimable', { videoId });
       return claimed;
     } catch (error) {

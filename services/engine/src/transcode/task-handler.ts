@@ -42,7 +42,7 @@ async function reserveAndRun(command: Command, redelivered: boolean, worker: Wor
   }
   try {
     const claim = await claimWhenAvailable(
-      () => controlPlane.claimTask({ videoId, planVersion: PLAN_VERSION }),
+      (claimId) => controlPlane.claimTask({ videoId, planVersion: PLAN_VERSION, claimId }),
       {
         ...{ videoId, logger, signal: stopping },
       },
@@ -70,6 +70,8 @@ async function runTry(
   const isCurrent = () => controlPlane.isTaskCurrent(taskTry);
   const lease = new WorkLease({ leaseSeconds: claim.leaseSeconds, facts, report, isCurrent }, logger);
   const output = { ...command, attempt, folder: taskFolder(task, tryNumber) };
+  // The first report says that this engine has received the claim.
+  lease.reportSoon();
   logger.info('task.started', facts);
   let completed: MessageOf<'task.completed'>;
   try {

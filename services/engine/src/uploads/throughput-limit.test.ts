@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ThroughputLimit, type ThroughputVerdict } from './throughput-limit.ts';
 
-const LIMITS = { idleSeconds: 60, minBytesPerSecond: 1000 };
+const LIMITS = { idleSeconds: 60, minBytesPerSecond: 1000, recentSeconds: 3 };
 
 /** One verdict per second. */
 function verdicts(bytesEachSecond: number[], backpressure = false): ThroughputVerdict[] {
@@ -40,6 +40,16 @@ describe('the throughput limit of a transfer', () => {
       expect(limit.observe({ seconds: 1, bytes: 0, backpressure: false })).toBe('fine');
     }
     expect(limit.observe({ seconds: 1, bytes: 0, backpressure: false })).toBe('slow');
+  });
+
+  test('measures the recent throughput, without time in which the object store accepts no more', () => {
+    const limit = new ThroughputLimit(LIMITS);
+    const rates = [9000, 3000, 600, 0, 0, 0, 300].map((bytes) => {
+      limit.observe({ seconds: 1, bytes: 5, backpressure: true });
+      limit.observe({ seconds: 1, bytes, backpressure: false });
+      return limit.bytesPerSecond;
+    });
+    expect(rates).toEqual([null, null, 4200, 1200, 200, 0, 100]);
   });
 
   test('reports stuck, not idle, when the object store accepts nothing for ten minutes', () => {

@@ -13,8 +13,15 @@ import { MulterStorage, type StoredSource } from './multer-storage.ts';
 import { readMultipart } from './multipart.ts';
 import { Registration, verifyStored } from './registration.ts';
 import type { HeadroomClaim, StorageHeadroom } from './storage-headroom.ts';
-import { clientDisconnected, fileEmpty, fileMissing, uploadCancelled } from './upload-problems.ts';
-import type { UploadSlots } from './upload-slots.ts';
+import { ThroughputLimit } from './throughput-limit.ts';
+import {
+  clientDisconnected,
+  fileEmpty,
+  fileMissing,
+  uploadCancelled,
+  uploadTimeout,
+} from './upload-problems.ts';
+import type { UploadSlots, YieldingUpload } from './upload-slots.ts';
 import { watchThroughput } from './watch-throughput.ts';
 
 /** How long the engine waits until the object store has aborted a transfer. */
@@ -38,7 +45,7 @@ export type UploadDeps = TransferDeps & { slots: UploadSlots };
  * One attempt to upload a file: streams it into the object store and registers it with the control plane, or releases the
  * ticket for the next attempt.
  */
-export class Transfer {
+export class Transfer implements YieldingUpload {
   readonly #deps: UploadDeps;
   readonly #ticket: RedeemTicketResponse;
   readonly #ids: { videoId: string; transferId: string };
@@ -48,6 +55,7 @@ export class Transfer {
   readonly #stop: AbortSignal;
   readonly #registration: Registration;
   readonly #lease: TransferLease;
+  readonly #throughput: ThroughputLimit;
   #claim: HeadroomClaim | undefined;
 
   /** `stop` aborts the transfer. Its reason is the Problem to respond with. */
@@ -57,6 +65,7 @@ export class Transfer {
     this.#ids = { videoId: ticket.videoId, transferId: ticket.transferId };
     this.#stop = stop;
     this.#registration = new Registration(deps);
+    this.#throughput = new ThroughputLimit(deps.limits);
     this.#lease = new TransferLease(deps, this.#ids, ticket.leaseSeconds);
     this.#signal = AbortSignal.any([this.#abort.signal, stop]);
     this.#storage = new MulterStorage({
@@ -68,6 +77,24 @@ export class Transfer {
         await this.#claim?.take(bytes);
       },
     });
+  }
+
+  get workspaceId(): string {
+    return this.#ticket.workspaceId;
+  }
+
+  get bytesPerSecond(): number | null {
+    return this.#throughput.bytesPerSecond;
+  }
+
+  /** Ends the transfer, because another upload needs its slot. */
+  giveWay(): void {
+    const { contendedBytesPerSecond: rate } = this.#deps.limits;
+    this.#abort.abort(
+      uploadTimeout(
+        `The upload was slower than ${rate} bytes a second while other uploads waited. Send it again.`,
+      ),
+    );
   }
 
   /** Bytes of the file received so far. */
@@ -119,7 +146,7 @@ export class Transfer {
     if (req.destroyed) onClose();
     else req.once('close', onClose);
     const stops = [
-      watchThroughput(req, this.#deps.limits, {
+      watchThroughput(req, this.#throughput, {
         backpressure: () => req.isPaused(),
         onProblem: (problem) => this.#abort.abort(problem),
       }),

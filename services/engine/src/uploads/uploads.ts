@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import type { StoredSource } from './multer-storage.ts';
 import { contentLength, Transfer, type UploadDeps } from './transfer.ts';
 import { engineStopping, tokenInvalid, tokenMissing } from './upload-problems.ts';
+import type { UploadSlot } from './upload-slots.ts';
 
 /** A file that is stored and registered. */
 export type Receipt = { videoId: string; bytes: number; receivedAt: Date };
@@ -51,19 +52,19 @@ export class Uploads {
   }
 
   /** Redeems the ticket of an upload, before its body is read. */
-  async #admit(req: Request): Promise<{ ticket: RedeemTicketResponse; freeSlot: () => void }> {
+  async #admit(req: Request): Promise<{ ticket: RedeemTicketResponse; slot: UploadSlot }> {
     await this.check();
     const token = readToken(req);
-    const freeSlot = this.#deps.slots.take();
+    const slot = this.#deps.slots.take();
     try {
       const ticket = await this.#deps.controlPlane.redeemTicket({
         token,
         contentLength: contentLength(req),
         clientAddress: req.ip ?? null,
       });
-      return { ticket, freeSlot };
+      return { ticket, slot };
     } catch (error) {
-      freeSlot();
+      slot.free();
       throw error;
     }
   }
@@ -71,12 +72,13 @@ export class Uploads {
   async #receive(req: Request, res: Response): Promise<Receipt> {
     const { logger, metrics } = this.#deps;
     const startedAt = performance.now();
-    const { ticket, freeSlot } = await this.#admit(req).catch((error: unknown) => {
+    const { ticket, slot } = await this.#admit(req).catch((error: unknown) => {
       metrics.uploadRefused(codeOf(error));
       throw error;
     });
     metrics.uploadBegan();
     const transfer = new Transfer(this.#deps, ticket, this.#stop.signal);
+    slot.upload = transfer;
     const seconds = () => Math.round(performance.now() - startedAt) / 1000;
     const facts = () => ({
       requestId: req.id,
@@ -94,7 +96,7 @@ export class Uploads {
       logger.warn('upload.broken', { ...facts(), ...why });
       throw error;
     } finally {
-      freeSlot();
+      slot.free();
     }
     metrics.uploadReceived(seconds());
     logger.info('upload.received', facts());

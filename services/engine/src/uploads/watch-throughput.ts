@@ -1,21 +1,19 @@
 import type { Problem } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
-import type { UploadLimits } from '../config.ts';
 import { repeat } from '../repeat.ts';
-import { THROUGHPUT_SECONDS, ThroughputLimit } from './throughput-limit.ts';
+import { THROUGHPUT_SECONDS, type ThroughputLimit } from './throughput-limit.ts';
 import { storageFailed, uploadTimeout } from './upload-problems.ts';
 
 /**
- * Watches the throughput of a request body, and calls `onProblem` when the client is too slow. `backpressure` says whether the
+ * Watches the throughput of a request body with `limit`, and calls `onProblem` when the client is too slow. `backpressure` says whether the
  * engine has stopped reading; then the client is not at fault, and `onProblem` is called only if the object store is stuck.
  * Returns a function that ends the watch.
  */
 export function watchThroughput(
   req: Request,
-  limits: UploadLimits,
+  limit: ThroughputLimit,
   { backpressure, onProblem }: { backpressure: () => boolean; onProblem: (problem: Problem) => void },
 ): () => void {
-  const limit = new ThroughputLimit(limits);
   // Body bytes that arrived together with the headers count in the first interval.
   let seen = req.socket.bytesRead - req.readableLength;
   return repeat(THROUGHPUT_SECONDS, async () => {

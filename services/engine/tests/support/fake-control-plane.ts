@@ -10,6 +10,7 @@ import {
   type ClaimedImport,
   type CompleteTransferRequest,
   checkAttemptRequest,
+  checkImportsRequest,
   checkTransferRequest,
   claimAttemptRequest,
   completeTransferRequest,
@@ -90,6 +91,9 @@ export class FakeControlPlane {
   readonly requests: string[] = [];
   /** Paths that respond with 503. */
   readonly broken = new Set<string>();
+  /** How many of the next claims that get something have no response. A repeat with the same id gets it. */
+  losesClaims = 0;
+  readonly #claims = new Map<string, Reply>();
   /** How many of the next completions get no response. */
   losesResponses = 0;
   /** Attempts that can be claimed, by video. Each can be claimed once and is current from then on. */
@@ -177,16 +181,31 @@ export class FakeControlPlane {
     const reply = this.broken.has(path)
       ? refusal(503, 'unavailable')
       : req.headers.authorization === `Bearer ${SERVICE_SECRET}`
-        ? this.#respond(path, body)
+        ? this.#repeatable(path, body)
         : refusal(401, 'invalid_service_secret');
     if (path === INTERNAL_PATHS.completeTransfer && this.losesResponses > 0) {
       this.losesResponses -= 1;
       req.socket.destroy();
       return;
     }
+    if (this.losesClaims > 0 && [...this.#claims.values()].includes(reply)) {
+      this.losesClaims -= 1;
+      req.socket.destroy();
+      return;
+    }
     if (reply.retryAfter !== undefined) res.setHeader('Retry-After', reply.retryAfter);
     res.writeHead(reply.status, { 'Content-Type': 'application/json' });
     res.end(reply.body && JSON.stringify(reply.body));
+  }
+
+  /** A claim gets the same reply each time. */
+  #repeatable(path: string, body: unknown): Reply {
+    const { claimId } = body as { claimId?: string };
+    const reply = this.#claims.get(claimId ?? '') ?? this.#respond(path, body);
+    const hasGot =
+      reply.status === 200 && !(reply.body && 'import' in reply.body && reply.body.import === null);
+    if (claimId !== undefined && hasGot) this.#claims.set(claimId, reply);
+    return reply;
   }
 
   #respond(path: string, body: unknown): Reply {
@@ -212,6 +231,13 @@ export class FakeControlPlane {
         return this.#saveResumable(body);
       case INTERNAL_PATHS.terminateResumable:
         return this.#terminateResumable(body);
+      case INTERNAL_PATHS.checkImports: {
+        const { workspaceId } = checkImportsRequest.parse(body);
+        return {
+          status: 200,
+          body: { waiting: this.imports.some((each) => each.workspaceId !== workspaceId) },
+        };
+      }
       case INTERNAL_PATHS.claimImport: {
         const claimed = this.imports.shift() ?? null;
         if (claimed !== null) this.currentImports.add(claimed.transferId);

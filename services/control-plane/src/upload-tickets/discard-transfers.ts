@@ -1,0 +1,17 @@
+import type { Database } from '../db/database.ts';
+import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
+import { addUndiscarded } from './ended-transfers.store.ts';
+
+/**
+ * Makes a purge due that removes what ended transfers of a video have stored. It begins within a second. Until its first pass has ended,
+ * `bytes` count against the quota. Call it in the transaction that ends the transfers, with the video held and its ticket locked.
+ */
+export async function discardTransfers(
+  trx: Database,
+  lifecycle: VideoLifecycle,
+  videoId: string,
+  bytes: number,
+): Promise<void> {
+  if (bytes > 0) await addUndiscarded(trx, videoId, bytes);
+  await lifecycle.discard(trx, videoId);
+}
