@@ -9,7 +9,7 @@ import { containerTraits } from './containers.ts';
 import { checkEditLists, readEditLists, shownParts } from './edit-lists.ts';
 import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
-import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
+import { type Gop, type GopFlaw, GopScan, type VideoPacket } from './gop-scan.ts';
 import { KeyFrameScan } from './key-frame-scan.ts';
 import { type MediaLayout, readContainerIndex } from './media-layout.ts';
 import {
@@ -313,6 +313,15 @@ async function readPackets(
   const videoBudget = new VideoBudget(video.coded, limits.maxDurationSeconds);
   // A file with a declared duration may end with an index of any size.
   const hasIndex = video.isIndexed || declaredDuration !== null;
+  const addVideo = (packet: VideoPacket & { duration: number; at: number }) => {
+    const { pts, dts, duration, isHidden } = packet;
+    if (isHidden) timeline.addHidden(pts);
+    else timeline.add(pts, dts, duration);
+    videoBudget.check(timeline.packets, timeline.end);
+    keyFrames.add(packet);
+    runs?.add(packet);
+    gops?.add(packet);
+  };
   let end = 0;
   let readTo = 0;
   const args = ffprobeArguments(options, '-show_entries', PACKET_ENTRIES, '-of', 'csv=p=0');
@@ -337,13 +346,8 @@ async function readPackets(
       const hasNewDescription = sideData.includes(NEW_DESCRIPTION);
       audioScans.get(index)?.add(times.pts, bytes, { isHidden, hasNewDescription });
       if (index !== video.index) return;
-      if (isHidden) timeline.addHidden(times.pts);
-      else timeline.add(times.pts, times.dts, duration);
-      videoBudget.check(timeline.packets, timeline.end);
-      const packet = { ...times, bytes, isKey: flags.includes('K'), isHidden };
-      keyFrames.add(packet);
-      runs?.add({ ...packet, at });
-      gops?.add({ ...packet, hasNewDescription });
+      const packet = { ...times, bytes, isKey: flags.includes('K'), isHidden, hasNewDescription };
+      addVideo({ ...packet, duration, at });
     },
   });
   const encryptedVideo = tracks.find(({ index }) => index === video.index && encrypted.has(index));
