@@ -34,9 +34,9 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 // Commands of earlier tests would fill the queue of the workspace.
 beforeEach(() =>
-  sql`update videos set command_due_at = null, command_published_at = null, waiting_since = null`.execute(
-    plane.db,
-  ),
+  sql`
+    update videos set command_due_at = null, command_claimed_until = null, command_published_at = null,
+      waiting_since = null`.execute(plane.db),
 );
 
 async function processingVideo(): Promise<string> {
