@@ -9,13 +9,16 @@ export async function longestBlock(work: () => Promise<unknown>): Promise<number
   let longest = 0;
   let before = process.threadCpuUsage();
   // The timer cannot run while the event loop is blocked.
-  const timer = setInterval(() => {
+  const measure = () => {
     const { user, system } = process.threadCpuUsage(before);
     longest = Math.max(longest, (user + system) / 1000 - INTERVAL_MS);
     before = process.threadCpuUsage();
-  }, INTERVAL_MS);
+  };
+  const timer = setInterval(measure, INTERVAL_MS);
   try {
     await work();
+    // The block that ended the work, before the timer runs.
+    measure();
   } finally {
     clearInterval(timer);
   }

@@ -15,7 +15,7 @@ import { engineEventHandler } from './engine-events/engine-events.ts';
 import { retryWhileUnavailable } from './engine-events/retry-while-unavailable.ts';
 import { createInternalApp } from './internal-app.ts';
 import { STOP_LIMITS_MS } from './stop-limits.ts';
-import { type Bootstrapped, WorkspacesService } from './workspaces/workspaces.service.ts';
+import { type Bootstrapped, newWorkspace, WorkspacesService } from './workspaces/workspaces.service.ts';
 
 /** Engine events that one control plane handles concurrently. */
 const EVENT_PREFETCH = 16;
@@ -87,7 +87,8 @@ export class ControlPlane {
    */
   bootstrap(): Promise<Bootstrapped> {
     const workspaces = new WorkspacesService(this.#context);
-    return this.#untilDatabase(() => workspaces.bootstrap(this.#context.config.bootstrap));
+    const generated = newWorkspace();
+    return this.#untilDatabase(() => workspaces.bootstrap(this.#context.config.bootstrap, generated));
   }
 
   /** Creates a console sign-in link for an administrator, with every permission in every workspace. */

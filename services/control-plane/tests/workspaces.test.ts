@@ -3,7 +3,7 @@ import { SettingsError } from '@framelane/service-kit/settings';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import type { Database } from '../src/db/database.ts';
-import { WorkspacesService } from '../src/workspaces/workspaces.service.ts';
+import { newWorkspace, WorkspacesService } from '../src/workspaces/workspaces.service.ts';
 import { openTestDatabase } from './support/database.ts';
 
 let db: Database;
@@ -38,6 +38,18 @@ test('the first start creates a workspace and a key, and later ones change nothi
     { id: workspaceId, name: 'Default', createdAt: expect.stringMatching(/Z$/) },
   ]);
   expect(await keysOf(workspaceId)).toBe(1);
+});
+
+test('a first start that is repeated with the same generated key has the same result', async () => {
+  const empty = await openTestDatabase();
+  const installation = new WorkspacesService({ db: empty.db });
+  const given = { workspaceId: undefined, apiKey: undefined };
+  const generated = newWorkspace();
+  const first = await installation.bootstrap(given, generated);
+  expect(first).toEqual({ workspaceId: generated.workspaceId, newApiKey: generated.apiKey });
+  expect(await installation.bootstrap(given, generated)).toEqual(first);
+  expect(await installation.bootstrap(given)).toEqual({ ...first, newApiKey: null });
+  await empty.close();
 });
 
 test('concurrent first starts with the same key create one workspace', async () => {

@@ -78,9 +78,15 @@ async function directoryOf(pid: string): Promise<string | null> {
     // In a container, root usually lacks CAP_SYS_PTRACE: it cannot read this link of a process of another user. It can read the
     // command lines, of which that of the main process names the cluster. The other processes end with it.
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    const setting = command.split('\0').find((word) => word.startsWith(`${CLUSTER_SETTING}=`));
-    return setting === undefined
-      ? null
-      : await realpath(setting.slice(CLUSTER_SETTING.length + 1)).catch(() => null);
+    const cluster = clusterOf(command.split('\0'));
+    return cluster === undefined ? null : await realpath(cluster).catch(() => null);
   });
+}
+
+/** The cluster that a command line names. Servers of earlier versions have it as the value of `-D`. */
+function clusterOf(words: readonly string[]): string | undefined {
+  const setting = words.find((word) => word.startsWith(`${CLUSTER_SETTING}=`));
+  if (setting !== undefined) return setting.slice(CLUSTER_SETTING.length + 1);
+  const option = words.indexOf('-D');
+  return option === -1 ? undefined : words[option + 1];
 }

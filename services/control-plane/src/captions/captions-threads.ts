@@ -20,7 +20,7 @@ const ofClients = new WorkerThreads<Functions>(FUNCTIONS, {
   timeoutMs: TIMEOUT_MS,
 });
 
-/** Text tracks, in turn by video. The events of engines limit how many wait: each reads one track at a time. */
+/** Text tracks, in turn by workspace. The events of engines limit how many wait: each reads one track at a time. */
 const ofTracks = new WorkerThreads<Functions>(FUNCTIONS, {
   threads: 1,
   maxWaiting: Number.POSITIVE_INFINITY,
@@ -46,8 +46,8 @@ export async function readFile(
 }
 
 /** Reads a text track of a video in a thread. */
-export function readTrack(videoId: string, webvtt: string): Promise<ReadResult> {
-  return withTimeLimit(ofTracks.run(videoId, 'read', { file: webvtt, format: 'webvtt', duration: null }));
+export function readTrack(workspaceId: string, webvtt: string): Promise<ReadResult> {
+  return withTimeLimit(ofTracks.run(workspaceId, 'read', { file: webvtt, format: 'webvtt', duration: null }));
 }
 
 async function withTimeLimit(result: Promise<ReadResult>): Promise<ReadResult> {

@@ -15,6 +15,7 @@ import {
   type CaptionsRecord,
   findDuration,
   findFile,
+  findWorkspaceId,
   hasVideo,
   listCaptions,
   removeCaptions,
@@ -153,8 +154,10 @@ export class CaptionsService {
    */
   async readTracks(videoId: string, tracks: readonly CaptionsTrack[]): Promise<ReadTrack[]> {
     const found: ReadTrack[] = [];
+    const workspaceId = tracks.length > 0 ? await findWorkspaceId(this.#db, videoId) : undefined;
+    if (workspaceId === undefined) return found;
     for (const { language, label, webvtt } of tracks) {
-      const { cues, error } = await readTrack(videoId, webvtt);
+      const { cues, error } = await readTrack(workspaceId, webvtt);
       if (error === undefined) found.push({ language, label, cues });
       else this.#logger.warn('captions.track_unreadable', { videoId, error });
     }

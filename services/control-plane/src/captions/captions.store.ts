@@ -48,6 +48,16 @@ export async function listCaptions(db: Database, videoId: string): Promise<Capti
   return rows.map(({ updated_at, ...captions }) => ({ ...captions, updatedAt: updated_at.toISOString() }));
 }
 
+/** The workspace of a video; undefined if there is no such video. */
+export async function findWorkspaceId(db: Database, videoId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('videos')
+    .select('workspace_id')
+    .where('id', '=', videoId)
+    .executeTakeFirst();
+  return row?.workspace_id;
+}
+
 /** The duration of a living video in seconds; null if it is not known, or the workspace has no such video. */
 export async function findDuration(
   db: Database,

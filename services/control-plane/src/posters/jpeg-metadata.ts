@@ -30,10 +30,8 @@ export function withoutMetadata(image: Buffer): Buffer | undefined {
   const header = scan === -1 ? segments : segments?.slice(0, scan);
   if (segments === undefined || !header?.some(({ marker }) => FRAMES.includes(marker))) return undefined;
   const kept = segments.flatMap((segment) => keptPart(segment) ?? []);
-  const exif = header
-    .filter(({ marker }) => marker === MARKER.app1)
-    .map(({ payload }) => orientationOf(payload));
-  const orientation = exif.find((value) => value !== undefined);
+  const exif = header.find(({ marker, payload }) => marker === MARKER.app1 && isExif(payload));
+  const orientation = exif && orientationOf(exif.payload);
   const start = image.subarray(0, 2);
   if (orientation === undefined || orientation === UPRIGHT) return Buffer.concat([start, ...kept]);
   // JFIF must be the first segment if it is there.
@@ -120,9 +118,12 @@ function endOfScan(image: Buffer, from: number): number {
   return image.length;
 }
 
+function isExif(payload: Buffer): boolean {
+  return payload.toString('latin1', 0, 6) === 'Exif\0\0';
+}
+
 /** The orientation in an EXIF segment; undefined without one. */
 function orientationOf(payload: Buffer): number | undefined {
-  if (payload.toString('latin1', 0, 6) !== 'Exif\0\0') return undefined;
   const tiff = payload.subarray(6);
   const isLittle = tiff.toString('latin1', 0, 2) === 'II';
   const read = (at: number, bytes: 2 | 4) => {
@@ -130,7 +131,7 @@ function orientationOf(payload: Buffer): number | undefined {
     return isLittle ? tiff.readUIntLE(at, bytes) : tiff.readUIntBE(at, bytes);
   };
   const directory = read(4, 4);
-  const end = directory + 2 + 12 * read(directory, 2);
+  const end = Math.min(tiff.length, directory + 2 + 12 * read(directory, 2));
   for (let entry = directory + 2; entry < end; entry += 12) {
     // SHORT is type 3.
     if (read(entry, 2) !== ORIENTATION || read(entry + 2, 2) !== 3) continue;

@@ -38,13 +38,13 @@ export class WorkspacesService {
 
   /**
    * Creates the first workspace and key. A given id or key is created unless it exists. Without a given key, one is
-   * generated if there is no workspace yet. Concurrent starts take turns. Throws a SettingsError when the id or the key has a
-   * wrong format.
+   * generated if there is no workspace yet. Concurrent starts take turns. A repeat with the same `generated` values has the same result, so
+   * that a lost response does not lose the secret. Throws a SettingsError when the id or the key has a wrong format.
    */
-  async bootstrap(given: {
-    workspaceId: string | undefined;
-    apiKey: string | undefined;
-  }): Promise<Bootstrapped> {
+  async bootstrap(
+    given: { workspaceId: string | undefined; apiKey: string | undefined },
+    generated: { workspaceId: string; apiKey: string } = newWorkspace(),
+  ): Promise<Bootstrapped> {
     if (given.workspaceId !== undefined && !isId('ws', given.workspaceId)) {
       throw new SettingsError('BOOTSTRAP_WORKSPACE_ID: must be ws_ followed by 26 characters of a TypeID');
     }
@@ -56,14 +56,20 @@ export class WorkspacesService {
     return this.#db.transaction().execute(async (trx) => {
       await lockFirstWorkspace(trx);
       const existing = await firstWorkspace(trx);
-      const workspaceId = given.workspaceId ?? existing?.id ?? newId('ws');
+      const workspaceId = given.workspaceId ?? existing?.id ?? generated.workspaceId;
       await ensureWorkspace(trx, { id: workspaceId, name: 'Default' });
-      if (given.apiKey === undefined && existing !== undefined) return { workspaceId, newApiKey: null };
-      const secret = given.apiKey ?? newApiKeySecret('live');
+      const isEarlier = existing !== undefined && existing.id !== generated.workspaceId;
+      if (given.apiKey === undefined && isEarlier) return { workspaceId, newApiKey: null };
+      const secret = given.apiKey ?? generated.apiKey;
       await createFullKey(trx, { workspaceId, name: 'First key', secret });
       return { workspaceId, newApiKey: given.apiKey === undefined ? secret : null };
     });
   }
+}
+
+/** The id and the key for a first workspace. */
+export function newWorkspace(): { workspaceId: string; apiKey: string } {
+  return { workspaceId: newId('ws'), apiKey: newApiKeySecret('live') };
 }
 
 function toWorkspace(row: WorkspaceRow): Workspace {
