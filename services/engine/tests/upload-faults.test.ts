@@ -477,15 +477,18 @@ test('a slow upload gives its slot to the next one if no slot is free', async ()
     slow.sendHead({ token: held.token, length: FORM.byteLength });
     slow.send(FORM.subarray(0, 1000));
     const next = own.controlPlane.issue();
-    const send = () =>
+    const send = (token: string) =>
       fetch(`${own.url}/upload`, {
         method: 'POST',
-        headers: { 'X-Upload-Token': next.token },
+        headers: { 'X-Upload-Token': token },
         body: aForm(),
       });
+    // Anybody can send a request; only one that the control plane admits takes a slot.
+    await until(async () => (await send('ut_unknown')).status === 401);
+    expect(held.transferId).not.toBeNull();
     const statuses = new Set<number>();
     await until(async () => {
-      const { status } = await send();
+      const { status } = await send(next.token);
       statuses.add(status);
       return status === 202;
     });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimedImport } from '@framelane/contracts/internal-api';
-import { slowHolder } from '../uploads/slow-holder.ts';
+import { slowHolders } from '../uploads/slow-holder.ts';
 import { type ImportDeps, ImportJob } from './import-job.ts';
 
 /** Claims imports and fetches several at the same time. */
@@ -60,7 +60,7 @@ export class Imports {
   /** Hands a slow import back if one of a workspace with fewer imports waits. */
   async #makeRoom(): Promise<void> {
     const { controlPlane, limits } = this.#deps;
-    const slow = slowHolder([...this.#inProgress.keys()], limits.contendedBytesPerSecond);
+    const [slow] = slowHolders([...this.#inProgress.keys()], limits.contendedBytesPerSecond);
     if (slow && (await controlPlane.doesOtherImportWait(slow))) slow.giveWay();
   }
 

@@ -120,7 +120,7 @@ export class ResumableUploads {
         slot.free();
         if (this.#sessions.get(transferId) === session) this.#sessions.delete(transferId);
       });
-      slot.upload = session;
+      slot.admit(session);
       this.#sessions.set(transferId, session);
       return { length, metadata, session };
     } catch (error) {

@@ -6,25 +6,25 @@ describe('a time limit that counts only running time', () => {
   afterEach(() => void jest.useRealTimers());
 
   test.each([0.05, 0.5, 20, 120])('passes after %d seconds', (seconds) => {
-    const onOver = jest.fn();
-    const limit = new RunningLimit(seconds, onOver);
+    const onLimit = jest.fn();
+    const limit = new RunningLimit(seconds, onLimit);
     jest.advanceTimersByTime(seconds * 1000 - 1);
-    expect(onOver).not.toHaveBeenCalled();
+    expect(onLimit).not.toHaveBeenCalled();
     jest.advanceTimersByTime(10);
-    expect(onOver).toHaveBeenCalledTimes(1);
+    expect(onLimit).toHaveBeenCalledTimes(1);
     jest.advanceTimersByTime(seconds * 1000);
-    expect(onOver).toHaveBeenCalledTimes(1);
+    expect(onLimit).toHaveBeenCalledTimes(1);
     limit.clear();
   });
 
   test('counts from zero after a refresh, and never passes after its end', () => {
-    const onOver = jest.fn();
-    const limit = new RunningLimit(20, onOver);
+    const onLimit = jest.fn();
+    const limit = new RunningLimit(20, onLimit);
     jest.advanceTimersByTime(15_000);
     limit.refresh();
     jest.advanceTimersByTime(15_000);
     limit.clear();
     jest.advanceTimersByTime(60_000);
-    expect(onOver).not.toHaveBeenCalled();
+    expect(onLimit).not.toHaveBeenCalled();
   });
 });

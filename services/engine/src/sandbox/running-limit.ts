@@ -7,14 +7,14 @@ const STEP_MS = 1_000;
  */
 export class RunningLimit {
   readonly #limitMs: number;
-  readonly #onOver: () => void;
+  readonly #onLimit: () => void;
   #leftMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Starts to count. Calls `onOver` once, unless `clear` is called before. */
-  constructor(seconds: number, onOver: () => void) {
+  /** Starts to count. Calls `onLimit` once, unless `clear` is called before. */
+  constructor(seconds: number, onLimit: () => void) {
     this.#limitMs = seconds * 1000;
-    this.#onOver = onOver;
+    this.#onLimit = onLimit;
     this.refresh();
     this.#count();
   }
@@ -34,7 +34,7 @@ export class RunningLimit {
     this.#timer = setTimeout(() => {
       this.#leftMs -= step;
       if (this.#leftMs > 0) this.#count();
-      else this.#onOver();
+      else this.#onLimit();
     }, step);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { slowHolder } from './slow-holder.ts';
+import { slowHolders } from './slow-holder.ts';
 
 const holder = (workspaceId: string, bytesPerSecond: number | null) => ({ workspaceId, bytesPerSecond });
 const [slow, slower, young, fast] = [holder('a', 9), holder('a', 5), holder('a', null), holder('a', 10)];
@@ -11,5 +11,5 @@ test.each([
   ['one of the workspace that holds the most slots', [slowest, slow, fast], slow],
   ['the slowest of workspaces that hold equally many', [slowest, slow], slowest],
 ])('a slot is given up by %s', (_, holders, expected) => {
-  expect(slowHolder(holders, 10)).toBe(expected);
+  expect(slowHolders(holders, 10)[0]).toBe(expected);
 });

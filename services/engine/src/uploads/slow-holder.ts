@@ -6,16 +6,13 @@ export type SlotHolder = {
 };
 
 /**
- * The transfer that gives up its slot when another one needs it: one that is slower than `minBytesPerSecond`, of the workspace that holds the
- * most slots, and of these the slowest. Undefined if all are fast enough.
+ * The transfers that give up their slots when others need them: those slower than `minBytesPerSecond`. The first one is of the workspace that
+ * holds the most slots, and of these the slowest.
  */
-export function slowHolder<T extends SlotHolder>(
-  holders: readonly T[],
-  minBytesPerSecond: number,
-): T | undefined {
+export function slowHolders<T extends SlotHolder>(holders: readonly T[], minBytesPerSecond: number): T[] {
   const held = Map.groupBy(holders, ({ workspaceId }) => workspaceId);
   const slotsOf = ({ workspaceId }: T) => held.get(workspaceId)?.length ?? 0;
   return holders
     .filter(({ bytesPerSecond }) => bytesPerSecond !== null && bytesPerSecond < minBytesPerSecond)
-    .sort((a, b) => slotsOf(b) - slotsOf(a) || Number(a.bytesPerSecond) - Number(b.bytesPerSecond))[0];
+    .sort((a, b) => slotsOf(b) - slotsOf(a) || Number(a.bytesPerSecond) - Number(b.bytesPerSecond));
 }

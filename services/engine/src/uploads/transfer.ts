@@ -91,9 +91,7 @@ export class Transfer implements YieldingUpload {
   giveWay(): void {
     const { contendedBytesPerSecond: rate } = this.#deps.limits;
     this.#abort.abort(
-      uploadTimeout(
-        `The upload was slower than ${rate} bytes a second while other uploads waited. Send it again.`,
-      ),
+      uploadTimeout(`The upload was slower than ${rate} bytes a second while other uploads waited.`),
     );
   }
 

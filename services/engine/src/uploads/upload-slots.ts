@@ -1,4 +1,4 @@
-import { type SlotHolder, slowHolder } from './slow-holder.ts';
+import { type SlotHolder, slowHolders } from './slow-holder.ts';
 import { tooManyUploads } from './upload-problems.ts';
 
 /** An upload that can end to make room. */
@@ -16,33 +16,60 @@ export class UploadSlots {
     this.#minBytesPerSecond = minBytesPerSecond;
   }
 
-  /** Takes a slot, or that of a slow upload. Throws a 503 Problem when there is neither. */
+  /**
+   * Takes a slot, or the prospect of that of a slow upload, which gives way only when the control plane has admitted the upload (`admit`):
+   * anybody can send a request. Throws a 503 Problem when there is neither.
+   */
   take(): UploadSlot {
-    if (this.#slots.size >= this.#max) this.#makeRoom();
-    const slot = new UploadSlot(() => this.#slots.delete(slot));
+    const excess = this.#slots.size - this.#max;
+    if (excess >= 0 && excess >= this.#slowUploads().length) throw tooManyUploads();
+    const slot: UploadSlot = new UploadSlot(
+      () => this.#slots.delete(slot),
+      () => this.#makeRoom(),
+    );
     this.#slots.add(slot);
     return slot;
   }
 
   #makeRoom(): void {
-    const uploads = [...this.#slots].flatMap((slot) => slot.upload ?? []);
-    const slow = slowHolder(uploads, this.#minBytesPerSecond);
+    if (this.#slots.size <= this.#max) return;
+    const [slow] = this.#slowUploads();
     const held = [...this.#slots].find(({ upload }) => upload !== undefined && upload === slow);
-    if (slow === undefined || held === undefined) throw tooManyUploads();
+    // All may have become fast enough meanwhile. Then there is one upload too many for a while.
+    if (slow === undefined || held === undefined) return;
     // It still cleans up, but takes no more bytes.
     held.free();
     slow.giveWay();
+  }
+
+  #slowUploads(): YieldingUpload[] {
+    return slowHolders(
+      [...this.#slots].flatMap((slot) => slot.upload ?? []),
+      this.#minBytesPerSecond,
+    );
   }
 }
 
 /** The slot of one upload. */
 export class UploadSlot {
-  /** Undefined until the control plane has admitted the upload. */
-  upload: YieldingUpload | undefined;
+  #upload: YieldingUpload | undefined;
+  readonly #makeRoom: () => void;
   /** Frees the slot. Calling it again has no effect. */
   readonly free: () => void;
 
-  constructor(free: () => void) {
+  constructor(free: () => void, makeRoom: () => void) {
     this.free = free;
+    this.#makeRoom = makeRoom;
+  }
+
+  /** Undefined until the control plane has admitted the upload. */
+  get upload(): YieldingUpload | undefined {
+    return this.#upload;
+  }
+
+  /** Call when the control plane has admitted the upload. If no slot was free, a slow upload gives way now. */
+  admit(upload: YieldingUpload): void {
+    this.#upload = upload;
+    this.#makeRoom();
   }
 }

@@ -78,7 +78,7 @@ export class Uploads {
     });
     metrics.uploadBegan();
     const transfer = new Transfer(this.#deps, ticket, this.#stop.signal);
-    slot.upload = transfer;
+    slot.admit(transfer);
     const seconds = () => Math.round(performance.now() - startedAt) / 1000;
     const facts = () => ({
       requestId: req.id,

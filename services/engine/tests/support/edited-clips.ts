@@ -19,7 +19,7 @@ export const SECONDS = 24;
 const LOWEST_PITCH = 400;
 const PITCH_PER_SECOND = 100;
 
-/** Frames that all differ, and a tone whose pitch tells the time. */
+/** Frames that all differ, and a tone whose pitch rises with time. */
 const COUNTED: Required<Omit<Clip, 'options'>> = {
   video:
     `color=s=64x64:r=${RATE}:d=${SECONDS},format=yuv420p,` +
