@@ -43,6 +43,9 @@ test('the expressions of own code, the contract and packages are checked', () =>
 
 test.each(EXCEPTIONS)('the exception $source is needed', (exception) => {
   const excepted = expressions.filter((expression) => isException(expression, [exception]));
+  expect(excepted).not.toEqual([]);
+  // A check of all expressions of a folder takes too long.
+  if (exception.pattern === undefined) return;
   expect(excepted.some((expression) => flawOf(expression) !== null)).toBe(true);
 });
 
