@@ -324,12 +324,12 @@ describe('limits', () => {
     );
     expect(output).toBe(`Workspace ${id}
 
-                    LIMIT   USED          RESERVED
-stored bytes        1.1 TB  73.46 GB      0 B
-transcoded minutes  none    0 this month  -
-videos              9       1             -
-uploads at once     none    0             -
-file bytes          none    -             -
+                     LIMIT   USED          RESERVED
+stored bytes         1.1 TB  73.46 GB      0 B
+transcoded minutes   none    0 this month  -
+videos               9       1             -
+open upload tickets  none    0             -
+file bytes           none    -             -
 `);
   });
 });

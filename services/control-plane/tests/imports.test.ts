@@ -409,7 +409,7 @@ describe('an import', () => {
     expect(both.map(({ videoId }) => videoId)).toContain(last.id);
   });
 
-  test('waits: engines are told so if its workspace has fewer running imports', async () => {
+  test('waits: the response says so if its workspace has fewer running imports', async () => {
     const waits = async (workspaceId: string) =>
       (await plane.engine.request(INTERNAL_PATHS.checkImports, { workspaceId })).body.waiting;
     await create();
@@ -438,6 +438,28 @@ describe('an import', () => {
     await plane.db.updateTable('quotas').set({ stored_bytes: null, videos: 0 }).execute();
     expect((await post({ url: URL_WITH_SECRET })).body.code).toBe('quota_exceeded');
     await plane.db.deleteFrom('quotas').execute();
+  });
+
+  test('that has no room, or has ended meanwhile, leaves its claim to an import of another workspace', async () => {
+    const videoId = await create();
+    const { body: next } = await post({ url: URL_WITH_SECRET }, await credentialsElsewhere());
+    await sql`update imports set due_at = now() - interval '1 hour' where video_id = ${videoId}`.execute(
+      plane.db,
+    );
+    await plane.db
+      .insertInto('quotas')
+      .values({ workspace_id: plane.workspaceId, stored_bytes: 5 })
+      .execute();
+    try {
+      const claimed = await claim('c1');
+      expect(claimed?.videoId).toBe(next.id);
+      expect(await record(videoId)).toMatchObject({ error: { code: 'import_quota_exceeded' } });
+      expect(await row(videoId)).toMatchObject({ claim_id: null, due_at: null });
+      const { secondsLeft: _, ...facts } = claimed as ClaimedImport;
+      expect(await claim('c1')).toMatchObject(facts);
+    } finally {
+      await plane.db.deleteFrom('quotas').execute();
+    }
   });
 
   test('several engines claim different imports, and each reports its own progress', async () => {

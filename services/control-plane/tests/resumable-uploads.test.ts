@@ -63,9 +63,9 @@ const complete = (ids: Partial<Ids>, bytes = LENGTH): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.completeTransfer, { ...ids, bytes, sha256: null });
 const terminate = (transferId: string): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.terminateResumable, { token, transferId, clientAddress: null });
-const redeem = (uploadToken = token): Promise<Reply> =>
+const redeem = (uploadToken = token, claimId?: string): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.redeemTicket, {
-    ...{ token: uploadToken, contentLength: LENGTH, clientAddress: null },
+    ...{ token: uploadToken, contentLength: LENGTH, clientAddress: null, claimId },
   });
 
 const checkpoint = (durableBytes: number): Checkpoint => ({
@@ -100,6 +100,9 @@ const remove = (id = videoId) =>
 /** Changes the ticket, for example to let time pass. */
 const changeTicket = (assignments: string) =>
   sql`update upload_tickets set ${sql.raw(assignments)} where video_id = ${videoId}`.execute(plane.db);
+
+const ticketRow = () =>
+  plane.db.selectFrom('upload_tickets').selectAll().where('video_id', '=', videoId).executeTakeFirstOrThrow();
 
 const uploadsOf = (id = videoId) =>
   plane.db.selectFrom('resumable_uploads').selectAll().where('video_id', '=', id).execute();
@@ -283,6 +286,17 @@ describe('a form and a resumable upload of one ticket', () => {
     ).toMatchObject({ status: 204 });
     expect(codeOf(await open(transferId))).toEqual([410, 'upload_ended']);
     expect(await uploadsOf()).toEqual([expect.objectContaining({ end_reason: 'superseded' })]);
+  });
+
+  test('a late repeat of the claim of a form changes nothing of the upload that has the ticket', async () => {
+    const form = (await redeem(token, 'c1')).body as Partial<Ids>;
+    await release(form);
+    const { transferId } = (await create('', 10)).body as { transferId: string };
+    await opened(transferId);
+    const before = await ticketRow();
+    expect(codeOf(await redeem(token, 'c1'))).toEqual([409, 'upload_in_progress']);
+    expect(await ticketRow()).toEqual(before);
+    expect(before).toMatchObject({ transfer_id: transferId, reserved_bytes: 10 });
   });
 
   test('register exactly one file, in any order of requests', async () => {
@@ -554,19 +568,41 @@ describe('a workspace', () => {
     await createFullKey(plane.db, { workspaceId: id, name: 'Test', secret });
     await new QuotasService({ db: plane.db }).set(id, quotas);
     const headers = { authorization: `Bearer ${secret}`, 'x-svc-workspace': id };
-    return async (): Promise<{ videoId: string; uploadToken: string }> =>
+    return async (size?: number): Promise<{ videoId: string; uploadToken: string }> =>
       (
         await request(plane.url)
           .post('/v1/videos/upload-ticket')
           .set(headers)
-          .send({ filename: 'a.mp4' })
+          .send({ filename: 'a.mp4', size })
           .expect(201)
       ).body;
   }
 
+  /** Performs `work` while the object store removes nothing. */
+  async function withoutRemovals(work: () => Promise<void>): Promise<void> {
+    const abort = plane.objects.abortUploads;
+    plane.objects.abortUploads = () => Promise.reject(new Error('unavailable'));
+    try {
+      await work();
+    } finally {
+      plane.objects.abortUploads = abort;
+      // The failed purges are retried at once.
+      await plane.db.updateTable('object_purges').set({ claimed_until: null }).execute();
+    }
+  }
+
+  const reservedNow = async () => {
+    const { workspace_id } = await plane.db
+      .selectFrom('videos')
+      .select('workspace_id')
+      .where('id', '=', videoId)
+      .executeTakeFirstOrThrow();
+    return (await new QuotasService({ db: plane.db }).limits(workspace_id)).storedBytes;
+  };
+
   test('has a limit of open uploads, and paused uploads do not count', async () => {
     const ticket = await inWorkspace({ storedBytes: null });
-    const tickets = await Promise.all(Array.from({ length: SHARE.count + 5 }, ticket));
+    const tickets = await Promise.all(Array.from({ length: SHARE.count + 5 }, () => ticket()));
     const created = await Promise.all(
       tickets.map(async (each) => ({
         ...each,
@@ -632,22 +668,78 @@ describe('a workspace', () => {
     ({ videoId, uploadToken: token } = await ticket());
     const other = await ticket();
     await paused();
-    // The object store removes nothing.
-    const abort = plane.objects.abortUploads;
-    plane.objects.abortUploads = () => Promise.reject(new Error('unavailable'));
-    try {
+    await withoutRemovals(async () => {
       expect(await create('filename Yg==')).toMatchObject({ status: 200 });
       const refused = await create('', LENGTH, other.uploadToken);
       expect(codeOf(refused)).toEqual([503, 'unavailable']);
       expect(codeOf(await redeem(other.uploadToken))).toEqual([503, 'unavailable']);
-    } finally {
-      plane.objects.abortUploads = abort;
-    }
+    });
+  });
+
+  test.each([
+    ['with', LENGTH],
+    ['without', undefined],
+  ])(
+    'can replace an upload once until it is discarded, with a ticket %s a size; repeating the claim is no other upload',
+    async (_, size) => {
+      const ticket = await inWorkspace({ storedBytes: 1.2 * LENGTH });
+      ({ videoId, uploadToken: token } = await ticket(size));
+      await paused();
+      await withoutRemovals(async () => {
+        const form = await redeem(token, 'c1');
+        expect(form.status).toBe(200);
+        expect(await redeem(token, 'c1')).toEqual(form);
+        await release(form.body as Partial<Ids>);
+        expect(codeOf(await create())).toEqual([503, 'unavailable']);
+        expect(codeOf(await redeem(token, 'c2'))).toEqual([503, 'unavailable']);
+      });
+      await until(async () => (await create()).status === 200);
+    },
+  );
+
+  test('has the bytes of a replaced upload counted after a form has completed its video', async () => {
+    const ticket = await inWorkspace({ storedBytes: 2 * LENGTH });
+    ({ videoId, uploadToken: token } = await ticket());
+    await paused();
+    await withoutRemovals(async () => {
+      const form = (await redeem()).body as Ids;
+      expect(await complete({ videoId, transferId: form.transferId }, 1)).toMatchObject({ status: 204 });
+      expect(await reservedNow()).toMatchObject({ used: 1, reserved: LENGTH });
+    });
+    await until(async () => (await reservedNow()).reserved === 0);
+  });
+
+  test('has the bytes of a lost form counted from the creation of the next upload until they are discarded', async () => {
+    const ticket = await inWorkspace({ storedBytes: 2 * LENGTH });
+    ({ videoId, uploadToken: token } = await ticket());
+    await redeem();
+    await changeTicket('lease_expires_at = now()');
+    const { transferId } = (await create('', 1)).body as { transferId: string };
+    // The form may still complete.
+    expect((await reservedNow()).reserved).toBe(LENGTH);
+    await withoutRemovals(async () => {
+      await open(transferId);
+      expect((await reservedNow()).reserved).toBe(LENGTH + 1);
+    });
+    await until(async () => (await reservedNow()).reserved === 1);
+  });
+
+  test('has what a lost engine has stored of a resumable upload discarded before it no longer counts', async () => {
+    const ticket = await inWorkspace({ storedBytes: 3 * LENGTH });
+    ({ videoId, uploadToken: token } = await ticket());
+    const ids = await begun();
+    const key = sourceKey(String((await open(ids.transferId)).body.workspaceId), ids.videoId, ids.transferId);
+    const begunAt = await plane.objects.beginResumable(key);
+    await save({ ...ids, epoch: 2 }, 10);
+    await changeTicket('lease_expires_at = now()');
+    await create('filename Yg==');
+    await until(async () => (await reservedNow()).reserved === LENGTH);
+    await expect(plane.objects.resume(key, begunAt, LENGTH)).rejects.toThrow();
   });
 
   test('does not exceed a quota with 50 creations at once', async () => {
     const ticket = await inWorkspace({ storedBytes: 10 * LENGTH });
-    const tickets = await Promise.all(Array.from({ length: 50 }, ticket));
+    const tickets = await Promise.all(Array.from({ length: 50 }, () => ticket()));
     const replies = await Promise.all(
       tickets.map(({ uploadToken }) => create('filename YQ==', LENGTH, uploadToken)),
     );

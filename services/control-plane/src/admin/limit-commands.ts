@@ -17,7 +17,7 @@ export function addLimitCommands(program: Command, run: RunCommand): void {
     .option('--stored-bytes <size>', 'bytes of sources, segments and images, e.g. 1TB or 1TiB', parseSize)
     .option('--transcoded-minutes <number>', 'minutes of video per calendar month in UTC', parseLimit)
     .option('--videos <number>', 'videos in any state', parseLimit)
-    .option('--uploads <number>', 'uploads at once', parseLimit)
+    .option('--uploads <number>', 'open upload tickets', parseLimit)
     .option('--file-bytes <size>', 'size of one file, e.g. 5GB', parseFileSize)
     .option('--json', 'print JSON')
     .addHelpText('after', '\n"none" removes a limit.')
@@ -69,7 +69,7 @@ function describeLimits({ workspaceId, limits }: { workspaceId: string; limits: 
       ['stored bytes', size(storedBytes.limit), size(storedBytes.used), size(storedBytes.reserved)],
       ['transcoded minutes', count(transcodedMinutes.limit), `${transcodedMinutes.used} this month`, '-'],
       ['videos', count(videos.limit), count(videos.used), '-'],
-      ['uploads at once', count(uploads.limit), count(uploads.used), '-'],
+      ['open upload tickets', count(uploads.limit), count(uploads.used), '-'],
       ['file bytes', size(fileBytes.limit), '-', '-'],
     ],
   )}`;

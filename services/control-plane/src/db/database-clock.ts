@@ -1,6 +1,6 @@
 import { type Database, databaseTime } from './database.ts';
 
-/** Tells the time that control planes show and compare. */
+/** Returns the time of the database, which control planes show and compare. */
 export type Clock = { now(): Date };
 
 /** A reading that took longer is used only if there is no other. */

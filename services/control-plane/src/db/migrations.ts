@@ -27,9 +27,12 @@ import * as webhookRequests from './migrations/20261126-webhook-requests.ts';
 import * as retries from './migrations/20261127-retries.ts';
 import * as posters from './migrations/20261128-posters.ts';
 import * as engineTasks from './migrations/20261129-engine-tasks.ts';
-import * as claimIds from './migrations/20261130-claim-ids.ts';
-import * as fairClaims from './migrations/20261130-fair-claims.ts';
-import * as undiscardedUploads from './migrations/20261130-undiscarded-uploads.ts';
+import * as attemptsClaims from './migrations/20261130-attempts-claims.ts';
+import * as importsClaims from './migrations/20261130-imports-claims.ts';
+import * as resumableUploadsClaims from './migrations/20261130-resumable-uploads-claims.ts';
+import * as tasksClaims from './migrations/20261130-tasks-claims.ts';
+import * as uploadTicketsClaims from './migrations/20261130-upload-tickets-claims.ts';
+import * as videosTurns from './migrations/20261130-videos-turns.ts';
 
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -57,9 +60,12 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261127-retries': retries,
   '20261128-posters': posters,
   '20261129-engine-tasks': engineTasks,
-  '20261130-claim-ids': claimIds,
-  '20261130-fair-claims': fairClaims,
-  '20261130-undiscarded-uploads': undiscardedUploads,
+  '20261130-attempts-claims': attemptsClaims,
+  '20261130-imports-claims': importsClaims,
+  '20261130-resumable-uploads-claims': resumableUploadsClaims,
+  '20261130-tasks-claims': tasksClaims,
+  '20261130-upload-tickets-claims': uploadTicketsClaims,
+  '20261130-videos-turns': videosTurns,
 };
 
 /** Databases of versions before the first release have this migration. */
@@ -92,7 +98,7 @@ export function migrator(db: Database): Migrator {
 
 /**
  * Migrates the database to the latest schema. Each migration of a database in use has its own transaction, so that none locks a table
- * longer than it needs to. Concurrent processes take turns. Throws a SettingsError when an unreleased version created the database, or a
+ * longer than it needs to. One that locks a single table cannot deadlock with services that run. Concurrent processes take turns. Throws a SettingsError when an unreleased version created the database, or a
  * newer one migrated it.
  */
 export function migrateToLatest(db: Database): Promise<void> {

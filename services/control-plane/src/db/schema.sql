@@ -314,6 +314,7 @@ create table upload_tickets (
   constraint lease_belongs_to_a_transfer CHECK (((transfer_id IS NULL) = (lease_expires_at IS NULL)))
 );
 CREATE INDEX upload_tickets_under_way ON public.upload_tickets USING btree (lease_expires_at) WHERE ((transfer_id IS NOT NULL) AND (used_at IS NULL));
+CREATE INDEX upload_tickets_undiscarded ON public.upload_tickets USING btree (video_id) WHERE (undiscarded_bytes > 0);
 CREATE INDEX upload_tickets_unused ON public.upload_tickets USING btree (expires_at) WHERE (used_at IS NULL);
 
 create table usage_daily (

@@ -196,13 +196,10 @@ export class ImportsService {
       return { ...lease, ...{ secondsLeft, tries, startedOver }, ...source };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (error.code === 'quota_exceeded') {
-        await this.#fail(videoId, 'import_quota_exceeded');
-        return null;
-      }
-      // The workspace has too many uploads. Or the video was deleted or has its file: then its import has ended and cannot be postponed.
+      // The workspace has too many uploads. Or the video was deleted or has its file: then its import has ended and is due no more.
       await postpone(this.#db, videoId, SHARE_PAUSE_SECONDS);
-      this.#logger.debug('import.postponed', { videoId, code: error.code });
+      if (error.code === 'quota_exceeded') await this.#fail(videoId, 'import_quota_exceeded');
+      else this.#logger.debug('import.postponed', { videoId, code: error.code });
       return null;
     }
   }

@@ -133,13 +133,15 @@ export async function beginTransfer(db: Database, { videoId, transferId }: Impor
     .execute();
 }
 
-/** Makes a claimed import due again after `seconds`. */
+/** Makes a claimed import due again after `seconds`, unless it has ended. Its claim can have another one. */
 export async function postpone(db: Database, videoId: string, seconds: number): Promise<void> {
   await db
     .updateTable('imports')
-    .set({ due_at: inSeconds(seconds), claimed_until: null, claim_id: null })
+    .set({
+      due_at: sql`case when due_at is not null then ${inSeconds(seconds)} end`,
+      ...{ claimed_until: null, claim_id: null },
+    })
     .where('video_id', '=', videoId)
-    .where('due_at', 'is not', null)
     .execute();
 }
 

@@ -4,6 +4,7 @@ import { findQuotas, findUsed, lockQuotas, saveQuotas, storeReservation } from '
 import {
   type Limits,
   type Quotas,
+  requireDiscarded,
   requireFileSize,
   requireMinutes,
   requireRoomForBytes,
@@ -45,24 +46,32 @@ export class QuotasService {
 
   /**
    * Reserves room for the file of a transfer that begins, unless its ticket has reserved a declared size. Resolves with the
-   * maximum size of the file in bytes. Throws 403 `quota_exceeded` when the file is too large, or there is no room for it.
+   * maximum size of the file in bytes. Throws 403 `quota_exceeded` when the file is too large, or there is no room for it, and
+   * 503 while ended transfers take the room.
    */
   async reserve(trx: Database, ticket: TicketToReserve, file: AnnouncedFile): Promise<number> {
     const quotas = (await lockQuotas(trx, ticket.workspace_id)) ?? UNLIMITED;
     requireFileSize(quotas, file.atLeast);
     const largest = quotas.fileBytes ?? Infinity;
-    if (ticket.declared_bytes !== null) return Math.min(ticket.declared_bytes, largest);
+    const { declared_bytes: declared } = ticket;
     // The engine refuses an empty upload.
-    const bytes = Math.max(1, Math.min(file.atMost, largest));
+    const bytes = declared ?? Math.max(1, Math.min(file.atMost, largest));
     if (quotas.storedBytes !== null) {
-      requireRoomForBytes(
-        quotas,
-        await findUsed(trx, ticket.workspace_id, { apartFrom: ticket.video_id }),
-        bytes,
-      );
+      const used = await findUsed(trx, ticket.workspace_id, { apartFrom: ticket.video_id });
+      if (declared === null) requireRoomForBytes(quotas, used, bytes);
+      else requireDiscarded(quotas, used, bytes);
     }
-    await storeReservation(trx, ticket.video_id, bytes);
-    return bytes;
+    if (declared === null) await storeReservation(trx, ticket.video_id, bytes);
+    return Math.min(bytes, largest);
+  }
+
+  /** The maximum size in bytes of the file of a transfer for which `reserve` has been called. */
+  async reserved(
+    db: Database,
+    ticket: Pick<UploadTicketRow, 'reserved_bytes'> & { workspace_id: string },
+  ): Promise<number> {
+    const quotas = await findQuotas(db, ticket.workspace_id);
+    return Math.min(ticket.reserved_bytes, quotas?.fileBytes ?? Infinity);
   }
 
   /** Throws 403 `quota_exceeded` unless the workspace may store `bytes` more. */

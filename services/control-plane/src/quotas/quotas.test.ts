@@ -88,7 +88,7 @@ describe('room for a video', () => {
       /^This workspace may have 5 videos \(5 in use, 1 requested\)\. Delete videos/,
     );
     expect(refusal({ uploads: 5 }, { uploads: 5 })?.message).toMatch(
-      /5 uploads at once .* Wait until one ends/,
+      /^This workspace may have 5 open upload tickets \(5 in use, 1 requested\)\. Wait until a file arrives or a ticket expires, or delete/,
     );
     expect(() => requireFileSize({ ...UNLIMITED, fileBytes: 9 }, 10)).toThrow(
       'This workspace may upload files of 9 bytes (10 requested). Send a smaller file',

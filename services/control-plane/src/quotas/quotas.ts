@@ -30,6 +30,8 @@ export type Used = {
   uploads: number;
 };
 
+type UsedBytes = Pick<Used, 'storedBytes' | 'reservedBytes' | 'undiscardedBytes'>;
+
 /** The maximum and the used amount of each quota, as the API shows them. */
 export function toLimits(quotas: Quotas, used: Used): Limits {
   return {
@@ -63,16 +65,22 @@ export function requireFileSize({ fileBytes }: Quotas, bytes: number): void {
  * Throws 403 `quota_exceeded` unless the workspace may store `bytes` more; if the size is unknown, at least one byte
  * more. Throws 503 if it may do so as soon as ended transfers are discarded, which takes seconds.
  */
-export function requireRoomForBytes(
-  { storedBytes }: Quotas,
-  used: Pick<Used, 'storedBytes' | 'reservedBytes' | 'undiscardedBytes'>,
-  bytes: number | null,
-): void {
+export function requireRoomForBytes({ storedBytes }: Quotas, used: UsedBytes, bytes: number | null): void {
   if (storedBytes === null) return;
   const taken = used.storedBytes + used.reservedBytes;
-  const room = storedBytes - taken - (bytes ?? 1);
-  if (room < 0) throw exceeded('storedBytes', storedBytes, taken, bytes);
-  if (used.undiscardedBytes > room) {
+  if (taken + (bytes ?? 1) > storedBytes) throw exceeded('storedBytes', storedBytes, taken, bytes);
+  requireDiscarded({ storedBytes }, used, bytes);
+}
+
+/** Throws 503 while ended transfers that are being discarded take the room of `bytes` more, or of one byte if the size is unknown. */
+export function requireDiscarded(
+  { storedBytes }: Pick<Quotas, 'storedBytes'>,
+  used: UsedBytes,
+  bytes: number | null,
+): void {
+  if (storedBytes === null || used.undiscardedBytes === 0) return;
+  const taken = used.storedBytes + used.reservedBytes + used.undiscardedBytes;
+  if (taken + (bytes ?? 1) > storedBytes) {
     throw unavailable('Earlier uploads of this workspace are being removed. Retry later.');
   }
 }
@@ -104,8 +112,8 @@ const EXPLANATIONS: Record<QuotaName, { allowance: (limit: number) => string; re
   },
   videos: { allowance: (limit) => `have ${limit} videos`, remedy: 'Delete videos' },
   uploads: {
-    allowance: (limit) => `have ${limit} uploads at once`,
-    remedy: 'Wait until one ends, or delete a video that waits for its file',
+    allowance: (limit) => `have ${limit} open upload tickets`,
+    remedy: 'Wait until a file arrives or a ticket expires, or delete a video that waits for its file',
   },
   fileBytes: { allowance: (limit) => `upload files of ${limit} bytes`, remedy: 'Send a smaller file' },
 };

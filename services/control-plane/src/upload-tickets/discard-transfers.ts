@@ -1,6 +1,12 @@
 import type { Database } from '../db/database.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { addUndiscarded } from './ended-transfers.store.ts';
+import type { ResumableUploadRow } from './resumable-uploads.store.ts';
+
+/** The bytes that a resumable upload may have stored. One without a checkpoint has stored nothing. */
+export function storedAtMost(upload: Pick<ResumableUploadRow, 'checkpoint' | 'length'> | undefined): number {
+  return upload?.checkpoint ? upload.length : 0;
+}
 
 /**
  * Makes a purge due that removes what ended transfers of a video have stored. It begins within a second. Until its first pass has ended,

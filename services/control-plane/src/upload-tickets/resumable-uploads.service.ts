@@ -15,7 +15,7 @@ import { hashToken } from '../auth/secret-tokens.ts';
 import type { Database } from '../db/database.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
-import { discardTransfers } from './discard-transfers.ts';
+import { discardTransfers, storedAtMost } from './discard-transfers.ts';
 import {
   beginEpoch,
   countResumable,
@@ -101,7 +101,10 @@ export class ResumableUploadsService {
       if ((await countResumable(trx, ticket.video_id)) >= UPLOADS_PER_TICKET) {
         throw tokenExhausted(UPLOADS_PER_TICKET);
       }
-      await this.#quotas.reserve(trx, ticket, { atLeast: length, atMost: length });
+      // A form whose lease has expired may still complete, until this upload is opened.
+      const isFormLost = ticket.transfer_id !== null && ticket.transfer_id !== unfinished?.transfer_id;
+      const atMost = isFormLost ? Math.max(length, ticket.reserved_bytes) : length;
+      await this.#quotas.reserve(trx, ticket, { atLeast: length, atMost });
       await this.#end(trx, ticket.video_id, 'superseded');
       const transferId = newId('xfr');
       await insertResumable(trx, { transferId, videoId: ticket.video_id, length, metadata });
@@ -122,14 +125,16 @@ export class ResumableUploadsService {
         requireShare(await uploadsInProgress(trx, workspaceId), length, this.#workspaceLimits);
       }
       await holdVideo(trx, videoId);
-      const previous = (await lockTicket(trx, hashToken(request.token)))?.transfer_id ?? null;
+      const held = await lockTicket(trx, hashToken(request.token));
       const expiresAt = await leaseToResumable(trx, { videoId, transferId, bytes: length, leaseSeconds });
       if (expiresAt === undefined) throw uploadInProgress();
       const opened = await beginEpoch(trx, transferId, request.epoch, request.claimId);
       if (opened === undefined) throw uploadEnded();
-      // The lease of a form has expired.
-      if (previous !== null && previous !== transferId)
-        await discardTransfers(trx, this.#lifecycle, videoId, 0);
+      if (held !== undefined && held.transfer_id !== null && held.transfer_id !== transferId) {
+        // The lease of a form has expired.
+        await this.#quotas.reserve(trx, held, { atLeast: length, atMost: length });
+        await discardTransfers(trx, this.#lifecycle, videoId, held.reserved_bytes);
+      }
       const { epoch, checkpoint } = opened;
       return {
         status: 'open',
@@ -178,16 +183,18 @@ export class ResumableUploadsService {
       const current = await findResumable(trx, { videoId, transferId });
       if (current?.end_reason === 'completed') throw uploadComplete();
       if (current === undefined || current.ended_at !== null) throw uploadEnded();
-      await releaseTicket(trx, { videoId, transferId });
       await this.#end(trx, videoId, 'terminated');
       return { sourceKey: sourceKey(workspaceId, videoId, transferId), checkpoint: current.checkpoint };
     });
   }
 
-  /** Ends the unfinished upload of a ticket. An upload without a checkpoint has stored nothing. */
+  /** Ends the unfinished upload of a ticket. The ticket no longer has it, so that the purge removes what it has stored. */
   async #end(trx: Database, videoId: string, reason: 'superseded' | 'terminated'): Promise<void> {
     const ended = await endUnfinished(trx, videoId, reason);
-    if (ended?.checkpoint) await discardTransfers(trx, this.#lifecycle, videoId, ended.length);
+    if (ended === undefined) return;
+    await releaseTicket(trx, { videoId, transferId: ended.transfer_id });
+    const bytes = storedAtMost(ended);
+    if (bytes > 0) await discardTransfers(trx, this.#lifecycle, videoId, bytes);
   }
 
   async #find(

@@ -92,6 +92,7 @@ export async function leaseToResumable(
     .updateTable('upload_tickets')
     .set({
       transfer_id: upload.transferId,
+      claim_id: null,
       announced_bytes: upload.bytes,
       lease_expires_at: inSeconds(upload.leaseSeconds),
     })

@@ -12,7 +12,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
-import { discardTransfers } from './discard-transfers.ts';
+import { discardTransfers, storedAtMost } from './discard-transfers.ts';
 import { endUnfinished, isPaused } from './resumable-uploads.store.ts';
 import {
   fileTooLarge,
@@ -195,16 +195,16 @@ export class UploadTicketsService {
       await holdVideo(trx, videoId);
       // Another transfer may have been faster.
       const ticket = requireClaimable(await lockTicket(trx, tokenHash), claimId);
+      const current = isClaimedBy(ticket, claimId) ? ticket.transfer_id : null;
+      if (current !== null) {
+        await renewLease(trx, { videoId, transferId: current }, { leaseSeconds, extendsTicket: false });
+        return { transferId: current, allowedBytes: await this.#quotas.reserved(trx, ticket) };
+      }
       const file = { atLeast, atMost: Math.min(bytes, maxBytes) };
       const allowedBytes = await this.#quotas.reserve(trx, ticket, file);
-      const current = isClaimedBy(ticket, claimId) ? ticket.transfer_id : null;
-      const transferId = current ?? newId('xfr');
-      if (current === null) {
-        await this.#endPrevious(trx, ticket);
-        await leaseTicket(trx, tokenHash, { transferId, claimId, bytes, leaseSeconds });
-      } else {
-        await renewLease(trx, { videoId, transferId }, { leaseSeconds, extendsTicket: false });
-      }
+      const transferId = newId('xfr');
+      await this.#endPrevious(trx, ticket);
+      await leaseTicket(trx, tokenHash, { transferId, claimId, bytes, leaseSeconds });
       return { transferId, allowedBytes };
     });
     return {
@@ -220,7 +220,7 @@ export class UploadTicketsService {
     const { video_id: videoId, transfer_id: holder, reserved_bytes: reserved } = ticket;
     const paused = await endUnfinished(trx, videoId, 'superseded');
     const isLost = holder !== null && holder !== paused?.transfer_id;
-    const storedOfPaused = paused?.checkpoint ? paused.length : 0;
+    const storedOfPaused = storedAtMost(paused);
     if (isLost || storedOfPaused > 0) {
       await discardTransfers(trx, this.#lifecycle, videoId, storedOfPaused + (isLost ? reserved : 0));
     }
@@ -282,7 +282,9 @@ export class UploadTicketsService {
   /** Ends the unfinished upload of a ticket that a transfer has spent: the upload itself is complete, or a form has replaced it. */
   async #endResumable(trx: Database, { videoId, epoch }: TransferIds): Promise<void> {
     const ended = await endUnfinished(trx, videoId, epoch === undefined ? 'superseded' : 'completed');
-    if (ended?.end_reason === 'superseded') await discardTransfers(trx, this.#lifecycle, videoId, 0);
+    if (ended?.end_reason === 'superseded') {
+      await discardTransfers(trx, this.#lifecycle, videoId, storedAtMost(ended));
+    }
   }
 
   /** Fails the videos whose ticket expired unused. Safe to run on several instances. */

@@ -67,11 +67,10 @@ export class ObjectPurges implements DueWork<DuePurge> {
   /** Makes one pass and schedules the next. A pass that fails is retried when its claim has expired, until it succeeds. */
   async perform(purge: DuePurge): Promise<void> {
     await this.#purge(purge.videoId);
-    if (purge.pass >= PASSES) await endPurge(this.#db, purge);
-    else {
-      const seconds = this.#purgeRepeatSeconds * purge.pass;
-      await this.#transfers.endPass(purge.videoId, (trx) => scheduleNextPass(trx, purge, seconds));
-    }
+    const seconds = this.#purgeRepeatSeconds * purge.pass;
+    await this.#transfers.endPass(purge.videoId, (trx) =>
+      purge.pass < PASSES ? scheduleNextPass(trx, purge, seconds) : endPurge(trx, purge),
+    );
   }
 
   /** Ends the claims of processes that died. Call it only while no control plane runs. */

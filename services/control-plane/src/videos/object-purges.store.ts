@@ -41,13 +41,14 @@ export async function scheduleNextPass(db: Database, purge: DuePurge, seconds: n
   return result.numUpdatedRows === 1n;
 }
 
-/** Ends a purge after its last pass, unless it was requested anew. */
-export async function endPurge(db: Database, purge: DuePurge): Promise<void> {
-  await db
+/** Ends a purge after its last pass, unless it was requested anew. Resolves with whether it was not. */
+export async function endPurge(db: Database, purge: DuePurge): Promise<boolean> {
+  const result = await db
     .deleteFrom('object_purges')
     .where('video_id', '=', purge.videoId)
     .where('due_at', '=', purge.dueAt)
-    .execute();
+    .executeTakeFirst();
+  return result.numDeletedRows === 1n;
 }
 
 /** Extends the claim on a purge to `seconds` from now. */
