@@ -440,7 +440,7 @@ describe('an import', () => {
     await plane.db.deleteFrom('quotas').execute();
   });
 
-  test('that has no room, or has ended meanwhile, leaves its claim to an import of another workspace', async () => {
+  test('that fails for want of room leaves its claim to an import of another workspace', async () => {
     const videoId = await create();
     const { body: next } = await post({ url: URL_WITH_SECRET }, await credentialsElsewhere());
     await sql`update imports set due_at = now() - interval '1 hour' where video_id = ${videoId}`.execute(

@@ -65,6 +65,15 @@ export class QuotasService {
     return Math.min(bytes, largest);
   }
 
+  /** Lowers a reservation to `bytes`, unless the ticket has reserved a declared size. */
+  async reserveLess(
+    trx: Database,
+    ticket: Omit<TicketToReserve, 'workspace_id'>,
+    bytes: number,
+  ): Promise<void> {
+    if (ticket.declared_bytes === null) await storeReservation(trx, ticket.video_id, bytes);
+  }
+
   /** The maximum size in bytes of the file of a transfer for which `reserve` has been called. */
   async reserved(
     db: Database,

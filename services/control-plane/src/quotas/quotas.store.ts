@@ -51,8 +51,8 @@ export async function saveQuotas(
 /**
  * The usage that counts against the quotas of a workspace, without the reservation of the video `apartFrom`. A ticket counts
  * while its video waits for a file: until the ticket has expired and no transfer holds it. Undiscarded bytes count in every
- * status of the video, while its purge is pending: the last pass of an earlier version does not clear them. Reading the stored videos takes 8
- * ms for 100,000 of them. Without `stored` they are not read, and their number and bytes are 0.
+ * status of the video, while its purge is pending: the last pass of an earlier version does not clear them. Reading the stored
+ * videos takes 8 ms for 100,000 of them. Without `stored` they are not read, and their number and bytes are 0.
  */
 export async function findUsed(
   db: Database,

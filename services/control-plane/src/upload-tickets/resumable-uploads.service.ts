@@ -132,7 +132,7 @@ export class ResumableUploadsService {
       if (opened === undefined) throw uploadEnded();
       if (held !== undefined && held.transfer_id !== null && held.transfer_id !== transferId) {
         // The lease of a form has expired.
-        await this.#quotas.reserve(trx, held, { atLeast: length, atMost: length });
+        await this.#quotas.reserveLess(trx, held, length);
         await discardTransfers(trx, this.#lifecycle, videoId, held.reserved_bytes);
       }
       const { epoch, checkpoint } = opened;
