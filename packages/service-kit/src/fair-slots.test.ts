@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { FairSlots, TooMuchWaitsError } from './fair-slots.ts';
+import { FairSlots, QueueFullError } from './fair-slots.ts';
 
 /** Work of participants that share slots. It records what starts, and ends on request. */
 function sharedWork(slots: number, maxWaiting: number) {
@@ -41,7 +41,7 @@ test('the queue has a limit, and the participant with the most waiting work is r
   const works = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'a6', 'c1'].map((name) =>
     add(name).then(
       () => null,
-      (error: unknown) => (error instanceof TooMuchWaitsError ? name : error),
+      (error: unknown) => (error instanceof QueueFullError ? name : error),
     ),
   );
   await endAll();

@@ -1,9 +1,9 @@
-/** Too much work waits for a slot. */
-export class TooMuchWaitsError extends Error {
-  override name = 'TooMuchWaitsError';
+/** So much work waits for a slot that no more is accepted. */
+export class QueueFullError extends Error {
+  override name = 'QueueFullError';
 }
 
-type Waiting = { start: () => void; refuse: (error: TooMuchWaitsError) => void };
+type Waiting = { start: () => void; refuse: (error: QueueFullError) => void };
 
 /**
  * Slots for work that participants, such as workspaces, share. A free slot goes to each participant with waiting work in turn, so work
@@ -21,7 +21,7 @@ export class FairSlots {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Runs the work in a slot. Throws a TooMuchWaitsError. */
+  /** Runs the work in a slot. Throws a QueueFullError. */
   async run<T>(participant: string, work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else await this.#turn(participant);
@@ -65,6 +65,6 @@ export class FairSlots {
     const refused = queue.pop();
     if (queue.length === 0) this.#queues.delete(participant);
     this.#waiting -= 1;
-    refused?.refuse(new TooMuchWaitsError('Too much work waits for a slot'));
+    refused?.refuse(new QueueFullError('Too much work waits for a slot'));
   }
 }

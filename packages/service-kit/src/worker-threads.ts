@@ -41,7 +41,7 @@ export class WorkerThreads<Functions extends Record<string, (argument: never) =>
 
   /**
    * Runs a function of the module. Participants take turns. Throws what the function throws, but the class of an error is lost; a
-   * TooMuchWaitsError; and a ThreadTimeoutError.
+   * QueueFullError; and a ThreadTimeoutError.
    */
   run<Name extends keyof Functions & string>(
     participant: string,

@@ -13,10 +13,8 @@ import {
 import {
   claimDueCommands,
   findCommandBacklog,
-  findLatestClaimedWaitingSince,
-  findUnclaimed,
   makeAllDue,
-  makeDueAgain,
+  makeUnclaimedDue,
   recordPublished,
 } from '../src/attempts/commands.store.ts';
 import type { Database } from '../src/db/database.ts';
@@ -221,8 +219,8 @@ describe('commands', () => {
     expect((await row(other)).command_due_at).not.toBeNull();
   });
 
-  test('are unclaimed while their videos wait, the first published first', async () => {
-    const [second, first] = [await video({ published: -20 }), await video({ published: -30 })];
+  test('become due again once, long after they were published, and only while their videos wait', async () => {
+    const unclaimed = [await video({ published: -20 }), await video({ published: -30 })];
     const others: Difference[] = [
       { published: -5 },
       { failed: true },
@@ -231,24 +229,10 @@ describe('commands', () => {
       { due: 1 },
     ];
     for (const other of others) await video({ published: -30, ...other });
-    const found = await findUnclaimed(db, 600);
-    expect(found.map(({ videoId }) => videoId)).toEqual([first, second]);
-    expect(found[0]?.publishedAt).toEqual((await row(first)).command_published_at);
-  });
-
-  test('become due again once, and only while their videos wait', async () => {
-    const untouched = await video({ published: -30 });
-    const others: Difference[] = [{ failed: true }, { deleted: true }, { lease: 1 }];
-    for (const difference of [{}, ...others]) {
-      const videoId = await video({ published: -30, ...difference });
-      const { command_published_at: publishedAt } = await row(videoId);
-      const again = () => makeDueAgain(db, { videoId, publishedAt: publishedAt ?? new Date() });
-      expect(await makeDueAgain(db, { videoId, publishedAt: minutes(-40) })).toBe(false);
-      const waits = Object.keys(difference).length === 0;
-      expect([await again(), await again()]).toEqual([waits, false]);
-      expect((await row(videoId)).command_due_at !== null).toBe(waits);
-    }
-    expect((await row(untouched)).command_due_at).toBeNull();
+    const due = db.selectFrom('videos').select('id').where('command_due_at', '<=', sql<Date>`now()`);
+    expect((await makeUnclaimedDue(db, 600)).toSorted()).toEqual(unclaimed.toSorted());
+    expect((await due.execute()).map(({ id }) => id).toSorted()).toEqual(unclaimed.toSorted());
+    expect(await makeUnclaimedDue(db, 600)).toEqual([]);
   });
 
   test('of all videos that wait become due, also claimed ones, but not those of delayed attempts', async () => {
@@ -260,16 +244,4 @@ describe('commands', () => {
     const rows = await due.where('command_claimed_until', 'is', null).execute();
     expect(rows.map(({ id }) => id).toSorted()).toEqual(waiting.toSorted());
   });
-});
-
-test('the latest claimed command is that of a video that is not deleted and no longer waits', async () => {
-  expect(await findLatestClaimedWaitingSince(db)).toBeNull();
-  await video({ waiting: -1 });
-  await video({ waiting: -1, failed: true, deleted: true });
-  await video({ failed: true });
-  expect(await findLatestClaimedWaitingSince(db)).toBeNull();
-  await video({ waiting: -4, failed: true });
-  const latest = await video({ waiting: -2, lease: 1 });
-  await video({ waiting: -3, failed: true });
-  expect(await findLatestClaimedWaitingSince(db)).toEqual((await row(latest)).waiting_since);
 });

@@ -4,7 +4,7 @@ import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
 import { SealingKeys } from '@framelane/contracts/sealing';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -145,6 +145,17 @@ describe('claiming', () => {
     const response = await tryClaim(status === 'unknown' ? 'vid_unknown' : videoId);
     expect([response.status, response.body.code]).toEqual([409, 'attempt_not_claimable']);
   });
+});
+
+test('a claim opens no sealed key, because an attempt whose key does not open would be lost', async () => {
+  const videoId = await processingVideo();
+  const opening = jest.spyOn(SealingKeys.prototype, 'open');
+  try {
+    expect((await tryClaim(videoId)).status).toBe(200);
+    expect(opening).not.toHaveBeenCalled();
+  } finally {
+    opening.mockRestore();
+  }
 });
 
 describe('a claim with an id', () => {

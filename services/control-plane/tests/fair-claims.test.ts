@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { claimDueCommands } from '../src/attempts/commands.store.ts';
 import type { Database } from '../src/db/database.ts';
-import { claimDueImport } from '../src/imports/imports.store.ts';
+import { claimDueImport, doesOtherImportWait } from '../src/imports/imports.store.ts';
 import { claimDueTaskCommands } from '../src/tasks/task-commands.store.ts';
 import { claimDueDeliveries } from '../src/webhooks/deliveries.store.ts';
 import { insertWorkspace } from './support/database.ts';
@@ -49,7 +49,7 @@ const KINDS: Record<
   string,
   {
     insert: (workspaceId: string, count: number) => Promise<void>;
-    claim: (limit: number) => Promise<string[]>;
+    claim: (limit: number, on?: Database) => Promise<string[]>;
   }
 > = {
   imports: {
@@ -60,17 +60,17 @@ const KINDS: Record<
         select id, workspace_id, 'any', 'sealed', now() + interval '1 day', command_due_at from videos
         where workspace_id = ${workspaceId}`.execute(db);
     },
-    claim: async (limit) => {
+    claim: async (limit, on = db) => {
       const claims = await Promise.all(
-        Array.from({ length: limit }, () => claimDueImport(db, LEASE, 'ended')),
+        Array.from({ length: limit }, () => claimDueImport(on, LEASE, 'ended')),
       );
       return workspacesOf(claims.flatMap((claimed) => claimed?.videoId ?? []));
     },
   },
   'whole videos': {
     insert: videos,
-    claim: async (limit) =>
-      (await claimDueCommands(db, { ...LEASE, limit, perWorkspace: QUEUE })).map(
+    claim: async (limit, on = db) =>
+      (await claimDueCommands(on, { ...LEASE, limit, perWorkspace: QUEUE })).map(
         (claimed) => claimed.workspaceId,
       ),
   },
@@ -84,8 +84,8 @@ const KINDS: Record<
         select id, workspace_id, 1, 0, 'audio', 1, command_due_at from videos
         where workspace_id = ${workspaceId}`.execute(db);
     },
-    claim: async (limit) =>
-      (await claimDueTaskCommands(db, { ...LEASE, limit, perWorkspace: QUEUE })).map(
+    claim: async (limit, on = db) =>
+      (await claimDueTaskCommands(on, { ...LEASE, limit, perWorkspace: QUEUE })).map(
         (claimed) => claimed.workspaceId,
       ),
   },
@@ -159,5 +159,47 @@ describe('the queue of commands', () => {
     expect(await claim(10)).toEqual([]);
     await insert(quiet, 1);
     expect(await claim(10)).toEqual([quiet]);
+  });
+});
+
+describe('with many rows that are due at the same time', () => {
+  const ROWS = 2000;
+  beforeEach(clear);
+
+  /** The rows of a table that this transaction has read. */
+  const rowsRead = async (trx: Database, table: string) => {
+    const { rows } = await sql<{ read: number }>`
+      select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = ${table}`.execute(
+      trx,
+    );
+    return rows[0]?.read;
+  };
+
+  test.each([
+    ['imports', 'imports', 'due_at'],
+    ['whole videos', 'videos', 'command_due_at'],
+    ['tasks', 'tasks', 'command_due_at'],
+  ])('a claim of %s reads few of them', async (kind, table, due) => {
+    const { insert, claim } = KINDS[kind] as (typeof KINDS)[string];
+    await insert(busy, ROWS);
+    await sql`update ${sql.table(table)} set ${sql.ref(due)} = now() - interval '1 hour'`.execute(db);
+    await sql`analyze ${sql.table(table)}`.execute(db);
+    await db.transaction().execute(async (trx) => {
+      expect(await claim(1, trx)).toEqual([busy]);
+      expect(await rowsRead(trx, table)).toBeLessThan(50);
+    });
+  });
+});
+
+test('an import waits for a slot also while a transaction has locked its row', async () => {
+  await clear();
+  const { insert, claim } = KINDS.imports as (typeof KINDS)[string];
+  await insert(busy, 2);
+  await claim(1);
+  expect(await doesOtherImportWait(db, busy, 'ended')).toBe(false);
+  await insert(quiet, 1);
+  await db.transaction().execute(async (trx) => {
+    await sql`select from imports where workspace = ${quiet} for update`.execute(trx);
+    expect(await doesOtherImportWait(db, busy, 'ended')).toBe(true);
   });
 });

@@ -18,6 +18,7 @@ import {
 } from '../src/tasks/task-commands.store.ts';
 import {
   claimTask,
+  dropCommand,
   findExpiredTries,
   findFailedTries,
   findPlan,
@@ -28,8 +29,8 @@ import {
   insertPlan,
   isPlanObsolete,
   isTryCurrent,
-  makeCommandOfWorkspaceDue,
   makeCommandsDue,
+  makeDroppedCommandDue,
   makeTaskDueAgain,
   mayClaim,
   renewTask,
@@ -286,18 +287,18 @@ describe('the limit of a workspace', () => {
 });
 
 describe('commands become due', () => {
-  test('for the waiting task with the lowest number in a workspace', async () => {
-    await plannedVideo({ workspace: await insertWorkspace(db) });
-    const makeDue = () =>
-      effectOf(() => onReversedRows((trx) => makeCommandOfWorkspaceDue(trx, workspaceId)));
-    for (const videoId of [own, other])
-      for (const attempt of [ENDED, OPEN])
-        await set(DONE, ...TASKS.map((task) => keyOf(task, videoId, attempt)));
-    await set({ ...WAITING, lease_expires_at: minutes(1) }, keyOf(0));
-    await set({ ...WAITING, due_at: minutes(1) }, keyOf(1));
-    await set({ ...WAITING, command_due_at: minutes(-1) }, keyOf(2));
-    await set({ ...WAITING, due_at: minutes(-1), command_published_at: minutes(-1) }, keyOf(4));
-    await set({ ...WAITING, due_at: minutes(-1) }, keyOf(3, other));
+  const DROPPED = { ...WAITING, due_at: minutes(-9), command_due_at: minutes(1) };
+
+  test('before its time for the dropped one of a workspace with the lowest number', async () => {
+    const foreign = await plannedVideo({ workspace: await insertWorkspace(db) });
+    const makeDue = () => effectOf(() => onReversedRows((trx) => makeDroppedCommandDue(trx, workspaceId)));
+    await set(DROPPED, keyOf(0, foreign));
+    // A retry whose delay has not passed, a command that is due, one in the queue, and a task without one.
+    await set({ ...DROPPED, due_at: minutes(1) }, keyOf(0));
+    await set({ ...DROPPED, command_due_at: minutes(-1) }, keyOf(1));
+    await set({ ...WAITING, due_at: minutes(-9), command_published_at: minutes(-1) }, keyOf(2));
+    await set({ ...WAITING, due_at: minutes(-9) }, keyOf(0, other));
+    await set(DROPPED, keyOf(4), keyOf(3, other));
     expect((await makeDue()).changed).toEqual([keyOf(3, other)]);
     expect((await makeDue()).changed).toEqual([keyOf(4)]);
     expect(await rowOf(keyOf(4))).toMatchObject({ command_due_at: 0, command_published_at: null });
@@ -305,14 +306,27 @@ describe('commands become due', () => {
   });
 
   test('for different tasks of a workspace when tasks end at the same time', async () => {
-    await setAll(DONE);
-    await set(WAITING, keyOf(0), keyOf(1, other));
+    await set(DROPPED, keyOf(0), keyOf(1, other));
     await db.transaction().execute(async (trx) => {
-      await makeCommandOfWorkspaceDue(trx, workspaceId);
-      const { changed } = await effectOf(() => makeCommandOfWorkspaceDue(db, workspaceId));
+      await makeDroppedCommandDue(trx, workspaceId);
+      const { changed } = await effectOf(() => makeDroppedCommandDue(db, workspaceId));
       expect(changed).toEqual([keyOf(1, other)]);
     });
     expect(await rowOf(keyOf(0))).toMatchObject({ command_due_at: 0 });
+  });
+
+  test('after a delay if an engine has dropped it, also before it is recorded as published', async () => {
+    const drop = () => effectOf(() => onReversedRows((trx) => dropCommand(trx, own, 600)));
+    await set({ command_due_at: minutes(-1) }, keyOf(0));
+    await set({ command_due_at: minutes(-1), command_claimed_until: minutes(1) }, keyOf(1));
+    await set({ command_published_at: minutes(-1) }, keyOf(2), keyOf(0, other));
+    for (const task of [1, 2]) {
+      expect((await drop()).changed).toEqual([keyOf(task)]);
+      expect(await rowOf(keyOf(task))).toMatchObject({
+        ...{ command_due_at: 10, command_claimed_until: null, command_published_at: null },
+      });
+    }
+    expect((await drop()).changed).toEqual([]);
   });
 
   test('for the first tasks of an attempt that wait and have none', async () => {
@@ -343,7 +357,7 @@ describe('a try', () => {
   const renew = (taskTry: TaskTry) => renewTask(db, taskTry, RENEWAL);
   const store = (taskTry: TaskTry, task = AUDIO) => storeTaskResult(db, taskTry, resultOf(task));
   const retry = (taskTry: TaskTry) =>
-    makeTaskDueAgain(db, taskTry, { failedTries: 3, unheard: 0, delaySeconds: 600 });
+    makeTaskDueAgain(db, taskTry, { failedTries: 3, unreported: 0, delaySeconds: 600 });
 
   test.each<[string, (taskTry: TaskTry) => Promise<unknown>, unknown]>([
     ['a check', (taskTry) => isTryCurrent(db, taskTry), false],
@@ -402,11 +416,11 @@ describe('a try', () => {
   test('has a task whose failed tries are counted', async () => {
     await setAll({ ...RUNNING, failed_tries: 9 });
     await set({ failed_tries: 1 }, current);
-    expect(await findFailedTries(db, current)).toEqual({ kind: 'piece', failedTries: 1, unheard: 1 });
+    expect(await findFailedTries(db, current)).toEqual({ kind: 'piece', failedTries: 1, unreported: 1 });
     await set({ unheard_tries: 2 }, current);
-    expect(await findFailedTries(db, current)).toMatchObject({ unheard: 3 });
+    expect(await findFailedTries(db, current)).toMatchObject({ unreported: 3 });
     await set({ heard: true }, current);
-    expect(await findFailedTries(db, current)).toMatchObject({ unheard: 0 });
+    expect(await findFailedTries(db, current)).toMatchObject({ unreported: 0 });
   });
 
   test('ends and no other task changes; the next one is due after the delay with a command of its own', async () => {
@@ -479,11 +493,12 @@ describe('commands for tasks', () => {
       keyOf(task, videoId, attempt),
     );
 
-  test('that are due and unclaimed are claimed, those due for longest first, then by number', async () => {
+  test('that are due and unclaimed are claimed, those due for longest first', async () => {
     const dueAt = minutes(-2);
     await set({ command_due_at: minutes(1) }, keyOf(0));
     await set({ command_due_at: minutes(-9), command_claimed_until: minutes(1) }, keyOf(1));
-    await set({ command_due_at: minutes(-1) }, keyOf(2), keyOf(4));
+    await set({ command_due_at: minutes(-1.5) }, keyOf(2));
+    await set({ command_due_at: minutes(-1) }, keyOf(4));
     await set({ command_due_at: dueAt, command_claimed_until: minutes(-1) }, keyOf(3, other));
     expect(await effectOf(() => claimDueTaskCommands(db, CLAIM))).toEqual({
       result: [{ ...keyOf(3, other), workspaceId, sourceBytes: 8, dueAt }],

@@ -434,29 +434,50 @@ describe('tasks', () => {
   });
 });
 
-test('the limit of concurrent tasks holds for a workspace; the end of a task begins the next', async () => {
-  const limited = await startControlPlane((config) => ({
-    ...config,
-    attempts: { ...config.attempts, workspaceMaxTasks: 2 },
-  }));
-  try {
-    const sent: string[] = [];
+describe('the limit of concurrent tasks of a workspace', () => {
+  let limited: TestControlPlane;
+  let sent: string[];
+  beforeAll(async () => {
+    limited = await startControlPlane((config) => ({
+      ...config,
+      attempts: { ...config.attempts, workspaceMaxTasks: 2 },
+    }));
     await limited.bus.consume(
       'engine.tasks',
       { prefetch: 10 },
       async ({ data }) => void sent.push(data.videoId),
     );
-    const planned = async () => {
-      const { videoId, uploadToken } = await limited.ticket();
-      await limited.engine.upload(uploadToken);
-      await limited.engine.claim(videoId);
-      const plan = { videoId, attempt: 1, plan: samplePlan() };
-      await limited.engine.request(INTERNAL_PATHS.planAttempt, plan);
-      return videoId;
-    };
-    const [first, second] = [await planned(), await planned()];
-    const claimOf = (videoId: string) =>
-      limited.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion: PLAN_VERSION });
+  });
+  afterAll(() => limited.stop());
+
+  let first: string;
+  let second: string;
+  beforeEach(async () => {
+    await limited.db.deleteFrom('attempts').execute();
+    sent = [];
+    [first, second] = [await planned(), await planned()];
+    await until(async () => (await commandsOf('command_published_at')).length === 4);
+  });
+
+  async function planned(): Promise<string> {
+    const { videoId, uploadToken } = await limited.ticket();
+    await limited.engine.upload(uploadToken);
+    await limited.engine.claim(videoId);
+    const plan = { videoId, attempt: 1, plan: samplePlan() };
+    await limited.engine.request(INTERNAL_PATHS.planAttempt, plan);
+    return videoId;
+  }
+
+  /** The videos of the tasks that have a command in the queue, or one that is due. */
+  async function commandsOf(time: 'command_published_at' | 'command_due_at'): Promise<string[]> {
+    const tasks = limited.db.selectFrom('tasks').select('video_id').where(time, 'is not', null);
+    return (await tasks.execute()).map((task) => task.video_id);
+  }
+
+  const claimOf = (videoId: string) =>
+    limited.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion: PLAN_VERSION });
+
+  test('holds; the end of a task begins the next', async () => {
     // Concurrent claims for two videos: the limit is for both together.
     const claims = await Promise.all([first, second, first, second].map(claimOf));
     expect(claims.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409]);
@@ -464,16 +485,32 @@ test('the limit of concurrent tasks holds for a workspace; the end of a task beg
       status === 200 ? [tryOf(at % 2 === 0 ? first : second, body as ClaimTaskResponse)] : [],
     );
     if (granted === undefined) throw new Error('No task was claimed');
-    await until(() => sent.length >= 4);
+    // Each granted claim sends another command.
+    await until(() => sent.length >= 6);
     const before = sent.length;
     await limited.engine.report('task.completed', { ...granted, result: resultOf(granted.task) });
     await until(() => sent.length > before);
     const next = sent.at(-1) as string;
     expect((await claimOf(next)).status).toBe(200);
     expect((await claimOf(first)).status).toBe(409);
-  } finally {
-    await limited.stop();
-  }
+  });
+
+  test('delays the commands that engines drop: they are sent again also if no task ends', async () => {
+    for (const status of [200, 200]) expect((await claimOf(first)).status).toBe(status);
+    for (const status of [409, 409]) expect((await claimOf(second)).status).toBe(status);
+    await request(limited.url).delete(`/v1/videos/${first}`).set(limited.credentials).expect(204);
+    expect(await commandsOf('command_published_at')).toEqual([]);
+    expect(await commandsOf('command_due_at')).toEqual([second, second]);
+    const sentForSecond = () => sent.filter((videoId) => videoId === second).length;
+    expect(sentForSecond()).toBe(2);
+    await limited.db
+      .updateTable('tasks')
+      .set({ command_due_at: sql`now()` })
+      .where('command_due_at', 'is not', null)
+      .execute();
+    await until(() => sentForSecond() === 4);
+    expect((await claimOf(second)).status).toBe(200);
+  });
 });
 
 describe('a video whose tasks cannot be completed as planned is transcoded in one run', () => {

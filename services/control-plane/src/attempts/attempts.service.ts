@@ -18,7 +18,7 @@ import type { UsageService } from '../usage/usage.service.ts';
 import type { FailedAttempt, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { failureOfExpiry } from '../videos/video-moves.ts';
 import {
-  countUnheard,
+  countUnreported,
   findBacklog,
   findClaimedAttempt,
   findExpiredAttempts,
@@ -91,7 +91,7 @@ export class AttemptsService {
    * `attempt_not_claimable` when the video is not waiting for one.
    */
   async claim({ videoId, claimId }: ClaimAttemptRequest): Promise<ClaimAttemptResponse> {
-    const { leaseSeconds, contentKeys, pieceSeconds } = this.#settings;
+    const { leaseSeconds, pieceSeconds } = this.#settings;
     // A claim makes room in the queue for another command of the workspace.
     const claimed = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lifecycle.lock(trx, videoId);
@@ -106,10 +106,10 @@ export class AttemptsService {
     if (claimed === undefined) {
       throw new Problem('attempt_not_claimable', `Video ${videoId} is not waiting for an attempt.`);
     }
-    const { attempt, sealedKey, sourceKey, sourceBytes, video } = claimed;
+    const { attempt, contentKey, sourceKey, sourceBytes, video } = claimed;
     return {
       attempt,
-      contentKey: (await openContentKey(sealedKey, contentKeys)).toString('base64'),
+      contentKey: contentKey.toString('base64'),
       ...{ sourceKey, sourceBytes },
       hashSource: video.sha256 === null,
       severalAudioTracks: true,
@@ -120,19 +120,21 @@ export class AttemptsService {
 
   /** Undefined if the attempt has ended or its engine has reported something: then nobody waits for the response. */
   async #repeat(trx: Database, { id, content_key: sealedKey }: VideoRow, attempt: number) {
+    const { leaseSeconds, contentKeys } = this.#settings;
     if (sealedKey === null) return undefined;
-    const isUnheard = await repeatAttempt(trx, { videoId: id, number: attempt }, this.#settings.leaseSeconds);
-    return isUnheard ? { attempt, sealedKey } : undefined;
+    if (!(await repeatAttempt(trx, { videoId: id, number: attempt }, leaseSeconds))) return undefined;
+    return { attempt, contentKey: await openContentKey(sealedKey, contentKeys) };
   }
 
   async #begin(trx: Database, video: VideoRow, claimId: string | undefined) {
     // Maintenance ends an attempt whose lease has expired, and makes the next command due.
     if ((await findOpenAttempt(trx, video.id)) !== undefined) return undefined;
-    const sealedKey = await this.#settings.contentKeys.seal(newContentKey());
+    const contentKey = newContentKey();
+    const sealedKey = await this.#settings.contentKeys.seal(contentKey);
     const attempt = await this.#lifecycle.beginAttempt(trx, video, sealedKey);
     if (attempt === undefined) return undefined;
     await insertAttempt(trx, { videoId: video.id, number: attempt, claimId }, this.#settings.leaseSeconds);
-    return { attempt, sealedKey };
+    return { attempt, contentKey };
   }
 
   /** Whether the attempt is open and its video is not deleted. */
@@ -220,7 +222,7 @@ export class AttemptsService {
     const report = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.lockForResult(trx, videoId, number, { withTasks: false });
       if (video === undefined) return undefined;
-      const kind = failureOfExpiry(await countUnheard(trx, videoId));
+      const kind = failureOfExpiry(await countUnreported(trx, videoId));
       return this.failAttempt(trx, video, { ...ENGINE_LOST, kind });
     });
     report?.();

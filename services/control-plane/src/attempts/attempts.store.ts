@@ -63,7 +63,7 @@ export async function repeatAttempt(
 }
 
 /** Attempts in a row, up to the open one, whose engine has not reported anything; 0 if the engine of the open one has. */
-export async function countUnheard(trx: Database, videoId: string): Promise<number> {
+export async function countUnreported(trx: Database, videoId: string): Promise<number> {
   const { count } = await trx
     .selectFrom('attempts')
     .select(sql<number>`count(*)`.as('count'))

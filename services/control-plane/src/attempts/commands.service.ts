@@ -1,6 +1,5 @@
 import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
-import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { COMMAND_LEASE_SECONDS, COMMANDS_IN_QUEUE, type DueWork } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
@@ -9,19 +8,13 @@ import {
   claimDueCommands,
   type DueCommand,
   findCommandBacklog,
-  findLatestClaimedWaitingSince,
-  findUnclaimed,
   makeAllDue,
-  makeDueAgain,
+  makeUnclaimedDue,
   recordPublished,
-  type UnclaimedCommand,
 } from './commands.store.ts';
 
-/**
- * How long a published command can be in transit: not yet in the queue, or held by an engine that cannot reach the control
- * plane. Afterwards it is either in the queue or lost.
- */
-const COMMAND_IN_TRANSIT_SECONDS = 15 * 60;
+/** A command is published again after this time. A duplicate does no harm: the claim of an engine drops it. */
+const LONGEST_WAIT_SECONDS = 15 * 60;
 
 /** The outbox of transcode commands: publishes those that are due, and makes lost ones due again (ADR 24). */
 export class TranscodeCommands implements DueWork<DueCommand> {
@@ -52,20 +45,12 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 
   /**
-   * Makes lost commands due again. A command that still waits in the queue is not lost. An unclaimed command counts as
-   * lost when the queue is empty, or when an engine has claimed a video whose command was published much later. Safe on
-   * several instances.
+   * Makes commands due again that no engine has claimed for a long time. They are lost, or an engine has dropped them, or they still
+   * wait in the queue: then the claim of one of the two drops the other. Safe on several instances.
    */
   async reissueLost(): Promise<void> {
-    const unclaimed = await findUnclaimed(this.#db, COMMAND_IN_TRANSIT_SECONDS);
-    if (unclaimed.length === 0) return;
-    const latestWaitingSince = await findLatestClaimedWaitingSince(this.#db);
-    const { overtaken = [], others = [] } = Object.groupBy(unclaimed, (command) =>
-      isOvertaken(command, latestWaitingSince) ? 'overtaken' : 'others',
-    );
-    await this.#makeDueAgain(overtaken);
-    if (others.length > 0 && (await this.#bus.countWaiting('engine.commands')) === 0) {
-      await this.#makeDueAgain(others);
+    for (const videoId of await makeUnclaimedDue(this.#db, LONGEST_WAIT_SECONDS)) {
+      this.#logger.warn('transcode.command_reissued', { videoId });
     }
   }
 
@@ -78,21 +63,4 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   backlog(): Promise<Backlog> {
     return findCommandBacklog(this.#db, COMMANDS_IN_QUEUE);
   }
-
-  async #makeDueAgain(commands: UnclaimedCommand[]): Promise<void> {
-    await forEachSettled(commands, async (command) => {
-      if (await makeDueAgain(this.#db, command)) {
-        this.#logger.warn('transcode.command_reissued', { videoId: command.videoId });
-      }
-    });
-  }
-}
-
-/**
- * Whether an engine has claimed a video that began to wait so long after this command was published that the queue must have
- * delivered this command first.
- */
-function isOvertaken({ publishedAt }: UnclaimedCommand, latestWaitingSince: Date | null): boolean {
-  if (latestWaitingSince === null) return false;
-  return latestWaitingSince.getTime() - publishedAt.getTime() >= COMMAND_IN_TRANSIT_SECONDS * 1000;
 }

@@ -12,9 +12,6 @@ export type DueCommand = {
   dueAt: Date;
 };
 
-/** A published command that no engine has claimed. */
-export type UnclaimedCommand = { videoId: string; publishedAt: Date };
-
 /**
  * Claims up to `limit` commands that are due, as long as fewer than `perWorkspace` of each workspace wait in the queue: those of the
  * workspaces with the fewest in the queue first.
@@ -60,34 +57,19 @@ export async function recordPublished(db: Database, command: DueCommand): Promis
 }
 
 /**
- * The commands that were published at least `seconds` ago and that no engine has claimed since, in the order of
- * publication.
+ * Makes the commands due again that were published at least `seconds` ago and whose videos still wait for an engine. Resolves with the
+ * videos.
  */
-export async function findUnclaimed(db: Database, seconds: number): Promise<UnclaimedCommand[]> {
-  return db
-    .selectFrom('videos')
-    .select(['id as videoId', (eb) => eb.ref('command_published_at').$castTo<Date>().as('publishedAt')])
+export async function makeUnclaimedDue(db: Database, seconds: number): Promise<string[]> {
+  const rows = await db
+    .updateTable('videos')
+    .set({ command_due_at: sql`now()` })
     .where(isWaiting)
     .where('command_due_at', 'is', null)
     .where('command_published_at', '<=', inSeconds(-seconds))
-    .orderBy('command_published_at')
+    .returning('id')
     .execute();
-}
-
-/**
- * Makes a published command due again. Resolves with false when an engine has claimed the video since, or another control plane
- * has made the command due again.
- */
-export async function makeDueAgain(db: Database, command: UnclaimedCommand): Promise<boolean> {
-  const result = await db
-    .updateTable('videos')
-    .set({ command_due_at: sql`now()` })
-    .where('id', '=', command.videoId)
-    .where(isWaiting)
-    .where('command_due_at', 'is', null)
-    .where('command_published_at', '=', command.publishedAt)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return rows.map(({ id }) => id);
 }
 
 /** Makes the commands of all videos that wait for an engine due now, also those that are published or just being published. */
@@ -98,23 +80,6 @@ export async function makeAllDue(db: Database): Promise<void> {
     .where(isWaiting)
     .where('waiting_since', '<=', sql<Date>`now()`)
     .execute();
-}
-
-/**
- * Of all videos that an engine has claimed, the latest time at which one began to wait. The queue delivers commands in
- * order, so it has delivered every command that was published before that time.
- */
-export async function findLatestClaimedWaitingSince(db: Database): Promise<Date | null> {
-  const row = await db
-    .selectFrom('videos')
-    .select('waiting_since')
-    .where('waiting_since', 'is not', null)
-    .where('deleted_at', 'is', null)
-    .where(({ eb, or, exists }) => or([eb('status', '<>', 'processing'), exists(openAttempt)]))
-    .orderBy('waiting_since', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.waiting_since ?? null;
 }
 
 /** The due commands, including those being published, of the workspaces that have fewer than `perWorkspace` in the queue. */

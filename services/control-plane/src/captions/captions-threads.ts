@@ -1,5 +1,5 @@
 import type { CaptionsFormat } from '@framelane/captions/read-captions';
-import { TooMuchWaitsError } from '@framelane/service-kit/fair-slots';
+import { QueueFullError } from '@framelane/service-kit/fair-slots';
 import { Problem } from '@framelane/service-kit/problem';
 import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
 import { rateLimited } from '../rate-limits/window-counter.ts';
@@ -40,7 +40,7 @@ export async function readFile(
     if (error === undefined) return cues;
     throw new Problem('invalid_captions', error.message, { extra: { line: error.line } });
   } catch (error) {
-    if (!(error instanceof TooMuchWaitsError)) throw error;
+    if (!(error instanceof QueueFullError)) throw error;
     throw rateLimited('Too many captions of this workspace wait to be read. Send fewer at a time.', 5);
   }
 }

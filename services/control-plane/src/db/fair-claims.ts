@@ -39,19 +39,32 @@ export function claimInTurn<T>(db: Database, kind: string, claim: (trx: Database
 }
 
 /**
- * Common table expressions for a claim, which begins `with recursive`. The last one, `claimable`, has the keys of up to `limit` due rows,
- * locked: those of the owners with the fewest running rows first, and of one owner those that have been due for longest. Each row counts as
- * running for the next one. Rows that another transaction has locked are left out. Use it in `claimInTurn`.
- *
- * The first expression steps through the index from group to group, so the cost depends on the number of groups and `limit`, however many
- * rows are due.
+ * Common table expressions for a claim, which begins `with recursive`. The last one, `claimable`, has the keys of the candidates that no
+ * other transaction has locked, and locks them. Use it in `claimInTurn`.
  */
 export function claimable(claim: FairClaim): RawBuilder<unknown> {
+  const key = keyOf(claim);
+  return sql`${candidates(claim)}, claimable as (
+      select ${key} from ${sql.table(claim.table)}
+      where (${key}) in (select ${key} from candidates) and ${claim.isDue}
+      for update skip locked
+    )`;
+}
+
+/**
+ * Common table expressions for a statement, which begins `with recursive`. The last one, `candidates`, has the keys of up to `limit` due
+ * rows: those of the owners with the fewest running rows first, and of one owner those that have been due for longest. Each row counts as
+ * running for the next one.
+ *
+ * The first expression steps through the index from group to group, and each group is read in the order of the index, which has no key. So
+ * the cost depends on the number of groups, `limit` and the claimed rows, however many rows are due, also at the same time.
+ */
+export function candidates(claim: FairClaim): RawBuilder<unknown> {
   const { isDue, running, owner = (group) => group, perGroup, limit } = claim;
   const table = sql.table(claim.table);
   const group = sql.ref(claim.group);
   const due = sql.ref(claim.due);
-  const key = sql.join(claim.key.map((column) => sql.ref(column)));
+  const key = keyOf(claim);
   const firstOfGroup = (condition: RawBuilder<boolean>) => sql`
     select ${group} as of_group, ${due} as first_due from ${table}
     where ${due} is not null and ${condition}
@@ -73,18 +86,18 @@ export function claimable(claim: FairClaim): RawBuilder<unknown> {
       cross join lateral (
         select ${key}, ${due} as first_due from ${table}
         where ${group} = of_group and ${isDue}
-        order by ${due}, ${key} limit ${free}
+        order by ${due} limit ${free}
       ) due
     ), candidates as (
       select ${key} from (
         select *, running_of_owner + row_number() over (partition by owner order by place, first_due, ${key}) as turn from places
       ) turns
       order by turn, first_due, ${key} limit ${limit}
-    ), claimable as (
-      select ${key} from ${table}
-      where (${key}) in (select ${key} from candidates) and ${isDue}
-      for update skip locked
     )`;
+}
+
+function keyOf({ key }: FairClaim) {
+  return sql.join(key.map((column) => sql.ref(column)));
 }
 
 /** The due rows, claimed or not, of the groups that have fewer than `perGroup` running rows. The others wait for nothing but their turn. */

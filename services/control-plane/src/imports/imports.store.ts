@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
-import { claimable, claimInTurn, workspaceOf } from '../db/fair-claims.ts';
+import { candidates, claimable, claimInTurn, workspaceOf } from '../db/fair-claims.ts';
 import type { ImportRow } from '../db/schema.ts';
 
 /** An import and its transfer. */
@@ -113,12 +113,12 @@ export async function doesOtherImportWait(
   expiredClaims: 'ended' | 'may_live',
 ): Promise<boolean> {
   const { rows } = await sql<{ waits: boolean }>`
-    with recursive ${claimable({
+    with recursive ${candidates({
       ...{ table: 'imports', key: ['video_id'], group: 'workspace', due: 'due_at' },
       ...{ isDue: isFree(expiredClaims), running, limit: 1 },
     })}
     select exists (
-      select from claimable join imports using (video_id)
+      select from candidates join imports using (video_id)
       where imports.workspace <> ${workspaceId} and (${running(sql`imports.workspace`)}) < (${running(sql`${workspaceId}`)})
     ) as waits`.execute(db);
   return rows[0]?.waits ?? false;

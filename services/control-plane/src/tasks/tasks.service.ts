@@ -40,8 +40,8 @@ import {
   insertPlan,
   isPlanObsolete,
   isTryCurrent,
-  makeCommandOfWorkspaceDue,
   makeCommandsDue,
+  makeDroppedCommandDue,
   makeTaskDueAgain,
   mayClaim,
   renewTask,
@@ -70,6 +70,12 @@ const BATCH = 100;
 
 /** Commands of one video that wait in the queue. Few of them let engines take tasks of other videos in between. */
 const COMMANDS_AT_ONCE = 2;
+
+/**
+ * After this time, a command is sent again that an engine dropped because the workspace had its maximum of running tasks. The end of a task
+ * usually makes it due before.
+ */
+const DROPPED_SECONDS = 30;
 
 /** Plans attempts, assigns their tasks, and applies the results. (attempt, task, try) fences off late results. */
 export class TasksService {
@@ -155,8 +161,7 @@ export class TasksService {
       return { task: await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds }) };
     }
     if (workspaceMaxTasks !== undefined && !(await mayClaim(trx, video.workspace_id, workspaceMaxTasks))) {
-      // The end of a task makes a command due for the next one.
-      await dropCommand(trx, videoId);
+      await dropCommand(trx, videoId, DROPPED_SECONDS);
       return {};
     }
     const task = await claimTask(trx, { videoId, claimId, planVersion, leaseSeconds });
@@ -311,29 +316,30 @@ export class TasksService {
     trx: Database,
     video: VideoRow,
     taskTry: TaskTry,
-    before: { failedTries: number; unheard: number },
+    before: { failedTries: number; unreported: number },
     failure: Failure,
   ): Promise<(() => void) | undefined> {
     if (failure.kind === 'permanent') return this.#makeInOneRun(trx, video, failure);
     const isExpired = failure.outcome === 'lease_expired';
-    const kind = isExpired && failure.kind === 'transient' ? failureOfExpiry(before.unheard) : failure.kind;
+    const kind =
+      isExpired && failure.kind === 'transient' ? failureOfExpiry(before.unreported) : failure.kind;
     const next = moveAfterFailure(kind, before.failedTries, this.#settings.retryBackoffSeconds);
     // A new attempt would repeat the work of the other tasks, so the video fails.
     if (next.move === 'fail') {
       return this.#attempts.failAttempt(trx, video, { ...failure, kind: 'permanent' });
     }
     const { delaySeconds, failedAttempts: failedTries } = next;
-    const unheard = isExpired ? before.unheard : 0;
-    await makeTaskDueAgain(trx, taskTry, { delaySeconds, failedTries, unheard });
+    const unreported = isExpired ? before.unreported : 0;
+    await makeTaskDueAgain(trx, taskTry, { delaySeconds, failedTries, unreported });
     return undefined;
   }
 
   /**
-   * While a workspace has its maximum of running tasks, engines drop its commands. So the end of a task makes
-   * a new command due.
+   * While a workspace has its maximum of running tasks, engines drop its commands. So the end of a task makes one of them due before its
+   * time.
    */
   async #makeNextDue(trx: Database, { workspace_id }: VideoRow): Promise<void> {
-    if (this.#settings.workspaceMaxTasks !== undefined) await makeCommandOfWorkspaceDue(trx, workspace_id);
+    if (this.#settings.workspaceMaxTasks !== undefined) await makeDroppedCommandDue(trx, workspace_id);
   }
 
   /** Ignores a report about a try that is not current. Objects that the video does not refer to are purged. */

@@ -153,12 +153,16 @@ async function renewCommand(trx: Database, { videoId, attempt }: Attempt): Promi
     )`.execute(trx);
 }
 
-/** Records that an engine has dropped a command of the video: one task fewer has a command in the queue. */
-export async function dropCommand(trx: Database, videoId: string): Promise<void> {
+/**
+ * Records that an engine has dropped a command of the video: one task fewer has a command in the queue. The command is due again after the
+ * delay. An engine can get a command before it is recorded as published.
+ */
+export async function dropCommand(trx: Database, videoId: string, delaySeconds: number): Promise<void> {
   await sql`
-    update tasks set command_published_at = null
+    update tasks set command_due_at = ${inSeconds(delaySeconds)}, command_claimed_until = null, command_published_at = null
     where video_id = ${videoId} and (attempt, number) in (
-      select attempt, number from tasks where video_id = ${videoId} and command_published_at is not null
+      select attempt, number from tasks
+      where video_id = ${videoId} and (command_published_at is not null or command_claimed_until is not null)
       order by number limit 1
     )`.execute(trx);
 }
@@ -179,16 +183,15 @@ export async function mayClaim(trx: Database, workspaceId: string, limit: number
   return running < limit;
 }
 
-/** Makes a command due for a waiting task of the workspace, the one with the lowest number. */
-export async function makeCommandOfWorkspaceDue(trx: Database, workspaceId: string): Promise<void> {
+/** Makes a dropped command of the workspace due now: that of the waiting task with the lowest number. */
+export async function makeDroppedCommandDue(trx: Database, workspaceId: string): Promise<void> {
   await sql`
-    update tasks set command_due_at = now(), command_published_at = null
+    update tasks set command_due_at = now()
     where (video_id, attempt, number) in (
-      select tasks.video_id, tasks.attempt, number from tasks join videos on videos.id = tasks.video_id
-      where workspace_id = ${workspaceId} and result is null and lease_expires_at is null and due_at <= now()
-        and tasks.command_due_at is null
+      select video_id, attempt, number from tasks
+      where workspace = ${workspaceId} and command_due_at > now() and due_at <= now()
       order by number limit 1
-      for update of tasks skip locked
+      for update skip locked
     )`.execute(trx);
 }
 
@@ -318,12 +321,12 @@ export async function findResults(
 export async function findFailedTries(
   trx: Database,
   taskTry: TaskTry,
-): Promise<{ kind: Task['kind']; failedTries: number; unheard: number } | undefined> {
+): Promise<{ kind: Task['kind']; failedTries: number; unreported: number } | undefined> {
   const query = trx
     .selectFrom('tasks')
     .select([
       ...(['kind', 'failed_tries as failedTries'] as const),
-      sql<number>`case when heard then 0 else unheard_tries + 1 end`.as('unheard'),
+      sql<number>`case when heard then 0 else unheard_tries + 1 end`.as('unreported'),
     ]);
   return currentTry(query, taskTry).executeTakeFirst();
 }
@@ -332,13 +335,17 @@ export async function findFailedTries(
 export async function makeTaskDueAgain(
   trx: Database,
   taskTry: TaskTry,
-  { failedTries, unheard, delaySeconds }: { failedTries: number; unheard: number; delaySeconds: number },
+  {
+    failedTries,
+    unreported,
+    delaySeconds,
+  }: { failedTries: number; unreported: number; delaySeconds: number },
 ): Promise<void> {
   const due = inSeconds(delaySeconds);
   await currentTry(
     trx.updateTable('tasks').set({
       ...{ lease_expires_at: null, progress: 0, failed_tries: failedTries, due_at: due },
-      unheard_tries: unheard,
+      unheard_tries: unreported,
       ...{ command_due_at: due, command_claimed_until: null, command_published_at: null },
     }),
     taskTry,

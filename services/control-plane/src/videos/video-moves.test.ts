@@ -51,12 +51,15 @@ function movesWith(effect: Effect): string[] {
 
 test.each([
   [0, 'transient'],
-  [1, 'handed_back'],
-  [3, 'handed_back'],
+  [1, 'unreported'],
+  [3, 'unreported'],
   [4, 'transient'],
-])('a lease that expires after %i claims in a row without a word of their engines', (unheard, failure) => {
-  expect(failureOfExpiry(unheard)).toBe(failure);
-});
+])(
+  'a lease that expires after %i claims in a row without a report of their engines',
+  (unreported, failure) => {
+    expect(failureOfExpiry(unreported)).toBe(failure);
+  },
+);
 
 describe('moveAfterFailure', () => {
   test.each([
@@ -64,6 +67,8 @@ describe('moveAfterFailure', () => {
     ['transient', 0, { move: 'nextAttempt', delaySeconds: 10, failedAttempts: 1 }],
     ['transient', 1, { move: 'nextAttempt', delaySeconds: 20, failedAttempts: 2 }],
     ['transient', 2, { move: 'fail' }],
+    ['unreported', 0, { move: 'nextAttempt', delaySeconds: 10, failedAttempts: 0 }],
+    ['unreported', 2, { move: 'nextAttempt', delaySeconds: 40, failedAttempts: 2 }],
     ['handed_back', 2, { move: 'nextAttempt', delaySeconds: 0, failedAttempts: 2 }],
   ] as const)('%s after %i failed attempts', (failure, failedBefore, expected) => {
     expect(moveAfterFailure(failure, failedBefore, 10)).toEqual(expected);

@@ -65,36 +65,38 @@ export function moveFrom(status: VideoStatus, name: MoveName): Move | undefined 
 const MAX_FAILED_ATTEMPTS = 3;
 
 /**
- * Why an attempt ended without a result: there was a fault, or it was handed back, for example by an engine that stops. Another
- * attempt may avoid a transient fault, but not a permanent one.
+ * Why an attempt ended without a result: there was a fault, or its lease expired before its engine had reported anything, or it was handed
+ * back, for example by an engine that stops. Another attempt may avoid a transient fault, but not a permanent one.
  */
-export type AttemptFailure = 'permanent' | 'transient' | 'handed_back';
+export type AttemptFailure = 'permanent' | 'transient' | 'unreported' | 'handed_back';
 
 /** Leases in a row that may expire before their engine has reported anything, without counting as failures. */
-const MAX_UNHEARD = 3;
+const MAX_UNREPORTED = 3;
 
 /**
  * How an attempt failed whose lease has expired. If its engine has not reported anything, the claim was lost, not the work. But an engine may
  * die each time that it begins this work, so only the first claims in a row do not count.
  *
- * @param unheard how many claims in a row were not heard of, this one included; 0 if the engine has reported something
+ * @param unreported how many engines in a row have reported nothing after their claim, this one included; 0 if the engine has reported something
  */
-export function failureOfExpiry(unheard: number): AttemptFailure {
-  return unheard >= 1 && unheard <= MAX_UNHEARD ? 'handed_back' : 'transient';
+export function failureOfExpiry(unreported: number): AttemptFailure {
+  return unreported >= 1 && unreported <= MAX_UNREPORTED ? 'unreported' : 'transient';
 }
 
 /**
- * Which move follows a failed attempt. A transient failure is retried with doubling delays until the attempts are used up; an
- * attempt that was handed back does not count.
+ * Which move follows a failed attempt. A transient failure is retried with doubling delays until the attempts are used up. After
+ * an attempt without a report, the delay is the same, but the attempt does not count. An attempt that was handed back does not count and is
+ * followed by the next one at once.
  */
 export function moveAfterFailure(
   failure: AttemptFailure,
   failedBefore: number,
   backoffSeconds: number,
 ): { move: 'fail' } | { move: 'nextAttempt'; delaySeconds: number; failedAttempts: number } {
-  if (failure === 'handed_back')
-    return { move: 'nextAttempt', delaySeconds: 0, failedAttempts: failedBefore };
+  const delaySeconds = failure === 'handed_back' ? 0 : backoffSeconds * 2 ** failedBefore;
+  if (failure === 'handed_back' || failure === 'unreported')
+    return { move: 'nextAttempt', delaySeconds, failedAttempts: failedBefore };
   const failedAttempts = failedBefore + 1;
   if (failure === 'permanent' || failedAttempts >= MAX_FAILED_ATTEMPTS) return { move: 'fail' };
-  return { move: 'nextAttempt', delaySeconds: backoffSeconds * 2 ** failedBefore, failedAttempts };
+  return { move: 'nextAttempt', delaySeconds, failedAttempts };
 }
