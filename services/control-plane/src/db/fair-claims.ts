@@ -57,7 +57,8 @@ export function claimable(claim: FairClaim): RawBuilder<unknown> {
  * running for the next one.
  *
  * The first expression steps through the index from group to group, and each group is read in the order of the index, which has no key. So
- * the cost depends on the number of groups, `limit` and the claimed rows, however many rows are due, also at the same time.
+ * the cost depends on the number of groups, `limit` and the claimed rows, however many rows are due, also at the same time. With `=` instead
+ * of `between`, PostgreSQL may read an index of all groups by due time, if its statistics are from a time with only one group.
  */
 export function candidates(claim: FairClaim): RawBuilder<unknown> {
   const { isDue, running, owner = (group) => group, perGroup, limit } = claim;
@@ -85,8 +86,8 @@ export function candidates(claim: FairClaim): RawBuilder<unknown> {
       from (select *, sum(running) over (partition by owner) as running_of_owner from shares) shares
       cross join lateral (
         select ${key}, ${due} as first_due from ${table}
-        where ${group} = of_group and ${isDue}
-        order by ${due} limit ${free}
+        where ${group} between of_group and of_group and ${isDue}
+        order by ${group}, ${due} limit ${free}
       ) due
     ), candidates as (
       select ${key} from (
