@@ -135,6 +135,12 @@ describe('no frame is lost', () => {
     expect(outputOf(FIELDS, periods, NTSC)).toEqual({ rate: '24000/1001', shown: 500 });
   });
 
+  test('but one, where the cadence of 3:2 pulldown breaks and is soon restored', () => {
+    const periods = Array.from({ length: 500 }, (_, at) => 2 + (at % 2));
+    periods.splice(251, 4, 2, 3, 2, 3, 3, 2);
+    expect(outputOf(FIELDS, periods, NTSC)).toMatchObject({ rate: '24000/1001' });
+  });
+
   test('where frames are on no grid, and many of them follow quickly', () => {
     const periods = Array.from({ length: 600 }, (_, at) => (at % 300 < 200 ? 35 : 97));
     const { rate, shown } = outputOf(whole(1999), periods, whole(30));

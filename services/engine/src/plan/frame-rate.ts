@@ -11,8 +11,8 @@ import {
 /** The fraction of frames that may be missing at a constant rate: AVI omits a frame that equals the previous one. */
 const MAX_MISSING_FRACTION = 0.1;
 
-/** The fraction of frames that a natural rate may be too slow for, if the frame times are on no grid. Clocks of cameras are a little fast. */
-const MAX_CROWDED_FRACTION = 0.01;
+/** The fraction of frames that a natural rate may be too slow for. Clocks of cameras are a little fast, and cuts break the cadence of pulldown. */
+const MAX_LOST_FRACTION = 0.01;
 
 /** A variable rate is raised to the next of these rates. */
 const STEPS = [15, 25, 30, 50, 60];
@@ -68,7 +68,7 @@ function naturalRate(times: Times): FrameRate {
   const { grid, losses = [] } = times;
   if (grid) return filmRate(times) ?? grid;
   const usual = usualRate(times);
-  const isTooSlow = ({ crowded }: FrameLoss) => crowded > MAX_CROWDED_FRACTION;
+  const isTooSlow = ({ crowded }: FrameLoss) => crowded > MAX_LOST_FRACTION;
   const lossesAtUsual = lossesAt(usual, losses);
   if (!lossesAtUsual || !isTooSlow(lossesAtUsual)) return usual;
   const higher = losses.find((loss) => toNumber(loss.rate) > toNumber(usual) && !isTooSlow(loss));
@@ -88,15 +88,15 @@ function usualRate({ average, declared }: Times): FrameRate {
 }
 
 /**
- * The rate of film in 3:2 pulldown, whose frames are on the grid of the fields: each frame time of the film then has one frame. The average
- * alone may have this value by chance.
+ * The rate of film in 3:2 pulldown, whose frames are on the grid of the fields: nearly each frame time of the film then has one
+ * frame. The average alone may have this value by chance.
  */
 function filmRate({ average, grid, losses = [] }: Times): FrameRate | undefined {
   const isFilm = (rate: FrameRate) =>
     grid !== null &&
     isSameRate({ ...rate, numerator: FIELDS_PER_FILM_FRAME * rate.numerator }, grid) &&
     isNear(toNumber(rate), average) &&
-    !lossesAt(rate, losses)?.lost;
+    (lossesAt(rate, losses)?.lost ?? 0) <= MAX_LOST_FRACTION;
   return COMMON_RATES.find(isFilm);
 }
 

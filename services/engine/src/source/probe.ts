@@ -36,6 +36,7 @@ import { StreamClock } from './stream-clock.ts';
 import {
   type Analysis,
   analysisOptions,
+  hasFurtherTracks,
   LONGEST_ANALYSIS,
   lacksVideo,
   TrackArrivals,
@@ -152,7 +153,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   };
 }
 
-/** Describes the file and reads its packets. If tracks begin late, does so again, with the longest analysis. */
+/** Describes the file and reads its packets. If tracks in use begin late, does so again, with the longest analysis. */
 async function readFile(options: ProbeOptions) {
   const found = await describe(options);
   const thorough = { ...options, analysis: LONGEST_ANALYSIS };
@@ -163,8 +164,19 @@ async function readFile(options: ProbeOptions) {
   const complete = read.facts.arrivals.areLate(found)
     ? await describe(thorough).catch(nullForToolError)
     : null;
-  if (complete === null) return { ...read, isLate: false };
-  return { ...(await readTracks(complete, thorough)), isLate: true };
+  const usable = complete && ofFirstClock(complete, read.facts.clock);
+  if (usable === null || !hasFurtherTracks(usable, found)) return { ...read, isLate: false };
+  return { ...(await readTracks(usable, thorough)), isLate: true };
+}
+
+/** The source without the video and audio that begins after a restart of the clock: it belongs to another program. */
+function ofFirstClock(source: MediaSource, clock: StreamClock): MediaSource {
+  const isOfFirst = ({ index }: { index: number }) => !clock.beginsAfterRestart(index);
+  return {
+    ...source,
+    videoTracks: source.videoTracks.filter(isOfFirst),
+    audioTracks: source.audioTracks.filter(isOfFirst),
+  };
 }
 
 /** The video is usable without the tracks that begin late. */

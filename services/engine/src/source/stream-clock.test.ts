@@ -3,9 +3,11 @@ import { StreamClock } from './stream-clock.ts';
 
 const VIDEO = 0;
 const AUDIO = 1;
+const LATER_TRACK = 2;
 const LENGTHS = [0.04, 0.02];
 
-type Packet = { index: number; time: number };
+/** `at` is undefined if packets are read in the order of the file. */
+type Packet = { index: number; time: number; at?: number };
 
 /** Packets of a track from one second to another. */
 function track(index: number, from: number, to: number): Packet[] {
@@ -26,11 +28,11 @@ const moved = (packets: Packet[], seconds: number, index?: number) =>
 
 /** Reads packets. Returns the corrected end of each track, and what the clock knows. */
 function read(packets: Packet[], maxPause?: number) {
-  const clock = new StreamClock([VIDEO, AUDIO], maxPause);
+  const clock = new StreamClock([VIDEO, AUDIO, LATER_TRACK], maxPause);
   const ends = [Number.NaN, Number.NaN];
-  for (const { index, time } of packets) {
+  for (const [order, { index, time, at = order }] of packets.entries()) {
     const duration = LENGTHS[index] ?? 1;
-    const correction = clock.correction({ index, pts: time, dts: time, duration });
+    const correction = clock.correction({ index, pts: time, dts: time, duration, at });
     ends[index] = time + correction + duration;
   }
   const { hasRestarted, maxPause: longest, isAmbiguous } = clock;
@@ -117,6 +119,15 @@ describe('the clock of a stream', () => {
     expect(read(packets, maxPause)).toMatchObject({ ends: [20, 20], hasRestarted: false });
   });
 
+  test('takes no last packet of a track, delivered at the end of the file, for a pause', () => {
+    const packets = [
+      ...muxed(track(VIDEO, 0, 19.96), track(AUDIO, 0, 20)),
+      ...track(AUDIO, 0, 20),
+      ...[{ index: VIDEO, time: 19.96, at: 1400 }],
+    ];
+    expect(read(packets)).toEqual({ ...RESTARTED, ends: [20, 40] });
+  });
+
   test('restarts in a file with a shorter pause', () => {
     const packets = [
       ...muxed(track(VIDEO, 0, 2), track(VIDEO, 14, 20), track(AUDIO, 0, 20)),
@@ -142,17 +153,39 @@ describe('the clock of a stream', () => {
     });
   });
 
+  test('is ambiguous if a track begins further back than usual, but by less than a pause', () => {
+    const packets = [
+      ...muxed(track(VIDEO, 0, 2), track(VIDEO, 30, 40), track(AUDIO, 0, 40)),
+      ...[{ index: LATER_TRACK, time: 25 }],
+    ];
+    const { maxPause, isAmbiguous } = read(packets);
+    expect(isAmbiguous).toBe(true);
+    expect(read(packets, maxPause).hasRestarted).toBe(false);
+  });
+
+  test.each([
+    ['with the others', 20, false],
+    ['on a clock that is behind', 0, true],
+    ['on a clock that is ahead', 1000, true],
+  ])('knows of a track that is not followed and begins %s', (_, time, expected) => {
+    const clock = new StreamClock([VIDEO]);
+    for (const [at, packet] of [...track(VIDEO, 0, 20), { index: AUDIO, time }].entries())
+      clock.correction({ index: packet.index, pts: packet.time, dts: packet.time, duration: 0.04, at });
+    expect([AUDIO, LATER_TRACK].map((index) => clock.beginsAfterRestart(index))).toEqual([expected, false]);
+  });
+
   test('does not follow tracks that ffmpeg does not read', () => {
     const clock = new StreamClock([VIDEO]);
-    clock.correction({ index: VIDEO, pts: 0, dts: 0, duration: 0.04 });
-    expect(clock.correction({ index: AUDIO, pts: 1000, dts: 1000, duration: 0.02 })).toBe(0);
+    clock.correction({ index: VIDEO, pts: 0, dts: 0, duration: 0.04, at: 0 });
+    expect(clock.correction({ index: AUDIO, pts: 1000, dts: 1000, duration: 0.02, at: 1 })).toBe(0);
     expect(clock.hasRestarted).toBe(false);
   });
 
   test('corrects packets without a decoding time, and without any time', () => {
     const clock = new StreamClock([VIDEO]);
-    clock.correction({ index: VIDEO, pts: 20, dts: Number.NaN, duration: Number.NaN });
-    expect(clock.correction({ index: VIDEO, pts: 0, dts: Number.NaN, duration: -1 })).toBe(20);
-    expect(clock.correction({ index: VIDEO, pts: Number.NaN, dts: Number.NaN, duration: 0 })).toBe(20);
+    clock.correction({ index: VIDEO, pts: 20, dts: Number.NaN, duration: Number.NaN, at: 0 });
+    expect(clock.correction({ index: VIDEO, pts: 0, dts: Number.NaN, duration: -1, at: 1 })).toBe(20);
+    const untimed = { index: VIDEO, pts: Number.NaN, dts: Number.NaN, duration: 0, at: 2 };
+    expect(clock.correction(untimed)).toBe(20);
   });
 });

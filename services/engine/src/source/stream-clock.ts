@@ -5,14 +5,23 @@ const STEP_BACK_SECONDS = 0.1;
 /** ffmpeg knows the duration of a packet only approximately. */
 const MARGIN_SECONDS = 1;
 
-type Packet = { index: number; pts: number; dts: number; duration: number };
+type Packet = {
+  index: number;
+  pts: number;
+  dts: number;
+  duration: number;
+  /** Position in the file. */
+  at: number;
+};
 
 /**
  * The clock of a file whose timestamps may restart, as in MPEG streams. It finds the time that ffmpeg adds to all later timestamps of the
  * file when one of the tracks jumps (`ts_discontinuity_process` of ffmpeg).
  *
- * ffmpeg looks at one track at a time, so that it takes a long pause of a single track for a restart. This class compares the tracks:
+ * ffmpeg checks each track by itself, so that it takes a long pause of a single track for a restart. This class compares the tracks:
  * where another track has reached the time that a track jumps to, that track has paused. `maxPause` is what ffmpeg needs to know.
+ *
+ * The demuxer of transport streams delivers the last packet of a track at the end of the file. Its time belongs to the clock of its position.
  */
 export class StreamClock {
   readonly #tracks: readonly number[];
@@ -23,6 +32,10 @@ export class StreamClock {
   #latest: number | undefined;
   #shift = 0;
   #hasRestarted = false;
+  /** Position of the last packet that restarted the clock. */
+  #restartedAt = 0;
+  /** For each track that is not followed, whether its first packet has another clock than the beginning of the file. */
+  readonly #beginsAfterRestart = new Map<number, boolean>();
   #longestPause = 0;
   #shortestRestart = Number.POSITIVE_INFINITY;
 
@@ -36,14 +49,19 @@ export class StreamClock {
   }
 
   /** Reads the next packet of the file. Returns the seconds to add to its timestamps. All are in seconds, and NaN if unknown. */
-  correction({ index, pts, dts, duration }: Packet): number {
+  correction({ index, pts, dts, duration, at }: Packet): number {
     const time = Number.isNaN(dts) ? pts : dts;
-    if (!this.#tracks.includes(index)) return 0;
+    if (!this.#tracks.includes(index)) {
+      this.#noteBeginning(index, time);
+      return 0;
+    }
     if (Number.isNaN(time)) return this.#shift;
     const expected = this.#expected.get(index) ?? this.#latest;
-    if (expected !== undefined && this.#isRestart(index, time + this.#shift, expected)) {
+    const mayPause = !(at < this.#restartedAt);
+    if (expected !== undefined && this.#isRestart(index, time + this.#shift, expected, mayPause)) {
       this.#shift = expected - time;
       this.#hasRestarted = true;
+      this.#restartedAt = Math.max(this.#restartedAt, at || 0);
     }
     this.#latest = time + this.#shift;
     this.#expected.set(index, this.#latest + Math.max(0, duration || 0));
@@ -53,6 +71,11 @@ export class StreamClock {
   /** Whether the clock has restarted so far. */
   get hasRestarted(): boolean {
     return this.#hasRestarted;
+  }
+
+  /** Whether a track that is not followed begins after a restart of the clock. */
+  beginsAfterRestart(track: number): boolean {
+    return this.#beginsAfterRestart.get(track) ?? false;
   }
 
   /** The longest jump in seconds that ffmpeg must take for a pause; undefined if its default suffices. */
@@ -69,18 +92,22 @@ export class StreamClock {
     return this.#maxPause === undefined && this.#shortestRestart <= (this.maxPause ?? 0);
   }
 
-  #isRestart(track: number, time: number, expected: number): boolean {
+  #isRestart(track: number, time: number, expected: number, mayPause: boolean): boolean {
     const jump = time - expected;
-    if (jump < 0) {
-      return jump < (this.#expected.has(track) ? -STEP_BACK_SECONDS : -(this.#maxPause ?? MAX_PAUSE_SECONDS));
-    }
-    if (jump <= (this.#maxPause ?? MAX_PAUSE_SECONDS)) return false;
-    if (this.#maxPause === undefined && this.#hasReached(track, expected + jump / 2)) {
+    if (jump < 0 && this.#expected.has(track)) return jump < -STEP_BACK_SECONDS;
+    if (Math.abs(jump) <= (this.#maxPause ?? MAX_PAUSE_SECONDS)) return false;
+    if (mayPause && this.#maxPause === undefined && jump > 0 && this.#hasReached(track, expected + jump / 2)) {
       this.#longestPause = Math.max(this.#longestPause, jump);
       return false;
     }
-    this.#shortestRestart = Math.min(this.#shortestRestart, jump);
+    this.#shortestRestart = Math.min(this.#shortestRestart, Math.abs(jump));
     return true;
+  }
+
+  #noteBeginning(track: number, time: number): void {
+    if (this.#latest === undefined || this.#beginsAfterRestart.has(track)) return;
+    const jump = time + this.#shift - this.#latest;
+    this.#beginsAfterRestart.set(track, this.#hasRestarted || Math.abs(jump) > MAX_PAUSE_SECONDS);
   }
 
   #hasReached(track: number, time: number): boolean {

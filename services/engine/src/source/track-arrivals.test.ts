@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { videoTrack } from '../../tests/support/tracks.ts';
+import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import type { MediaSource } from './media-source.ts';
-import { analysisOptions, lacksVideo, TrackArrivals } from './track-arrivals.ts';
+import { analysisOptions, hasFurtherTracks, lacksVideo, TrackArrivals } from './track-arrivals.ts';
 
 const source = (changes: Partial<MediaSource> = {}): MediaSource => ({
   ...{
@@ -47,6 +47,35 @@ describe('the arrivals of tracks', () => {
   test('need an analysis that reaches the latest of the used tracks', () => {
     expect(arrivals().analysisOf([0])).toEqual({ seconds: 10, bytes: 188 + 8 * 1024 ** 2 });
     expect(arrivals().analysisOf([0, 1, 2, 7])).toEqual({ seconds: 20, bytes: 3_000_000 + 8 * 1024 ** 2 });
+  });
+});
+
+describe('a longer analysis', () => {
+  const described = (changes: Partial<MediaSource> = {}) =>
+    source({ videoTracks: [videoTrack()], audioTracks: [audioTrack()], ...changes });
+  const text = { index: 2, kind: 'subtitles', language: null } as const;
+
+  test.each([
+    ['audio', described({ audioTracks: [audioTrack(), audioTrack({ index: 2 })] }), true],
+    ['text', described({ tracks: [{ ...text, codec: 'subrip' }] }), true],
+    ['nothing', described(), false],
+    ['subtitles that are images', described({ tracks: [{ ...text, codec: 'dvb_subtitle' }] }), false],
+    [
+      'audio in a codec that is not accepted',
+      described({ audioTracks: [audioTrack(), audioTrack({ index: 2, codec: 'unknown' })] }),
+      false,
+    ],
+    ['other video', described({ videoTracks: [videoTrack(), videoTrack({ index: 2 })] }), false],
+  ])('that has found %s', (_, thorough, expected) => {
+    expect(hasFurtherTracks(thorough, described())).toBe(expected);
+  });
+
+  test.each([
+    ['video', [0]],
+    ['audio', [1]],
+  ])('that has found the parameters of the %s', (_, withoutParameters) => {
+    expect(hasFurtherTracks(described(), described({ withoutParameters }))).toBe(true);
+    expect(hasFurtherTracks(described({ withoutParameters }), described({ withoutParameters }))).toBe(false);
   });
 });
 

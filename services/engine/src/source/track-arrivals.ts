@@ -1,6 +1,7 @@
 import type { Reading } from '@framelane/contracts/transcode-plan';
 import type { MediaSource } from './media-source.ts';
-import { hasSize } from './source-checks.ts';
+import { chooseTracks, hasSize } from './source-checks.ts';
+import { isTextCodec } from './whitelist.ts';
 
 /** How far into a file ffmpeg looks for tracks and their parameters. */
 export type Analysis = NonNullable<Reading['analysis']>;
@@ -25,6 +26,20 @@ export function analysisOptions(analysis: Analysis | undefined): string[] {
 /** Whether the file may have video that the analysis has not reached. */
 export function lacksVideo({ videoTracks }: MediaSource): boolean {
   return !videoTracks.some(hasSize);
+}
+
+/** Whether a longer analysis has found tracks to use that the description lacks, or their parameters. */
+export function hasFurtherTracks(thorough: MediaSource, found: MediaSource): boolean {
+  const known = tracksInUse(found);
+  return tracksInUse(thorough).some((index) => !known.includes(index));
+}
+
+function tracksInUse(source: MediaSource): number[] {
+  const { video, audio } = chooseTracks(source);
+  const texts = source.tracks.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
+  return [video, ...audio, ...texts]
+    .map(({ index }) => index)
+    .filter((index) => !source.withoutParameters.includes(index));
 }
 
 /** Records where each track begins. */
