@@ -86,6 +86,10 @@ export type DynamicRange = z.infer<typeof dynamicRange>;
 const colour = z.object({ matrix: z.string(), primaries: z.string(), transfer: z.string() });
 export type Colour = z.infer<typeof colour>;
 
+/** How far into a file ffmpeg looks for tracks and their parameters. */
+const analysis = z.object({ seconds: z.int().positive(), bytes: z.int().positive() });
+export type Analysis = z.infer<typeof analysis>;
+
 /** How ffmpeg reads the source, where its defaults do not suffice. */
 const reading = z.object({
   /**
@@ -95,8 +99,8 @@ const reading = z.object({
   startTime: z.number().optional(),
   /** Timestamps that jump ahead by at most this many seconds are a pause of a track. ffmpeg takes a larger jump for a restart of the clock. */
   maxPauseSeconds: z.number().positive().optional(),
-  /** How far into the file ffmpeg looks for tracks and their parameters. */
-  analysis: z.object({ seconds: z.int().positive(), bytes: z.int().positive() }).optional(),
+  /** How far into the file ffmpeg must look for the tracks in use, by kind. A run that reads one kind need not find the others. */
+  analysis: z.object({ video: analysis, audio: analysis, text: analysis }).optional(),
 });
 export type Reading = z.infer<typeof reading>;
 

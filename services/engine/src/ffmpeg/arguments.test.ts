@@ -21,7 +21,9 @@ describe('the ffmpeg arguments', () => {
   });
 
   test('read tracks that begin late, and long pauses, if the plan says so', () => {
-    const analysis = { seconds: 19, bytes: 9_000_000 };
+    const late = { seconds: 19, bytes: 9_000_000 };
+    const early = { seconds: 10, bytes: 8_000_000 };
+    const analysis = { video: early, audio: late, text: early };
     const { inputOptions } = lineFor({ reading: { startTime: 1.4, maxPauseSeconds: 13.04, analysis } });
     expect(optionValue(inputOptions, '-dts_delta_threshold')).toBe('13.04');
     expect(optionValue(inputOptions, '-analyzeduration')).toBe('19000000');

@@ -57,12 +57,15 @@ export function ffmpegArguments(plan: EncodePlan, settings: ArgumentSettings): F
   };
 }
 
+/** Options before the input, for the tracks that a plan uses. */
 export function inputOptions(plan: EncodePlan, threads: number): string[] {
   const { maxPauseSeconds, analysis } = plan.reading ?? {};
+  const ofVideo = plan.rungs.length > 0 ? analysis?.video : undefined;
+  const ofAudio = plan.audio.length > 0 ? analysis?.audio : undefined;
   return [
     ...['-nostdin', '-hide_banner', '-v', 'error'],
     ...(maxPauseSeconds === undefined ? [] : ['-dts_delta_threshold', String(maxPauseSeconds)]),
-    ...analysisOptions(analysis),
+    ...analysisOptions(ofVideo, ofAudio),
     ...['-threads', String(decoderThreads(plan, threads))],
     ...PERMANENT_FILTERS,
     ...DECODE_OPTIONS,

@@ -126,6 +126,19 @@ test('the passthrough and the audio are runs of their own', () => {
   }
 });
 
+test('each run looks for the tracks that it uses', () => {
+  const analysisOf = (seconds: number) => ({ seconds, bytes: 1_000_000 * seconds });
+  const reading = { analysis: { video: analysisOf(10), audio: analysisOf(30), text: analysisOf(50) } };
+  const plan = encodePlan({ reading, videoPassthrough: true });
+  const seconds = [
+    audioArguments(plan, SETTINGS),
+    passthroughArguments(plan, SETTINGS),
+    imagesArguments(plan, { keyFramesOnly: true }, SETTINGS),
+    pieceLine({ reading }),
+  ].map(({ inputOptions }) => Number(optionValue(inputOptions, '-analyzeduration')) / 1_000_000);
+  expect(seconds).toEqual([30, 10, 10, 10]);
+});
+
 test('images are made from key frames or from all frames', () => {
   const { inputOptions, outputs } = imagesArguments(encodePlan(), { keyFramesOnly: true }, SETTINGS);
   expect(inputOptions.join(' ')).toMatch(/ -skip_frame nokey$/);

@@ -137,8 +137,8 @@ describe('no frame is lost', () => {
 
   test('but one, where the cadence of 3:2 pulldown breaks and is soon restored', () => {
     const periods = Array.from({ length: 500 }, (_, at) => 2 + (at % 2));
-    periods.splice(251, 4, 2, 3, 2, 3, 3, 2);
-    expect(outputOf(FIELDS, periods, NTSC)).toMatchObject({ rate: '24000/1001' });
+    periods.splice(251, 0, 2, 2, 3, 3);
+    expect(outputOf(FIELDS, periods, NTSC)).toEqual({ rate: '24000/1001', shown: 503 });
   });
 
   test('where frames are on no grid, and many of them follow quickly', () => {

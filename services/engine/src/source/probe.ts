@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Reading } from '@framelane/contracts/transcode-plan';
+import type { Analysis, Reading } from '@framelane/contracts/transcode-plan';
 import { SOURCE_INPUT, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
@@ -34,7 +34,6 @@ import {
 } from './source-checks.ts';
 import { StreamClock } from './stream-clock.ts';
 import {
-  type Analysis,
   analysisOptions,
   hasFurtherTracks,
   LONGEST_ANALYSIS,
@@ -122,14 +121,18 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const { source, tracks, facts, editLists, isLate } = await readFile(options);
   const { timeline, runs, end, unread, gops, entryPoints, clock, arrivals } = facts;
   const texts = source.tracks.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
-  const needed = [tracks.video, ...facts.audio, ...texts].map(({ index }) => index);
-  const analysis = isLate ? arrivals.analysisOf(needed) : undefined;
-  const withAnalysis = { ...options, analysis };
-  const audio = await withoutUndecodable(facts.audio, source, withAnalysis);
+  const analysis = isLate
+    ? {
+        video: arrivals.analysisOf([tracks.video]),
+        audio: arrivals.analysisOf(facts.audio),
+        text: arrivals.analysisOf(texts),
+      }
+    : undefined;
+  const audio = await withoutUndecodable(facts.audio, source, { ...options, analysis: analysis?.audio });
   checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
   const scanned = tracks.video.scanTypeUnknown
-    ? await withScanType(tracks.video, withAnalysis)
+    ? await withScanType(tracks.video, { ...options, analysis: analysis?.video })
     : tracks.video;
   // ffprobe computes the duration from the last timestamps, which then belong to another clock.
   const video = clock.hasRestarted ? { ...scanned, declaredDuration: null } : scanned;

@@ -115,7 +115,7 @@ describe('the clock of a stream', () => {
     const { ends, maxPause, ...rest } = read(packets);
     expect([ends, rest]).toEqual([[20, 20], { hasRestarted: false, isAmbiguous: false }]);
     expect(maxPause).toBeCloseTo(13, 0);
-    // ffmpeg looks at the threshold alone.
+    // ffmpeg checks the threshold alone.
     expect(read(packets, maxPause)).toMatchObject({ ends: [20, 20], hasRestarted: false });
   });
 

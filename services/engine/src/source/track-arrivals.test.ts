@@ -45,8 +45,11 @@ describe('the arrivals of tracks', () => {
   });
 
   test('need an analysis that reaches the latest of the used tracks', () => {
-    expect(arrivals().analysisOf([0])).toEqual({ seconds: 10, bytes: 188 + 8 * 1024 ** 2 });
-    expect(arrivals().analysisOf([0, 1, 2, 7])).toEqual({ seconds: 20, bytes: 3_000_000 + 8 * 1024 ** 2 });
+    expect(arrivals().analysisOf([{ index: 0 }])).toEqual({ seconds: 10, bytes: 188 + 8 * 1024 ** 2 });
+    expect(arrivals().analysisOf([0, 1, 2, 7].map((index) => ({ index })))).toEqual({
+      seconds: 20,
+      bytes: 3_000_000 + 8 * 1024 ** 2,
+    });
   });
 });
 
@@ -87,11 +90,18 @@ test('a file lacks video if no video track has a size', () => {
 });
 
 test('an analysis has options in microseconds and bytes', () => {
+  expect(analysisOptions()).toEqual([]);
   expect(analysisOptions(undefined)).toEqual([]);
   expect(analysisOptions({ seconds: 20, bytes: 500 })).toEqual([
     '-analyzeduration',
     '20000000',
     '-probesize',
     '500',
+  ]);
+  expect(analysisOptions({ seconds: 10, bytes: 900 }, { seconds: 20, bytes: 500 })).toEqual([
+    '-analyzeduration',
+    '20000000',
+    '-probesize',
+    '900',
   ]);
 });

@@ -1,10 +1,7 @@
-import type { Reading } from '@framelane/contracts/transcode-plan';
+import type { Analysis } from '@framelane/contracts/transcode-plan';
 import type { MediaSource } from './media-source.ts';
 import { chooseTracks, hasSize } from './source-checks.ts';
 import { isTextCodec } from './whitelist.ts';
-
-/** How far into a file ffmpeg looks for tracks and their parameters. */
-export type Analysis = NonNullable<Reading['analysis']>;
 
 /**
  * The longest analysis. ffmpeg keeps all packets that it reads meanwhile in memory.
@@ -17,10 +14,12 @@ export const LONGEST_ANALYSIS: Analysis = { seconds: 12 * 3600, bytes: 256 * 102
 const FURTHER_SECONDS = 10;
 const FURTHER_BYTES = 8 * 1024 ** 2;
 
-/** Options before the input, of ffmpeg and ffprobe. */
-export function analysisOptions(analysis: Analysis | undefined): string[] {
-  if (analysis === undefined) return [];
-  return ['-analyzeduration', String(analysis.seconds * 1_000_000), '-probesize', String(analysis.bytes)];
+/** Options before the input, of ffmpeg and ffprobe. They suffice for all of these analyses. */
+export function analysisOptions(...needed: readonly (Analysis | undefined)[]): string[] {
+  const known = needed.filter((analysis) => analysis !== undefined);
+  if (known.length === 0) return [];
+  const longest = (of: keyof Analysis) => Math.max(...known.map((analysis) => analysis[of]));
+  return ['-analyzeduration', String(longest('seconds') * 1_000_000), '-probesize', String(longest('bytes'))];
 }
 
 /** Whether the file may have video that the analysis has not reached. */
@@ -70,8 +69,8 @@ export class TrackArrivals {
   }
 
   /** The shortest analysis that finds these tracks. */
-  analysisOf(tracks: readonly number[]): Analysis {
-    const first = tracks.flatMap((index) => this.#first.get(index) ?? []);
+  analysisOf(tracks: readonly { index: number }[]): Analysis {
+    const first = tracks.flatMap(({ index }) => this.#first.get(index) ?? []);
     const latest = (of: keyof Analysis) => Math.ceil(Math.max(0, ...first.map((arrival) => arrival[of])));
     return { seconds: latest('seconds') + FURTHER_SECONDS, bytes: latest('bytes') + FURTHER_BYTES };
   }

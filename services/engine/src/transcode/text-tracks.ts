@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
 import type { CaptionsTrack } from '@framelane/contracts/manifest';
-import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import type { Analysis, EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Logger } from '@framelane/service-kit/logger';
 import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
 import { MAX_TEXT_FILE_BYTES, type MediaTools } from '../ffmpeg/media-tools.ts';
@@ -35,7 +35,7 @@ type TextTracksContext = {
   signal: AbortSignal;
 };
 
-type RunContext = TextTracksContext & Pick<ProbedSource['reading'], 'analysis'>;
+type RunContext = TextTracksContext & { analysis: Analysis | undefined };
 
 /**
  * Reads the text tracks of a source, with one run of ffmpeg that decodes nothing else. Resolves with the readable ones, and with the
@@ -49,7 +49,7 @@ export async function readTextTracks(
   const tracks = source.leftOut.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
   if (tracks.length === 0) return { source, texts: [] };
   const deadline = performance.now() + context.settings.limits.scanSeconds * 1000;
-  const run = { ...context, analysis: source.reading.analysis };
+  const run = { ...context, analysis: source.reading.analysis?.text };
   const together = await convert(tracks, directory, deadline, run);
   // One bad or large track can end the run for all of them.
   const results = together ?? (tracks.length === 1 ? [] : await eachAlone(tracks, directory, deadline, run));
