@@ -164,6 +164,7 @@ function audioChain(audio: AudioPlan, { lead }: EncodePlan): string[] {
     ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),
     `aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`,
     `aformat=channel_layouts=${LAYOUTS[audio.channels]}`,
+    ...(audio.silentFrom === undefined ? [] : [`atrim=end=${audio.silentFrom.toFixed(6)}`]),
     ...(audio.downmix ? [LIMITER] : []),
     'apad',
     `atrim=end_sample=${audio.method.samples}`,

@@ -13,8 +13,8 @@ import { isPatched, parseVersion } from './version.ts';
 /** Paths of the launch scripts of ffmpeg and ffprobe. */
 export type MediaTools = {
   ffmpeg: string;
-  /** ffmpeg for runs that decode no video and no audio, such as those of text tracks, with less memory and smaller files. */
-  textFfmpeg: string;
+  /** ffmpeg for runs that decode no video and no audio, such as those that read text tracks and parameter sets, with less memory and smaller files. */
+  lightFfmpeg: string;
   ffprobe: string;
   /** The version of ffmpeg, or the first line that it prints for builds from a commit. */
   version: string;
@@ -59,13 +59,13 @@ export async function prepareMediaTools(
   }
   const tools = {
     ffmpeg: join(folder, 'ffmpeg'),
-    textFfmpeg: join(folder, 'text-ffmpeg'),
+    lightFfmpeg: join(folder, 'light-ffmpeg'),
     ffprobe: join(folder, 'ffprobe'),
   };
   const probeLimits = { ...limits, addressSpaceBytes: limits.probeMemoryBytes };
   await writeLaunchScript(tools.ffmpeg, programs.ffmpeg, { sandbox, limits, account });
-  const textLimits = { ...probeLimits, fileBytes: MAX_TEXT_FILE_BYTES };
-  await writeLaunchScript(tools.textFfmpeg, programs.ffmpeg, { sandbox, limits: textLimits, account });
+  const lightLimits = { ...probeLimits, fileBytes: MAX_TEXT_FILE_BYTES };
+  await writeLaunchScript(tools.lightFfmpeg, programs.ffmpeg, { sandbox, limits: lightLimits, account });
   await writeLaunchScript(tools.ffprobe, programs.ffprobe, { sandbox, limits: probeLimits, account });
   return { ...tools, version: await checkFeatures(tools, folder, logger), account };
 }

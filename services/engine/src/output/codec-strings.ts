@@ -1,3 +1,5 @@
+import { IDR_SLICE, PICTURE_PARAMETER_SET, SEQUENCE_PARAMETER_SET, SLICES } from '../nal-unit-types.ts';
+
 /**
  * RFC 6381 codec string of H.264: profile, constraints and level from the first sequence parameter set of a byte stream
  * (ISO/IEC 14496-10 §7.3.2.1.1). Throws if it is missing.
@@ -29,11 +31,6 @@ export function aacCodecString(stream: Buffer): string {
   return `mp4a.40.${(profile >> 6) + 1}`;
 }
 
-/** NAL unit types of H.264 (ISO/IEC 14496-10 table 7-1): slices and slice data partitions. */
-const SLICES: readonly number[] = [1, 2, 3, 4, 5];
-const IDR_SLICE = 5;
-const SEQUENCE_PARAMETER_SET = 7;
-const PICTURE_PARAMETER_SET = 8;
 const START_CODE = Buffer.from([0, 0, 1]);
 
 /** The NAL units of a byte stream (annex B): their types and the positions of their first bytes. */

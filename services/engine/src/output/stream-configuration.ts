@@ -1,5 +1,5 @@
-/** NAL unit type of sequence parameter sets (ISO/IEC 14496-10 table 7-1). */
-const SEQUENCE_PARAMETER_SET = 7;
+import { SEQUENCE_PARAMETER_SET } from '../nal-unit-types.ts';
+
 const START_CODE = Buffer.from([0, 0, 1]);
 /** Bytes of a start code and the type of a NAL unit. */
 const UNIT_HEAD_BYTES = START_CODE.length + 1;

@@ -3,14 +3,18 @@ import { audioTrack } from '../../tests/support/tracks.ts';
 import { audioLabels, audioPlans } from './audio-plan.ts';
 
 /** The renditions of tracks in a video of ten seconds, without those of 5.1 unless `surround` is set. */
-const renditions = (tracks: readonly { channels: number; start?: number }[], surround = false) =>
+const renditions = (
+  tracks: readonly { channels: number; start?: number; silentFrom?: number }[],
+  surround = false,
+  lead = 0,
+) =>
   audioPlans(
-    tracks.map(({ channels, start = 0 }, index) => ({
+    tracks.map(({ channels, start = 0, silentFrom }, index) => ({
       ...audioTrack({ index, channels }),
-      ...{ start, frames: null },
+      ...{ start, frames: null, ...(silentFrom !== undefined && { silentFrom }) },
     })),
     tracks.map(() => null),
-    { surround, duration: 10 },
+    { surround, duration: 10, lead },
   );
 
 test('tracks of 5.1 and more have a second rendition in 5.1, if that is on', () => {
@@ -37,6 +41,16 @@ test.each([
   [1.1, true],
 ])('audio that begins after %s s is late: %s', (start, late) => {
   expect(renditions([{ channels: 6, start }], true).map((rendition) => rendition.late)).toEqual([late, late]);
+});
+
+test('times of audio are those of the output', () => {
+  const tracks = [{ channels: 6, start: 4, silentFrom: 7 }];
+  for (const { late, silentFrom } of renditions(tracks, true, 3)) {
+    expect([late, silentFrom]).toEqual([false, 4]);
+  }
+  expect(renditions([{ channels: 2, silentFrom: Number.POSITIVE_INFINITY }])[0]).not.toHaveProperty(
+    'silentFrom',
+  );
 });
 
 const track = (title: string | null, language: string | null = null) => ({ title, language });

@@ -8,7 +8,7 @@ import type { ProbedAudio } from '../source/probe.ts';
 /** Sample rate of encoded audio, in hertz. */
 export const AUDIO_SAMPLE_RATE = 48_000;
 
-/** Audio that begins later than this is late. */
+/** Audio that begins later than this in the output is late. */
 const LATE_SECONDS = 1;
 
 /** Channels of 5.1. */
@@ -23,11 +23,12 @@ type Passed = { frames: number; end: number } | null;
  * @param passed for each track
  * @param surround whether tracks with 5.1 get a rendition in 5.1
  * @param duration seconds of the output
+ * @param lead seconds cut from the start (see EncodePlan)
  */
 export function audioPlans(
   tracks: readonly ProbedAudio[],
   passed: readonly (Passed | undefined)[],
-  { surround, duration }: { surround: boolean; duration: number },
+  { surround, duration, lead }: { surround: boolean; duration: number; lead: number },
 ): AudioPlan[] {
   const samples = audioSamples(duration);
   const encoded = { method: { samples }, end: samples / AUDIO_SAMPLE_RATE, decodeToStereo: false };
@@ -35,23 +36,30 @@ export function audioPlans(
     const track = tracks[at];
     if (track === undefined) return [];
     const { index, channels } = track;
-    const late = track.start > LATE_SECONDS;
+    const times = timesOf(track, lead);
     const own = passed[at];
     return [
       {
-        ...{ ...encoded, name, index, late, channels: channels === 1 ? 1 : 2, downmix: channels > 2 },
+        ...{ ...encoded, ...times, name, index, channels: channels === 1 ? 1 : 2, downmix: channels > 2 },
         ...(own && { method: { passthroughFrames: own.frames }, end: own.end }),
       },
     ];
   });
   if (!surround) return plans;
   const surroundPlans = SURROUND_RENDITIONS.flatMap((name, at): AudioPlan[] => {
-    const { index = 0, channels = 0, start = 0 } = tracks[at] ?? {};
-    if (channels < SURROUND_CHANNELS) return [];
-    const facts = { late: start > LATE_SECONDS, downmix: channels > SURROUND_CHANNELS };
+    const track = tracks[at];
+    if (track === undefined || track.channels < SURROUND_CHANNELS) return [];
+    const { index, channels } = track;
+    const facts = { ...timesOf(track, lead), downmix: channels > SURROUND_CHANNELS };
     return [{ ...encoded, ...facts, name, index, channels: SURROUND_CHANNELS }];
   });
   return [...plans, ...surroundPlans];
+}
+
+function timesOf({ start, silentFrom }: ProbedAudio, lead: number): Pick<AudioPlan, 'late' | 'silentFrom'> {
+  const late = start - lead > LATE_SECONDS;
+  const isCut = silentFrom !== undefined && Number.isFinite(silentFrom);
+  return { late, ...(isCut && { silentFrom: Math.max(0, silentFrom - lead) }) };
 }
 
 /**

@@ -76,7 +76,7 @@ export function planEncoding(
     audio: audioPlans(
       source.audio,
       ownAudio.map(({ passthrough }) => passthrough),
-      { surround, duration },
+      { surround, duration, lead },
     ),
     rungs,
     videoPassthrough,

@@ -22,7 +22,7 @@ export class AudioScan {
   #bytes = 0;
   #shown = 0;
   #firstShown = Number.NaN;
-  #isOver = false;
+  #hasEnded = false;
   #isBroken = false;
 
   /** @param startTime earliest timestamp of the file, in seconds */
@@ -40,13 +40,13 @@ export class AudioScan {
    */
   add(pts: number, bytes: number, { isHidden = false, hasNewDescription = false }: PacketFlags = {}): void {
     if (isHidden && this.#shown > 0) {
-      this.#isOver = true;
+      this.#hasEnded = true;
       return;
     }
     if (!isHidden) {
       if (this.#shown === 0) this.#firstShown = pts;
       this.#shown += 1;
-      this.#isBroken ||= this.#isOver;
+      this.#isBroken ||= this.#hasEnded;
     }
     if (this.#frames === 0) this.#first = pts;
     const expected = this.#first + this.#frames * this.#frameSeconds;

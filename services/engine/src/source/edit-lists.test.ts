@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { box } from '../../tests/support/mp4-boxes.ts';
-import { type Edit, editFlaw, readEditLists, shownParts } from './edit-lists.ts';
+import { type Edit, editFlaw, readEditLists, shownParts, shownUntil } from './edit-lists.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -19,15 +19,34 @@ test.each<[string, ReturnType<typeof editFlaw>, Edit[], boolean]>([
   ['several parts after a delay', null, [edit(null, 1), edit(null, 1), edit(4, 3), edit(2, 3)], false],
   ['a delay alone', null, [edit(null, 1)], false],
   ['a gap', 'gap', [edit(2, 3), edit(null, 1), edit(5, 1)], false],
-  ['a gap at the end', 'gap', [edit(2, 3), edit(null, 1)], false],
+  ['nothing at the end', null, [edit(2, 3), edit(null, 1), edit(null, 1)], false],
   ['a gap without a duration', null, [edit(2, 3), edit(null, 0), edit(5, 1)], false],
   ['a delay with another speed', null, [edit(null, 1, 0), edit(2, 3)], false],
   ['half the speed', 'speed', [edit(2, 3, 0.5)], false],
   ['a frame that stays', 'speed', [edit(2, 3), edit(5, 3, 0)], false],
+  ['no rate', null, [edit(2, 3, 0)], false],
+  ['too many entries', 'entries', Array.from({ length: 10_001 }, () => edit(2, 3)), false],
+  ['as many entries as allowed', null, Array.from({ length: 10_000 }, () => edit(2, 3)), false],
   ['a part of fragments', null, [edit(null, 1), edit(2, Number.POSITIVE_INFINITY)], true],
   ['several parts of fragments', 'fragments', [edit(2, 3), edit(6, 3)], true],
 ])('the flaw of an edit list with %s is %s', (_, flaw, edits, isFragmented) => {
   expect(editFlaw(edits, isFragmented)).toBe(flaw);
+});
+
+test.each<[string, number, Edit[], boolean]>([
+  ['nothing', Number.POSITIVE_INFINITY, [], false],
+  ['a delay alone', Number.POSITIVE_INFINITY, [edit(null, 1)], false],
+  ['a part', Number.POSITIVE_INFINITY, [edit(null, 1), edit(2, 3)], false],
+  ['a part before an empty edit', 4, [edit(null, 1), edit(2, 3), edit(null, 1)], false],
+  [
+    'a part before an empty edit of no duration',
+    Number.POSITIVE_INFINITY,
+    [edit(2, 3), edit(null, 0)],
+    false,
+  ],
+  ['a part of fragments before an empty edit', Number.POSITIVE_INFINITY, [edit(2, 3), edit(null, 1)], true],
+])('a track with an edit list of %s is shown until %s', (_, end, edits, isFragmented) => {
+  expect(shownUntil(edits, isFragmented)).toBe(end);
 });
 
 test('the parts of a track are shown one after the other', () => {
@@ -126,13 +145,31 @@ test.each<[string, Buffer[]]>([
   ['with an empty edit list', [movie(track(1, box('elst', Buffer.of())))]],
   ['with a box that extends beyond its parent', [movie(track(1, list([[1, 0]]).fill(0xff, 0, 4)))]],
   ['that ends in its index', [movie(track(1, list([[1, 0]]))).subarray(0, 80)]],
-  [
-    'with its index after many boxes',
-    [
-      Buffer.concat(Array.from({ length: 256 }, () => box('free', Buffer.of()))),
-      movie(track(1, list([[1, 0]]))),
-    ],
-  ],
 ])('a file %s has no edit lists', async (_, boxes) => {
   expect((await read(...boxes)).tracks).toEqual([]);
+});
+
+test('an edit list of too many entries is read as such', async () => {
+  const entries = Array.from({ length: 10_002 }, () => [2000, 0] as [number, number]);
+  const [[, edits] = []] = (await read(movie(track(7, list(entries))))).tracks;
+  expect(editFlaw(edits ?? [], false)).toBe('entries');
+});
+
+const boxes = (count: number) => Buffer.concat(Array.from({ length: count }, () => box('free', Buffer.of())));
+
+test('boxes up to a limit are checked', async () => {
+  const index = movie(track(1, list([[1000, 0]])));
+  const tracks = [[1, [edit(0, 1)]]];
+  expect(await read(boxes(254), index, boxes(256))).toMatchObject({ tracks });
+  expect(await read(movie(boxes(254), track(1, list([[1000, 0]]))))).toMatchObject({ tracks });
+});
+
+test.each<[string, Buffer[]]>([
+  ['before its index', [boxes(256), movie(track(1, list([[1, 0]])))]],
+  ['in its index', [movie(boxes(256), track(1, list([[1, 0]])))]],
+])('a file with more boxes %s is refused', async (_, content) => {
+  await expect(read(...content)).rejects.toMatchObject({
+    code: 'malformed_media',
+    message: expect.stringContaining('more than 256 boxes'),
+  });
 });

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { refusal } from '../transcode-failure.ts';
 import { type Box, boxesIn } from './boxes.ts';
-import { describeTrack, type TrackName } from './media-source.ts';
+import { describeTrack, type MediaSource, type TrackName } from './media-source.ts';
 import { MAX_TRACKS } from './whitelist.ts';
 
 /** An entry of an edit list (ISO/IEC 14496-12 §8.6.6). Times are in seconds. */
@@ -22,41 +22,85 @@ export type EditLists = {
 };
 
 /** What an edit list asks for and ffmpeg does not do. Instead, it shows parts that the edit list hides (measured with 5.1 and 7.0). */
-export type EditFlaw = 'gap' | 'speed' | 'fragments';
+export type EditFlaw = 'entries' | 'gap' | 'speed' | 'fragments';
 
-/** Why ffmpeg cannot apply an edit list; null if it can. In a fragmented file it applies only the beginning of the first edit. */
+/** The number of entries of an edit list that are applied. */
+const MAX_EDITS = 10_000;
+
+/** Why an edit list cannot be applied; null if it can. In a fragmented file ffmpeg applies only the beginning of the first edit. */
 export function editFlaw(edits: readonly Edit[], isFragmented: boolean): EditFlaw | null {
+  if (edits.length > MAX_EDITS) return 'entries';
   const first = edits.findIndex(({ from }) => from !== null);
-  const shown = first === -1 ? [] : edits.slice(first).filter(({ lasts }) => lasts > 0);
+  const shown = edits.slice(first, lastShown(edits) + 1).filter(({ lasts }) => lasts > 0);
   if (shown.some(({ from }) => from === null)) return 'gap';
-  if (shown.some(({ rate }) => rate !== 1)) return 'speed';
+  // Programs that write no rate leave it 0. Players show such a track at its own speed, as ffmpeg does.
+  const hasRates = shown.some(({ rate }) => rate !== 0);
+  if (hasRates && shown.some(({ rate }) => rate !== 1)) return 'speed';
   return isFragmented && shown.length > 1 ? 'fragments' : null;
 }
 
+/** -1 if an edit list shows nothing. */
+function lastShown(edits: readonly Edit[]): number {
+  return edits.findLastIndex(({ from, lasts }) => from !== null && lasts > 0);
+}
+
+/**
+ * The second of the file at which a track ends, if empty edits follow: in them, ffmpeg shows the beginning of the track again (measured
+ * with 5.1). Infinity if none follows, and in fragmented files, where ffmpeg ignores them.
+ */
+export function shownUntil(edits: readonly Edit[], isFragmented: boolean): number {
+  const rest = lastShown(edits) + 1;
+  const isFollowed = edits.slice(rest).some(({ lasts }) => lasts > 0);
+  if (isFragmented || rest === 0 || !isFollowed) return Number.POSITIVE_INFINITY;
+  return edits.slice(0, rest).reduce((sum, { lasts }) => sum + lasts, 0);
+}
+
 const FLAWS: Record<EditFlaw, string> = {
+  entries: `has more than ${MAX_EDITS} entries`,
   gap: 'has a gap',
   speed: 'changes the speed',
   fragments: 'has several parts, and the file is fragmented',
 };
 
-/**
- * Throws a refusal if ffmpeg cannot apply the edit list of a track that is used.
- *
- * @param all every track of the file
- */
-export function checkEditLists(
+/** A source with the ends of its tracks, and without audio tracks whose edit list cannot be applied. `tracks` names their flaws. */
+export function withEditLists(source: MediaSource, { isFragmented, tracks }: EditLists): MediaSource {
+  const edits = new Map(source.tracks.map(({ index, id }) => [index, tracks.get(id ?? Number.NaN) ?? []]));
+  const flawOf = (index: number) => editFlaw(edits.get(index) ?? [], isFragmented);
+  const endOf = (index: number) => shownUntil(edits.get(index) ?? [], isFragmented);
+  return {
+    ...source,
+    videoTracks: source.videoTracks.map((track) => {
+      const end = endOf(track.index);
+      const { declaredDuration } = track;
+      return {
+        ...track,
+        shownUntil: end,
+        declaredDuration: declaredDuration === null ? null : Math.min(declaredDuration, end),
+      };
+    }),
+    audioTracks: source.audioTracks
+      .filter(({ index }) => flawOf(index) === null)
+      .map((track) => ({ ...track, shownUntil: endOf(track.index) })),
+    tracks: source.tracks.map((track) => {
+      const flaw = track.kind === 'audio' ? flawOf(track.index) : null;
+      return flaw === null ? track : { ...track, flaw: `its edit list ${FLAWS[flaw]}` };
+    }),
+  };
+}
+
+/** Throws a refusal if the edit list of the video cannot be applied. */
+export function checkVideoEdits(
   { isFragmented, tracks }: EditLists,
   all: readonly TrackName[],
-  used: readonly Pick<TrackName, 'index'>[],
+  video: Pick<TrackName, 'index'>,
 ): void {
-  for (const track of all) {
-    const flaw = editFlaw(tracks.get(track.id ?? Number.NaN) ?? [], isFragmented);
-    if (flaw === null || !used.some(({ index }) => index === track.index)) continue;
-    throw refusal(
-      'malformed_media',
-      `The edit list of track ${describeTrack(track)} ${FLAWS[flaw]}, which is not supported. Export the video again and upload that.`,
-    );
-  }
+  const track = all.find(({ index }) => index === video.index);
+  const flaw = editFlaw(tracks.get(track?.id ?? Number.NaN) ?? [], isFragmented);
+  if (!track || flaw === null) return;
+  throw refusal(
+    'malformed_media',
+    `The edit list of track ${describeTrack(track)} ${FLAWS[flaw]}, which is not supported. Export the video again and upload that.`,
+  );
 }
 
 /** A part of a track's media, and the second of the file at which it is shown. */
@@ -82,22 +126,23 @@ export function shownParts(
 
 /** Ordinary files have only a few boxes in a box. */
 const MAX_BOXES = 256;
-/** The number of entries of an edit list that are read. */
-const MAX_EDITS = 10_000;
 
 type Part = Pick<Box, 'content' | 'end'>;
 
-/** Reads the edit lists of an MP4 or QuickTime file. What is damaged is missing. */
+/** Reads the edit lists of an MP4 or QuickTime file. What is damaged is missing. Throws a refusal if a box has too many boxes. */
 export async function readEditLists(path: string): Promise<EditLists> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
-    const [movie] = await childrenOf(file, { content: 0, end: size }, 'moov');
+    const movie = await childOf(file, { content: 0, end: size }, 'moov');
     if (!movie) return { isFragmented: false, tracks: new Map() };
-    const isFragmented = (await childrenOf(file, movie, 'mvex')).length > 0;
+    const isFragmented = (await childOf(file, movie, 'mvex')) !== undefined;
     const scale = await numberIn(file, movie, 'mvhd');
     const tracks = new Map<number, Edit[]>();
-    for (const track of (await childrenOf(file, movie, 'trak')).slice(0, MAX_TRACKS)) {
+    let count = 0;
+    for await (const track of childrenOf(file, movie, 'trak')) {
+      count += 1;
+      if (count > MAX_TRACKS) break;
       const edits = await editsOf(file, track, { scale, isFragmented });
       if (edits.length > 0) tracks.set(await numberIn(file, track, 'tkhd'), edits);
     }
@@ -107,15 +152,24 @@ export async function readEditLists(path: string): Promise<EditLists> {
   }
 }
 
-async function childrenOf(file: FileHandle, { content, end }: Part, ...path: string[]): Promise<Part[]> {
-  const [type, ...inner] = path;
-  const found: Part[] = [];
+/** ffmpeg reads every box, so those beyond a limit may not be ignored. */
+async function* childrenOf(file: FileHandle, { content, end }: Part, type: string): AsyncGenerator<Part> {
   let boxes = 0;
   for await (const box of boxesIn(file, content, end)) {
     boxes += 1;
-    if (box.type === type) found.push(...(inner.length > 0 ? await childrenOf(file, box, ...inner) : [box]));
-    if (boxes === MAX_BOXES) break;
+    if (boxes > MAX_BOXES) {
+      throw refusal(
+        'malformed_media',
+        `The file has more than ${MAX_BOXES} boxes in a box of its index, or before it. Export the video again and upload that.`,
+      );
+    }
+    if (box.type === type) yield box;
   }
+}
+
+async function childOf(file: FileHandle, part: Part, ...path: string[]): Promise<Part | undefined> {
+  let found: Part | undefined = part;
+  for (const type of path) found = found && (await childrenOf(file, found, type).next()).value;
   return found;
 }
 
@@ -125,7 +179,7 @@ const LARGE_TIMES_BYTES = 20;
 
 /** The timescale or the id in a header; NaN if the header is missing. */
 async function numberIn(file: FileHandle, part: Part, ...path: string[]): Promise<number> {
-  const [header] = await childrenOf(file, part, ...path);
+  const header = await childOf(file, part, ...path);
   const bytes = header ? await read(file, header, 0, LARGE_TIMES_BYTES + 4) : Buffer.of();
   const at = bytes[0] === 0 ? SMALL_TIMES_BYTES : LARGE_TIMES_BYTES;
   return bytes.length >= at + 4 ? bytes.readUInt32BE(at) : Number.NaN;
@@ -139,14 +193,14 @@ async function editsOf(
   track: Part,
   { scale, isFragmented }: { scale: number; isFragmented: boolean },
 ): Promise<Edit[]> {
-  const [list] = await childrenOf(file, track, 'edts', 'elst');
+  const list = await childOf(file, track, 'edts', 'elst');
   const header = list ? await read(file, list, 0, LIST_HEADER_BYTES) : Buffer.of();
   if (!list || header.length < LIST_HEADER_BYTES) return [];
   const mediaScale = await numberIn(file, track, 'mdia', 'mdhd');
   if (!(scale > 0 && mediaScale > 0)) return [];
   const hasLargeTimes = header[0] === 1;
   const entryBytes = hasLargeTimes ? 20 : 12;
-  const count = Math.min(header.readUInt32BE(4), MAX_EDITS);
+  const count = Math.min(header.readUInt32BE(4), MAX_EDITS + 1);
   const entries = await read(file, list, LIST_HEADER_BYTES, count * entryBytes);
   return Array.from({ length: Math.floor(entries.length / entryBytes) }, (_, at) => {
     const start = at * entryBytes;

@@ -51,6 +51,8 @@ export type VideoTrack = {
   /** Whether the container has an index of all frames. It may be at the end of the file. */
   isIndexed: boolean;
   isDefault: boolean;
+  /** The second of the file at which the edit list ends the track; Infinity or undefined if it does not end before its packets. */
+  shownUntil?: number;
 };
 
 export type AudioTrack = {
@@ -69,6 +71,8 @@ export type AudioTrack = {
   /** Null for ordinary audio. */
   role: AudioRole | null;
   isDefault: boolean;
+  /** See VideoTrack. */
+  shownUntil?: number;
 };
 
 /** A track of any kind, as messages name it. */

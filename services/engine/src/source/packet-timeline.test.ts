@@ -148,10 +148,13 @@ describe('a timeline', () => {
     });
 
     test('begins after those before zero, which ffmpeg displays if the file is fragmented', () => {
-      const timeline = new PacketTimeline(-2);
+      const timeline = new PacketTimeline(-2, null, true);
       timeline.addHidden(-2);
       for (const packet of steady(25)) timeline.add(...packet);
       expect(timeline.result()).toMatchObject({ cut: 2, start: 2, duration: expect.closeTo(3), frames: 25 });
+      const audioHidden = new PacketTimeline(-2, null, true);
+      for (const packet of steady(25)) audioHidden.add(...packet);
+      expect(audioHidden.result()).toMatchObject({ cut: 2, start: 2 });
       expect(measure(steady(25), { startTime: -2 })).toMatchObject({ cut: 0, start: 2 });
     });
   });

@@ -11,7 +11,7 @@ import {
 /** The timing of a video track, measured from its packets, as ffmpeg's decoder sees it. */
 export type Timeline = {
   /**
-   * Seconds from the earliest timestamp of the file to the beginning of what an edit list shows. ffmpeg discards what is before, except in
+   * Seconds from the earliest timestamp of the file to the beginning of what the edit lists show. ffmpeg discards what is before, except in
    * fragmented files.
    */
   cut: number;
@@ -38,6 +38,7 @@ const GRID_TOLERANCE_SECONDS = 0.0011;
  */
 export class PacketTimeline {
   readonly #startTime: number;
+  readonly #cut: number;
   #frames = 0;
   #hidden = 0;
   #hiddenFrom = Number.POSITIVE_INFINITY;
@@ -61,9 +62,11 @@ export class PacketTimeline {
   /**
    * @param startTime earliest timestamp of the file, in seconds
    * @param declaredRate the frame rate that the track declares; it may be absurd
+   * @param hasEditLists whether edit lists hide what has a time below zero, of any track
    */
-  constructor(startTime: number, declaredRate: FrameRate | null = null) {
+  constructor(startTime: number, declaredRate: FrameRate | null = null, hasEditLists = false) {
     this.#startTime = startTime;
+    this.#cut = hasEditLists ? Math.max(0, -startTime) : 0;
     this.#declaredRate = declaredRate;
     const rates = candidates(declaredRate);
     this.#grids = rates;
@@ -135,7 +138,7 @@ export class PacketTimeline {
     // Without packet durations, the last frame gets the average duration.
     const end = this.#longestFrame > 0 ? this.#end : this.#end + frameSeconds;
     return {
-      cut: this.#hidden > 0 ? Math.max(0, -this.#startTime) : 0,
+      cut: this.#cut,
       frames: this.#frames,
       start: this.#first - this.#startTime,
       duration: end - this.#startTime,

@@ -1,3 +1,4 @@
+import { SEQUENCE_PARAMETER_SET } from '../nal-unit-types.ts';
 import { SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
@@ -6,8 +7,6 @@ import { DECODE_OPTIONS } from './whitelist.ts';
 /** Maximum number of characters of ffmpeg's list: more than a million packets with parameter sets. */
 const MAX_LIST_CHARS = 2 ** 27;
 
-/** The NAL unit type of sequence parameter sets (ISO/IEC 14496-10 table 7-1). */
-const SEQUENCE_PARAMETER_SET = 7;
 /** The columns of the list: stream, times, size, and the hash. */
 const HASH_COLUMN = 5;
 

@@ -6,7 +6,7 @@ import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
 import { containerTraits } from './containers.ts';
-import { checkEditLists, readEditLists, shownParts } from './edit-lists.ts';
+import { checkVideoEdits, readEditLists, shownParts, withEditLists } from './edit-lists.ts';
 import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan, type VideoPacket } from './gop-scan.ts';
@@ -72,6 +72,8 @@ export type ProbedSource = {
 export type ProbedAudio = AudioTrack & {
   /** Seconds from the start of the file to the first audible packet; NaN if unknown. */
   start: number;
+  /** Seconds from the start of the file from which the edit list shows nothing; Infinity or undefined if it shows the track to its end. */
+  silentFrom?: number;
   /** Null if the track is not AAC, has gaps or changes its description. */
   frames: AudioFrames | null;
 };
@@ -188,11 +190,12 @@ function nullForToolError(error: unknown): null {
   throw error;
 }
 
-async function readTracks(described: MediaSource, options: ProbeOptions) {
-  const tracks = chooseTracks(described);
-  const { clockMayRestart, hasEditLists } = containerTraits(described.container);
+async function readTracks(found: MediaSource, options: ProbeOptions) {
+  const { clockMayRestart, hasEditLists } = containerTraits(found.container);
   const editLists = hasEditLists ? await readEditLists(join(options.cwd, SOURCE_PATH)) : null;
-  if (editLists) checkEditLists(editLists, described.tracks, [tracks.video, ...tracks.audio]);
+  const described = editLists ? withEditLists(found, editLists) : found;
+  const tracks = chooseTracks(described);
+  if (editLists) checkVideoEdits(editLists, described.tracks, tracks.video);
   const followed = clockMayRestart ? [tracks.video, ...tracks.audio].map(({ index }) => index) : [];
   // In these formats, ffmpeg begins at the earliest timestamp of the tracks that it reads.
   const starts = followed.map((index) => described.startTimes[index] ?? Number.NaN).filter(Number.isFinite);
@@ -313,7 +316,7 @@ async function readPackets(
 ): Promise<PacketFacts> {
   const { program, cwd, signal, limits } = options;
   const { hasEditLists, seek, allowsParts } = containerTraits(container);
-  const timeline = new PacketTimeline(startTime, video.declaredRate);
+  const timeline = new PacketTimeline(startTime, video.declaredRate, hasEditLists);
   const arrivals = new TrackArrivals(startTime);
   const keyFrames = new KeyFrameScan(startTime);
   const runs = allowsParts ? new PacketRuns(startTime) : null;
@@ -322,6 +325,8 @@ async function readPackets(
   const audioScans = new Map(
     audio.map(({ index, sampleRate }) => [index, new AudioScan(startTime, sampleRate)]),
   );
+  const ends = new Map([video, ...audio].map(({ index, shownUntil }) => [index, shownUntil]));
+  const hides = (index: number, time: number) => hasEditLists && (time < 0 || isAfter(ends.get(index), time));
   const encrypted = new Set<number>();
   const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
   const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);
@@ -355,7 +360,7 @@ async function readPackets(
       readTo = Math.max(readTo, at + bytes || 0);
       const correction = clock.correction(read);
       const times = { pts: read.pts + correction, dts: read.dts + correction };
-      const isHidden = flags.includes('D') || (hasEditLists && times.pts < 0);
+      const isHidden = flags.includes('D') || hides(index, times.pts);
       if (!isHidden) end = Math.max(end, (times.pts || times.dts || 0) + (duration || 0));
       if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
       const hasNewDescription = sideData.includes(NEW_DESCRIPTION);
@@ -382,9 +387,18 @@ async function readPackets(
     audio: audio.flatMap((track) => {
       const scan = audioScans.get(track.index);
       if (!scan?.packets || encrypted.has(track.index)) return [];
-      return [{ ...track, start: scan.start, frames: track.codec === 'aac' ? scan.result() : null }];
+      const { shownUntil = Number.POSITIVE_INFINITY } = track;
+      const times = { start: scan.start, silentFrom: shownUntil - startTime };
+      return [{ ...track, ...times, frames: track.codec === 'aac' ? scan.result() : null }];
     }),
   };
+}
+
+/** ffmpeg rounds the beginning of an edit. */
+const EDIT_TOLERANCE_SECONDS = 0.001;
+
+function isAfter(end = Number.POSITIVE_INFINITY, time: number): boolean {
+  return time >= end - EDIT_TOLERANCE_SECONDS;
 }
 
 /** A line of ffprobe's list of packets. Numbers are NaN if unknown. The last line is the number of tracks; side data may add empty lines. */

@@ -15,8 +15,14 @@ test('an edit list moves cues, and cuts those at its boundaries', () => {
   ).toEqual({ cues: [cue(1000, 1500), cue(3000, 3500), cue(3500, 3900)] });
 });
 
+test('cues that are all hidden are a flaw', () => {
+  expect(editedCues([cue(6000, 7000)], [{ at: 0, from: 0, lasts: 5 }])).toEqual({
+    flaw: 'it has no cue with text and a duration',
+  });
+});
+
 test.each([
-  ['parts', 33, 1],
+  ['parts', 33, 2],
   ['cues', 20, 2501],
 ])('an edit list of too many %s is a flaw', (_, parts, count) => {
   const shown = Array.from({ length: parts }, () => ({ at: 0, from: 0, lasts: 1 }));

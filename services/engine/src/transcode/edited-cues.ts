@@ -21,6 +21,7 @@ export function editedCues(
     }
     if (parts.length > MAX_CUES) return { flaw: `its edit list shows more than ${MAX_CUES} cues` };
   }
+  if (parts.length === 0) return { flaw: 'it has no cue with text and a duration' };
   return { cues: parts.toSorted((a, b) => a.start - b.start) };
 }
 

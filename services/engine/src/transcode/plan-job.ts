@@ -3,7 +3,7 @@ import { videoFacts } from '../output/manifest.ts';
 import { planTasks } from '../plan/tasks.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { PlannedSource } from './next-plan.ts';
-import { type TextTrack, toCaptions } from './text-tracks.ts';
+import { type CaptionsContext, type TextTrack, toCaptions } from './text-tracks.ts';
 
 /**
  * A piece that is encoded again must be identical. With a maximum bit rate, x264 has the same output in every run only with one thread
@@ -21,6 +21,7 @@ export async function planVideo(
   texts: readonly TextTrack[],
   { preset, iFrames }: Pick<TranscodeSettings, 'preset' | 'iFrames'>,
   pieceSeconds: number,
+  context: CaptionsContext,
 ): Promise<TranscodePlan | null> {
   const cut = planTasks(source, plan, pieceSeconds);
   if (cut === null) return null;
@@ -30,7 +31,7 @@ export async function planVideo(
     encode,
     encoder: { preset, threads: ENCODER_THREADS },
     iFrames,
-    facts: videoFacts(source, plan, await toCaptions(texts, plan)),
+    facts: videoFacts(source, plan, await toCaptions(texts, plan, context)),
     ...cut,
   };
 }

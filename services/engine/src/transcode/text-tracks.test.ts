@@ -2,11 +2,33 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@framelane/service-kit/logger';
+import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
 import { longestBlock } from '@framelane/test-kit/event-loop';
 import { expect, jest, test } from '@jest/globals';
 import type { TrackName } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { readTextTracks, toCaptions } from './text-tracks.ts';
+
+const context = { directory: 'job', logger: createLogger({ service: 'test', level: 'silent' }) };
+
+test('captions that take too long are left out, and jobs take turns', async () => {
+  const run = jest.spyOn(WorkerThreads.prototype, 'run');
+  run.mockRejectedValueOnce(new ThreadTimeoutError('convert took more than 1 ms')).mockResolvedValueOnce('B');
+  const warn = jest.spyOn(context.logger, 'warn');
+  try {
+    const texts = ['en', 'de'].map((language) => ({ language, title: undefined, file: Buffer.of() }));
+    expect(await toCaptions(texts, { lead: 0, duration: 2 }, context)).toEqual([
+      { language: 'de', label: null, webvtt: 'B' },
+    ]);
+    expect(run.mock.calls.map((call: unknown[]) => call[0])).toEqual(['job', 'job']);
+    expect(warn.mock.calls).toEqual([
+      ['transcode.captions_left_out', expect.objectContaining({ language: 'en' })],
+    ]);
+  } finally {
+    run.mockRestore();
+    warn.mockRestore();
+  }
+});
 
 test('cues move with the video, and those outside of it are left out', async () => {
   const srt = (...times: string[]) => Buffer.from(times.map((time) => `${time}\nA\n\n`).join(''));
@@ -23,7 +45,7 @@ test('cues move with the video, and those outside of it are left out', async () 
     },
     { language: null, title: undefined, file: srt('0:00:05,000 --> 0:00:06,000') },
   ];
-  expect(await toCaptions(texts, { lead: 0.04, duration: 2 })).toEqual([
+  expect(await toCaptions(texts, { lead: 0.04, duration: 2 }, context)).toEqual([
     {
       language: 'en',
       label: 'Full',
@@ -43,15 +65,15 @@ const track = (index: number): TrackName => ({
 async function readWith(script: string, tracks: TrackName[], scanSeconds = 60) {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-text-'));
   try {
-    const textFfmpeg = join(directory, 'ffmpeg');
-    await writeFile(textFfmpeg, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const lightFfmpeg = join(directory, 'ffmpeg');
+    await writeFile(lightFfmpeg, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     const logger = createLogger({ service: 'test', level: 'silent' });
     const failedRuns = jest.spyOn(logger, 'warn');
     const { source, texts } = await readTextTracks(
       { leftOut: tracks, reading: {} } as unknown as ProbedSource,
       directory,
       {
-        tools: { ffmpeg: '', textFfmpeg, ffprobe: '', version: '', account: null },
+        tools: { ffmpeg: '', lightFfmpeg, ffprobe: '', version: '', account: null },
         settings: { limits: { scanSeconds } as never },
         logger,
         signal: new AbortController().signal,
@@ -112,7 +134,7 @@ test('text does not block the event loop, whatever it contains', async () => {
         { flaw: 'it has more than 50000 cues' },
         { flaw: 'a blank line is missing before this cue' },
       ]);
-      expect(await toCaptions(texts, { lead: 0, duration: 2 })).toHaveLength(1);
+      expect(await toCaptions(texts, { lead: 0, duration: 2 }, context)).toHaveLength(1);
     });
     expect(block).toBeLessThan(100);
   } finally {

@@ -35,6 +35,9 @@ type TextTracksContext = {
   signal: AbortSignal;
 };
 
+/** Where captions are made: the directory of the job, which takes turns with others. */
+export type CaptionsContext = { directory: string; logger: Logger };
+
 type RunContext = TextTracksContext & { analysis: Analysis | undefined };
 
 /**
@@ -70,16 +73,22 @@ export async function readTextTracks(
   return { source: { ...source, leftOut }, texts };
 }
 
-/** Text tracks as captions, with the times of the output. */
+/** Text tracks as captions, with the times of the output. Those that take too long are left out: the video is usable without them. */
 export async function toCaptions(
   texts: readonly TextTrack[],
   { lead, duration }: Pick<EncodePlan, 'lead' | 'duration'>,
+  { directory, logger }: CaptionsContext,
 ): Promise<CaptionsTrack[]> {
   const captions: CaptionsTrack[] = [];
   for (const { language, title = null, file, shown } of texts) {
     const times = { shift: Math.round(lead * 1000), duration: duration * 1000 };
-    const webvtt = await threads.run('captions', 'convert', { file, shown, ...times });
-    if (webvtt !== null) captions.push({ language, label: title, webvtt });
+    try {
+      const webvtt = await threads.run(directory, 'convert', { file, shown, ...times });
+      if (webvtt !== null) captions.push({ language, label: title, webvtt });
+    } catch (error) {
+      if (!(error instanceof ThreadTimeoutError)) throw error;
+      logger.warn('transcode.captions_left_out', { language, error });
+    }
   }
   return captions;
 }
@@ -119,7 +128,7 @@ async function convert(
   await grantFolder(folder, 'write', tools.account);
   const output = await ToolOutput.open(folder);
   try {
-    await runTool(tools.textFfmpeg, textArguments(tracks, analysis), {
+    await runTool(tools.lightFfmpeg, textArguments(tracks, analysis), {
       cwd: directory,
       signal,
       limitSeconds,

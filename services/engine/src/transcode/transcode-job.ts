@@ -54,7 +54,10 @@ export async function runTranscodeJob(
     });
     const hash = sourceSha256 === undefined ? {} : { sourceSha256 };
     const { pieceSeconds } = job;
-    const plan = pieceSeconds === undefined ? null : await planVideo(planned, texts, settings, pieceSeconds);
+    const plan =
+      pieceSeconds === undefined
+        ? null
+        : await planVideo(planned, texts, settings, pieceSeconds, { directory, logger: context.logger });
     if (plan !== null) {
       await sources.keep(job, join(directory, SOURCE_PATH));
       return { plan, ...hash };
@@ -75,7 +78,7 @@ async function planSource(
 ): Promise<PlannedSource> {
   const plan = planEncoding(source, { allowPassthrough: true, ...settings });
   if (!plan.videoPassthrough) return { source, plan };
-  const options = { program: tools.textFfmpeg, cwd: directory, signal, limits };
+  const options = { program: tools.lightFfmpeg, cwd: directory, signal, limits };
   if (!(await parameterSetsChange(plan.videoIndex, options))) return { source, plan };
   const changing = { ...source, gops: 'parameter_sets' } as const;
   return { source: changing, plan: planEncoding(changing, { allowPassthrough: true, ...settings }) };
@@ -106,7 +109,7 @@ async function transcode(
       obstacles,
     });
     const { stored, others } = await runPlan(job, plan, directory, context);
-    const captions = await toCaptions(texts, plan);
+    const captions = await toCaptions(texts, plan, { directory, logger: context.logger });
     return buildManifest(source, plan, stored, { ...others, captions });
   };
   let planned = first;

@@ -95,7 +95,8 @@ export class TaskBench implements StoredVideos {
         context,
       );
       const planned = { source, plan: planEncoding(source, { allowPassthrough, ...this.#settings }) };
-      return { ...planned, tasks: await planVideo(planned, texts, this.#settings, pieceSeconds) };
+      const captions = { directory, logger: this.#logger };
+      return { ...planned, tasks: await planVideo(planned, texts, this.#settings, pieceSeconds, captions) };
     });
   }
 
