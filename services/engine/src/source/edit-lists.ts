@@ -71,12 +71,8 @@ export function withEditLists(source: MediaSource, { isFragmented, tracks }: Edi
     ...source,
     videoTracks: source.videoTracks.map((track) => {
       const end = endOf(track.index);
-      const { declaredDuration } = track;
-      return {
-        ...track,
-        shownUntil: end,
-        declaredDuration: declaredDuration === null ? null : Math.min(declaredDuration, end),
-      };
+      // The declared duration contains the empty edits.
+      return { ...track, shownUntil: end, ...(Number.isFinite(end) && { declaredDuration: null }) };
     }),
     audioTracks: source.audioTracks
       .filter(({ index }) => flawOf(index) === null)

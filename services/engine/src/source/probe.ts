@@ -40,6 +40,7 @@ import {
   lacksVideo,
   TrackArrivals,
 } from './track-arrivals.ts';
+import { TrackEnd } from './track-end.ts';
 import { isAudioCodecAccepted, isTextCodec, PROBE_OPTIONS } from './whitelist.ts';
 
 /** A source that can be transcoded, with the tracks chosen from it. */
@@ -325,8 +326,9 @@ async function readPackets(
   const audioScans = new Map(
     audio.map(({ index, sampleRate }) => [index, new AudioScan(startTime, sampleRate)]),
   );
-  const ends = new Map([video, ...audio].map(({ index, shownUntil }) => [index, shownUntil]));
-  const hides = (index: number, time: number) => hasEditLists && (time < 0 || isAfter(ends.get(index), time));
+  const ends = new Map([video, ...audio].map(({ index, shownUntil }) => [index, new TrackEnd(shownUntil)]));
+  const isOutside = (index: number, { pts, dts }: { pts: number; dts: number }) =>
+    hasEditLists && (ends.get(index)?.isBefore(pts, dts) || pts < 0);
   const encrypted = new Set<number>();
   const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
   const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);
@@ -360,7 +362,7 @@ async function readPackets(
       readTo = Math.max(readTo, at + bytes || 0);
       const correction = clock.correction(read);
       const times = { pts: read.pts + correction, dts: read.dts + correction };
-      const isHidden = flags.includes('D') || hides(index, times.pts);
+      const isHidden = flags.includes('D') || isOutside(index, times);
       if (!isHidden) end = Math.max(end, (times.pts || times.dts || 0) + (duration || 0));
       if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
       const hasNewDescription = sideData.includes(NEW_DESCRIPTION);
@@ -392,13 +394,6 @@ async function readPackets(
       return [{ ...track, ...times, frames: track.codec === 'aac' ? scan.result() : null }];
     }),
   };
-}
-
-/** ffmpeg rounds the beginning of an edit. */
-const EDIT_TOLERANCE_SECONDS = 0.001;
-
-function isAfter(end = Number.POSITIVE_INFINITY, time: number): boolean {
-  return time >= end - EDIT_TOLERANCE_SECONDS;
 }
 
 /** A line of ffprobe's list of packets. Numbers are NaN if unknown. The last line is the number of tracks; side data may add empty lines. */
