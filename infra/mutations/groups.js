@@ -165,6 +165,7 @@ export const GROUPS = [
     'source-checks',
     'stream-clock',
     'track-arrivals',
+    'track-end',
   ]),
   // A group of its own, because each change of its lists needs all tests of the group.
   pure('engine-whitelist', `${ENGINE}/src/source`, ['whitelist']),
