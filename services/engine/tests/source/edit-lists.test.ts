@@ -217,11 +217,6 @@ test.each<[string, ClipName, Lists]>([
     { video: [{ from: 0, lasts: 0 }], audio: [{ from: 3.3, lasts: 0 }] },
   ],
   [
-    'fragments whose video alone begins later',
-    'in fragments',
-    { video: [{ from: 3.3, lasts: 0 }], audio: [{ from: 0, lasts: 0 }] },
-  ],
-  [
     'audio that ends early',
     'with B-frames',
     {
