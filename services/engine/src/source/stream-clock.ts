@@ -96,7 +96,12 @@ export class StreamClock {
     const jump = time - expected;
     if (jump < 0 && this.#expected.has(track)) return jump < -STEP_BACK_SECONDS;
     if (Math.abs(jump) <= (this.#maxPause ?? MAX_PAUSE_SECONDS)) return false;
-    if (mayPause && this.#maxPause === undefined && jump > 0 && this.#hasReached(track, expected + jump / 2)) {
+    if (
+      mayPause &&
+      this.#maxPause === undefined &&
+      jump > 0 &&
+      this.#hasReached(track, expected + jump / 2)
+    ) {
       this.#longestPause = Math.max(this.#longestPause, jump);
       return false;
     }

@@ -324,14 +324,17 @@ test.each([
 test.each([
   ['other PIDs', ['-c:a', 'aac', '-streamid', '0:768', '-streamid', '1:769']],
   ['no video', ['-c:a', 'aac', '-vn', '-streamid', '0:257']],
-])('a transport stream whose clock restarts with %s has no still picture after its video', async (name, options) => {
-  const clip = { video: 'testsrc2=s=64x64:r=25:d=12', audio: 'sine=d=12' };
-  const before = await makeClip(inBench(`before-${name}.ts`), { ...clip, options: ['-c:a', 'aac'] });
-  const after = await makeClip(inBench(`after-${name}.ts`), { ...clip, options });
-  await writeFile(inBench(`${name}.ts`), Buffer.concat([await readFile(before), await readFile(after)]));
-  const { manifest } = await transcode(inBench(`${name}.ts`));
-  expect(Math.abs(manifest.duration - 12)).toBeLessThan(0.15);
-});
+])(
+  'a transport stream whose clock restarts with %s has no still picture after its video',
+  async (name, options) => {
+    const clip = { video: 'testsrc2=s=64x64:r=25:d=12', audio: 'sine=d=12' };
+    const before = await makeClip(inBench(`before-${name}.ts`), { ...clip, options: ['-c:a', 'aac'] });
+    const after = await makeClip(inBench(`after-${name}.ts`), { ...clip, options });
+    await writeFile(inBench(`${name}.ts`), Buffer.concat([await readFile(before), await readFile(after)]));
+    const { manifest } = await transcode(inBench(`${name}.ts`));
+    expect(Math.abs(manifest.duration - 12)).toBeLessThan(0.15);
+  },
+);
 
 /** Seconds that are left out of a track. */
 const PAUSE = String.raw`not(between(t\,2\,13.99))`;
