@@ -238,14 +238,17 @@ testInBrowser('a video is imported from a URL, and a failed import says what to 
 
     await page.goBack();
     await click(page, 'Import from URL');
-    await fill(page, 'URL of the file', 'http://10.0.0.1/refused-import.mp4');
+    await fill(page, 'URL of the file', 'http://10.0.0.1/clip.mp4');
+    await click(page, 'Import');
+    await page.waitForSelector('[role="dialog"] [aria-invalid="true"]');
+    await fill(page, 'URL of the file', new URL('/missing-import.mp4', server.url).href);
     await click(page, 'Import');
     // While the dialog is open, it would get the click.
     await page.waitForFunction(`!document.querySelector('[role="dialog"]')`);
-    await follow(page, 'refused-import');
-    await untilText(page, 'Use the public address of the file.');
+    await follow(page, 'missing-import');
+    await untilText(page, 'Check the URL, then import the video again.');
     expect(await page.evaluate(`'attacked' in window`)).toBe(false);
-    await videosWith('refused-import');
+    await videosWith('missing-import');
     await videosWith('onerror');
   } finally {
     await server.stop();
@@ -268,6 +271,7 @@ class HeldFile {
 
   private constructor(file: Buffer) {
     this.#server = createServer((req, res) => {
+      if (req.url?.startsWith('/missing')) return void res.writeHead(404).end();
       this.secrets.push(req.headers['x-secret']);
       res.writeHead(200, { 'Content-Length': file.length });
       const half = Math.ceil(file.length / 2);
