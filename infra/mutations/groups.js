@@ -192,6 +192,7 @@ export const GROUPS = [
     'uploads/storage-headroom',
     'uploads/throughput-limit',
     'uploads/upload-problems',
+    'uploads/upload-slots',
   ]),
   services('engine-segments', ENGINE, ['output/{image,segment}-uploads'], ['output/segment-uploads']),
   {

@@ -328,7 +328,7 @@ async function readPackets(
   );
   const ends = new Map([video, ...audio].map(({ index, shownUntil }) => [index, new TrackEnd(shownUntil)]));
   const isOutside = (index: number, { pts, dts }: { pts: number; dts: number }) =>
-    hasEditLists && (ends.get(index)?.isBefore(pts, dts) || pts < 0);
+    hasEditLists && (ends.get(index)?.isPassedAt(pts, dts) || pts < 0);
   const encrypted = new Set<number>();
   const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
   const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);

@@ -52,7 +52,7 @@ export class StreamClock {
   correction({ index, pts, dts, duration, at }: Packet): number {
     const time = Number.isNaN(dts) ? pts : dts;
     if (!this.#tracks.includes(index)) {
-      this.#noteBeginning(index, time);
+      this.#recordBeginning(index, time);
       return 0;
     }
     if (Number.isNaN(time)) return this.#shift;
@@ -109,7 +109,7 @@ export class StreamClock {
     return true;
   }
 
-  #noteBeginning(track: number, time: number): void {
+  #recordBeginning(track: number, time: number): void {
     if (this.#latest === undefined || this.#beginsAfterRestart.has(track)) return;
     const jump = time + this.#shift - this.#latest;
     this.#beginsAfterRestart.set(track, this.#hasRestarted || Math.abs(jump) > MAX_PAUSE_SECONDS);

@@ -10,6 +10,6 @@ test.each<[string, number | undefined, number, number, boolean]>([
   ['whose first packet has no decoding time', 10, Number.NaN, 9.98, false],
 ])('a packet of a track %s', (_, shownUntil, firstDts, pts, isAfter) => {
   const end = new TrackEnd(shownUntil);
-  expect(end.isBefore(0, firstDts)).toBe(false);
-  expect(end.isBefore(pts, pts)).toBe(isAfter);
+  expect(end.isPassedAt(0, firstDts)).toBe(false);
+  expect(end.isPassedAt(pts, pts)).toBe(isAfter);
 });

@@ -15,7 +15,7 @@ export class TrackEnd {
    * Whether a packet comes after the end. Packets are in file order. If there are B-frames, ffmpeg may begin the empty edit early by the
    * delay of the first packet (measured), so the track ends before that.
    */
-  isBefore(pts: number, dts: number): boolean {
+  isPassedAt(pts: number, dts: number): boolean {
     this.#end ??= this.#shownUntil - TOLERANCE_SECONDS - (Math.max(0, pts - dts) || 0);
     return pts >= this.#end;
   }

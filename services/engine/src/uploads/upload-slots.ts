@@ -32,7 +32,8 @@ export class UploadSlots {
   }
 
   #makeRoom(): void {
-    if (this.#slots.size <= this.#max) return;
+    // Requests that may still be refused end no upload.
+    if (this.#admitted().length <= this.#max) return;
     const [slow] = this.#slowUploads();
     const held = [...this.#slots].find(({ upload }) => upload !== undefined && upload === slow);
     // All may have become fast enough meanwhile. Then there is one upload too many for a while.
@@ -43,10 +44,11 @@ export class UploadSlots {
   }
 
   #slowUploads(): YieldingUpload[] {
-    return slowHolders(
-      [...this.#slots].flatMap((slot) => slot.upload ?? []),
-      this.#minBytesPerSecond,
-    );
+    return slowHolders(this.#admitted(), this.#minBytesPerSecond);
+  }
+
+  #admitted(): YieldingUpload[] {
+    return [...this.#slots].flatMap((slot) => slot.upload ?? []);
   }
 }
 
