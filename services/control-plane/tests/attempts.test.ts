@@ -33,10 +33,13 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 // Commands of earlier tests would fill the queue of the workspace.
+// Videos of earlier tests, whose leases expire, would fill the queue of the workspace with commands.
 beforeEach(() =>
   sql`
     update videos set command_due_at = null, command_claimed_until = null, command_published_at = null,
-      waiting_since = null`.execute(plane.db),
+      waiting_since = null, status = case status when 'processing' then 'failed' else status end,
+      error_code = case status when 'processing' then 'internal_error' else error_code end,
+      content_key = case status when 'processing' then null else content_key end`.execute(plane.db),
 );
 
 async function processingVideo(): Promise<string> {
