@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { IMPORT_FAILURE_CODES } from './failures.ts';
-import { taskTrySchema, transferSchema, uploadCompletedSchema } from './messages.ts';
+import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } from './messages.ts';
 import { taskPlanSchema, taskSchema, transcodePlanSchema } from './transcode-plan.ts';
 
 /**
@@ -20,9 +20,7 @@ export const INTERNAL_PATHS = {
   openResumable: '/internal/v1/resumable-uploads/open',
   saveResumable: '/internal/v1/resumable-uploads/save',
   terminateResumable: '/internal/v1/resumable-uploads/terminate',
-  claimAttempt: '/internal/v1/attempts/claim',
-  checkAttempt: '/internal/v1/attempts/check',
-  planAttempt: '/internal/v1/attempts/plan',
+  storePlan: '/internal/v1/plans/store',
   claimTask: '/internal/v1/tasks/claim',
   checkTask: '/internal/v1/tasks/check',
   announceEngine: '/internal/v1/engines/announce',
@@ -245,40 +243,52 @@ export const terminateResumableResponse = z.object({
 export type TerminateResumableResponse = z.infer<typeof terminateResumableResponse>;
 
 /**
- * Claims the next attempt at a video. Responds with 409 `attempt_not_claimable` if the video waits for no attempt: one is running, or the
- * video is ready, failed or deleted.
+ * Claims the next task of a video. A repeat of the claim gets the same try. Responds with 409 `task_not_claimable` if none waits: it runs
+ * elsewhere, or the video is ready, failed or deleted.
  */
-export const claimAttemptRequest = z.object({ videoId: z.string(), claimId });
-export type ClaimAttemptRequest = z.infer<typeof claimAttemptRequest>;
+export const claimTaskRequest = z.object({
+  videoId: z.string(),
+  /** The type of the command that the engine has received: it claims the planning of the video, or a task of its plan. */
+  command: z.enum(COMMAND_TYPES),
+  /** The version of plans that the engine knows. It gets only tasks of plans of this version. */
+  planVersion: z.int().positive(),
+  claimId,
+});
+export type ClaimTaskRequest = z.infer<typeof claimTaskRequest>;
 
-export const claimAttemptResponse = z.object({
-  /** The fencing number. Results carry it, and the control plane ignores results of older attempts. */
-  attempt: z.int().positive(),
-  /** The AES-128 content key of this attempt: 16 bytes in base64. It is a secret, so never log or store it. */
+const claimedTry = taskTrySchema.omit({ videoId: true }).extend({
+  /** The AES-128 content key: 16 bytes in base64. It is a secret, so never log or store it. */
   contentKey: z.base64().length(24),
   sourceKey: z.string(),
   /** Size of the source in bytes. */
   sourceBytes: z.int().positive(),
-  /** Whether the result of the attempt must include the SHA-256 of the source, because the control plane does not know it. */
-  hashSource: z.boolean().optional(),
-  /** Whether the control plane accepts more than one audio rendition. Absent in earlier versions, which do not. */
-  severalAudioTracks: z.boolean().optional(),
-  /** Seconds of a piece. A video longer than two pieces is transcoded in pieces. Absent if the video is transcoded in one run. */
-  pieceSeconds: z.number().positive().optional(),
-  /** The lease expires this many seconds after the last `transcode.progress`. */
+  /** The lease expires this many seconds after the last `task.progress`. */
   leaseSeconds: z.int().positive(),
 });
-export type ClaimAttemptResponse = z.infer<typeof claimAttemptResponse>;
 
-/** Checks whether the attempt is current: it holds its lease, and the video is not deleted. */
-export const checkAttemptRequest = z.object({ videoId: z.string(), attempt: z.int().positive() });
-export type CheckAttemptRequest = z.infer<typeof checkAttemptRequest>;
+const claimedPlanning = claimedTry.extend({
+  work: z.object({
+    kind: z.literal('plan'),
+    /** Whether the engine must compute the SHA-256 of the source, because the control plane does not know it. */
+    hashSource: z.boolean(),
+    /** Seconds of a piece. A video longer than two pieces is cut. Null if the video is to be transcoded as a whole. */
+    pieceSeconds: z.number().positive().nullable(),
+  }),
+});
+export type ClaimedPlanning = z.infer<typeof claimedPlanning>;
+
+const claimedTask = claimedTry.extend({ work: taskSchema, plan: taskPlanSchema });
+export type ClaimedTask = z.infer<typeof claimedTask>;
+
+export const claimTaskResponse = z.union([claimedTask, claimedPlanning]);
+export type ClaimTaskResponse = z.infer<typeof claimTaskResponse>;
 
 /**
- * Stores the plan of an attempt. From then on, engines transcode the video in tasks, and the lease of the attempt no longer expires.
- * Idempotent. Responds with 204, or with 409 `attempt_not_current` if the attempt has ended.
+ * Stores the plan of an attempt. A plan with tasks ends the try: engines claim the tasks. Without tasks, the try goes on and makes all
+ * outputs; if it then needs another plan, it stores that one in its place. Idempotent. Responds with 204, or with 409 `plan_not_current` if
+ * the try has ended.
  */
-export const planAttemptRequest = checkAttemptRequest.extend({
+export const storePlanRequest = taskTrySchema.extend({
   plan: transcodePlanSchema,
   /** SHA-256 of the source, if the control plane did not know it. */
   sourceSha256: z
@@ -286,28 +296,7 @@ export const planAttemptRequest = checkAttemptRequest.extend({
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
 });
-export type PlanAttemptRequest = z.infer<typeof planAttemptRequest>;
-
-/** Claims the next task of a video. Responds with 409 `task_not_claimable` if none waits. */
-export const claimTaskRequest = z.object({
-  videoId: z.string(),
-  /** The version of plans that the engine knows. It gets only tasks of plans of this version. */
-  planVersion: z.int().positive(),
-  claimId,
-});
-export type ClaimTaskRequest = z.infer<typeof claimTaskRequest>;
-
-export const claimTaskResponse = taskTrySchema.omit({ videoId: true }).extend({
-  plan: taskPlanSchema,
-  work: taskSchema,
-  /** The AES-128 content key of the attempt: 16 bytes in base64. It is a secret, so never log or store it. */
-  contentKey: z.base64().length(24),
-  sourceKey: z.string(),
-  sourceBytes: z.int().positive(),
-  /** The lease expires this many seconds after the last `task.progress`. */
-  leaseSeconds: z.int().positive(),
-});
-export type ClaimTaskResponse = z.infer<typeof claimTaskResponse>;
+export type StorePlanRequest = z.infer<typeof storePlanRequest>;
 
 /** Checks whether the try is current: it holds its lease, and the video is not deleted. */
 export const checkTaskRequest = taskTrySchema;
@@ -346,7 +335,7 @@ export const announceEngineRequest = z.object({
   /** Slots for transcodes, and how many are in use. */
   slots: z.int().nonnegative(),
   slotsBusy: z.int().nonnegative(),
-  /** Tasks of long videos in progress. Engines of earlier versions do not report them. */
+  /** Tasks of plans in progress. Engines of earlier versions do not report them. */
   tasks: z.int().nonnegative().default(0),
   /** Transfers in progress. */
   uploads: z.int().nonnegative(),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type JoinedPlan, joinManifest } from './joined-manifest.ts';
+import { joinManifest } from './joined-manifest.ts';
 import type { StoredRendition, TaskResult, TranscodePlan } from './transcode-plan.ts';
 
 /** 24 seconds in two renditions, with audio. */
@@ -15,12 +15,12 @@ const PLAN = {
     inputIssues: [],
   } as unknown as TranscodePlan['encode'],
   facts: {
-    source: {} as JoinedPlan['facts']['source'],
+    source: {} as TranscodePlan['facts']['source'],
     audioTracks: [{ index: 3, language: 'de', label: 'Deutsch', role: null }],
     captions: [],
   },
   segmentStarts: [0, 300, 600, 900],
-} satisfies JoinedPlan;
+} satisfies Pick<TranscodePlan, 'encode' | 'facts'>;
 
 /** Segments of six seconds. The first one of the video begins at 11.4 s. */
 const part = (

@@ -1,6 +1,6 @@
 import { CLOCK_HZ, type Manifest, type RenditionManifest } from './manifest.ts';
 import { I_FRAME_RENDITION, type RenditionName } from './renditions.ts';
-import type { EncodePlan, StoredRendition, TaskResult, TranscodePlan, VideoFacts } from './transcode-plan.ts';
+import type { StoredRendition, TaskResult, TranscodePlan } from './transcode-plan.ts';
 
 /**
  * Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22), and from the
@@ -11,19 +11,12 @@ export const ALIGNMENT_TOLERANCE_SECONDS = 0.001;
 /** A rendition with all its segments. */
 type Joined = Pick<StoredRendition, 'codecs' | 'segments'>;
 
-/** The plan of a video. `segmentStarts` is absent if the video is transcoded in one run, which determines the starts itself. */
-export type JoinedPlan = {
-  encode: EncodePlan;
-  facts: VideoFacts;
-  segmentStarts?: TranscodePlan['segmentStarts'];
-};
-
 /**
  * The manifest of a video, from the results of all its tasks in any order. Throws an Error if a rendition is missing, or if its segments
  * are missing or duplicate, differ in their codecs, or start at other times than planned or than in another rendition.
  */
 export function joinManifest(
-  { encode, facts, segmentStarts }: JoinedPlan,
+  { encode, facts, segmentStarts }: Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts'>,
   results: readonly TaskResult[],
 ): Manifest {
   const stored = results.flatMap(({ renditions }) => renditions);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { ENGINE_STOPPED, TRANSCODE_FAILURE_CODES } from './failures.ts';
 import { newId } from './ids.ts';
-import { manifestSchema } from './manifest.ts';
 import { startedRenditionsSchema, taskResultSchema } from './transcode-plan.ts';
 
 /** Version of all messages. Increase it with a breaking change, and accept both versions for one release. */
@@ -40,18 +39,28 @@ const failure = {
   retryable: z.boolean(),
 };
 
+/** Announces work on a video. The claim says which task it is, so a lost or duplicate command does no harm. */
+const command = z.object({
+  videoId: z.string(),
+  workspaceId: z.string(),
+  /** Size of the source in bytes. An engine with too little disk space leaves the command to other engines. */
+  sourceBytes: z.int().positive(),
+  /** The time since which the task waits. A command that is sent again has the same time. */
+  waitingSince: z.iso.datetime(),
+});
+
+/** The types of commands to the engines. */
+export const COMMAND_TYPES = ['plan', 'task'] as const;
+export type CommandType = (typeof COMMAND_TYPES)[number];
+
 /**
- * The data of each message, by type. `transcode` and `task` are commands to the engines. All others are events from the engines.
+ * The data of each message, by type. `plan` and `task` are commands to the engines. All others are events from the engines.
  */
 const dataSchemas = {
-  transcode: z.object({
-    videoId: z.string(),
-    workspaceId: z.string(),
-    /** Size of the source in bytes. An engine with too little disk space leaves the command to other engines. */
-    sourceBytes: z.int().positive(),
-    /** The time since which the video waits for this attempt. A command that is sent again has the same time. */
-    waitingSince: z.iso.datetime(),
-  }),
+  /** A video waits to be planned. The engine that plans a short video also transcodes it. */
+  plan: command,
+  /** A task of a planned video waits. */
+  task: command,
   /** Renews the lease of the transfer. */
   'upload.progress': transferSchema.extend({
     /** Whether bytes of a resumable upload have arrived since the last message. Then the message also extends the ticket. */
@@ -60,31 +69,6 @@ const dataSchemas = {
   'upload.completed': uploadCompletedSchema,
   /** The transfer has failed: releases its ticket. */
   'upload.aborted': transferSchema,
-  /** Renews the lease of the attempt. `fraction` (0..1) never decreases within one attempt. */
-  'transcode.progress': z.object({
-    videoId: z.string(),
-    attempt: z.int().positive(),
-    fraction: z.number().min(0).max(1),
-  }),
-  'transcode.completed': z.object({
-    videoId: z.string(),
-    attempt: z.int().positive(),
-    manifest: manifestSchema,
-    /** SHA-256 of the source, if the control plane did not know it. */
-    sourceSha256: sha256.optional(),
-  }),
-  'transcode.failed': z.object({
-    videoId: z.string(),
-    attempt: z.int().positive(),
-    ...failure,
-  }),
-  /** Announces that a task of a long video is due. The claim says which task, so a lost or duplicate command does no harm. */
-  task: z.object({
-    videoId: z.string(),
-    workspaceId: z.string(),
-    /** Size of the source in bytes. An engine with too little disk space leaves the command to other engines. */
-    sourceBytes: z.int().positive(),
-  }),
   /** Renews the lease of the task. `fraction` (0..1) never decreases within one try. */
   'task.progress': taskTrySchema.extend({
     fraction: z.number().min(0).max(1),

@@ -96,8 +96,7 @@ export const PROBLEMS = {
   // The internal API
   invalid_service_secret: { status: 401, title: 'Service Secret Invalid' },
   transfer_lost: { status: 409, title: 'Transfer Lost' },
-  attempt_not_claimable: { status: 409, title: 'Attempt Not Claimable' },
-  attempt_not_current: { status: 409, title: 'Attempt Not Current' },
+  plan_not_current: { status: 409, title: 'Plan Not Current' },
   task_not_claimable: { status: 409, title: 'Task Not Claimable' },
 } as const satisfies Record<string, { status: number; title: string }>;
 

@@ -3,7 +3,7 @@ import type { MessageType } from './messages.ts';
 /** The only exchange, a topic exchange. The routing key of a message is its type. */
 export const EXCHANGE = 'framelane';
 
-/** Tasks of long videos have a queue of their own, so that no short video waits behind them. */
+/** The tasks of planned videos have a queue of their own, so that no new video waits behind them. */
 export type QueueName = 'engine.commands' | 'engine.tasks' | 'control-plane.events';
 
 /** Deliveries of one message before it goes to the dead-letter queue. */
@@ -11,15 +11,12 @@ export const DELIVERY_LIMIT = 5;
 
 /** The message types of each queue. Every adapter asserts these queues when it connects. */
 export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
-  'engine.commands': ['transcode'],
+  'engine.commands': ['plan'],
   'engine.tasks': ['task'],
   'control-plane.events': [
     'upload.progress',
     'upload.completed',
     'upload.aborted',
-    'transcode.progress',
-    'transcode.completed',
-    'transcode.failed',
     'task.progress',
     'task.completed',
     'task.failed',

@@ -222,10 +222,23 @@ export const taskSchema = z.discriminatedUnion('kind', [
 ]);
 export type Task = z.infer<typeof taskSchema>;
 
-export const TASK_KINDS = ['passthrough', 'audio', 'images', 'piece'] as const satisfies Task['kind'][];
+/**
+ * The kinds of all tasks. The first task of an attempt is of the kind `plan`. If its plan has no further tasks, it becomes `whole`: the
+ * engine goes on and makes all outputs.
+ */
+export const TASK_KINDS = ['plan', 'whole', 'passthrough', 'audio', 'images', 'piece'] as const;
+export type TaskKind = (typeof TASK_KINDS)[number];
+
+/** The number of the task that plans an attempt. The tasks of the plan follow in its order. */
+export const PLANNING_TASK = 0;
+
+/** The number of a task of a plan, from its position in the plan. */
+export function taskNumber(position: number): number {
+  return PLANNING_TASK + 1 + position;
+}
 
 /**
- * The plan of a long video, made once by one engine. It contains all decisions, so engines with other settings make the same segments.
+ * The plan of an attempt, made by one engine. It contains all decisions, so engines with other settings make the same segments.
  */
 export const transcodePlanSchema = z.object({
   version: z.literal(PLAN_VERSION),
@@ -238,15 +251,17 @@ export const transcodePlanSchema = z.object({
   /** Whether the I-frames of the lowest rendition are stored. */
   iFrames: z.boolean(),
   facts: videoFacts,
-  /** The first frame of each segment of the video. Frames are counted as in a piece. */
-  segmentStarts: z.array(frameNumber).min(1).readonly(),
-  /** The number of a task is its position. */
-  tasks: z.array(taskSchema).min(1).readonly(),
+  /** The first frame of each segment of the video. Frames are counted as in a piece. Absent without tasks: the encoder then chooses them. */
+  segmentStarts: z.array(frameNumber).min(1).readonly().optional(),
+  /** Empty if the video is short or cannot be cut: then the planning engine makes all outputs. */
+  tasks: z.array(taskSchema).readonly(),
 });
 export type TranscodePlan = z.infer<typeof transcodePlanSchema>;
 
 /** The part of the plan that every task needs. */
-export const taskPlanSchema = transcodePlanSchema.omit({ facts: true, tasks: true });
+export const taskPlanSchema = transcodePlanSchema
+  .omit({ facts: true, tasks: true })
+  .required({ segmentStarts: true });
 export type TaskPlan = z.infer<typeof taskPlanSchema>;
 
 /** A stored segment. */
@@ -275,7 +290,7 @@ export type StartedRenditions = z.infer<typeof startedRenditionsSchema>;
 /** The objects that a task has stored. */
 export const taskResultSchema = z.object({
   renditions: z.array(storedRendition).readonly(),
-  /** Only in the result of an `images` task. An image is null if it could not be made. */
+  /** Only in the result of an `images` or `whole` task. An image is null if it could not be made. */
   images: z.object({ poster: image.nullable(), storyboard: storyboard.nullable() }).optional(),
 });
 export type TaskResult = z.infer<typeof taskResultSchema>;

@@ -16,7 +16,7 @@ export function createBackgroundWork(
 ) {
   const { bus, objects, pool, db, logger, metrics } = infrastructure;
   const { attempts, tasks, imports, resealing } = services;
-  const { commands, taskCommands, purges, webhookDeliveries, loops } = workAfterCommit;
+  const { commands, purges, webhookDeliveries, loops } = workAfterCommit;
   const { maintenanceSeconds } = config;
   const steps = maintenanceSteps({ ...services, ...workAfterCommit, objects, maintenanceSeconds });
   const maintenance = new Maintenance({ db, logger, metrics, steps });
@@ -26,14 +26,13 @@ export function createBackgroundWork(
     attempts,
     tasks,
     imports,
-    background: [commands, taskCommands, purges, maintenance],
+    background: [...commands, purges, maintenance],
     webhookDeliveries,
     resealing,
     logger,
   });
   return {
     commands,
-    taskCommands,
     purges,
     maintenance,
     stateMetrics,

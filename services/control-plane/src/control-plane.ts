@@ -108,8 +108,7 @@ export class ControlPlane {
 
   /** Registers background work, and releases what an earlier process has left. */
   async #prepareWork(alone: boolean): Promise<void> {
-    const { checks, maintenance, purges, attempts, commands, tasks, taskCommands, imports, engines } =
-      this.#context;
+    const { checks, maintenance, purges, commands, tasks, imports, engines } = this.#context;
     // Reads the clock of the database.
     await checks.database();
     await maintenance.register();
@@ -118,10 +117,8 @@ export class ControlPlane {
     if (!alone) return;
     await maintenance.releaseClaims();
     await purges.releaseClaims();
-    await attempts.endOpenAttempts();
-    await commands.makeAllDue();
     await tasks.endAllTries();
-    await taskCommands.makeAllDue();
+    for (const each of commands) await each.makeAllDue();
     await imports.releaseClaims();
     await engines.deleteAll();
   }

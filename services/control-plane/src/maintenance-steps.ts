@@ -1,13 +1,12 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { AttemptsService } from './attempts/attempts.service.ts';
-import type { TranscodeCommands } from './attempts/commands.service.ts';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { MaintenanceSteps } from './background/maintenance.ts';
 import type { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
 import type { EnginesService } from './engines/engines.service.ts';
 import type { IdempotencyService } from './idempotency/idempotency.service.ts';
 import type { ImportsService } from './imports/imports.service.ts';
 import type { ResealingService } from './sealed-values/resealing.service.ts';
-import type { TaskCommands } from './tasks/task-commands.service.ts';
+import type { Commands } from './tasks/commands.service.ts';
 import type { TasksService } from './tasks/tasks.service.ts';
 import { abortStaleUploads } from './upload-tickets/stale-uploads.ts';
 import type { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
@@ -24,10 +23,8 @@ export function maintenanceSteps(deps: {
   videos: VideosService;
   tickets: UploadTicketsService;
   imports: ImportsService;
-  attempts: AttemptsService;
-  commands: TranscodeCommands;
   tasks: TasksService;
-  taskCommands: TaskCommands;
+  commands: readonly Commands[];
   webhookDeliveries: WebhookDeliveriesService;
   usage: UsageService;
   idempotency: IdempotencyService;
@@ -36,18 +33,18 @@ export function maintenanceSteps(deps: {
   engines: EnginesService;
   maintenanceSeconds: number;
 }): MaintenanceSteps {
-  const { objects, videos, tickets, imports, attempts, commands, webhookDeliveries, idempotency, resealing } =
-    deps;
+  const { objects, videos, tickets, imports, commands, webhookDeliveries, idempotency, resealing } = deps;
   const often = deps.maintenanceSeconds;
   return {
     'expire-tickets': { everySeconds: often, run: () => tickets.expireUnused() },
     'expire-imports': { everySeconds: often, run: () => imports.expire() },
     'remove-outdated-videos': { everySeconds: often, run: () => videos.removeOutdated() },
     'delete-due-sources': { everySeconds: often, run: () => videos.deleteDueSources() },
-    'end-expired-attempts': { everySeconds: often, run: () => attempts.endExpired() },
     'end-expired-tasks': { everySeconds: often, run: () => deps.tasks.endExpired() },
-    'reissue-lost-commands': { everySeconds: often, run: () => commands.reissueLost() },
-    'reissue-lost-task-commands': { everySeconds: often, run: () => deps.taskCommands.reissueLost() },
+    'reissue-lost-commands': {
+      everySeconds: often,
+      run: () => forEachSettled(commands, (each) => each.reissueLost()),
+    },
     'abort-stale-uploads': { everySeconds: HOUR, run: () => abortStaleUploads(objects, tickets) },
     'prune-idempotency-keys': { everySeconds: HOUR, run: () => idempotency.prune() },
     'prune-console-sessions': { everySeconds: HOUR, run: () => deps.consoleSessions.prune() },

@@ -152,10 +152,10 @@ function transcodingServices(
 ) {
   const { lifecycle, quotas, playback, previews, captions } = services;
   const settings = { ...config.attempts, contentKeys };
-  const common = { db, lifecycle, logger, metrics, leaseGrace, settings };
+  const common = { db, lifecycle, logger, metrics };
   const usage = new UsageService({ db, quotas });
   const attempts = new AttemptsService({ ...common, playback, captions, usage });
-  const tasks = new TasksService({ ...common, attempts, previews });
+  const tasks = new TasksService({ ...common, attempts, previews, leaseGrace, settings });
   const bandwidth = new BandwidthMeter({ db, logger, metrics, flushSeconds: config.usageFlushSeconds });
   return { usage, bandwidth, attempts, tasks, engines: new EnginesService({ db }) };
 }

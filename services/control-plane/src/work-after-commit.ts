@@ -1,8 +1,8 @@
-import { TranscodeCommands } from './attempts/commands.service.ts';
+import { COMMAND_TYPES } from '@framelane/contracts/messages';
 import { DueLoop } from './background/due-loop.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import type { Infrastructure } from './infrastructure.ts';
-import { TaskCommands } from './tasks/task-commands.service.ts';
+import { Commands } from './tasks/commands.service.ts';
 import { EndedTransfers } from './upload-tickets/ended-transfers.ts';
 import { ObjectPurges } from './videos/object-purges.service.ts';
 import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
@@ -14,8 +14,7 @@ export type WorkAfterCommit = ReturnType<typeof createWorkAfterCommit>;
 /** Builds the work after commits. Services call `onCommit` and `onDelivery`, which wake the loops. */
 export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure: Infrastructure) {
   const { bus, objects, db, logger, clock, metrics, guard, webhookKeys } = infrastructure;
-  const commands = new TranscodeCommands({ db, bus, logger });
-  const taskCommands = new TaskCommands({ db, bus, logger });
+  const commands = COMMAND_TYPES.map((type) => new Commands(type, { db, bus, logger }));
   const transfers = new EndedTransfers({ db });
   const purges = new ObjectPurges({
     ...{ db, objects, transfers },
@@ -31,8 +30,7 @@ export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure
   });
   const deliveryLoop = new DueLoop(webhookDeliveries, { logger });
   const loops = [
-    new DueLoop(commands, { logger }),
-    new DueLoop(taskCommands, { logger }),
+    ...commands.map((each) => new DueLoop(each, { logger })),
     new DueLoop(purges, { logger }),
     deliveryLoop,
   ];
@@ -40,5 +38,5 @@ export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure
   const onCommit = () => {
     for (const loop of loops) loop.wake();
   };
-  return { commands, taskCommands, purges, webhookDeliveries, loops, onCommit, onDelivery };
+  return { commands, purges, webhookDeliveries, loops, onCommit, onDelivery };
 }

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import {
   type AnnounceEngineRequest,
-  type CheckAttemptRequest,
   type CheckTaskRequest,
   type CheckTransferRequest,
-  type ClaimAttemptRequest,
-  type ClaimAttemptResponse,
   type ClaimedImport,
   type ClaimImportRequest,
   type ClaimTaskRequest,
@@ -15,7 +12,6 @@ import {
   type CreateResumableResponse,
   checkImportsResponse,
   checkResponse,
-  claimAttemptResponse,
   claimImportResponse,
   claimTaskResponse,
   createResumableResponse,
@@ -25,13 +21,13 @@ import {
   type OpenResumableRequest,
   type OpenResumableResponse,
   openResumableResponse,
-  type PlanAttemptRequest,
   type RedeemTicketRequest,
   type RedeemTicketResponse,
   type ReleaseTransferRequest,
   redeemTicketResponse,
   type SaveResumableRequest,
   type SaveResumableResponse,
+  type StorePlanRequest,
   saveResumableResponse,
   type TerminateResumableRequest,
   type TerminateResumableResponse,
@@ -180,15 +176,9 @@ export class ControlPlaneClient {
     await this.#post(INTERNAL_PATHS.endImportTry, request);
   }
 
-  /** Claims the next attempt at a video. Null if the video waits for no attempt. */
-  async claimAttempt(request: ClaimAttemptRequest): Promise<ClaimAttemptResponse | null> {
-    const body = await this.#postUnless('attempt_not_claimable', INTERNAL_PATHS.claimAttempt, request);
-    return body === null ? null : parseResponse(claimAttemptResponse, body);
-  }
-
-  /** Stores the plan of an attempt. Resolves with false if the attempt has ended. */
-  async planAttempt(request: PlanAttemptRequest): Promise<boolean> {
-    return (await this.#postUnless('attempt_not_current', INTERNAL_PATHS.planAttempt, request)) !== null;
+  /** Stores the plan that a try has made. Resolves with false if the try has ended. */
+  async storePlan(request: StorePlanRequest): Promise<boolean> {
+    return (await this.#postUnless('plan_not_current', INTERNAL_PATHS.storePlan, request)) !== null;
   }
 
   /** Claims the next task of a video. Null if none waits. */
@@ -202,12 +192,6 @@ export class ControlPlaneClient {
     return parseResponse(checkResponse, await this.#post(INTERNAL_PATHS.checkTask, request)).current;
   }
 
-  /** Whether the attempt still holds its lease. */
-  async isAttemptCurrent(request: CheckAttemptRequest): Promise<boolean> {
-    const body = await this.#post(INTERNAL_PATHS.checkAttempt, request);
-    return parseResponse(checkResponse, body).current;
-  }
-
   /** Reports the state and load of this engine. */
   async announce(request: AnnounceEngineRequest): Promise<void> {
     await this.#post(INTERNAL_PATHS.announceEngine, request);
@@ -215,7 +199,7 @@ export class ControlPlaneClient {
 
   /** Rejects while the control plane is unavailable. It sends an ordinary request, which also checks the address and the secret. */
   async check(): Promise<void> {
-    await this.isAttemptCurrent({ videoId: NO_VIDEO, attempt: 1 });
+    await this.isTaskCurrent({ videoId: NO_VIDEO, attempt: 1, task: 0, try: 1 });
   }
 
   /** Sends a claim. If no response arrives, sends it once more: with the same id it gets what the first one got. */

@@ -5,6 +5,8 @@ import { type Backlog, secondsSince } from './due-rows.ts';
 /** Due rows of a table, whose owners share the slots for the work. */
 export type FairClaim = {
   table: string;
+  /** Which rows of the table share these slots, if not all do. The index must have the same condition. */
+  among?: RawBuilder<boolean>;
   /** The columns of its primary key. */
   key: readonly string[];
   /** Rows with the same value take turns by the time at which they are due. An index on this column and `due` is needed. */
@@ -61,14 +63,14 @@ export function claimable(claim: FairClaim): RawBuilder<unknown> {
  * of `between`, PostgreSQL may read an index of all groups by due time, if its statistics are from a time with only one group.
  */
 export function candidates(claim: FairClaim): RawBuilder<unknown> {
-  const { isDue, running, owner = (group) => group, perGroup, limit } = claim;
+  const { among = sql`true`, isDue, running, owner = (group) => group, perGroup, limit } = claim;
   const table = sql.table(claim.table);
   const group = sql.ref(claim.group);
   const due = sql.ref(claim.due);
   const key = keyOf(claim);
   const firstOfGroup = (condition: RawBuilder<boolean>) => sql`
     select ${group} as of_group, ${due} as first_due from ${table}
-    where ${due} is not null and ${condition}
+    where ${due} is not null and ${among} and ${condition}
     order by ${group}, ${due} limit 1`;
   const free =
     perGroup === undefined ? sql`${limit}` : sql`greatest(least(${perGroup} - running, ${limit}), 0)`;
@@ -86,7 +88,7 @@ export function candidates(claim: FairClaim): RawBuilder<unknown> {
       from (select *, sum(running) over (partition by owner) as running_of_owner from shares) shares
       cross join lateral (
         select ${key}, ${due} as first_due from ${table}
-        where ${group} between of_group and of_group and ${isDue}
+        where ${group} between of_group and of_group and ${isDue} and ${among}
         order by ${group}, ${due} limit ${free}
       ) due
     ), candidates as (
@@ -106,17 +108,18 @@ export async function findClaimableBacklog(
   db: Database,
   {
     table,
+    among = sql`true`,
     group,
     due,
     running,
     perGroup,
-  }: Pick<FairClaim, 'table' | 'group' | 'due' | 'running'> & { perGroup: number },
+  }: Pick<FairClaim, 'table' | 'among' | 'group' | 'due' | 'running'> & { perGroup: number },
 ): Promise<Backlog> {
   const { rows } = await sql<Backlog>`
     select coalesce(sum(count), 0)::int as count, ${secondsSince(sql`min(oldest)`)} as "oldestSeconds"
     from (
       select ${sql.ref(group)} as of_group, count(*), min(${sql.ref(due)}) as oldest from ${sql.table(table)}
-      where ${sql.ref(due)} <= now() group by ${sql.ref(group)}
+      where ${sql.ref(due)} <= now() and ${among} group by ${sql.ref(group)}
     ) waiting
     where (${running(sql<string>`waiting.of_group`)}) < ${perGroup}`.execute(db);
   return rows[0] ?? { count: 0, oldestSeconds: 0 };

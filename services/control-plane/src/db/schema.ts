@@ -2,7 +2,12 @@ import type { FailureCode } from '@framelane/contracts/failures';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
 import type { AudioRole, RenditionName, VideoRendition } from '@framelane/contracts/renditions';
-import type { StartedRenditions, Task, TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type {
+  StartedRenditions,
+  TaskKind,
+  TaskResult,
+  TranscodePlan,
+} from '@framelane/contracts/transcode-plan';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, JSONColumnType, Selectable } from 'kysely';
@@ -182,17 +187,8 @@ type VideosTable = {
   progress: Generated<number>;
   /** Number of the latest attempt, 0 before the first. The fencing token of results. */
   attempt: Generated<number>;
-  /** Failed attempts since the latest retry; handed-back ones do not count. */
-  failed_attempts: Generated<number>;
   /** Whether the next attempts transcode the video in one run, because its tasks could not be completed as planned. */
   in_one_run: Generated<boolean>;
-  /** When a transcode command is to be published; null when none is. Its claim expires at `command_claimed_until`. */
-  command_due_at: Date | null;
-  command_claimed_until: Date | null;
-  /** When the queue confirmed the latest command. */
-  command_published_at: Date | null;
-  /** When the video began to wait for its next attempt. Publishing a command again does not change it. */
-  waiting_since: Date | null;
   /** Sealed AES-128 key of the latest attempt; erased when the video fails or is deleted. */
   content_key: string | null;
   error_code: FailureCode | null;
@@ -295,14 +291,11 @@ export type AttemptOutcome = 'completed' | 'failed' | 'lease_expired' | 'handed_
 type AttemptsTable = {
   video_id: string;
   number: number;
-  started_at: CreatedAt;
-  /** Infinity once the attempt has tasks, which have leases of their own. */
-  lease_expires_at: Date;
-  /** The id of its claim; null if its engine sent none. */
-  claim_id: string | null;
-  /** Whether the engine has reported anything about it. */
-  heard: Generated<boolean>;
-  /** Set while the attempt is divided into tasks. */
+  /** When an engine may begin. */
+  due_at: Date;
+  /** When an engine has begun; null while the attempt waits for one. */
+  started_at: Date | null;
+  /** Set while the attempt is open and planned. */
   plan: JSONColumnType<TranscodePlan> | null;
   /** The hash that the planning engine computed; null if the hash was known before. */
   source_sha256: string | null;
@@ -318,10 +311,9 @@ type TasksTable = {
   /** The id of the workspace of the video. Empty in rows that an earlier version has inserted. */
   workspace: Generated<string>;
   attempt: number;
-  /** Its number in the plan. */
   number: number;
-  kind: Task['kind'];
-  /** Its part of the work, in frames of the top rendition. */
+  kind: TaskKind;
+  /** Its part of the work, in frames of the top rendition. 0 while the video is planned. */
   frames: number;
   /** 0..1, of the latest try. */
   progress: Generated<number>;
@@ -332,9 +324,9 @@ type TasksTable = {
   /** The id of the claim of the latest try; null if its engine sent none. */
   claim_id: string | null;
   /** Whether the engine has reported anything about this try. */
-  heard: Generated<boolean>;
+  reported: Generated<boolean>;
   /** Tries in a row whose lease expired before the engine reported anything. */
-  unheard_tries: Generated<number>;
+  unreported_tries: Generated<number>;
   /** When an engine may begin the next try. */
   due_at: Generated<Date>;
   /** When a command is to be published; null when none is. Its claim expires at `command_claimed_until`. */

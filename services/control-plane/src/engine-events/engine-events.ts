@@ -1,19 +1,17 @@
 import type { Message } from '@framelane/contracts/messages';
 import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
-import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { TasksService } from '../tasks/tasks.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 
 /**
- * Applies the events of engines. An event that ends a transfer, an attempt or a try is applied in one transaction. Applying an event again
+ * Applies the events of engines. An event that ends a transfer or a try is applied in one transaction. Applying an event again
  * does no harm.
  */
 export function engineEventHandler(services: {
   tickets: UploadTicketsService;
-  attempts: AttemptsService;
   tasks: TasksService;
 }): MessageHandler {
-  const { tickets, attempts, tasks } = services;
+  const { tickets, tasks } = services;
   return async (message: Message) => {
     switch (message.type) {
       case 'upload.progress':
@@ -23,19 +21,13 @@ export function engineEventHandler(services: {
         return;
       case 'upload.aborted':
         return tickets.release(message.data);
-      case 'transcode.progress':
-        return attempts.progress(message.data);
-      case 'transcode.completed':
-        return attempts.complete(message.data);
-      case 'transcode.failed':
-        return attempts.failed(message.data);
       case 'task.progress':
         return tasks.progress(message.data);
       case 'task.completed':
         return tasks.complete(message.data);
       case 'task.failed':
         return tasks.failed(message.data);
-      case 'transcode':
+      case 'plan':
       case 'task':
         throw new UnprocessableMessageError('A command was in the queue of events');
     }

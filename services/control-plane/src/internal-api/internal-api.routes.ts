@@ -1,10 +1,8 @@
 import {
   announceEngineRequest,
-  checkAttemptRequest,
   checkImportsRequest,
   checkTaskRequest,
   checkTransferRequest,
-  claimAttemptRequest,
   claimImportRequest,
   claimTaskRequest,
   completeTransferRequest,
@@ -13,16 +11,15 @@ import {
   INTERNAL_PATHS,
   importProgressRequest,
   openResumableRequest,
-  planAttemptRequest,
   redeemTicketRequest,
   releaseTransferRequest,
   saveResumableRequest,
+  storePlanRequest,
   terminateResumableRequest,
 } from '@framelane/contracts/internal-api';
 import { Problem } from '@framelane/service-kit/problem';
 import { Router } from 'express';
 import type { z } from 'zod';
-import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { EnginesService } from '../engines/engines.service.ts';
 import { refuseUnstorableText } from '../http/unstorable-text.ts';
 import type { ImportsService } from '../imports/imports.service.ts';
@@ -39,13 +36,12 @@ export function internalApi(
     tickets: UploadTicketsService;
     imports: ImportsService;
     resumableUploads: ResumableUploadsService;
-    attempts: AttemptsService;
     tasks: TasksService;
     engines: EnginesService;
   },
   tokenGuesses: TokenGuessLimit,
 ): Router {
-  const { tickets, imports, resumableUploads, attempts, tasks, engines } = services;
+  const { tickets, imports, resumableUploads, tasks, engines } = services;
   const router = Router();
 
   /** Counts unknown tokens against the client that sent one. */
@@ -112,17 +108,8 @@ export function internalApi(
     res.json(await guard(request.clientAddress, () => resumableUploads.terminate(request)));
   });
 
-  router.post(INTERNAL_PATHS.claimAttempt, async (req, res) => {
-    res.json(await attempts.claim(read(claimAttemptRequest, req.body)));
-  });
-
-  router.post(INTERNAL_PATHS.checkAttempt, async (req, res) => {
-    const { videoId, attempt } = read(checkAttemptRequest, req.body);
-    res.json({ current: await attempts.isCurrent({ videoId, number: attempt }) });
-  });
-
-  router.post(INTERNAL_PATHS.planAttempt, async (req, res) => {
-    await tasks.plan(read(planAttemptRequest, req.body));
+  router.post(INTERNAL_PATHS.storePlan, async (req, res) => {
+    await tasks.storePlan(read(storePlanRequest, req.body));
     res.status(204).end();
   });
 

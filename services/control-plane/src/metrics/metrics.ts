@@ -1,5 +1,5 @@
 import { FAILURE_CODES, type FailureCode } from '@framelane/contracts/failures';
-import { TASK_KINDS, type Task } from '@framelane/contracts/transcode-plan';
+import { TASK_KINDS, type TaskKind } from '@framelane/contracts/transcode-plan';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptOutcome, DeliveryStatus, DisabledReason } from '../db/schema.ts';
 
@@ -14,10 +14,8 @@ const MAINTENANCE_STEPS = [
   'expire-imports',
   'remove-outdated-videos',
   'delete-due-sources',
-  'end-expired-attempts',
   'end-expired-tasks',
   'reissue-lost-commands',
-  'reissue-lost-task-commands',
   'abort-stale-uploads',
   'prune-idempotency-keys',
   'prune-console-sessions',
@@ -82,7 +80,7 @@ export class Metrics {
   });
   readonly #tasks = new Counter({
     name: 'framelane_tasks_total',
-    help: 'Tries of tasks of long videos by outcome; lease_expired when the engine was lost',
+    help: 'Tries of tasks by outcome; lease_expired when the engine was lost',
     labelNames: ['kind', 'outcome'],
     registers: this.#registers,
   });
@@ -168,7 +166,7 @@ export class Metrics {
     this.#attempts.inc({ outcome });
   }
 
-  taskEnded(kind: Task['kind'], outcome: AttemptOutcome): void {
+  taskEnded(kind: TaskKind, outcome: AttemptOutcome): void {
     this.#tasks.inc({ kind, outcome });
   }
 

@@ -1,10 +1,17 @@
 import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
-import type { PieceTask, StartedRenditions, Task, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import {
+  type PieceTask,
+  type StartedRenditions,
+  type Task,
+  type TranscodePlan,
+  taskNumber,
+} from '@framelane/contracts/transcode-plan';
 import type { RenditionFacts } from './master-playlist.ts';
 import { type SegmentDurations, targetDurationOf } from './media-playlist.ts';
 
 /** The part of a plan that a preview needs. */
-export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts'> & {
+export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'facts'> & {
+  segmentStarts: readonly number[];
   tasks: readonly PlannedTask[];
 };
 
@@ -19,8 +26,14 @@ const CHANNEL_RATE = 96_000;
 /** An audio segment shorter than this may not exist: audio frames and priming samples move the ends of segments. */
 const SHORTEST_SEGMENT_SECONDS = 0.2;
 
-/** A plan without the data that only engines need, such as the list of key frames. */
-export function plannedVideo({ encode, facts, segmentStarts, tasks }: TranscodePlan): PlannedVideo {
+/** A plan without the data that only engines need, such as the list of key frames. Undefined if it does not say where segments begin. */
+export function plannedVideo({
+  encode,
+  facts,
+  segmentStarts,
+  tasks,
+}: TranscodePlan): PlannedVideo | undefined {
+  if (segmentStarts === undefined) return undefined;
   const planned = tasks.map((task): PlannedTask => {
     if (task.kind !== 'piece') return { kind: task.kind };
     const { kind, frames, firstSegment, segmentStarts } = task;
@@ -102,5 +115,5 @@ export function taskOf(video: PlannedVideo, name: RenditionName, sequence: numbe
     const within = sequence - task.firstSegment;
     return within >= 0 && within < task.segmentStarts.length;
   });
-  return found === -1 ? undefined : found;
+  return found === -1 ? undefined : taskNumber(found);
 }

@@ -19,7 +19,7 @@ const HEADROOM = 1.05;
  * The video renditions that a viewer can play now without overtaking the engines; empty if playback would overtake them in each
  * rendition. Copying the source and encoding audio are many times faster than playback.
  *
- * @param tasks the states of the tasks, by their numbers
+ * @param tasks the states of the tasks, in the order of the plan
  */
 export function previewVariants(
   { encode, tasks: planned }: Pick<PlannedVideo, 'encode' | 'tasks'>,

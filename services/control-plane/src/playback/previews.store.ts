@@ -93,7 +93,7 @@ export async function findOffer(
     .executeTakeFirst();
 }
 
-/** The states of the tasks of an open attempt, by their numbers. */
+/** The states of the tasks of the plan of an open attempt, in its order. */
 export async function findTaskProgress(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
@@ -110,6 +110,7 @@ export async function findTaskProgress(
     ])
     .where('video_id', '=', videoId)
     .where('attempt', '=', attempt)
+    .where('kind', 'not in', ['plan', 'whole'])
     .orderBy('number')
     .execute();
 }

@@ -1,19 +1,21 @@
-import { openContentKey } from '@framelane/contracts/content-key';
+import { newContentKey, openContentKey } from '@framelane/contracts/content-key';
 import { ENGINE_STOPPED } from '@framelane/contracts/failures';
 import type {
   ClaimTaskRequest,
   ClaimTaskResponse,
-  PlanAttemptRequest,
+  StorePlanRequest,
 } from '@framelane/contracts/internal-api';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData, TaskTry } from '@framelane/contracts/messages';
 import type { SealingKeys } from '@framelane/contracts/sealing';
+import { PLANNING_TASK, type TaskKind, type TaskResult } from '@framelane/contracts/transcode-plan';
 import { taskFolder } from '@framelane/object-store/object-keys';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
-import { type AttemptsService, ENGINE_LOST, type Failure } from '../attempts/attempts.service.ts';
+import { type AttemptsService, reasonOf } from '../attempts/attempts.service.ts';
+import { startAttempt } from '../attempts/attempts.store.ts';
 import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
@@ -22,10 +24,16 @@ import type { VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { AttemptOutput } from '../playback/playback.service.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
-import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
-import { failureOfExpiry, moveAfterFailure } from '../videos/video-moves.ts';
+import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import {
-  type ClaimedTask,
+  afterFailedTry,
+  failureOfExpiry,
+  type NextAttempt,
+  type TryCounts,
+  type TryFailure,
+} from '../videos/video-moves.ts';
+import {
+  type ClaimedTry,
   claimTask,
   countOpenTasks,
   dropCommand,
@@ -37,33 +45,50 @@ import {
   findTaskBacklog,
   findTries,
   hasClaimedTask,
-  insertPlan,
+  hasTasks,
+  insertTasks,
   isPlanObsolete,
   isTryCurrent,
   makeCommandsDue,
   makeDroppedCommandDue,
   makeTaskDueAgain,
+  makeWhole,
   mayClaim,
   renewTask,
   repeatTaskClaim,
+  storePlan,
   storeTaskResult,
 } from './tasks.store.ts';
 
 type TaskSettings = {
   leaseSeconds: number;
   retryBackoffSeconds: number;
+  /** Seconds of a piece of a long video. */
+  pieceSeconds: number;
   workspaceMaxTasks: number | undefined;
   contentKeys: SealingKeys;
 };
 
 /** What a claim has got, and what to log and count after the commit. */
-type Claim = {
-  claimed?: (ClaimedTask & { sourceKey: string; sourceBytes: number; sealedKey: string }) | undefined;
-  report?: (() => void) | undefined;
+type Claim = { claimed?: ClaimTaskResponse | undefined; report?: (() => void) | undefined };
+
+/** The engine has not renewed its lease. */
+const LEASE_EXPIRED: AttemptEnd = {
+  outcome: 'lease_expired',
+  code: 'internal_error',
+  message: 'The video could not be processed because of a fault on our side.',
 };
 
 /** The work was handed back: it ends, but has not failed. */
-const HANDED_BACK: Failure = { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' };
+const HANDED_BACK: AttemptEnd = { ...LEASE_EXPIRED, outcome: 'handed_back' };
+
+type FailedTask = TryCounts & { kind: TaskKind };
+
+/** An attempt that begins at once, and whose first task has not failed. */
+const ANEW: NextAttempt = { delaySeconds: 0, failedTries: 0, unreportedTries: 0 };
+
+/** The result of planning. */
+const NO_OUTPUT: TaskResult = { renditions: [] };
 
 /** Tries ended in one run of `endExpired`. */
 const BATCH = 100;
@@ -108,69 +133,107 @@ export class TasksService {
     this.#settings = deps.settings;
   }
 
-  /** Stores the plan of an open attempt. Idempotent. Throws 409 `attempt_not_current` if the attempt has ended. */
-  async plan({ videoId, attempt, plan, sourceSha256 }: PlanAttemptRequest): Promise<void> {
+  /**
+   * Stores the plan that a planning try has made. If the plan has tasks, the try ends and engines claim them; else the try goes on and makes
+   * all outputs. Idempotent. Throws 409 `plan_not_current` if the try has ended.
+   */
+  async storePlan({ plan, sourceSha256, ...taskTry }: StorePlanRequest): Promise<void> {
+    const { videoId, attempt } = taskTry;
     const isCurrent = await this.#lifecycle.transaction(async (trx) => {
-      await this.#lifecycle.lock(trx, videoId);
-      if ((await findPlan(trx, { videoId, attempt })) !== undefined) return true;
-      const video = await this.#attempts.lockForResult(trx, videoId, attempt, { withTasks: false });
+      const video = await this.#attempts.lockForResult(trx, videoId, attempt);
       if (video === undefined) return false;
-      await insertPlan(trx, { videoId, attempt }, { plan, sourceSha256 });
-      await makeCommandsDue(trx, { videoId, attempt }, COMMANDS_AT_ONCE);
+      // The engine repeats a request whose response was lost.
+      if (await hasTasks(trx, taskTry)) return true;
+      if (taskTry.task !== PLANNING_TASK || !(await isTryCurrent(trx, taskTry))) return false;
+      await storePlan(trx, taskTry, { plan, sourceSha256 });
+      if (plan.tasks.length === 0) {
+        const { leaseSeconds } = this.#settings;
+        await makeWhole(trx, taskTry, { frames: plan.encode.frames, leaseSeconds });
+        return true;
+      }
+      await storeTaskResult(trx, taskTry, NO_OUTPUT);
+      await insertTasks(trx, taskTry, plan);
+      await makeCommandsDue(trx, taskTry, COMMANDS_AT_ONCE);
       return true;
     });
     if (!isCurrent) {
-      throw new Problem('attempt_not_current', `Attempt ${attempt} at video ${videoId} has ended.`);
+      throw new Problem('plan_not_current', `Attempt ${attempt} at video ${videoId} has ended.`);
     }
     this.#logger.info('attempt.planned', { videoId, attempt, tasks: plan.tasks.length });
   }
 
   /**
-   * Starts the next try of a task of the video. A repeat of the claim gets the same try. Throws 409 `task_not_claimable` if none waits for an engine with this version of plans.
-   * If the plan has an earlier version and no engine works on it, ends its attempt: the next attempt plans the video anew.
+   * Starts the next try of a task of the video. A repeat of the claim gets the same try. Throws 409 `task_not_claimable` if none waits for an
+   * engine with this version of plans. If the plan has an earlier version and no engine works on it, ends its attempt: the next attempt plans
+   * the video anew.
    */
   async claim(request: ClaimTaskRequest): Promise<ClaimTaskResponse> {
-    const { leaseSeconds, contentKeys } = this.#settings;
     const { videoId } = request;
     const { claimed, report } = await this.#lifecycle.transaction(async (trx): Promise<Claim> => {
       const video = await this.#lifecycle.lock(trx, videoId);
-      if (video?.status !== 'processing') return {};
-      const { content_key: sealedKey, source_key: sourceKey, size: sourceBytes } = video;
-      if (sealedKey === null || sourceKey === null || sourceBytes === null) return {};
-      const { task, report } = await this.#assign(trx, video, request);
-      return { claimed: task && { ...task, sourceKey, sourceBytes, sealedKey }, report };
+      return video?.status === 'processing' ? this.#claim(trx, video, request) : {};
     });
     report?.();
     if (claimed === undefined) {
       throw new Problem('task_not_claimable', `No task of video ${videoId} waits for an engine.`);
     }
-    const { sealedKey, ...task } = claimed;
-    const contentKey = (await openContentKey(sealedKey, contentKeys)).toString('base64');
-    return { ...task, contentKey, leaseSeconds };
+    return claimed;
   }
 
   /** Starts a try of a task of a locked video, or finds the one that this claim has started. */
-  async #assign(
+  async #claim(
     trx: Database,
     video: VideoRow,
-    { planVersion, claimId }: ClaimTaskRequest,
-  ): Promise<{ task?: ClaimedTask | undefined; report?: (() => void) | undefined }> {
+    { command, planVersion, claimId }: ClaimTaskRequest,
+  ): Promise<Claim> {
     const { leaseSeconds, workspaceMaxTasks } = this.#settings;
     const videoId = video.id;
     if (claimId !== undefined && (await hasClaimedTask(trx, videoId, claimId))) {
-      return { task: await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds }) };
+      const repeated = await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds });
+      return { claimed: repeated && (await this.#describe(video, repeated, video.content_key)) };
     }
-    if (workspaceMaxTasks !== undefined && !(await mayClaim(trx, video.workspace_id, workspaceMaxTasks))) {
-      await dropCommand(trx, videoId, DROPPED_SECONDS);
-      return {};
+    if (command === 'task' && workspaceMaxTasks !== undefined) {
+      if (!(await mayClaim(trx, video.workspace_id, workspaceMaxTasks))) {
+        await dropCommand(trx, videoId, DROPPED_SECONDS);
+        return {};
+      }
     }
-    const task = await claimTask(trx, { videoId, claimId, planVersion, leaseSeconds });
+    const task = await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
     if (task !== undefined) {
       await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
-      return { task };
+      const sealedKey = task.plan === null ? await this.#start(trx, video) : video.content_key;
+      return { claimed: await this.#describe(video, task, sealedKey) };
     }
     if (!(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
-    return { report: await this.#attempts.failAttempt(trx, video, HANDED_BACK) };
+    return { report: await this.#attempts.repeat(trx, video, HANDED_BACK, ANEW) };
+  }
+
+  /** Starts the open attempt with a new content key. Resolves with the sealed key. */
+  async #start(trx: Database, { id: videoId, attempt }: VideoRow): Promise<string> {
+    const sealedKey = await this.#settings.contentKeys.seal(newContentKey());
+    await startAttempt(trx, { videoId, attempt }, sealedKey);
+    return sealedKey;
+  }
+
+  /** What the engine must know of a try that it has claimed. */
+  async #describe(
+    video: VideoRow,
+    { plan, work, ...claimed }: ClaimedTry,
+    sealedKey: string | null,
+  ): Promise<ClaimTaskResponse> {
+    const { source_key: sourceKey, size: sourceBytes } = video;
+    if (sealedKey === null || sourceKey === null || sourceBytes === null) {
+      throw new Error(`Video ${video.id} has no content key or no source`);
+    }
+    const { leaseSeconds, contentKeys, pieceSeconds } = this.#settings;
+    const contentKey = (await openContentKey(sealedKey, contentKeys)).toString('base64');
+    const common = { ...claimed, contentKey, sourceKey, sourceBytes, leaseSeconds };
+    if (plan !== null && work !== null) return { ...common, plan, work };
+    const hashSource = video.sha256 === null;
+    return {
+      ...common,
+      work: { kind: 'plan', hashSource, pieceSeconds: video.in_one_run ? null : pieceSeconds },
+    };
   }
 
   /** Whether an engine works on this try, and its video is not deleted. */
@@ -196,9 +259,7 @@ export class TasksService {
   async complete({ result, ...taskTry }: MessageData<'task.completed'>): Promise<void> {
     const texts = await this.#textsOfLast(taskTry);
     const outcome = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt, {
-        withTasks: true,
-      });
+      const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt);
       if (video === undefined) return undefined;
       const stored = await storeTaskResult(trx, taskTry, result);
       if (stored === undefined) return this.#ignore(trx, taskTry);
@@ -214,19 +275,16 @@ export class TasksService {
   }
 
   /**
-   * Applies the failure of a current try. After a transient failure, the task gets another try. After any other failure, the video
-   * is transcoded in one run, which uses another plan or finds out why the file cannot be transcoded.
+   * Applies the failure of a current try: the task gets another try, or the video fails. After a permanent failure of a task of a plan, the
+   * next attempt transcodes the video as a whole: it uses another plan or finds out why the file cannot be transcoded.
    */
   async failed({ code, message, retryable, ...taskTry }: MessageData<'task.failed'>): Promise<void> {
-    if (code === ENGINE_STOPPED) {
-      await this.#end(taskTry, HANDED_BACK);
-    } else {
-      const kind = retryable ? 'transient' : 'permanent';
-      await this.#end(taskTry, { kind, outcome: 'failed', code, message });
-    }
+    if (code === ENGINE_STOPPED) await this.#end(taskTry, 'handed_back', HANDED_BACK);
+    else
+      await this.#end(taskTry, retryable ? 'transient' : 'permanent', { outcome: 'failed', code, message });
   }
 
-  /** The tasks that wait for an engine, and those that engines work on. */
+  /** The tasks of plans that wait for an engine, and those that engines work on. */
   backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
     return findTaskBacklog(this.#db);
   }
@@ -235,14 +293,15 @@ export class TasksService {
   async endExpired(): Promise<void> {
     if (!this.#leaseGrace.hasPassed(this.#settings.leaseSeconds)) return;
     await forEachSettled(await findExpiredTries(this.#db, BATCH), (taskTry) =>
-      this.#end(taskTry, ENGINE_LOST),
+      this.#end(taskTry, 'transient', LEASE_EXPIRED),
     );
   }
 
   /** Ends every try. Call it only while no engine runs. */
   async endAllTries(): Promise<void> {
     for (const taskTry of await findTries(this.#db)) {
-      await this.#end(taskTry, { ...ENGINE_LOST, kind: 'handed_back' });
+      // The machine may have stopped because of the video: then its first task must not be repeated without end.
+      await this.#end(taskTry, taskTry.task === PLANNING_TASK ? 'transient' : 'handed_back', LEASE_EXPIRED);
     }
   }
 
@@ -262,8 +321,8 @@ export class TasksService {
   }
 
   /**
-   * Joins the results of all tasks. If they are inconsistent, the video is transcoded in one run. `texts` is undefined if the last two
-   * results came at the same time.
+   * Joins the results of all tasks. If those of a plan are inconsistent, the next attempt transcodes the video as a whole. `texts` is undefined
+   * if the last two results came at the same time.
    */
   async #finish(trx: Database, video: VideoRow, texts: ReadTrack[] | undefined): Promise<() => void> {
     const attempt = { videoId: video.id, attempt: video.attempt };
@@ -278,59 +337,58 @@ export class TasksService {
       );
     } catch (error) {
       this.#logger.error('attempt.tasks_inconsistent', { ...attempt, error });
-      return this.#makeInOneRun(trx, video, { ...ENGINE_LOST, outcome: 'failed' });
+      const end = { ...LEASE_EXPIRED, outcome: 'failed' } as const;
+      const isWhole = planned.plan.tasks.length === 0;
+      return isWhole ? this.#attempts.fail(trx, video, end) : this.#makeWhole(trx, video, end);
     }
-    const output = outputOf(results);
-    return this.#attempts.completeAttempt(trx, video, {
-      ...{ manifest, output, sourceSha256: planned.sourceSha256 },
+    return this.#attempts.complete(trx, video, {
+      manifest,
+      output: outputOf(results),
+      sourceSha256: planned.sourceSha256,
       texts: texts ?? (await this.#attempts.readTexts(video.id, manifest.captions)),
     });
   }
 
-  async #makeInOneRun(trx: Database, video: VideoRow, failure: Failure): Promise<() => void> {
+  /** Ends an attempt whose plan cannot be completed. The next one transcodes the video as a whole. */
+  async #makeWhole(trx: Database, video: VideoRow, end: AttemptEnd): Promise<() => void> {
     await this.#lifecycle.makeInOneRun(trx, video.id);
-    return this.#attempts.failAttempt(trx, video, { ...failure, kind: 'handed_back' });
+    return this.#attempts.repeat(trx, video, end, ANEW);
   }
 
-  async #end(taskTry: TaskTry, failure: Failure): Promise<void> {
+  async #end(taskTry: TaskTry, failure: TryFailure, end: AttemptEnd): Promise<void> {
     const ended = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt, {
-        withTasks: true,
-      });
+      const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt);
       if (video === undefined) return undefined;
       const task = await findFailedTries(trx, taskTry);
       if (task === undefined) return this.#ignore(trx, taskTry);
-      const report = await this.#nextTry(trx, video, taskTry, task, failure);
+      const report = await this.#nextTry(trx, video, taskTry, { task, failure, end });
       await this.#makeNextDue(trx, video);
       return { kind: task.kind, report };
     });
     if (ended === undefined) return;
-    const { outcome, code } = failure;
-    const reason = failure.kind === 'handed_back' ? {} : { code };
-    this.#logger.info('task.ended', { ...taskTry, kind: ended.kind, outcome, ...reason });
-    this.#metrics.taskEnded(ended.kind, outcome);
-    ended.report?.();
+    const { kind, report } = ended;
+    this.#logger.info('task.ended', { ...taskTry, kind, outcome: end.outcome, ...reasonOf(end) });
+    this.#metrics.taskEnded(kind, end.outcome);
+    report?.();
   }
 
+  /** Lets the task have another try, or fails the video. A failed first task ends its attempt, and the next attempt has the counts of the task. */
   async #nextTry(
     trx: Database,
     video: VideoRow,
     taskTry: TaskTry,
-    before: { failedTries: number; unreported: number },
-    failure: Failure,
+    { task, failure, end }: { task: FailedTask; failure: TryFailure; end: AttemptEnd },
   ): Promise<(() => void) | undefined> {
-    if (failure.kind === 'permanent') return this.#makeInOneRun(trx, video, failure);
-    const isExpired = failure.outcome === 'lease_expired';
-    const kind =
-      isExpired && failure.kind === 'transient' ? failureOfExpiry(before.unreported) : failure.kind;
-    const next = moveAfterFailure(kind, before.failedTries, this.#settings.retryBackoffSeconds);
+    const isFirst = taskTry.task === PLANNING_TASK;
+    if (failure === 'permanent' && !isFirst) return this.#makeWhole(trx, video, end);
+    const isExpired = end.outcome === 'lease_expired';
+    const counted = isExpired && failure === 'transient' ? failureOfExpiry(task.unreportedTries) : failure;
+    const next = afterFailedTry(counted, task.failedTries, this.#settings.retryBackoffSeconds);
     // A new attempt would repeat the work of the other tasks, so the video fails.
-    if (next.move === 'fail') {
-      return this.#attempts.failAttempt(trx, video, { ...failure, kind: 'permanent' });
-    }
-    const { delaySeconds, failedAttempts: failedTries } = next;
-    const unreported = isExpired ? before.unreported : 0;
-    await makeTaskDueAgain(trx, taskTry, { delaySeconds, failedTries, unreported });
+    if (next === 'fail') return this.#attempts.fail(trx, video, end);
+    const counts = { ...next, unreportedTries: isExpired ? task.unreportedTries : 0 };
+    if (isFirst) return this.#attempts.repeat(trx, video, end, counts);
+    await makeTaskDueAgain(trx, taskTry, counts);
     return undefined;
   }
 

@@ -1,41 +1,57 @@
-import type { TaskTry } from '@framelane/contracts/messages';
-import type {
-  StartedRenditions,
-  Task,
-  TaskPlan,
-  TaskResult,
-  TranscodePlan,
+import type { CommandType, TaskTry } from '@framelane/contracts/messages';
+import {
+  type StartedRenditions,
+  type Task,
+  type TaskKind,
+  type TaskPlan,
+  type TaskResult,
+  type TranscodePlan,
+  taskNumber,
 } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
 import { workspaceOf } from '../db/fair-claims.ts';
+import type { TryCounts } from '../videos/video-moves.ts';
+import { announcedBy } from './commands.store.ts';
 
-/** An attempt that is divided into tasks. */
 type Attempt = { videoId: string; attempt: number };
 
-/** A try of a task that an engine has claimed. */
-export type ClaimedTask = { attempt: number; task: number; try: number; plan: TaskPlan; work: Task };
+/** A try of a task that an engine has claimed. Only the task that plans the attempt has no plan and no work of a plan. */
+export type ClaimedTry = {
+  attempt: number;
+  task: number;
+  try: number;
+  plan: TaskPlan | null;
+  work: Task | null;
+};
 
-/** Stores the plan of an open attempt, and one row for each of its tasks. */
-export async function insertPlan(
+/** Stores the plan of an open attempt, in place of an earlier one. */
+export async function storePlan(
   trx: Database,
   { videoId, attempt }: Attempt,
   { plan, sourceSha256 }: { plan: TranscodePlan; sourceSha256: string | undefined },
 ): Promise<void> {
   await trx
     .updateTable('attempts')
-    .set({
-      plan: JSON.stringify(plan),
-      source_sha256: sourceSha256 ?? null,
-      // From now on, each task has its own lease.
-      lease_expires_at: sql`'infinity'`,
-    })
+    .set({ plan: JSON.stringify(plan), source_sha256: sourceSha256 ?? null })
     .where('video_id', '=', videoId)
     .where('number', '=', attempt)
     .execute();
-  const rows = plan.tasks.map((task, number) => ({
-    ...{ video_id: videoId, workspace: workspaceOf(videoId), attempt, number, kind: task.kind },
+}
+
+/** Adds the tasks of a plan to an attempt. */
+export async function insertTasks(
+  trx: Database,
+  { videoId, attempt }: Attempt,
+  plan: TranscodePlan,
+): Promise<void> {
+  const rows = plan.tasks.map((task, position) => ({
+    video_id: videoId,
+    workspace: workspaceOf(videoId),
+    attempt,
+    number: taskNumber(position),
+    kind: task.kind,
     frames: framesOf(task, plan),
   }));
   await trx.insertInto('tasks').values(rows).execute();
@@ -46,6 +62,36 @@ const SMALL_PART = 0.02;
 
 function framesOf(task: Task, { encode }: TranscodePlan): number {
   return task.kind === 'piece' ? task.frames : Math.ceil(SMALL_PART * encode.frames);
+}
+
+/** Whether the plan of this try is stored and has tasks. */
+export async function hasTasks(db: Database, taskTry: TaskTry): Promise<boolean> {
+  const row = await db
+    .selectFrom('tasks')
+    .select('number')
+    .where('video_id', '=', taskTry.videoId)
+    .where('attempt', '=', taskTry.attempt)
+    .where('number', '=', taskTry.task)
+    .where('tries', '=', taskTry.try)
+    .where('kind', '=', 'plan')
+    .where('result', 'is not', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Lets the planning task go on as the task that makes all outputs, and renews its lease. */
+export async function makeWhole(
+  trx: Database,
+  taskTry: TaskTry,
+  { frames, leaseSeconds }: { frames: number; leaseSeconds: number },
+): Promise<void> {
+  const values = {
+    kind: 'whole',
+    frames,
+    reported: true,
+    lease_expires_at: inSeconds(leaseSeconds),
+  } as const;
+  await currentTry(trx.updateTable('tasks').set(values), taskTry).execute();
 }
 
 /** The plan of an open attempt; undefined if the attempt has ended or has no plan. */
@@ -61,28 +107,34 @@ export async function findPlan(
   return row?.plan ? { plan: row.plan, sourceSha256: row.source_sha256 ?? undefined } : undefined;
 }
 
-/** What an engine gets to know of a task that it has claimed. */
+/** What is known of a claimed try. */
 const CLAIMED = sql`tasks.attempt, tasks.number as task, tries as try,
-  plan - 'facts' - 'tasks' as plan, plan -> 'tasks' -> tasks.number as work`;
+  plan - 'facts' - 'tasks' as plan, plan -> 'tasks' -> (tasks.number - ${taskNumber(0)}::int) as work`;
 
-/** A claim of a task. Engines of earlier versions send no id. */
 type TaskClaim = { videoId: string; claimId?: string | undefined; leaseSeconds: number };
 
-/** Starts the next try of the first task of the video that waits; undefined if none waits. Call it with the video locked. */
+/** Starts the next try of the first waiting task that the command may announce; undefined if none waits. Call it with the video locked. */
 export async function claimTask(
   trx: Database,
-  { videoId, claimId, planVersion, leaseSeconds }: TaskClaim & { planVersion: number },
-): Promise<ClaimedTask | undefined> {
-  const { rows } = await sql<ClaimedTask & { hadCommand: boolean }>`
+  {
+    videoId,
+    command,
+    claimId,
+    planVersion,
+    leaseSeconds,
+  }: TaskClaim & { command: CommandType; planVersion: number },
+): Promise<ClaimedTry | undefined> {
+  const { rows } = await sql<ClaimedTry & { hadCommand: boolean }>`
     with next as (
       select attempt, tasks.number, plan, command_published_at is not null as had_command
       from tasks join attempts on attempts.video_id = tasks.video_id and attempts.number = attempt
-      where tasks.video_id = ${videoId} and plan ->> 'version' = ${String(planVersion)}
-        and result is null and tasks.lease_expires_at is null and due_at <= now()
+      where tasks.video_id = ${videoId} and ${announcedBy(command)}
+        and (plan is null or plan ->> 'version' = ${String(planVersion)})
+        and result is null and lease_expires_at is null and tasks.due_at <= now()
       order by tasks.number limit 1
     )
     update tasks set tries = tries + 1, progress = 0, started_at = now(), lease_expires_at = ${inSeconds(leaseSeconds)},
-      claim_id = ${claimId ?? null}, heard = false,
+      claim_id = ${claimId ?? null}, reported = false,
       command_due_at = null, command_claimed_until = null, command_published_at = null
     from next
     where video_id = ${videoId} and tasks.attempt = next.attempt and tasks.number = next.number
@@ -109,10 +161,10 @@ export async function hasClaimedTask(trx: Database, videoId: string, claimId: st
 export async function repeatTaskClaim(
   trx: Database,
   { videoId, claimId, leaseSeconds }: TaskClaim,
-): Promise<ClaimedTask | undefined> {
-  const { rows } = await sql<ClaimedTask>`
+): Promise<ClaimedTry | undefined> {
+  const { rows } = await sql<ClaimedTry>`
     update tasks set lease_expires_at = ${inSeconds(leaseSeconds)} from attempts
-    where tasks.video_id = ${videoId} and tasks.claim_id = ${claimId} and not tasks.heard
+    where tasks.video_id = ${videoId} and tasks.claim_id = ${claimId} and not tasks.reported
       and tasks.lease_expires_at is not null
       and attempts.video_id = tasks.video_id and attempts.number = tasks.attempt
     returning ${CLAIMED}`.execute(trx);
@@ -168,8 +220,8 @@ export async function dropCommand(trx: Database, videoId: string, delaySeconds: 
 }
 
 /**
- * Whether engines work on fewer tasks of the workspace than the limit. Until the transaction ends, no other transaction claims a task
- * of the workspace.
+ * Whether engines work on fewer tasks of plans of the workspace than the limit. Until the transaction ends, no other transaction claims such
+ * a task of the workspace.
  */
 export async function mayClaim(trx: Database, workspaceId: string, limit: number): Promise<boolean> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`tasks of ${workspaceId}`}, 0))`.execute(trx);
@@ -178,6 +230,7 @@ export async function mayClaim(trx: Database, workspaceId: string, limit: number
     .innerJoin('videos', 'videos.id', 'tasks.video_id')
     .select(sql<number>`count(*)`.as('running'))
     .where('workspace_id', '=', workspaceId)
+    .where(OF_PLAN)
     .where('lease_expires_at', 'is not', null)
     .executeTakeFirstOrThrow();
   return running < limit;
@@ -223,7 +276,7 @@ export async function renewTask(
   const result = await currentTry(
     db.updateTable('tasks').set({
       lease_expires_at: inSeconds(leaseSeconds),
-      heard: true,
+      reported: true,
       progress: sql`greatest(progress, ${fraction}::real)`,
       started_renditions: withStarted(startedRenditions),
     }),
@@ -242,7 +295,7 @@ export async function findProgress(db: Database, { videoId, attempt }: Attempt):
   const row = await db
     .selectFrom('tasks')
     .select(
-      sql<number>`coalesce(sum(frames * case when result is null then progress else 1 end) / sum(frames), 0)::float8`.as(
+      sql<number>`coalesce(sum(frames * case when result is null then progress else 1 end) / nullif(sum(frames), 0), 0)::float8`.as(
         'done',
       ),
     )
@@ -263,7 +316,7 @@ export async function storeTaskResult(
   trx: Database,
   taskTry: TaskTry,
   result: TaskResult,
-): Promise<{ kind: Task['kind']; left: number } | undefined> {
+): Promise<{ kind: TaskKind; left: number } | undefined> {
   const update = trx
     .updateTable('tasks')
     .set({
@@ -314,19 +367,16 @@ export async function findResults(
   });
 }
 
-/**
- * How often a task has failed, and how many tries in a row its engines have not reported anything about; undefined if the try is not
- * current.
- */
+/** How often a task has failed before this try; `unreportedTries` counts the try if its engine has not reported anything. Undefined if the try is not current. */
 export async function findFailedTries(
   trx: Database,
   taskTry: TaskTry,
-): Promise<{ kind: Task['kind']; failedTries: number; unreported: number } | undefined> {
+): Promise<(TryCounts & { kind: TaskKind }) | undefined> {
   const query = trx
     .selectFrom('tasks')
     .select([
       ...(['kind', 'failed_tries as failedTries'] as const),
-      sql<number>`case when heard then 0 else unheard_tries + 1 end`.as('unreported'),
+      sql<number>`case when reported then 0 else unreported_tries + 1 end`.as('unreportedTries'),
     ]);
   return currentTry(query, taskTry).executeTakeFirst();
 }
@@ -335,17 +385,13 @@ export async function findFailedTries(
 export async function makeTaskDueAgain(
   trx: Database,
   taskTry: TaskTry,
-  {
-    failedTries,
-    unreported,
-    delaySeconds,
-  }: { failedTries: number; unreported: number; delaySeconds: number },
+  { delaySeconds, failedTries, unreportedTries }: TryCounts & { delaySeconds: number },
 ): Promise<void> {
   const due = inSeconds(delaySeconds);
   await currentTry(
     trx.updateTable('tasks').set({
       ...{ lease_expires_at: null, progress: 0, failed_tries: failedTries, due_at: due },
-      unheard_tries: unreported,
+      unreported_tries: unreportedTries,
       ...{ command_due_at: due, command_claimed_until: null, command_published_at: null },
     }),
     taskTry,
@@ -357,7 +403,7 @@ export async function findExpiredTries(db: Database, limit: number): Promise<Tas
   return tries(db).where('lease_expires_at', '<=', sql<Date>`now()`).limit(limit).execute();
 }
 
-/** The tasks that wait for an engine, and those that engines work on. */
+/** The tasks of plans that wait for an engine, and those that engines work on. */
 export async function findTaskBacklog(db: Database): Promise<{ waiting: Backlog; running: Backlog }> {
   const row = await db
     .selectFrom('tasks')
@@ -368,6 +414,7 @@ export async function findTaskBacklog(db: Database): Promise<{ waiting: Backlog;
       secondsSince(sql`min(started_at) filter (where lease_expires_at is not null)`).as('runningSeconds'),
     ])
     .where('result', 'is', null)
+    .where(OF_PLAN)
     .executeTakeFirstOrThrow();
   return {
     waiting: { count: row.waiting, oldestSeconds: row.waitingSeconds },
@@ -388,6 +435,9 @@ function tries(db: Database) {
 function plannedAttempts(db: Database) {
   return db.selectFrom('attempts').where('outcome', 'is', null).where('plan', 'is not', null);
 }
+
+/** Whether a task belongs to a plan. */
+const OF_PLAN = announcedBy('task');
 
 type Filter<Q> = { where(column: string, operator: string, value: unknown): Q };
 

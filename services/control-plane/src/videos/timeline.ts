@@ -19,13 +19,13 @@ export function timelineOf(
   attempts: readonly AttemptRow[],
   tasks: TaskCounts | undefined,
 ): TimelineEntry[] {
-  const isWaiting = video.status === 'processing' && attempts.every(({ outcome }) => outcome !== null);
+  const waiting = attempts.find(({ started_at, outcome }) => started_at === null && outcome === null);
   return [
     ...entry('created', video.created_at),
     ...entry('uploaded', video.uploaded_at),
     ...attempts.flatMap((attempt) => entry('attempt', attempt.started_at, toAttempt(attempt, tasks))),
     ...video.retried_at.flatMap((at) => entry('retried', at)),
-    ...entry('waiting', isWaiting ? video.waiting_since : null),
+    ...entry('waiting', waiting?.due_at ?? null),
     ...entry('ready', video.ready_at),
     ...entry('failed', video.failed_at),
     ...entry('source_deleted', video.source_deleted_at),

@@ -1,11 +1,12 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { VideoRendition } from '@framelane/contracts/renditions';
+import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
 import { sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
 import type { AttemptOutcome, Schema, VideoRow } from '../db/schema.ts';
-import type { Move } from './video-moves.ts';
+import type { Move, NextAttempt } from './video-moves.ts';
 
 /** A living video, its row locked until the transaction ends. Every move begins here, so moves cannot deadlock. */
 export async function lockVideo(db: Database, videoId: string): Promise<VideoRow | undefined> {
@@ -93,23 +94,12 @@ export async function storeFailure(
   });
 }
 
-/** Moves a video and stores how many of its attempts have failed. */
-export async function storeFailedAttempts(
-  trx: Database,
-  videoId: string,
-  move: Move,
-  failedAttempts: number,
-): Promise<void> {
-  await moveVideo(trx, videoId, move, { failed_attempts: failedAttempts });
-}
-
-/** Moves a failed video and clears its failure and its failed attempts; the attempts keep their numbers. */
+/** Moves a failed video and clears its failure. */
 export async function resetFailure(trx: Database, videoId: string, move: Move): Promise<void> {
   await moveVideo(trx, videoId, move, {
     error_code: null,
     error_message: null,
     failed_at: null,
-    failed_attempts: 0,
     progress: 0,
     delete_source_at: null,
     retried_at: sql`(retried_at || now()::timestamptz(3))[greatest(1, cardinality(retried_at) + 2 - ${STORED_RETRIES}::int):]`,
@@ -120,20 +110,21 @@ export async function resetFailure(trx: Database, videoId: string, move: Move): 
 const STORED_RETRIES = 100;
 
 /**
- * Moves a living video. Throws if it is in a status that the move does not begin in. Also clears the due command and the preview:
- * they belong to the previous status or attempt.
+ * Moves a living video. Throws if it is in a status that the move does not begin in. Also clears the preview, which belongs to the
+ * previous status or attempt.
  */
-async function moveVideo(
+export async function moveVideo(
   trx: Database,
   videoId: string,
   { from, to }: Move,
-  values: UpdateObject<Schema, 'videos'>,
+  values: UpdateObject<Schema, 'videos'> = {},
 ): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable('videos')
     .set({
-      ...{ ...values, updated_at: sql`now()` },
-      ...{ command_due_at: null, command_claimed_until: null, preview_variants: null },
+      ...values,
+      updated_at: sql`now()`,
+      preview_variants: null,
       ...(to === 'tombstone' ? { deleted_at: sql`now()` } : { status: to }),
     })
     .where('id', '=', videoId)
@@ -144,25 +135,39 @@ async function moveVideo(
     throw new Error(`Video ${videoId} is not ${from.join(' or ')}: no move to ${to}`);
 }
 
-/** Makes a transcode command due after the delay; the wait for an engine begins then. */
-export async function makeCommandDue(trx: Database, videoId: string, delaySeconds: number): Promise<void> {
-  const due = inSeconds(delaySeconds);
-  await trx
-    .updateTable('videos')
-    .set({ command_due_at: due, waiting_since: due })
-    .where('id', '=', videoId)
-    .execute();
-}
-
-/** Moves a video and stores the number and the sealed content key of its new attempt. */
-export async function storeAttempt(
+/**
+ * Begins the next attempt at a video: its planning waits for an engine, and a command for it is due, both after the delay. The video must have
+ * no open attempt.
+ */
+export async function insertAttempt(
   trx: Database,
   videoId: string,
-  move: Move,
-  attempt: number,
-  sealedContentKey: string,
+  { delaySeconds, failedTries, unreportedTries }: NextAttempt,
 ): Promise<void> {
-  await moveVideo(trx, videoId, move, { attempt, content_key: sealedContentKey });
+  const { workspace_id: workspace, attempt } = await trx
+    .updateTable('videos')
+    .set({ attempt: sql`attempt + 1` })
+    .where('id', '=', videoId)
+    .returning(['workspace_id', 'attempt'])
+    .executeTakeFirstOrThrow();
+  const due = inSeconds(delaySeconds);
+  await trx.insertInto('attempts').values({ video_id: videoId, number: attempt, due_at: due }).execute();
+  await trx
+    .insertInto('tasks')
+    .values({
+      video_id: videoId,
+      workspace,
+      attempt,
+      number: PLANNING_TASK,
+      kind: 'plan',
+      // The plan shows how much work there is.
+      frames: 0,
+      failed_tries: failedTries,
+      unreported_tries: unreportedTries,
+      due_at: due,
+      command_due_at: due,
+    })
+    .execute();
 }
 
 /** Makes the next attempts at a video transcode it in one run. */
@@ -251,9 +256,9 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
 type KeptColumn =
   | ('id' | 'workspace_id' | 'status' | 'deleted_at')
   | ('error_code' | 'source_key')
-  | ('environment' | 'progress' | 'attempt' | 'failed_attempts' | 'in_one_run' | 'playback_version')
-  | ('uploaded_at' | 'ready_at' | 'failed_at' | 'source_deleted_at' | 'command_published_at')
-  | ('created_at' | 'updated_at' | 'waiting_since' | 'remove_at');
+  | ('environment' | 'progress' | 'attempt' | 'in_one_run' | 'playback_version')
+  | ('uploaded_at' | 'ready_at' | 'failed_at' | 'source_deleted_at')
+  | ('created_at' | 'updated_at' | 'remove_at');
 
 /** The type requires a decision about every new column: it is blanked here, or is a `KeptColumn`. */
 const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject<Schema, 'videos'> = {
@@ -283,8 +288,6 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   image_folder: sql`default`,
   storage_bytes: 0,
   content_key: null,
-  command_due_at: null,
-  command_claimed_until: null,
   error_message: null,
   retried_at: sql`default`,
   delete_source_at: null,

@@ -11,32 +11,24 @@ import {
   type AttemptResult,
   closeOpenAttempt,
   endImport,
+  insertAttempt,
   lockVideo,
-  makeCommandDue,
+  moveVideo,
   raiseProgress,
   resetFailure,
-  storeAttempt,
-  storeFailedAttempts,
   storeFailure,
   storeFile,
   storeInOneRun,
   storeResult,
   turnIntoTombstone,
 } from './video-lifecycle.store.ts';
-import {
-  type AttemptFailure,
-  type Effect,
-  type Move,
-  type MoveName,
-  moveAfterFailure,
-  moveFrom,
-} from './video-moves.ts';
+import { type Effect, type Move, type MoveName, moveFrom, type NextAttempt } from './video-moves.ts';
 import { toVideoRecord } from './video-record.ts';
 import { findVideo, findVideoOrTombstone } from './videos.store.ts';
 
 /**
  * Performs every move of a video, deletion included: the status, the end of the open attempt, and the effects (a due
- * command, a due purge, a webhook event), all in the caller's transaction. Other domains move videos through it alone.
+ * attempt, a due purge, a webhook event), all in the caller's transaction. Other domains move videos through it alone.
  */
 export class VideoLifecycle {
   readonly #db: Database;
@@ -95,18 +87,6 @@ export class VideoLifecycle {
     return moved;
   }
 
-  /**
-   * Gives a processing video its next attempt number, and the key that this attempt encrypts with. Resolves with the number;
-   * undefined when the video is not processing.
-   */
-  async beginAttempt(trx: Database, video: VideoRow, sealedContentKey: string): Promise<number | undefined> {
-    const attempt = video.attempt + 1;
-    const moved = await this.#move(trx, video, 'beginAttempt', (move) =>
-      storeAttempt(trx, video.id, move, attempt, sealedContentKey),
-    );
-    return moved ? attempt : undefined;
-  }
-
   /** Makes the next attempts at a processing video transcode it in one run. */
   makeInOneRun(trx: Database, videoId: string): Promise<void> {
     return storeInOneRun(trx, videoId);
@@ -135,29 +115,21 @@ export class VideoLifecycle {
     });
   }
 
-  /**
-   * Closes the open attempt of a processing video. Then fails the video, or makes the next command due after a delay.
-   * Resolves with whether it failed the video.
-   */
-  async failAttempt(trx: Database, video: VideoRow, failure: FailedAttempt): Promise<boolean> {
-    const { kind, outcome, backoffSeconds } = failure;
-    const next = moveAfterFailure(kind, video.failed_attempts, backoffSeconds);
-    if (next.move === 'fail') return this.fail(trx, video, failure);
-    await this.#move(
-      trx,
-      video,
-      'nextAttempt',
-      (move) => storeFailedAttempts(trx, video.id, move, next.failedAttempts),
-      { outcome, delaySeconds: next.delaySeconds },
-    );
-    return false;
+  /** Closes the open attempt of a processing video, and begins the next one after a delay. */
+  async nextAttempt(
+    trx: Database,
+    video: VideoRow,
+    outcome: AttemptOutcome,
+    next: NextAttempt,
+  ): Promise<void> {
+    await this.#move(trx, video, 'nextAttempt', (move) => moveVideo(trx, video.id, move), { outcome, next });
   }
 
   /** uploading or processing → failed. Erases the key; everything stored so far, except the source, is purged. */
   async fail(
     trx: Database,
     video: VideoRow,
-    failure: Pick<FailedAttempt, 'code' | 'message'> & EffectDetails,
+    failure: Pick<AttemptEnd, 'code' | 'message'> & EffectDetails,
   ): Promise<boolean> {
     const { code, message } = failure;
     const moved = await this.#move(
@@ -239,15 +211,15 @@ export class VideoLifecycle {
     trx: Database,
     video: VideoRow,
     effect: Effect,
-    { outcome = 'failed', delaySeconds = 0 }: EffectDetails,
+    { outcome = 'failed', next = AT_ONCE }: EffectDetails,
   ): Promise<void> {
     switch (effect) {
       case 'close-attempt':
         return closeOpenAttempt(trx, video.id, outcome);
       case 'keep-source':
         return this.applyKeepSource(trx, video.id);
-      case 'command':
-        return makeCommandDue(trx, video.id, delaySeconds);
+      case 'begin-attempt':
+        return insertAttempt(trx, video.id, next);
       case 'end-import':
         return endImport(trx, video.id);
       case 'purge':
@@ -274,14 +246,10 @@ export class VideoLifecycle {
   }
 }
 
-/** The outcome of an open attempt that a move closes, and the delay of the command that it makes due. */
-type EffectDetails = { outcome?: AttemptOutcome; delaySeconds?: number };
+/** The outcome of an open attempt that a move closes, and the attempt that it begins. */
+type EffectDetails = { outcome?: AttemptOutcome; next?: NextAttempt };
 
-/** How an attempt failed. `backoffSeconds` is the delay after the first failure of a video. */
-export type FailedAttempt = {
-  kind: AttemptFailure;
-  outcome: AttemptOutcome;
-  code: FailureCode;
-  message: string;
-  backoffSeconds: number;
-};
+/** How an attempt without a result ended, and the error of the video if it fails. */
+export type AttemptEnd = { outcome: AttemptOutcome; code: FailureCode; message: string };
+
+const AT_ONCE: NextAttempt = { delaySeconds: 0, failedTries: 0, unreportedTries: 0 };

@@ -6,8 +6,8 @@ export type Effect =
   | 'close-attempt'
   /** The deletion of the source is scheduled. A source that is not kept is deleted at once. */
   | 'keep-source'
-  /** A transcode command becomes due. */
-  | 'command'
+  /** An attempt begins, which waits for an engine. */
+  | 'begin-attempt'
   /** The import of the file ends, if there is one: its URL and headers are erased. */
   | 'end-import'
   /** Objects that the video does not need in its new status are purged. */
@@ -32,9 +32,8 @@ export type Move = {
  * an engine changes nothing. Nothing leads out of a tombstone.
  */
 export const MOVES = {
-  beginProcessing: { from: ['uploading'], to: 'processing', effects: ['end-import', 'command'] },
-  beginAttempt: { from: ['processing'], to: 'processing', effects: [] },
-  nextAttempt: { from: ['processing'], to: 'processing', effects: ['close-attempt', 'command'] },
+  beginProcessing: { from: ['uploading'], to: 'processing', effects: ['end-import', 'begin-attempt'] },
+  nextAttempt: { from: ['processing'], to: 'processing', effects: ['close-attempt', 'begin-attempt'] },
   complete: {
     from: ['processing'],
     to: 'ready',
@@ -45,7 +44,7 @@ export const MOVES = {
     to: 'failed',
     effects: ['close-attempt', 'keep-source', 'end-import', 'purge', 'video.failed'],
   },
-  retry: { from: ['failed'], to: 'processing', effects: ['command'] },
+  retry: { from: ['failed'], to: 'processing', effects: ['begin-attempt'] },
   delete: {
     from: ['uploading', 'processing', 'ready', 'failed'],
     to: 'tombstone',
@@ -61,42 +60,50 @@ export function moveFrom(status: VideoStatus, name: MoveName): Move | undefined 
   return move.from.includes(status) ? move : undefined;
 }
 
-/** Failed attempts after which a video fails. */
-const MAX_FAILED_ATTEMPTS = 3;
-
-/**
- * Why an attempt ended without a result: there was a fault, or its lease expired before its engine had reported anything, or it was handed
- * back, for example by an engine that stops. Another attempt may avoid a transient fault, but not a permanent one.
- */
-export type AttemptFailure = 'permanent' | 'transient' | 'unreported' | 'handed_back';
+/** Failed tries after which a video fails. */
+const MAX_FAILED_TRIES = 3;
 
 /** Leases in a row that may expire before their engine has reported anything, without counting as failures. */
 const MAX_UNREPORTED = 3;
 
 /**
- * How an attempt failed whose lease has expired. If its engine has not reported anything, the claim was lost, not the work. But an engine may
- * die each time that it begins this work, so only the first claims in a row do not count.
+ * Why a try ended without a result. Another try may avoid a transient fault, but not a permanent one. If the lease expired before the engine
+ * had reported anything, the claim was lost, not the work: `unreported`. Work is handed back, for example, by an engine that stops.
+ */
+export type TryFailure = 'permanent' | 'transient' | 'unreported' | 'handed_back';
+
+/** How often a task has failed, and how many tries in a row have ended without any report of their engine. */
+export type TryCounts = { failedTries: number; unreportedTries: number };
+
+/** When the next attempt begins, and the counts that its first task takes over from the one before. */
+export type NextAttempt = TryCounts & { delaySeconds: number };
+
+/**
+ * How a try failed whose lease has expired. An engine may die each time that it begins this work, so only the first claims in a row without
+ * a report do not count.
  *
  * @param unreported how many engines in a row have reported nothing after their claim, this one included; 0 if the engine has reported something
  */
-export function failureOfExpiry(unreported: number): AttemptFailure {
+export function failureOfExpiry(unreported: number): TryFailure {
   return unreported >= 1 && unreported <= MAX_UNREPORTED ? 'unreported' : 'transient';
 }
 
 /**
- * Which move follows a failed attempt. A transient failure is retried with doubling delays until the attempts are used up. After
- * an attempt without a report, the delay is the same, but the attempt does not count. An attempt that was handed back does not count and is
- * followed by the next one at once.
+ * What follows a failed try. A transient failure is retried with doubling delays until the tries are used up. After a try without a report,
+ * the delay is the same, but the try does not count. A try that was handed back does not count and is followed by the next one at once.
+ *
+ * @param failedBefore failed tries before this one
+ * @param backoffSeconds the delay after the first failure
  */
-export function moveAfterFailure(
-  failure: AttemptFailure,
+export function afterFailedTry(
+  failure: TryFailure,
   failedBefore: number,
   backoffSeconds: number,
-): { move: 'fail' } | { move: 'nextAttempt'; delaySeconds: number; failedAttempts: number } {
+): 'fail' | { delaySeconds: number; failedTries: number } {
   const delaySeconds = failure === 'handed_back' ? 0 : backoffSeconds * 2 ** failedBefore;
   if (failure === 'handed_back' || failure === 'unreported')
-    return { move: 'nextAttempt', delaySeconds, failedAttempts: failedBefore };
-  const failedAttempts = failedBefore + 1;
-  if (failure === 'permanent' || failedAttempts >= MAX_FAILED_ATTEMPTS) return { move: 'fail' };
-  return { move: 'nextAttempt', delaySeconds, failedAttempts };
+    return { delaySeconds, failedTries: failedBefore };
+  const failedTries = failedBefore + 1;
+  if (failure === 'permanent' || failedTries >= MAX_FAILED_TRIES) return 'fail';
+  return { delaySeconds, failedTries };
 }

@@ -234,6 +234,7 @@ export async function countTasks(db: Database, videoId: string): Promise<TaskCou
       sql<number>`count(lease_expires_at)::int`.as('running'),
     ])
     .where('video_id', '=', videoId)
+    .where('kind', 'not in', ['plan', 'whole'])
     .executeTakeFirstOrThrow();
   return counts.total > 0 ? counts : undefined;
 }

@@ -4,6 +4,7 @@ import {
   TRANSCODE_FAILURE_CODES,
   type TranscodeFailureCode,
 } from '@framelane/contracts/failures';
+import { COMMAND_TYPES, type CommandType } from '@framelane/contracts/messages';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EngineRole } from '../config.ts';
 import { freeDiskBytes } from '../disk-space.ts';
@@ -94,8 +95,8 @@ export class EngineMetrics {
   });
   readonly #sourcesThatDoNotFit = new Counter({
     name: 'framelane_engine_disk_refusals_total',
-    help: 'Commands left to other engines because the source does not fit on the disk, for attempts and for tasks of long videos',
-    labelNames: ['work'],
+    help: 'Commands left to other engines because the source does not fit on the disk, by type',
+    labelNames: ['command'],
     registers: this.#registers,
   });
   readonly #slotsBusy = new Gauge({
@@ -106,7 +107,7 @@ export class EngineMetrics {
 
   readonly #tasksActive = new Gauge({
     name: 'framelane_engine_tasks_active',
-    help: 'Tasks of long videos in progress',
+    help: 'Tasks of plans in progress',
     registers: this.#registers,
   });
 
@@ -124,7 +125,7 @@ export class EngineMetrics {
     this.#transcodes.inc({ outcome: 'abandoned', code: '' }, 0);
     for (const code of [...TRANSCODE_FAILURE_CODES, ENGINE_STOPPED])
       this.#transcodes.inc({ outcome: 'failed', code }, 0);
-    for (const work of ['attempt', 'task']) this.#sourcesThatDoNotFit.inc({ work }, 0);
+    for (const command of COMMAND_TYPES) this.#sourcesThatDoNotFit.inc({ command }, 0);
     for (const stage of STAGES) this.#stageDurations.zero({ stage });
     this.#measureMachine(slots, workDir);
   }
@@ -200,8 +201,8 @@ export class EngineMetrics {
   }
 
   /** Counts a command that is left to other engines because of the disk. */
-  sourceDidNotFit(work: 'attempt' | 'task'): void {
-    this.#sourcesThatDoNotFit.inc({ work });
+  sourceDidNotFit(command: CommandType): void {
+    this.#sourcesThatDoNotFit.inc({ command });
   }
 
   /** Runs a stage of a transcode and measures its duration if it succeeds. */

@@ -8,15 +8,15 @@ export class EngineStoppedError extends Error {
   override name = 'EngineStoppedError';
 }
 
-/** A failed attempt, as reported to the control plane and logged. */
+/** A failed try, as reported to the control plane and logged. */
 export type FailureReport = {
-  outcome: Pick<MessageData<'transcode.failed'>, 'code' | 'message' | 'retryable'>;
+  outcome: Pick<MessageData<'task.failed'>, 'code' | 'message' | 'retryable'>;
   level: 'info' | 'warn' | 'error';
   facts: { reason: string } | { error: unknown };
 };
 
 /**
- * Classifies the error of an attempt. For a refused file and for a stop, the log gets the reason without a stack trace. The
+ * Classifies the error of a try. For a refused file and for a stop, the log gets the reason without a stack trace. The
  * reason includes ffmpeg's own message if there is one.
  */
 export function reportFailure(error: unknown): FailureReport {

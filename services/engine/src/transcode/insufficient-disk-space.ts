@@ -1,3 +1,4 @@
+import type { CommandType } from '@framelane/contracts/messages';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 
 /** The source of a command does not fit on the disk of this engine. The command is requeued, and this engine stops consuming briefly. */
@@ -7,14 +8,14 @@ export class InsufficientDiskSpaceError extends Error {
 
 /**
  * Leaves a command whose source does not fit on the disk to other engines. The first time it is requeued. A command that has been
- * requeued before is dropped; the control plane sends a new one later, as for every unclaimed attempt and task.
+ * requeued before is dropped; the control plane sends a new one later, as for every task that nobody claims.
  */
 export function leaveToOthers(
-  work: 'attempt' | 'task',
+  command: CommandType,
   redelivered: boolean,
   { metrics }: { metrics: Pick<EngineMetrics, 'sourceDidNotFit'> },
 ): void {
-  metrics.sourceDidNotFit(work);
+  metrics.sourceDidNotFit(command);
   if (!redelivered) {
     throw new InsufficientDiskSpaceError('Too little disk space for this source; the command is requeued');
   }

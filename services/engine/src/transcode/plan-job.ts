@@ -9,29 +9,28 @@ import { type CaptionsContext, type TextTrack, toCaptions } from './text-tracks.
  * A piece that is encoded again must be identical. With a maximum bit rate, x264 has the same output in every run only with one thread
  * (measured). An engine runs as many pieces at a time as it has processors.
  */
-const ENCODER_THREADS = 1;
+const THREADS_OF_PIECE = 1;
 
 /**
- * The plan of a video that is transcoded in tasks; null if it is transcoded in one run, because it is short or cannot be cut.
+ * The plan of a video. It has no tasks if the video is short or cannot be cut: then one run makes everything.
  *
- * @param pieceSeconds the duration of a piece
+ * @param pieceSeconds the duration of a piece; null if the video must not be cut
  */
 export async function planVideo(
   { source, plan }: PlannedSource,
   texts: readonly TextTrack[],
-  { preset, iFrames }: Pick<TranscodeSettings, 'preset' | 'iFrames'>,
-  pieceSeconds: number,
+  { preset, threads, iFrames }: Pick<TranscodeSettings, 'preset' | 'threads' | 'iFrames'>,
+  pieceSeconds: number | null,
   context: CaptionsContext,
-): Promise<TranscodePlan | null> {
-  const cut = planTasks(source, plan, pieceSeconds);
-  if (cut === null) return null;
+): Promise<TranscodePlan> {
+  const cut = pieceSeconds === null ? null : planTasks(source, plan, pieceSeconds);
   const { obstacles: _, ...encode } = plan;
   return {
     version: PLAN_VERSION,
     encode,
-    encoder: { preset, threads: ENCODER_THREADS },
+    encoder: { preset, threads: cut === null ? threads : THREADS_OF_PIECE },
     iFrames,
     facts: videoFacts(source, plan, await toCaptions(texts, plan, context)),
-    ...cut,
+    ...(cut ?? { tasks: [] }),
   };
 }

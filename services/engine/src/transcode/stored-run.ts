@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TaskTry } from '@framelane/contracts/messages';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { explainToolError } from '../ffmpeg/errors.ts';
@@ -18,24 +19,28 @@ import { ToolError } from '../sandbox/run-tool.ts';
 import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { TranscodeJobContext } from './job-source.ts';
 
+/** The output of a try. */
+export type TaskOutput = {
+  /** For the log. */
+  facts: TaskTry;
+  contentKey: Uint8Array;
+  /** All object keys of the try begin with this. */
+  prefix: string;
+  /** Called when the first segment of a rendition is stored. */
+  onRenditionStarted?: SegmentUploadsOptions['onRenditionStarted'];
+};
+
 /** A run of ffmpeg whose output is stored. */
 export type StoredRun<T> = {
-  /** For the log. */
-  facts: { videoId: string; attempt: number };
+  output: TaskOutput;
   commandLine: FfmpegCommandLine;
   /** Seconds of video that the run processes. They determine its time limit. */
   seconds: number;
   /** What shows the progress of the run, and its value at the end. */
   progress: { key: ProgressKey; end: number };
-  segments: Pick<
-    SegmentUploadsOptions,
-    'renditions' | 'iFramesOf' | 'maxSegments' | 'piece' | 'onRenditionStarted'
-  >;
-  contentKey: Uint8Array;
-  /** Object key of a segment. */
-  keyOf: (rendition: RenditionName, sequence: number) => string;
+  segments: Pick<SegmentUploadsOptions, 'renditions' | 'iFramesOf' | 'maxSegments' | 'piece'>;
   /** Stores the other files that ffmpeg wrote, after it has ended. */
-  storeOthers: (output: ToolOutput, signal: AbortSignal) => Promise<T>;
+  storeOthers: (files: ToolOutput, signal: AbortSignal) => Promise<T>;
 };
 
 const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
@@ -47,6 +52,7 @@ export async function runAndStore<T>(
   directory: string,
   context: TranscodeJobContext,
 ): Promise<{ stored: StoredSegments; others: T }> {
+  const { facts, contentKey, prefix, onRenditionStarted } = run.output;
   const { encodeSeconds, stallSeconds, memoryBytes } = context.settings.limits;
   const folder = join(directory, OUTPUT_FOLDER);
   await mkdir(folder);
@@ -59,8 +65,9 @@ export async function runAndStore<T>(
     passthrough: passthroughRenditions(plan),
     output,
     objects: context.objects,
-    contentKey: run.contentKey,
-    keyOf: run.keyOf,
+    contentKey,
+    keyOf: (rendition, sequence) => `${prefix}${rendition}/${sequence}.ts`,
+    onRenditionStarted,
     maxBytes: maxSegmentBytes(plan),
     signal,
     onFailure: (reason) => failure.abort(reason),
@@ -83,7 +90,7 @@ export async function runAndStore<T>(
       },
       mustPause: () => uploads.isBehind,
     });
-    context.logger.info('transcode.ffmpeg_ended', run.facts);
+    context.logger.info('transcode.ffmpeg_ended', facts);
     const storing = [uploads.finish(), run.storeOthers(output, signal)] as const;
     // Waits for both, also after a failure: else an image could be stored after the caller has removed the attempt's objects.
     await Promise.allSettled(storing);
@@ -105,4 +112,9 @@ function maxSegmentBytes({ rungs, segmentSeconds }: EncodePlan): number {
   const highest = Math.max(0, ...rungs.map(({ maxRate }) => maxRate));
   const seconds = segmentSeconds + MAX_GOP_SECONDS + BUFFER_SECONDS;
   return SEGMENT_OVERHEAD_BYTES + 2 * (highest / 8) * seconds;
+}
+
+/** The names of renditions. */
+export function namesOf(renditions: readonly { name: RenditionName }[]): Set<RenditionName> {
+  return new Set(renditions.map(({ name }) => name));
 }

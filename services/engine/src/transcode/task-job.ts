@@ -1,5 +1,4 @@
 import { ALIGNMENT_TOLERANCE_SECONDS } from '@framelane/contracts/joined-manifest';
-import type { RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan, PieceTask, Task, TaskPlan, TaskResult } from '@framelane/contracts/transcode-plan';
 import type { ImageName } from '@framelane/object-store/object-keys';
 import {
@@ -11,24 +10,14 @@ import {
 import { storeImages } from '../output/image-uploads.ts';
 import { describeStored } from '../output/manifest.ts';
 import { InvalidSegmentError } from '../output/segment-info.ts';
-import type { SegmentUploadsOptions, StoredSegments } from '../output/segment-uploads.ts';
+import type { StoredSegments } from '../output/segment-uploads.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { TranscodeJobContext } from './job-source.ts';
-import { runAndStore } from './stored-run.ts';
+import { namesOf, runAndStore, type TaskOutput } from './stored-run.ts';
 
-/** One try of a task. */
-export type TaskJob = {
-  /** For the log. */
-  facts: { videoId: string; attempt: number; task: number; try: number };
-  plan: TaskPlan;
-  work: Task;
-  contentKey: Uint8Array;
-  /** All object keys of the try begin with this. */
-  prefix: string;
-  /** Called when the first segment of a rendition is stored. */
-  onRenditionStarted?: SegmentUploadsOptions['onRenditionStarted'];
-};
+/** One try of a task of a plan. */
+export type TaskJob = { plan: TaskPlan; work: Task; output: TaskOutput };
 
 const MICROSECONDS = 1_000_000;
 
@@ -64,7 +53,7 @@ async function runPiece(
   const count = piece.segmentStarts.length;
   const { stored } = await runAndStore(
     {
-      ...common(job),
+      output: job.output,
       commandLine: pieceArguments(encode, piece, { encoder, threads: context.settings.threads }),
       seconds: frames / toNumber(encode.frameRate),
       progress: { key: 'frame', end: Math.ceil(frames / (rungs[0]?.frameStep ?? 1)) },
@@ -72,9 +61,9 @@ async function runPiece(
         renditions: namesOf(rungs),
         iFramesOf: iFrames ? (rungs[0]?.name ?? null) : null,
         maxSegments: count,
-        onRenditionStarted: job.onRenditionStarted,
         piece: { firstSegment, firstIFrame, isFollowed: firstSegment + count < segmentStarts.length },
       },
+      storeOthers: noOthers,
     },
     encode,
     directory,
@@ -132,7 +121,7 @@ async function runTracks(
   const commandLine = (kind === 'audio' ? audioArguments : passthroughArguments)(encode, settings);
   const { stored } = await runAndStore(
     {
-      ...common(job),
+      output: job.output,
       commandLine,
       seconds: encode.duration,
       progress: { key: 'out_time_us', end: encode.duration * MICROSECONDS },
@@ -140,8 +129,8 @@ async function runTracks(
         renditions: namesOf([...part.rungs, ...part.audio]),
         iFramesOf: null,
         maxSegments: Math.ceil(encode.duration / encode.segmentSeconds) + 1,
-        onRenditionStarted: job.onRenditionStarted,
       },
+      storeOthers: noOthers,
     },
     encode,
     directory,
@@ -157,16 +146,16 @@ async function runImages(
   context: TranscodeJobContext,
 ): Promise<TaskResult> {
   const { encode } = job.plan;
-  const keyOf = (name: ImageName) => `${job.prefix}${name}`;
+  const keyOf = (name: ImageName) => `${job.output.prefix}${name}`;
   const { others } = await runAndStore(
     {
-      ...common(job),
+      output: job.output,
       commandLine: imagesArguments(encode, task, job.plan.encoder),
       seconds: encode.duration,
       progress: { key: 'out_time_us', end: encode.duration * MICROSECONDS },
       segments: { renditions: new Set(), iFramesOf: null, maxSegments: 0 },
-      storeOthers: (output, signal) =>
-        storeImages(output, encode.images, { objects: context.objects, keyOf, signal }),
+      storeOthers: (files, signal) =>
+        storeImages(files, encode.images, { objects: context.objects, keyOf, signal }),
     },
     encode,
     directory,
@@ -175,15 +164,4 @@ async function runImages(
   return { renditions: [], images: others };
 }
 
-function common({ facts, contentKey, prefix }: TaskJob) {
-  return {
-    facts,
-    contentKey,
-    keyOf: (rendition: RenditionName, sequence: number) => `${prefix}${rendition}/${sequence}.ts`,
-    storeOthers: async () => undefined,
-  };
-}
-
-function namesOf(renditions: readonly { name: RenditionName }[]): Set<RenditionName> {
-  return new Set(renditions.map(({ name }) => name));
-}
+async function noOthers(): Promise<undefined> {}

@@ -1,28 +1,29 @@
 import { join, resolve } from 'node:path';
+import type { CommandType } from '@framelane/contracts/messages';
+import { queueFor } from '@framelane/contracts/topology';
 import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { freeDiskBytes, headroomBytes } from '../disk-space.ts';
 import { prepareMediaTools } from '../ffmpeg/media-tools.ts';
 import { killOrphans } from '../sandbox/orphans.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
-import { handleAttempt } from './attempt-handler.ts';
+import { handleCommand } from './command-handler.ts';
 import { CommandIntake } from './command-intake.ts';
 import { DiskReservations } from './disk-reservations.ts';
 import { EngineStoppedError } from './failure-report.ts';
 import { SourceCache } from './source-cache.ts';
-import { handleTask } from './task-handler.ts';
 import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-directory.ts';
 import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
 
 /**
- * Handles `transcode` commands, one in each slot, and `task` commands, one on each processor while a slot is free. Publishes the
- * result of each attempt and task. The plan of a long video goes to the control plane by HTTP.
+ * Handles `plan` commands, one in each slot, and `task` commands, one on each processor while a slot is free. Publishes the result of each
+ * task. Plans go to the control plane by HTTP.
  *
- * A command is acknowledged when its work has ended: the result was published and confirmed, the plan was stored, the work became
+ * A command is acknowledged when its work has ended: the result was published and confirmed, a plan with tasks was stored, the work became
  * obsolete, or there was nothing to claim. `leaveToOthers` handles one whose source does not fit on the disk.
  *
- * If this process ends earlier, the broker redelivers the command. It cannot claim the same work again while the lease is valid
- * (a `task` command claims another task, if one waits). When the lease has expired, the control plane starts the next attempt, or
- * the next try of the task. Only the holder of the lease can finish it.
+ * If this process ends earlier, the broker redelivers the command. It cannot claim the same task again while the lease is valid (it may
+ * claim another task, if one waits). When the lease has expired, the control plane starts the next try. Only the holder of the lease can
+ * finish it.
  */
 export class TranscodeWorker {
   readonly #deps: WorkerDependencies;
@@ -70,25 +71,32 @@ export class TranscodeWorker {
     };
     this.#parts = parts;
     const hasDiskSpace = async () => (await disk.hasDiskSpace()) && (await headroomBytes(objects)) >= 0;
+    const handle = (
+      type: CommandType,
+      within: (work: () => Promise<void>) => Promise<void>,
+    ): MessageHandler => {
+      return (message, delivery) => {
+        if (message.type !== type) throw unexpected(message);
+        this.#stopping.signal.throwIfAborted();
+        return within(() => handleCommand(type, message.data, delivery, parts));
+      };
+    };
+    const common = { bus, logger, hasDiskSpace };
     const tasks = new CommandIntake({
-      ...{ bus, logger, hasDiskSpace, queue: 'engine.tasks', slots: slots * threads },
+      ...common,
+      queue: queueFor('task'),
+      slots: slots * threads,
       hasPriorityWork: () => this.#busy >= slots,
-      handle: (message, { redelivered }) => {
-        if (message.type !== 'task') throw unexpected(message);
-        this.#stopping.signal.throwIfAborted();
-        return handleTask(message.data, { redelivered }, parts);
-      },
+      handle: handle('task', (work) => metrics.inTask(work)),
     });
-    const attempts = new CommandIntake({
-      ...{ bus, logger, hasDiskSpace, queue: 'engine.commands', slots },
+    const plans = new CommandIntake({
+      ...common,
+      queue: queueFor('plan'),
+      slots,
       hasPriorityWork: () => false,
-      handle: (message, { redelivered }) => {
-        if (message.type !== 'transcode') throw unexpected(message);
-        this.#stopping.signal.throwIfAborted();
-        return this.#inSlot(tasks, () => handleAttempt(message.data, { redelivered }, parts));
-      },
+      handle: handle('plan', (work) => this.#inSlot(tasks, work)),
     });
-    this.#intakes = [tasks, attempts];
+    this.#intakes = [tasks, plans];
     for (const intake of this.#intakes) await intake.start();
   }
 
@@ -97,7 +105,7 @@ export class TranscodeWorker {
     return this.#parts?.tools.version ?? null;
   }
 
-  /** Stops all running jobs; their attempts and tasks are handed back. Takes a few seconds, or longer if the broker is unavailable. */
+  /** Stops all running jobs; their tasks are handed back. Takes a few seconds, or longer if the broker is unavailable. */
   async stop(): Promise<void> {
     this.#stopping.abort(new EngineStoppedError('The engine is stopping'));
     await Promise.all(this.#intakes.map((intake) => intake.stop()));

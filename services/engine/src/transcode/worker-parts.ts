@@ -4,14 +4,14 @@ import type { Logger } from '@framelane/service-kit/logger';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
-import type { AttemptClient } from './attempt-client.ts';
 import type { DiskReservations } from './disk-reservations.ts';
 import type { SourceCache } from './source-cache.ts';
+import type { TaskClient } from './task-client.ts';
 
 export type WorkerDependencies = {
   bus: MessageBus;
   objects: ObjectStore;
-  controlPlane: AttemptClient;
+  controlPlane: TaskClient;
   logger: Logger;
   metrics: EngineMetrics;
   settings: TranscodeSettings;

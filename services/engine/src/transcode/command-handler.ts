@@ -1,0 +1,184 @@
+import type { ClaimedPlanning, ClaimedTask, ClaimTaskResponse } from '@framelane/contracts/internal-api';
+import {
+  type CommandType,
+  createMessage,
+  type MessageData,
+  type TaskTry,
+} from '@framelane/contracts/messages';
+import type { RenditionName } from '@framelane/contracts/renditions';
+import { PLAN_VERSION, type StartedRenditions, type TaskResult } from '@framelane/contracts/transcode-plan';
+import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
+import { InvalidSegmentError } from '../output/segment-info.ts';
+import { toNumber } from '../source/frame-rate.ts';
+import type { Reservation } from './disk-reservations.ts';
+import { reportFailure } from './failure-report.ts';
+import { leaveToOthers } from './insufficient-disk-space.ts';
+import { diskNeed, type JobSource, type TranscodeJobContext, withSource } from './job-source.ts';
+import { type PlanningJob, runPlanning } from './planning-job.ts';
+import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
+import type { TaskOutput } from './stored-run.ts';
+import { runTask } from './task-job.ts';
+import { WorkLease, WorkObsoleteError } from './work-lease.ts';
+import type { WorkerParts } from './worker-parts.ts';
+
+type Command = MessageData<CommandType>;
+
+/** Handles a command: claims a task of the video, runs it, and publishes the result. */
+export async function handleCommand(
+  type: CommandType,
+  command: Command,
+  { redelivered }: { redelivered: boolean },
+  worker: WorkerParts,
+): Promise<void> {
+  const { videoId, sourceBytes, waitingSince } = command;
+  const { controlPlane, sources, logger, stopping } = worker;
+  // The engine keeps a source that it has fetched for other tasks of the video.
+  const releaseSource = sources.hold(videoId);
+  let reservation: Reservation | null = null;
+  try {
+    // Reserves for the whole source: only the claim shows which part the task needs.
+    reservation = await worker.disk.reserve(diskNeed(command, sources));
+    if (!reservation) {
+      const waitedSeconds = (Date.now() - Date.parse(waitingSince)) / 1000;
+      logger.warn('work.insufficient_disk_space', { videoId, command: type, sourceBytes, waitedSeconds });
+      leaveToOthers(type, redelivered, worker);
+      return;
+    }
+    const claim = await claimWhenAvailable(
+      (claimId) => controlPlane.claimTask({ videoId, command: type, planVersion: PLAN_VERSION, claimId }),
+      { videoId, logger, signal: stopping },
+    );
+    if (claim) await runTry(command, claim, reservation, worker);
+  } finally {
+    reservation?.release();
+    releaseSource();
+  }
+}
+
+async function runTry(
+  command: Command,
+  claim: ClaimTaskResponse,
+  disk: Reservation,
+  worker: WorkerParts,
+): Promise<void> {
+  const { logger, bus, controlPlane, stopping } = worker;
+  const { attempt, task, try: tryNumber, work, leaseSeconds } = claim;
+  const taskTry = { videoId: command.videoId, attempt, task, try: tryNumber };
+  const facts = { ...taskTry, kind: work.kind };
+  const startedAt = Date.now();
+  const startedRenditions: StartedRenditions = {};
+  const report = (fraction: number) =>
+    bus.publish(createMessage('task.progress', { ...taskTry, fraction, startedRenditions }));
+  const isCurrent = () => controlPlane.isTaskCurrent(taskTry);
+  const lease = new WorkLease({ leaseSeconds, facts, report, isCurrent }, logger);
+  // The first report says that this engine has received the claim.
+  lease.reportSoon();
+  const output: TaskOutput = {
+    facts: taskTry,
+    contentKey: Buffer.from(claim.contentKey, 'base64'),
+    prefix: outputPrefix({ ...command, attempt, folder: taskFolder(task, tryNumber) }),
+    onRenditionStarted: (rendition: RenditionName, codecs: string) => {
+      startedRenditions[rendition] = codecs;
+      lease.reportSoon();
+    },
+  };
+  const context = {
+    ...worker,
+    disk,
+    signal: AbortSignal.any([stopping, lease.signal]),
+    onProgress: (fraction: number) => lease.progress(fraction),
+  };
+  logger.info('task.started', { ...facts, bytes: claim.sourceBytes });
+  let result: TaskResult | undefined;
+  try {
+    result =
+      'plan' in claim
+        ? await runClaimedTask(claim, output, context)
+        : await runClaimedPlanning(claim, output, context, worker);
+  } catch (error) {
+    lease.stop();
+    await removeStored(output.prefix, facts, worker);
+    await fail(taskTry, claim, error, worker);
+    return;
+  }
+  lease.stop();
+  logger.info('task.finished', { ...facts, seconds: (Date.now() - startedAt) / 1000 });
+  // Without a result, the plan is stored and engines claim its tasks.
+  if (result === undefined) return;
+  await publishResult(createMessage('task.completed', { ...taskTry, result }), bus);
+  if ('plan' in claim) worker.metrics.taskCompleted(mediaSeconds(claim));
+}
+
+/** Seconds of video that count for a task. To count each second once, a passthrough counts only if the video has no pieces. */
+function mediaSeconds({ work, plan: { encode } }: ClaimedTask): number {
+  if (work.kind === 'piece') return work.frames / toNumber(encode.frameRate);
+  return work.kind === 'passthrough' && encode.rungs.length === 1 ? encode.duration : 0;
+}
+
+function runClaimedTask(
+  { sourceKey, sourceBytes, plan, work }: ClaimedTask,
+  output: TaskOutput,
+  context: TranscodeJobContext,
+): Promise<TaskResult> {
+  const { videoId } = output.facts;
+  const parts = work.kind === 'piece' ? work.bytes : undefined;
+  const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true, parts };
+  return withSource(source, context, (directory) =>
+    context.metrics.inStage('encode', () => runTask({ plan, work, output }, directory, context)),
+  );
+}
+
+/** Resolves with undefined if the plan has tasks. */
+async function runClaimedPlanning(
+  { sourceKey, sourceBytes, work }: ClaimedPlanning,
+  output: TaskOutput,
+  context: TranscodeJobContext,
+  { controlPlane, logger, metrics }: WorkerParts,
+): Promise<TaskResult | undefined> {
+  const { videoId } = output.facts;
+  const { hashSource, pieceSeconds } = work;
+  const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource, isShared: false };
+  const storePlan: PlanningJob['storePlan'] = async (plan, sourceSha256) => {
+    const request = { ...output.facts, plan, ...(sourceSha256 !== undefined && { sourceSha256 }) };
+    const { signal } = context;
+    const isStored = await claimWhenAvailable(() => controlPlane.storePlan(request), {
+      videoId,
+      logger,
+      signal,
+    });
+    if (!isStored) throw new WorkObsoleteError('The try ended before its plan was stored');
+  };
+  const { plan, result } = await runPlanning({ source, pieceSeconds, output, storePlan }, context);
+  if (result !== undefined) metrics.transcodeCompleted(plan.encode.duration);
+  return result;
+}
+
+/** Publishes the failure of a try, unless it is obsolete. */
+async function fail(
+  taskTry: TaskTry,
+  claim: ClaimTaskResponse,
+  error: unknown,
+  { bus, logger, metrics, sources }: WorkerParts,
+): Promise<void> {
+  const isPlanning = !('plan' in claim);
+  const facts = { ...taskTry, kind: claim.work.kind };
+  if (error instanceof WorkObsoleteError) {
+    if (isPlanning) metrics.transcodeAbandoned();
+    logger.info('task.abandoned', facts);
+    await sources.remove(taskTry.videoId);
+    return;
+  }
+  const report = reportFailure(error);
+  const { code, message } = report.outcome;
+  // Another try of a task would produce the same segments, which do not match the plan. The next attempt transcodes the video as a whole.
+  const isUnplanned = !isPlanning && error instanceof InvalidSegmentError;
+  const retryable = report.outcome.retryable && !isUnplanned;
+  if (isPlanning) metrics.transcodeFailed(code);
+  logger.log(isUnplanned ? 'warn' : report.level, 'task.failed', {
+    ...facts,
+    code,
+    retryable,
+    ...report.facts,
+  });
+  await publishResult(createMessage('task.failed', { ...taskTry, code, message, retryable }), bus);
+}

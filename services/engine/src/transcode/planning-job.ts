@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import type { TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
+import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { parameterSetsChange } from '../source/parameter-sets.ts';
+import type { ProbedSource } from '../source/probe.ts';
+import { storageFailure } from '../transcode-failure.ts';
+import { type JobSource, probeSource, type TranscodeJobContext, withSource } from './job-source.ts';
+import { nextPlan, type PlannedSource } from './next-plan.ts';
+import { planVideo } from './plan-job.ts';
+import type { TaskOutput } from './stored-run.ts';
+import { readTextTracks } from './text-tracks.ts';
+import { runWhole } from './whole-job.ts';
+import { removeTree } from './work-directory.ts';
+
+/** A try of the first task of an attempt. */
+export type PlanningJob = {
+  source: JobSource;
+  /** Seconds of a piece of a long video; null if the video must not be cut. */
+  pieceSeconds: number | null;
+  output: TaskOutput;
+  /** Hands a plan to the control plane, in place of an earlier one. Rejects if the try is obsolete. The hash is that of the source. */
+  storePlan: (plan: TranscodePlan, sourceSha256: string | undefined) => Promise<void>;
+};
+
+/**
+ * Plans a video, and makes all its outputs if the plan has no tasks. Resolves with the result; undefined if the plan has tasks. Runs in a
+ * directory of its own, which it removes. Throws a TranscodeFailure, or the signal's reason when aborted. After a failure, stored objects
+ * remain; the caller removes them.
+ */
+export async function runPlanning(
+  job: PlanningJob,
+  context: TranscodeJobContext,
+): Promise<{ plan: TranscodePlan; result: TaskResult | undefined }> {
+  return withSource(job.source, context, async (directory, sourceSha256) => {
+    const { metrics, settings } = context;
+    const { planned, texts } = await metrics.inStage('probe', async () => {
+      const { source, texts } = await readTextTracks(
+        await probeSource(directory, context),
+        directory,
+        context,
+      );
+      return { planned: await planSource(source, settings, directory, context), texts };
+    });
+    const store = async (next: PlannedSource) => {
+      const captions = { directory, logger: context.logger };
+      const plan = await planVideo(next, texts, settings, job.pieceSeconds, captions);
+      if (plan.tasks.length > 0) await context.sources.keep(job.source, join(directory, SOURCE_PATH));
+      await job.storePlan(plan, sourceSha256);
+      return plan;
+    };
+    const plan = await store(planned);
+    if (plan.tasks.length > 0) return { plan, result: undefined };
+    return metrics.inStage('encode', () => transcode(job, { planned, plan }, store, directory, context));
+  });
+}
+
+/** The first plan. Reads the parameter sets only if everything else allows passthrough: then ffmpeg reads the file once more. */
+async function planSource(
+  source: ProbedSource,
+  settings: PlanSettings,
+  directory: string,
+  { tools, settings: { limits }, signal }: TranscodeJobContext,
+): Promise<PlannedSource> {
+  const plan = planEncoding(source, { allowPassthrough: true, ...settings });
+  if (!plan.videoPassthrough) return { source, plan };
+  const options = { program: tools.lightFfmpeg, cwd: directory, signal, limits };
+  if (!(await parameterSetsChange(plan.videoIndex, options))) return { source, plan };
+  const changing = { ...source, gops: 'parameter_sets' } as const;
+  return { source: changing, plan: planEncoding(changing, { allowPassthrough: true, ...settings }) };
+}
+
+/** Makes all outputs with the first plan, and with the next one if that fails because of the source. */
+async function transcode(
+  { output }: PlanningJob,
+  first: { planned: PlannedSource; plan: TranscodePlan },
+  store: (next: PlannedSource) => Promise<TranscodePlan>,
+  directory: string,
+  context: TranscodeJobContext,
+): Promise<{ plan: TranscodePlan; result: TaskResult }> {
+  const { logger, settings } = context;
+  let { planned, plan } = first;
+  for (;;) {
+    const { rungs, audio, videoPassthrough, obstacles } = planned.plan;
+    logger.info('transcode.planned', {
+      ...output.facts,
+      renditions: rungs.length,
+      audioRenditions: audio.length,
+      videoPassthrough,
+      obstacles,
+    });
+    try {
+      return { plan, result: await runWhole(output, plan, directory, context) };
+    } catch (error) {
+      const next = nextPlan(planned, error, settings);
+      if (!next) throw error;
+      logger.warn(next.log, { ...output.facts, error });
+      await removeTree(join(directory, OUTPUT_FOLDER));
+      await context.objects.deletePrefix(output.prefix).catch((cause: unknown) => {
+        throw storageFailure(cause);
+      });
+      planned = next;
+      plan = await store(next);
+    }
+  }
+}
