@@ -190,7 +190,7 @@ export class TasksService {
     const videoId = video.id;
     if (claimId !== undefined && (await hasClaimedTask(trx, videoId, claimId))) {
       const repeated = await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds });
-      return { claimed: repeated && (await this.#describe(video, repeated, video.content_key)) };
+      return { claimed: repeated && this.#describe(video, repeated, await this.#openKey(video)) };
     }
     if (command === 'task' && workspaceMaxTasks !== undefined) {
       if (!(await mayClaim(trx, video.workspace_id, workspaceMaxTasks))) {
@@ -201,33 +201,37 @@ export class TasksService {
     const task = await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
     if (task !== undefined) {
       await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
-      const sealedKey = task.plan === null ? await this.#start(trx, video) : video.content_key;
-      return { claimed: await this.#describe(video, task, sealedKey) };
+      const key = task.plan === null ? await this.#start(trx, video) : await this.#openKey(video);
+      return { claimed: this.#describe(video, task, key) };
     }
     if (!(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
     return { report: await this.#attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }
 
-  /** Starts the open attempt with a new content key. Resolves with the sealed key. */
-  async #start(trx: Database, { id: videoId, attempt }: VideoRow): Promise<string> {
-    const sealedKey = await this.#settings.contentKeys.seal(newContentKey());
-    await startAttempt(trx, { videoId, attempt }, sealedKey);
-    return sealedKey;
+  /** Starts the open attempt with a new content key. Opens no sealed one: if it did not open, the video could not be transcoded. */
+  async #start(trx: Database, { id: videoId, attempt }: VideoRow): Promise<Buffer> {
+    const contentKey = newContentKey();
+    await startAttempt(trx, { videoId, attempt }, await this.#settings.contentKeys.seal(contentKey));
+    return contentKey;
+  }
+
+  async #openKey({ id, content_key: sealedKey }: VideoRow): Promise<Buffer> {
+    if (sealedKey === null) throw new Error(`Video ${id} has no content key`);
+    return openContentKey(sealedKey, this.#settings.contentKeys);
   }
 
   /** What the engine must know of a try that it has claimed. */
-  async #describe(
-    video: VideoRow,
-    { plan, work, ...claimed }: ClaimedTry,
-    sealedKey: string | null,
-  ): Promise<ClaimTaskResponse> {
+  #describe(video: VideoRow, { plan, work, ...claimed }: ClaimedTry, contentKey: Buffer): ClaimTaskResponse {
     const { source_key: sourceKey, size: sourceBytes } = video;
-    if (sealedKey === null || sourceKey === null || sourceBytes === null) {
-      throw new Error(`Video ${video.id} has no content key or no source`);
-    }
-    const { leaseSeconds, contentKeys, pieceSeconds } = this.#settings;
-    const contentKey = (await openContentKey(sealedKey, contentKeys)).toString('base64');
-    const common = { ...claimed, contentKey, sourceKey, sourceBytes, leaseSeconds };
+    if (sourceKey === null || sourceBytes === null) throw new Error(`Video ${video.id} has no source`);
+    const { leaseSeconds, pieceSeconds } = this.#settings;
+    const common = {
+      ...claimed,
+      contentKey: contentKey.toString('base64'),
+      sourceKey,
+      sourceBytes,
+      leaseSeconds,
+    };
     if (plan !== null && work !== null) return { ...common, plan, work };
     const hashSource = video.sha256 === null;
     return {
