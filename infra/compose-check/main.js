@@ -127,7 +127,7 @@ async function runChecks(stack, target, folder, signal) {
   await step('Every uploader has received videos, and every transcoder has transcoded some', async () => {
     for (const [service, event] of [
       ['uploader', 'upload.received'],
-      ['transcoder', 'transcode.completed'],
+      ['transcoder', 'task.finished'],
     ]) {
       const containers = await stack.containers(service);
       const counts = await Promise.all(containers.map(async (id) => (await stack.logged(id, event)).length));
@@ -160,7 +160,7 @@ async function runChecks(stack, target, folder, signal) {
     await stack.kill(transcoder);
     await customer.play(await customer.ready(id));
     const transcoders = await stack.containers('transcoder');
-    const logged = await Promise.all(transcoders.map((each) => stack.logged(each, 'transcode.completed')));
+    const logged = await Promise.all(transcoders.map((each) => stack.logged(each, 'task.finished')));
     const { attempt } = logged.flat().find(({ videoId }) => videoId === id);
     if (attempt < 2) throw new Error('The transcoder was killed too late');
   });

@@ -90,8 +90,7 @@ export async function readDatabase({
     `select count(*)::int as count from webhook_deliveries where status not in ('succeeded', 'failed')`,
   );
   const jobs = await postgres.query<{ job: string }>(
-    `select 'transcode-command' as job from videos where command_due_at is not null
-      union all select 'task' from tasks
+    `select 'task' as job from tasks
       union all select 'import' from imports where due_at is not null
       union all select 'object-purge' from object_purges order by 1`,
   );

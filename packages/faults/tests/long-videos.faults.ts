@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { taskNumber } from '@framelane/contracts/transcode-plan';
 import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
 import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
@@ -32,8 +33,9 @@ beforeAll(async () => {
 afterEach(() => cluster?.heal());
 afterAll(() => cluster?.stop());
 
+/** The lines of an event about tasks of the plan of a video, and about the video. */
 const linesOf = (event: string, videoId: string) =>
-  logged(cluster.services, event).filter((line) => line.videoId === videoId);
+  logged(cluster.services, event).filter((line) => line.videoId === videoId && line.kind !== 'plan');
 
 const ready = (videoId: string) => cluster.api.client.videos.waitUntilReady(videoId);
 
@@ -55,15 +57,16 @@ async function pauseAtPiece(videoId: string): Promise<ServiceProcess> {
   return engine;
 }
 
-/** The completed tasks, each as often as it was completed. */
+/** The completed tasks of a plan, each as often as it was completed. */
 const completedTasks = (videoId: string) =>
   linesOf('task.completed', videoId)
     .map(({ task }) => Number(task))
     .sort((a, b) => a - b);
 
+/** The number of tasks of the plan of a video. */
 async function tasksOf(videoId: string): Promise<number> {
   const [row] = await cluster.postgres.query<{ count: number }>(
-    'select count(*)::int as count from tasks where video_id = $1',
+    `select count(*)::int as count from tasks where video_id = $1 and kind <> 'plan'`,
     [videoId],
   );
   return row?.count ?? 0;
@@ -74,7 +77,7 @@ async function pauseAtFetch(): Promise<{ videoId: string; engine: ServiceProcess
   cluster.storage.inject('GetObject', 'hang');
   const videoId = await cluster.api.send(clips.encoded);
   const engine = await until(() =>
-    cluster.engines.find((each) => hasLogged([each], 'transcode.started', videoId)),
+    cluster.engines.find((each) => hasLogged([each], 'task.started', videoId)),
   );
   return { videoId, engine };
 }
@@ -95,7 +98,9 @@ test('a killed engine loses only the pieces in progress', async () => {
   await ready(videoId);
   await engine.start();
   expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
-  expect(completedTasks(videoId)).toEqual(Array.from({ length: count }, (_, number) => number));
+  expect(completedTasks(videoId)).toEqual(
+    Array.from({ length: count }, (_, position) => taskNumber(position)),
+  );
   // At most the tasks that the killed engine had started are started again.
   const again = linesOf('task.started', videoId).length - count;
   expect(again).toBeGreaterThan(0);
@@ -162,7 +167,7 @@ test('a task is tried again if its engine is killed between the last segment and
     cluster.postgres.query<{ number: number }>(
       `update tasks set due_at = $2, command_due_at = $2, command_claimed_until = null, command_published_at = null
        where video_id = $1 and number = $3 and lease_expires_at is null returning number`,
-      [videoId, due, count - 1],
+      [videoId, due, taskNumber(count - 1)],
     );
   expect(await setLastDue('infinity')).toHaveLength(1);
   endStorageFaults('stores segments');
@@ -170,7 +175,8 @@ test('a task is tried again if its engine is killed between the last segment and
 
   cluster.storage.inject('PutObject', 'hang');
   expect(await setLastDue('now')).toHaveLength(1);
-  const isLast = (line: Record<string, unknown>) => line.videoId === videoId && line.task === count - 1;
+  const isLast = (line: Record<string, unknown>) =>
+    line.videoId === videoId && line.task === taskNumber(count - 1);
   const engine = await until(() =>
     cluster.engines.find((each) => logged([each], 'transcode.ffmpeg_ended').some(isLast)),
   );
@@ -182,7 +188,9 @@ test('a task is tried again if its engine is killed between the last segment and
   cluster.heal();
   await engine.start();
   expect(linesOf('task.started', videoId)).toHaveLength(count + 1);
-  expect(completedTasks(videoId)).toEqual(Array.from({ length: count }, (_, number) => number));
+  expect(completedTasks(videoId)).toEqual(
+    Array.from({ length: count }, (_, position) => taskNumber(position)),
+  );
   expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
@@ -235,24 +243,22 @@ test('commands that the broker loses only delay a long video', async () => {
 
 test('a short video does not wait for the pieces of two long ones', async () => {
   const long = await Promise.all([cluster.api.send(clips.encoded), cluster.api.send(clips.encoded)]);
-  for (const videoId of long) await until(() => hasLogged(cluster.engines, 'task.started', videoId));
+  for (const videoId of long) await until(() => linesOf('task.started', videoId).length > 0);
   const short = await cluster.api.send(clips.short);
   await ready(short);
   const running = await Promise.all(long.map((videoId) => cluster.api.client.videos.get(videoId)));
   expect(running.map(({ status }) => status)).toEqual(['processing', 'processing']);
-  const engine = await until(() =>
-    cluster.engines.find((each) => hasLogged([each], 'transcode.completed', short)),
-  );
-  const timesOf = (event: string, videoIds: string[]) =>
+  const engine = await until(() => cluster.engines.find((each) => hasLogged([each], 'task.finished', short)));
+  const timesOf = (event: string, videoIds: string[], isPlan: boolean) =>
     logged([engine], event)
-      .filter(({ videoId }) => videoIds.includes(String(videoId)))
+      .filter(({ videoId, kind }) => videoIds.includes(String(videoId)) && (kind === 'plan') === isPlan)
       .map(({ timestamp }) => String(timestamp));
-  const [from = ''] = timesOf('transcode.started', [short]);
-  const [to = ''] = timesOf('transcode.completed', [short]);
+  const [from = ''] = timesOf('task.started', [short], true);
+  const [to = ''] = timesOf('task.finished', [short], true);
   // The tasks that ran when the short video began, and those that have begun until its end, are together no more than the
   // processors. So no task began in place of one that ended.
-  const begun = timesOf('task.started', long).filter((at) => at < to).length;
-  const ended = timesOf('task.finished', long).filter((at) => at <= from).length;
+  const begun = timesOf('task.started', long, false).filter((at) => at < to).length;
+  const ended = timesOf('task.finished', long, false).filter((at) => at <= from).length;
   expect(begun - ended).toBeLessThanOrEqual(availableParallelism());
   await Promise.all(long.map(ready));
   expect(await violationsAtRest(cluster)).toEqual([]);

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { upload } from '@framelane/client/node';
 import { newId } from '@framelane/contracts/ids';
-import { createMessage, type Message } from '@framelane/contracts/messages';
+import { COMMAND_TYPES, createMessage, type Message } from '@framelane/contracts/messages';
 import { EXCHANGE } from '@framelane/contracts/topology';
+import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
 import { formWith } from '@framelane/test-kit/multipart';
 import { type RabbitMqNode, startRabbitMq } from '@framelane/test-kit/rabbitmq-node';
 import type { TcpProxy } from '@framelane/test-kit/tcp-proxy';
@@ -61,17 +62,19 @@ function asSent(message: Message): { type: string; body: string } {
 test('duplicate, late and reordered messages change nothing', async () => {
   const videoId = await cluster.api.send(clips.short);
   const video = await cluster.api.client.videos.waitUntilReady(videoId);
+  const taskTry = { videoId, attempt: 1, task: PLANNING_TASK, try: 1 };
   const stale = [
-    createMessage('transcode', {
-      videoId,
-      workspaceId: video.workspaceId,
-      sourceBytes: 1,
-      waitingSince: new Date().toISOString(),
-    }),
-    createMessage('transcode.progress', { videoId, attempt: 1, fraction: 0.5 }),
-    createMessage('transcode.failed', {
-      videoId,
-      attempt: 1,
+    ...COMMAND_TYPES.map((type) =>
+      createMessage(type, {
+        videoId,
+        workspaceId: video.workspaceId,
+        sourceBytes: 1,
+        waitingSince: new Date().toISOString(),
+      }),
+    ),
+    createMessage('task.progress', { ...taskTry, fraction: 0.5 }),
+    createMessage('task.failed', {
+      ...taskTry,
       code: 'transcode_failed',
       message: 'Too late.',
       retryable: false,
@@ -97,7 +100,7 @@ test('duplicate, late and reordered messages change nothing', async () => {
 
 /** Messages from the engines about a video so far. */
 async function reportsOn(videoId: string): Promise<Message[]> {
-  return (await cluster.tap.messagesOn(videoId)).filter(({ type }) => type !== 'transcode');
+  return (await cluster.tap.messagesOn(videoId)).filter(({ type }) => type !== 'plan');
 }
 
 /** The message that an engine sends when the control plane did not respond to the registration of an upload. */
@@ -124,10 +127,10 @@ test('duplicate reports count once, and an early report is ignored', async () =>
   const video = await cluster.api.client.videos.waitUntilReady(first.videoId);
 
   const all = await reportsOn(first.videoId);
-  const completed = all.find(({ type }) => type === 'transcode.completed');
-  if (completed?.type !== 'transcode.completed') throw new Error('No transcode.completed message');
+  const completed = all.find(({ type }) => type === 'task.completed');
+  if (completed?.type !== 'task.completed') throw new Error('No task.completed message');
   await publish([...all, ...all.map((report) => ({ ...report, id: newId('msg') }))].map(asSent));
-  const early = createMessage('transcode.completed', { ...completed.data, videoId: second.videoId });
+  const early = createMessage('task.completed', { ...completed.data, videoId: second.videoId });
   await publish([asSent(early)]);
 
   expect(await violationsAtRest(cluster)).toEqual([]);
@@ -143,8 +146,8 @@ test('an unreadable message becomes a dead letter, is logged, and does not block
   await publish([
     { type: 'upload.completed', body: '{"id":"msg_broken"' },
     {
-      type: 'transcode.progress',
-      body: JSON.stringify({ id: 'msg_other', type: 'transcode.progress', version: 99 }),
+      type: 'task.progress',
+      body: JSON.stringify({ id: 'msg_other', type: 'task.progress', version: 99 }),
     },
   ]);
   const videoId = await cluster.api.send(clips.short);
@@ -158,23 +161,23 @@ test('an unreadable message becomes a dead letter, is logged, and does not block
 
 /** Uploads a video whose command the broker accepts and loses. */
 async function sendWithLostCommand(): Promise<string> {
-  await withChannel((channel) => channel.unbindQueue('engine.commands', EXCHANGE, 'transcode'));
+  await withChannel((channel) => channel.unbindQueue('engine.commands', EXCHANGE, 'plan'));
   const videoId = await cluster.api.send(clips.short);
   await until(async () => (await commandsFor(videoId)) === 1 && !(await isSending(videoId)));
-  await withChannel((channel) => channel.bindQueue('engine.commands', EXCHANGE, 'transcode'));
+  await withChannel((channel) => channel.bindQueue('engine.commands', EXCHANGE, 'plan'));
   expect(await statusOf(videoId)).toBe('processing');
   return videoId;
 }
 
 /** The number of commands sent for a video. */
 async function commandsFor(videoId: string): Promise<number> {
-  return (await cluster.tap.messagesOn(videoId)).filter(({ type }) => type === 'transcode').length;
+  return (await cluster.tap.messagesOn(videoId)).filter(({ type }) => type === 'plan').length;
 }
 
 /** Whether a control plane is sending the committed command. */
 async function isSending(videoId: string): Promise<boolean> {
   const claimed = await cluster.postgres.query(
-    'select from videos where id = $1 and command_claimed_until is not null',
+    'select from tasks where video_id = $1 and command_claimed_until is not null',
     [videoId],
   );
   return claimed.length > 0;
@@ -183,7 +186,7 @@ async function isSending(videoId: string): Promise<boolean> {
 /** Moves the command so far into the past that it counts as lost. */
 async function missCommand(videoId: string): Promise<void> {
   await cluster.postgres.query(
-    `update videos set command_published_at = command_published_at - interval '16 minutes' where id = $1`,
+    `update tasks set command_published_at = command_published_at - interval '16 minutes' where video_id = $1`,
     [videoId],
   );
 }
@@ -273,12 +276,12 @@ test.each(['memory', 'disk'] as const)('a broker short of %s delays work and los
 
 /** Seconds since the lease of the open attempt at a video expired. */
 async function secondsOverdue(videoId: string): Promise<number> {
-  const [attempt] = await cluster.postgres.query<{ seconds: number }>(
+  const [task] = await cluster.postgres.query<{ seconds: number }>(
     `select extract(epoch from now() - lease_expires_at)::float8 as seconds
-    from attempts where video_id = $1 and outcome is null`,
+    from tasks where video_id = $1`,
     [videoId],
   );
-  return attempt?.seconds ?? Number.NaN;
+  return task?.seconds ?? Number.NaN;
 }
 
 test('an engine keeps transcoding while the control planes are down', async () => {

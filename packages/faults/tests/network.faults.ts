@@ -65,7 +65,7 @@ describe('a single engine that is cut off', () => {
     const { videoId, engine } = await beginPausedTranscode(cluster, clips.medium);
 
     cluster.proxiesOf(engine).broker.cut();
-    await until(() => hasLogged([engine], 'transcode.abandoned', videoId));
+    await until(() => hasLogged([engine], 'task.abandoned', videoId));
     cluster.proxiesOf(engine).broker.heal();
 
     await cluster.api.client.videos.waitUntilReady(videoId);
@@ -140,11 +140,11 @@ test('a claim whose response is lost does not count as a failure', async () => {
   await held.sendUntil(1);
   await until(() => hasLogged(cluster.engines, 'work.claim_failed', ticket.videoId));
   cluster.proxies.internal.heal();
-  await cluster.api.client.videos.waitUntilReady(ticket.videoId);
-  const failed = await cluster.postgres.query('select from videos where id = $1 and failed_attempts > 0', [
-    ticket.videoId,
-  ]);
-  expect(failed).toEqual([]);
+  await until(async () => {
+    const failed = 'select from tasks where video_id = $1 and failed_tries > 0';
+    expect(await cluster.postgres.query(failed, [ticket.videoId])).toEqual([]);
+    return (await cluster.api.client.videos.get(ticket.videoId)).status === 'ready';
+  });
 });
 
 test.each(['cut', 'silence'] as const)(

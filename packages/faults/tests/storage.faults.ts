@@ -53,9 +53,9 @@ async function beginTranscode(): Promise<string> {
   return ticket.videoId;
 }
 
-/** Resolves when the present lease of the open attempt has expired, but a later one is valid. */
+/** Resolves when the present lease of the only task has expired, but a later one is valid. */
 async function untilFirstLeaseExpired(videoId: string): Promise<void> {
-  const open = 'from attempts where video_id = $1 and outcome is null';
+  const open = 'from tasks where video_id = $1';
   const [first] = await cluster.postgres.query<{ expiry: Date }>(
     `select lease_expires_at as expiry ${open}`,
     [videoId],

@@ -214,7 +214,7 @@ describe('a full disk', () => {
       await healthy.start();
       expect(await endOf(videoId)).toBe('ready');
       expect(await outcomesOf(cluster, videoId)).toEqual(['failed', 'completed']);
-      expect(JSON.stringify(logged([full], 'transcode.failed').at(-1))).toContain('ran out of disk space');
+      expect(JSON.stringify(logged([full], 'task.failed').at(-1))).toContain('ran out of disk space');
     });
   });
 

@@ -107,7 +107,7 @@ async function measure(processors: readonly number[], inOneRun = false): Promise
     [ids],
   );
   const shares = engines.map((engine) => {
-    const done = new Set(logged([engine], 'transcode.completed').map(({ videoId }) => videoId));
+    const done = new Set(logged([engine], 'task.finished').map(({ videoId }) => videoId));
     return attempts.filter(({ video_id }) => done.has(video_id));
   });
   if (!isLong && shares.some((share) => share.length === 0))
