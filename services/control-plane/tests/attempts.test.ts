@@ -3,11 +3,15 @@ import { ENGINE_STOPPED, type TranscodeFailureCode } from '@framelane/contracts/
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
 import { SealingKeys } from '@framelane/contracts/sealing';
+import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { firstTry } from './support/engine.ts';
+import { planOf, resultOfWhole, sampleManifest } from './support/manifest.ts';
+import { samplePlan } from './support/plan.ts';
 
 const contentKeySecret = Buffer.alloc(32, 7);
 /**
@@ -33,14 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 // Commands of earlier tests would fill the queue of the workspace.
-// Videos of earlier tests, whose leases expire, would fill the queue of the workspace with commands.
-beforeEach(() =>
-  sql`
-    update videos set command_due_at = null, command_claimed_until = null, command_published_at = null,
-      waiting_since = null, status = case status when 'processing' then 'failed' else status end,
-      error_code = case status when 'processing' then 'internal_error' else error_code end,
-      content_key = case status when 'processing' then null else content_key end`.execute(plane.db),
-);
+beforeEach(() => plane.db.deleteFrom('attempts').execute());
 
 async function processingVideo(): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket();
@@ -55,39 +52,39 @@ async function video(videoId: string) {
 /** Resolves once the engines have received `count` commands for the video. */
 function commandsFor(videoId: string, count: number): Promise<Message[]> {
   return until(async () => {
-    const found = commands.filter(({ type, data }) => type === 'transcode' && data.videoId === videoId);
+    const found = commands.filter(({ type, data }) => type === 'plan' && data.videoId === videoId);
     return found.length >= count && found;
   });
 }
 
 const tryClaim = (videoId: string, claimId?: string) =>
-  plane.engine.request(INTERNAL_PATHS.claimAttempt, { videoId, claimId });
+  plane.engine.request(INTERNAL_PATHS.claimTask, {
+    ...{ videoId, command: 'plan', planVersion: PLAN_VERSION, claimId },
+  });
 
 const fail = (
   videoId: string,
   attempt: number,
   code: TranscodeFailureCode | typeof ENGINE_STOPPED,
   retryable: boolean,
-) =>
-  plane.engine.report('transcode.failed', { videoId, attempt, code, message: 'What went wrong.', retryable });
+) => plane.engine.fail(videoId, attempt, { code, retryable });
 
 const isCurrent = async (videoId: string, attempt: number) =>
-  (await plane.engine.request(INTERNAL_PATHS.checkAttempt, { videoId, attempt })).body.current;
+  (await plane.engine.request(INTERNAL_PATHS.checkTask, firstTry(videoId, attempt))).body.current;
 
-/** When the lease of the open attempt expires, in milliseconds. */
+/** When the lease of the first task expires, in milliseconds. */
 async function leaseEnd(videoId: string): Promise<number> {
-  const open = plane.db.selectFrom('attempts').select('lease_expires_at').where('outcome', 'is', null);
-  const { lease_expires_at } = await open.where('video_id', '=', videoId).executeTakeFirstOrThrow();
-  return lease_expires_at.getTime();
+  const task = plane.db.selectFrom('tasks').select('lease_expires_at').where('video_id', '=', videoId);
+  return (await task.executeTakeFirstOrThrow()).lease_expires_at?.getTime() ?? 0;
 }
 
-const expireLease = (videoId: string) =>
+const setLease = (videoId: string, milliseconds: number) =>
   plane.db
-    .updateTable('attempts')
-    .set({ lease_expires_at: new Date(Date.now() - 1000) })
+    .updateTable('tasks')
+    .set({ lease_expires_at: new Date(Date.now() + milliseconds) })
     .where('video_id', '=', videoId)
-    .where('outcome', 'is', null)
     .execute();
+const expireLease = (videoId: string) => setLease(videoId, -1000);
 
 describe('claiming', () => {
   test('a completed upload leads to one command, and its video can be claimed once', async () => {
@@ -102,16 +99,13 @@ describe('claiming', () => {
     const responses = await Promise.all([1, 2, 3, 4].map(() => tryClaim(videoId)));
     const granted = responses.filter(({ status }) => status === 200);
     expect(granted).toHaveLength(1);
-    expect(granted[0]?.body).toMatchObject({
-      attempt: 1,
-      sourceBytes: 1_000_000,
-      hashSource: false,
-      severalAudioTracks: true,
-      pieceSeconds: expect.any(Number),
-      leaseSeconds: LEASE_SECONDS,
+    expect(granted[0]?.body).toEqual({
+      ...{ attempt: 1, task: 0, try: 1, contentKey: expect.any(String), leaseSeconds: LEASE_SECONDS },
+      ...{ sourceKey: expect.stringContaining(videoId), sourceBytes: 1_000_000 },
+      work: { kind: 'plan', hashSource: false, pieceSeconds: expect.any(Number) },
     });
     const refused = responses.filter(({ status }) => status === 409);
-    expect(refused.map(({ body }) => body.code)).toEqual(Array(3).fill('attempt_not_claimable'));
+    expect(refused.map(({ body }) => body.code)).toEqual(Array(3).fill('task_not_claimable'));
     const key = Buffer.from(String(granted[0]?.body.contentKey), 'base64');
     expect(key).toHaveLength(16);
     const { content_key } = await plane.db
@@ -135,7 +129,7 @@ describe('claiming', () => {
   test('the engine computes the hash of a source without one', async () => {
     const videoId = await processingVideo();
     await plane.db.updateTable('videos').set({ sha256: null }).where('id', '=', videoId).execute();
-    expect((await plane.engine.claim(videoId)).hashSource).toBe(true);
+    expect((await plane.engine.claim(videoId)).work.hashSource).toBe(true);
   });
 
   test.each(['uploading', 'ready', 'failed', 'deleted', 'unknown'])('409 while %s', async (status) => {
@@ -146,7 +140,7 @@ describe('claiming', () => {
     if (status === 'failed') await fail(videoId, 1, 'not_a_video', false);
     if (status === 'deleted') await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
     const response = await tryClaim(status === 'unknown' ? 'vid_unknown' : videoId);
-    expect([response.status, response.body.code]).toEqual([409, 'attempt_not_claimable']);
+    expect([response.status, response.body.code]).toEqual([409, 'task_not_claimable']);
   });
 });
 
@@ -167,11 +161,7 @@ describe('a claim with an id', () => {
     const [first, repeated] = await Promise.all([tryClaim(videoId, 'c1'), tryClaim(videoId, 'c1')]);
     expect(first).toMatchObject({ status: 200, body: { attempt: 1 } });
     expect(repeated).toEqual(first);
-    await plane.db
-      .updateTable('attempts')
-      .set({ lease_expires_at: new Date(Date.now() + 1) })
-      .where('video_id', '=', videoId)
-      .execute();
+    await setLease(videoId, 1);
     expect(await tryClaim(videoId, 'c1')).toEqual(first);
     expect(await leaseEnd(videoId)).toBeGreaterThan(Date.now() + 1000);
     expect((await tryClaim(videoId, 'c2')).status).toBe(409);
@@ -183,24 +173,119 @@ describe('a claim with an id', () => {
   test('that is late changes nothing: its engine works, or its attempt has ended', async () => {
     const videoId = await processingVideo();
     await tryClaim(videoId, 'c3');
-    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0 });
+    await plane.engine.progress(videoId, 1, 0);
     expect((await tryClaim(videoId, 'c3')).status).toBe(409);
     await fail(videoId, 1, ENGINE_STOPPED, true);
+    // The next attempt waits. Nobody waits for the response to this claim.
     expect((await tryClaim(videoId, 'c3')).status).toBe(409);
     expect(await tryClaim(videoId, 'c4')).toMatchObject({ status: 200, body: { attempt: 2 } });
   });
 });
 
-describe('results', () => {
-  test('progress is shown and never falls', async () => {
+describe('a plan without tasks', () => {
+  const store = (videoId: string, attempt: number, plan = planOf(sampleManifest())) =>
+    plane.engine.storePlan(videoId, attempt, plan);
+
+  /** A video whose first attempt has a plan. */
+  async function plannedVideo(): Promise<string> {
     const videoId = await processingVideo();
     await plane.engine.claim(videoId);
+    expect(await store(videoId, 1)).toBe(204);
+    return videoId;
+  }
+
+  test('lets its try go on with a new lease, and nobody else can claim the video', async () => {
+    const videoId = await processingVideo();
+    await tryClaim(videoId, 'c5');
+    await setLease(videoId, 1);
+    expect(await store(videoId, 1)).toBe(204);
+    expect(await leaseEnd(videoId)).toBeGreaterThan(Date.now() + 1000);
+    expect(await isCurrent(videoId, 1)).toBe(true);
+    for (const command of ['plan', 'task']) {
+      const request = { videoId, command, planVersion: PLAN_VERSION };
+      expect((await plane.engine.request(INTERNAL_PATHS.claimTask, request)).status).toBe(409);
+    }
+    // Its engine works, so nobody waits for the response to its claim.
+    expect((await tryClaim(videoId, 'c5')).status).toBe(409);
+  });
+
+  test('of a try that has ended is refused', async () => {
+    const videoId = await plannedVideo();
+    await fail(videoId, 1, 'storage_failed', true);
+    const { status, body } = await plane.engine.request(INTERNAL_PATHS.storePlan, {
+      ...firstTry(videoId, 1),
+      plan: planOf(sampleManifest()),
+    });
+    expect([status, body.code]).toEqual([409, 'plan_not_current']);
+    await plane.engine.claim(videoId);
+    expect(await store(videoId, 1)).toBe(409);
+    const attempts = plane.db.selectFrom('attempts').select('number').where('video_id', '=', videoId);
+    expect(await attempts.where('plan', 'is not', null).execute()).toEqual([]);
+    await plane.engine.complete(videoId, 2);
+    expect(await store(videoId, 2)).toBe(409);
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect(await store(videoId, 2)).toBe(409);
+  });
+
+  test('is stored again if its response was lost, and replaced by another plan of the same try', async () => {
+    const videoId = await plannedVideo();
+    expect(await store(videoId, 1)).toBe(204);
+    const { renditions, ...manifest } = sampleManifest();
+    const next = { ...manifest, renditions: renditions.slice(1) };
+    expect(await store(videoId, 1, planOf(next))).toBe(204);
+    await plane.engine.report('task.completed', { ...firstTry(videoId, 1), result: resultOfWhole(next) });
+    expect(await video(videoId)).toMatchObject({ status: 'ready', variants: ['480p'] });
+  });
+
+  test('is replaced by a plan with tasks: then the try ends, and engines claim the tasks', async () => {
+    const videoId = await plannedVideo();
+    await plane.engine.progress(videoId, 1, 0.5);
+    for (const _ of [1, 2]) expect(await store(videoId, 1, samplePlan())).toBe(204);
+    expect(await isCurrent(videoId, 1)).toBe(false);
+    const kinds = plane.db.selectFrom('tasks').select(['kind', 'frames']).where('video_id', '=', videoId);
+    const stored = await kinds.orderBy('number').execute();
+    expect(stored).toHaveLength(1 + samplePlan().tasks.length);
+    expect(stored[0]).toEqual({ kind: 'plan', frames: 0 });
+  });
+
+  test('shows progress, which never falls', async () => {
+    const videoId = await processingVideo();
+    await plane.engine.claim(videoId);
+    await plane.engine.progress(videoId, 1, 0.9);
+    // Before the plan is stored, nothing of the video is transcoded.
+    expect((await video(videoId)).progress).toBe(0);
+    await fail(videoId, 1, ENGINE_STOPPED, true);
+    await plane.engine.claim(videoId);
+    await store(videoId, 2);
     for (const fraction of [0.5, 0.25, 1]) {
-      await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction });
+      await plane.engine.progress(videoId, 2, fraction);
       expect((await video(videoId)).progress).toBe(fraction === 1 ? 99 : 49);
     }
   });
 
+  test('whose result is inconsistent fails the video, because another attempt would have the same result', async () => {
+    const videoId = await plannedVideo();
+    const { renditions, images } = resultOfWhole(sampleManifest());
+    const result = { renditions: renditions.slice(1), images };
+    await plane.engine.report('task.completed', { ...firstTry(videoId, 1), result });
+    expect(await video(videoId)).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
+    expect((await tryClaim(videoId)).status).toBe(409);
+  });
+
+  test('can come with the hash of the source, which becomes that of the video', async () => {
+    const videoId = await processingVideo();
+    await plane.db.updateTable('videos').set({ sha256: null }).where('id', '=', videoId).execute();
+    await plane.engine.claim(videoId);
+    const [plan, sourceSha256] = [planOf(sampleManifest()), 'cd'.repeat(32)];
+    const request = { ...firstTry(videoId, 1), plan, sourceSha256 };
+    expect((await plane.engine.request(INTERNAL_PATHS.storePlan, request)).status).toBe(204);
+    const result = resultOfWhole(sampleManifest());
+    await plane.engine.report('task.completed', { ...firstTry(videoId, 1), result });
+    expect((await video(videoId)).source.sha256).toBe(sourceSha256);
+  });
+});
+
+describe('results', () => {
   test('a completion is applied once; later results change nothing', async () => {
     const videoId = await processingVideo();
     await plane.engine.claim(videoId);
@@ -209,7 +294,7 @@ describe('results', () => {
     expect(ready.status).toBe('ready');
     await plane.engine.complete(videoId, 1);
     await fail(videoId, 1, 'transcode_failed', false);
-    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.1 });
+    await plane.engine.progress(videoId, 1, 0.1);
     expect(await video(videoId)).toEqual(ready);
   });
 
@@ -268,7 +353,7 @@ test('objects stored for a deleted video are purged when the engine reports them
   const purges = () =>
     sql`select from object_purges where due_at <= now()`.execute(plane.db).then(({ rows }) => rows.length);
   await until(async () => (await purges()) === 0);
-  const late = `hls/${plane.workspaceId}/${videoId}/a1/360p/0.ts`;
+  const late = `hls/${plane.workspaceId}/${videoId}/a1/t0.1/360p/0.ts`;
   await plane.objects.put(late, Buffer.from('x'), 'video/mp2t');
   await plane.engine.complete(videoId, 1);
   await until(async () => (await plane.objects.head(late)) === null);
@@ -282,7 +367,7 @@ test('the deletion of a video removes its attempts', async () => {
   expect(await attempts.execute()).toEqual([]);
 });
 
-describe('the lease of an attempt', () => {
+describe('the lease of a first task', () => {
   test('ends the attempt once it has expired, and the next command is published', async () => {
     const videoId = await processingVideo();
     await commandsFor(videoId, 1);
@@ -301,7 +386,7 @@ describe('the lease of an attempt', () => {
     const videoId = await processingVideo();
     await plane.engine.claim(videoId);
     const claimed = await leaseEnd(videoId);
-    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0 });
+    await plane.engine.progress(videoId, 1, 0);
     expect(await leaseEnd(videoId)).toBeGreaterThan(claimed);
     expect((await tryClaim(videoId)).status).toBe(409);
     expect(await isCurrent(videoId, 1)).toBe(true);
@@ -313,7 +398,7 @@ describe('the lease of an attempt', () => {
     await fail(videoId, 1, 'transcode_failed', true);
     await plane.engine.claim(videoId);
     const claimed = await leaseEnd(videoId);
-    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.5 });
+    await plane.engine.progress(videoId, 1, 0.5);
     expect(await leaseEnd(videoId)).toBe(claimed);
     expect((await video(videoId)).progress).toBe(0);
     expect([await isCurrent(videoId, 1), await isCurrent(videoId, 2)]).toEqual([false, true]);
@@ -326,12 +411,12 @@ describe('the lease of an attempt', () => {
       6,
       false,
     ],
-  ])('fails the video when it expires %s', async (_, attempts, isHeard) => {
+  ])('fails the video when it expires %s', async (_, attempts, hasReported) => {
     const videoId = await processingVideo();
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       await commandsFor(videoId, attempt);
       expect((await plane.engine.claim(videoId)).attempt).toBe(attempt);
-      if (isHeard) await plane.engine.report('transcode.progress', { videoId, attempt, fraction: 0 });
+      if (hasReported) await plane.engine.progress(videoId, attempt, 0);
       await expireLease(videoId);
     }
     const failed = await until(async () => {
@@ -349,9 +434,9 @@ describe('commands', () => {
     // An engine can receive a command before the control plane has recorded that it is published.
     await until(async () => {
       const { numUpdatedRows } = await plane.db
-        .updateTable('videos')
+        .updateTable('tasks')
         .set({ command_published_at: new Date(Date.now() - 3_600_000) })
-        .where('id', '=', videoId)
+        .where('video_id', '=', videoId)
         .where('command_due_at', 'is', null)
         .executeTakeFirst();
       return numUpdatedRows === 1n;
@@ -371,4 +456,15 @@ describe('commands', () => {
     expect((await plane.engine.claim(claimed)).attempt).toBe(2);
     expect((await plane.engine.claim(waiting)).attempt).toBe(1);
   });
+});
+
+test('a video at whose first task a machine stops again and again fails, although each start ends all tries', async () => {
+  const videoId = await processingVideo();
+  for (const attempt of [1, 2, 3]) {
+    expect((await plane.engine.claim(videoId)).attempt).toBe(attempt);
+    await plane.engine.progress(videoId, attempt, 0);
+    expect((await video(videoId)).status).toBe('processing');
+    await plane.startAnotherAsSingleNode();
+  }
+  expect(await video(videoId)).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
 });

@@ -14,10 +14,8 @@ const STEPS: MaintenanceStep[] = [
   'expire-imports',
   'remove-outdated-videos',
   'delete-due-sources',
-  'end-expired-attempts',
   'end-expired-tasks',
   'reissue-lost-commands',
-  'reissue-lost-task-commands',
 ];
 
 let plane: TestControlPlane;
@@ -31,9 +29,7 @@ async function orphanedObject(): Promise<{ videoId: string; isPurged: () => Prom
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
-  await plane.engine.report('transcode.failed', {
-    ...{ videoId, attempt, code: 'not_a_video', message: 'No video.', retryable: false },
-  });
+  await plane.engine.fail(videoId, attempt, { code: 'not_a_video', message: 'No video.' });
   await until(async () => (await purgeOf(videoId))?.pass === 2);
   const key = `hls/${plane.workspaceId}/${videoId}/a1/360p/0.ts`;
   await plane.objects.put(key, Buffer.from('x'), 'video/mp2t');
@@ -198,7 +194,7 @@ describe('the steps that find lost work', () => {
   });
 });
 
-describe('transcode commands', () => {
+describe('commands to plan videos', () => {
   const waiting = () => plane.bus.countWaiting('engine.commands');
 
   /** Creates videos whose commands wait in the queue, published that many minutes ago. */
@@ -212,9 +208,9 @@ describe('transcode commands', () => {
       // The queue has a command before the control plane has recorded that it is published.
       await until(async () => {
         const { numUpdatedRows } = await plane.db
-          .updateTable('videos')
-          .set({ command_published_at: sent, waiting_since: sent })
-          .where('id', '=', videoId)
+          .updateTable('tasks')
+          .set({ command_published_at: sent })
+          .where('video_id', '=', videoId)
           .where('command_due_at', 'is', null)
           .executeTakeFirst();
         return numUpdatedRows === 1n;
@@ -236,14 +232,21 @@ describe('transcode commands', () => {
     const [videoId] = await queued([1]);
     await sql`
       insert into videos (id, workspace_id, environment, status, title, filename, size, sha256, source_key,
-        uploaded_at, command_published_at, waiting_since)
+        uploaded_at, attempt)
       select 'vid_' || n, workspace_id, environment, status, title, filename, size, sha256, source_key,
-        uploaded_at, command_published_at, waiting_since
+        uploaded_at, attempt
       from videos, generate_series(1, 249) as n where id = ${videoId}`.execute(plane.db);
+    await sql`
+      insert into attempts (video_id, number, due_at)
+      select 'vid_' || n, number, due_at from attempts, generate_series(1, 249) as n`.execute(plane.db);
+    await sql`
+      insert into tasks (video_id, workspace_id, attempt, number, kind, frames, command_published_at)
+      select 'vid_' || n, workspace_id, attempt, number, kind, frames, command_published_at
+      from tasks, generate_series(1, 249) as n`.execute(plane.db);
     await plane.startAnotherAsSingleNode();
     // One was in the queue before.
     await until(async () => (await waiting()) === 1 + COMMANDS_IN_QUEUE);
-    const due = plane.db.selectFrom('videos').select('id').where('command_due_at', 'is not', null);
+    const due = plane.db.selectFrom('tasks').select('video_id').where('command_due_at', 'is not', null);
     await until(async () => (await due.execute()).length === 250 - COMMANDS_IN_QUEUE);
   });
 });

@@ -64,7 +64,7 @@ async function videoWithTracks(
   const { attempt } = await plane.engine.claim(videoId);
   await duringTranscode(videoId);
   const manifest = { ...sampleManifest(), captions, startTimestamp: 900_000 };
-  await plane.engine.report('transcode.completed', { videoId, attempt, manifest });
+  await plane.engine.complete(videoId, attempt, manifest);
   return videoId;
 }
 
@@ -337,13 +337,11 @@ describe('text tracks of the file', () => {
     const { sourceKey } = await plane.engine.upload(uploadToken);
     await plane.objects.put(sourceKey, Buffer.alloc(10), 'video/mp4');
     const { attempt } = await plane.engine.claim(videoId);
-    await plane.engine.report('transcode.failed', {
-      ...{ videoId, attempt, code: 'transcode_failed', message: 'No.', retryable: false },
-    });
+    await plane.engine.fail(videoId, attempt, { code: 'transcode_failed', message: 'No.' });
     await request(plane.url).post(`/v1/videos/${videoId}/retry`).set(plane.credentials).expect(202);
     const { attempt: second } = await plane.engine.claim(videoId);
     const manifest = { ...sampleManifest(), captions: [track('en', null), track('fr', null)] };
-    await plane.engine.report('transcode.completed', { videoId, attempt: second, manifest });
+    await plane.engine.complete(videoId, second, manifest);
     expect((await record(videoId)).captions).toMatchObject([
       { language: 'en', origin: 'api', cues: 2 },
       { language: 'fr', origin: 'file' },

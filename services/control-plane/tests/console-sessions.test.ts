@@ -636,16 +636,6 @@ describe('a session with several workspaces', () => {
     await plane.db.updateTable('videos').set({ workspace_id: other }).where('id', '=', videoId).execute();
     expect(await play(other)).toEqual([403, 'insufficient_permissions']);
   });
-
-  test('a session that an earlier version stored, with one environment, stays valid', async () => {
-    const old = await signIn(plane, { environment: 'test' });
-    const row = { environments: null };
-    await plane.db.updateTable('console_sessions').set(row).where('id', '=', old.id).execute();
-    expect((await current(old.headers)).body).toMatchObject({
-      environment: 'test',
-      workspaces: [{ id: plane.workspaceId, environments: ['test'] }],
-    });
-  });
 });
 
 describe('requests of other pages', () => {

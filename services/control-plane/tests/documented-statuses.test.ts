@@ -17,6 +17,7 @@ import {
   documentedResponses,
   withUnknownIds,
 } from './support/documented-responses.ts';
+import { FOLDER } from './support/manifest.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
 /** Gets every response that the contract documents. The test of a documented response fails if this file has no request for it. */
@@ -120,13 +121,7 @@ async function failedVideo(): Promise<string> {
   const { sourceKey } = await plane.engine.upload(uploadToken);
   await plane.objects.put(sourceKey, Buffer.alloc(1_000_000), 'video/mp4');
   const { attempt } = await plane.engine.claim(videoId);
-  await plane.engine.report('transcode.failed', {
-    videoId,
-    attempt,
-    code: 'transcode_failed',
-    message: 'It did not work.',
-    retryable: false,
-  });
+  await plane.engine.fail(videoId, attempt, { code: 'transcode_failed', message: 'It did not work.' });
   return `/videos/${videoId}`;
 }
 
@@ -144,7 +139,7 @@ async function embed(policy: 'public' | 'signed' = 'public'): Promise<string> {
 
 async function segment(): Promise<string> {
   const { videoId } = await plane.readyVideo();
-  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, '360p', 0);
+  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER }, '360p', 0);
   await plane.objects.put(key, Buffer.alloc(480_000), 'video/mp2t');
   return `/hls/${plane.workspaceId}/${videoId}/360p/0.ts`;
 }
@@ -152,7 +147,7 @@ async function segment(): Promise<string> {
 async function image(name: ImageName): Promise<Call> {
   const path = await stream();
   const videoId = path.slice(path.lastIndexOf('/') + 1);
-  const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, name);
+  const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER }, name);
   // The sizes in the sample manifest.
   await plane.objects.put(key, Buffer.alloc(name === 'poster.jpg' ? 40_000 : 60_000), 'image/jpeg');
   return { path: `${path}/${name}` };

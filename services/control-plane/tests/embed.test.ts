@@ -6,6 +6,7 @@ import request from 'supertest';
 import type { ControlPlaneConfig } from '../src/config.ts';
 import { playbackTokenKey, signPlaybackToken } from '../src/playback/playback-token.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { FOLDER } from './support/manifest.ts';
 
 let plane: TestControlPlane;
 let contentKeySecret: Uint8Array;
@@ -177,13 +178,7 @@ describe('a viewer learns', () => {
     expect((await state(videoId)).body).toEqual({ status: 'preparing', title: 'holiday', progress: 0 });
     await plane.engine.upload(uploadToken);
     const { attempt } = await plane.engine.claim(videoId);
-    await plane.engine.report('transcode.failed', {
-      videoId,
-      attempt,
-      code: 'not_a_video',
-      message: 'No.',
-      retryable: false,
-    });
+    await plane.engine.fail(videoId, attempt, { code: 'not_a_video', message: 'No.' });
     expect((await state(videoId)).body).toEqual({ status: 'failed', title: 'holiday', progress: 0 });
   });
 
@@ -245,7 +240,7 @@ describe('a viewer learns', () => {
 /** A ready video whose poster, by default of 640 × 360 pixels, is stored. */
 async function videoWithPoster(width = 640, height = 360): Promise<string> {
   const { videoId } = await plane.readyVideo();
-  const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, 'poster.jpg');
+  const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER }, 'poster.jpg');
   await plane.objects.put(key, jpegOf(width, height, 40_000), 'image/jpeg');
   return videoId;
 }

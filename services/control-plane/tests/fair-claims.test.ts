@@ -1,10 +1,10 @@
 import { newId } from '@framelane/contracts/ids';
+import { COMMAND_TYPES, type CommandType } from '@framelane/contracts/messages';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { claimDueCommands } from '../src/attempts/commands.store.ts';
 import type { Database } from '../src/db/database.ts';
 import { claimDueImport, doesOtherImportWait } from '../src/imports/imports.store.ts';
-import { claimDueTaskCommands } from '../src/tasks/task-commands.store.ts';
+import { claimDueCommands } from '../src/tasks/commands.store.ts';
 import { claimDueDeliveries } from '../src/webhooks/deliveries.store.ts';
 import { insertWorkspace } from './support/database.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
@@ -23,14 +23,49 @@ beforeEach(async () => {
   quiet = await insertWorkspace(db);
 });
 
-/** Inserts `count` processing videos of a workspace. Their numbers are the order in which they are due. */
-async function videos(workspaceId: string, count: number): Promise<void> {
+/** The time at which the nth row of a workspace is due. */
+const DUE = sql`now() - interval '1 hour' + n * interval '1 second'`;
+
+/** Inserts `count` processing videos of a workspace. Resolves with the beginning of their ids. */
+async function videos(workspaceId: string, count: number): Promise<string> {
+  const prefix = newId('vid');
   await sql`
-    insert into videos (id, workspace_id, environment, title, filename, status, uploaded_at, source_key, size, waiting_since, command_due_at)
-    select ${newId('vid')} || n, ${workspaceId}, 'live', 'Any', 'any.mp4', 'processing', now(), 'any', 1, now(),
-      now() - interval '1 hour' + n * interval '1 second'
+    insert into videos (id, workspace_id, environment, title, filename, status, uploaded_at, source_key, size)
+    select ${prefix} || n, ${workspaceId}, 'live', 'Any', 'any.mp4', 'processing', now(), 'any', 1
+    from generate_series(1, ${count}::int) n`.execute(db);
+  return prefix;
+}
+
+/** Inserts videos with a due command each: to plan them, or for the first task of their plans. */
+async function commands(type: CommandType, workspaceId: string, count: number): Promise<void> {
+  const prefix = await videos(workspaceId, count);
+  await sql`
+    insert into attempts (video_id, number, due_at)
+    select ${prefix} || n, 1, ${DUE} from generate_series(1, ${count}::int) n`.execute(db);
+  const [number, kind] = type === 'plan' ? [0, 'plan'] : [1, 'audio'];
+  await sql`
+    insert into tasks (video_id, workspace_id, attempt, number, kind, frames, command_due_at)
+    select ${prefix} || n, ${workspaceId}, 1, ${number}::int, ${kind}, 1, ${DUE}
     from generate_series(1, ${count}::int) n`.execute(db);
 }
+
+/** The slots for commands of a type. Those of the other type are due, too. */
+function slotsFor(type: CommandType): Slots {
+  return {
+    insert: async (workspaceId, count) => {
+      for (const each of COMMAND_TYPES) await commands(each, workspaceId, count);
+    },
+    claim: async (limit, on = db) =>
+      (await claimDueCommands(on, type, { ...LEASE, limit, perWorkspace: QUEUE })).map(
+        (claimed) => claimed.workspaceId,
+      ),
+  };
+}
+
+type Slots = {
+  insert: (workspaceId: string, count: number) => Promise<void>;
+  claim: (limit: number, on?: Database) => Promise<string[]>;
+};
 
 async function clear(): Promise<void> {
   for (const table of [
@@ -45,20 +80,14 @@ async function clear(): Promise<void> {
 }
 
 /** For each kind of slot: inserts due rows of a workspace, and claims some. Resolves with the workspaces of the claimed ones. */
-const KINDS: Record<
-  string,
-  {
-    insert: (workspaceId: string, count: number) => Promise<void>;
-    claim: (limit: number, on?: Database) => Promise<string[]>;
-  }
-> = {
+const KINDS: Record<string, Slots> = {
   imports: {
     insert: async (workspaceId, count) => {
-      await videos(workspaceId, count);
+      const prefix = await videos(workspaceId, count);
       await sql`
-        insert into imports (video_id, workspace, shown_url, request, deadline, due_at)
-        select id, workspace_id, 'any', 'sealed', now() + interval '1 day', command_due_at from videos
-        where workspace_id = ${workspaceId}`.execute(db);
+        insert into imports (video_id, workspace_id, shown_url, request, deadline, due_at)
+        select ${prefix} || n, ${workspaceId}, 'any', 'sealed', now() + interval '1 day', ${DUE}
+        from generate_series(1, ${count}::int) n`.execute(db);
     },
     claim: async (limit, on = db) => {
       const claims = await Promise.all(
@@ -67,28 +96,8 @@ const KINDS: Record<
       return workspacesOf(claims.flatMap((claimed) => claimed?.videoId ?? []));
     },
   },
-  'whole videos': {
-    insert: videos,
-    claim: async (limit, on = db) =>
-      (await claimDueCommands(on, { ...LEASE, limit, perWorkspace: QUEUE })).map(
-        (claimed) => claimed.workspaceId,
-      ),
-  },
-  tasks: {
-    insert: async (workspaceId, count) => {
-      await videos(workspaceId, count);
-      await sql`insert into attempts (video_id, number, lease_expires_at)
-        select id, 1, 'infinity' from videos where workspace_id = ${workspaceId}`.execute(db);
-      await sql`
-        insert into tasks (video_id, workspace, attempt, number, kind, frames, command_due_at)
-        select id, workspace_id, 1, 0, 'audio', 1, command_due_at from videos
-        where workspace_id = ${workspaceId}`.execute(db);
-    },
-    claim: async (limit, on = db) =>
-      (await claimDueTaskCommands(on, { ...LEASE, limit, perWorkspace: QUEUE })).map(
-        (claimed) => claimed.workspaceId,
-      ),
-  },
+  'commands to plan': slotsFor('plan'),
+  'commands for tasks': slotsFor('task'),
   'webhook deliveries': {
     // Each delivery has an endpoint of its own, as if all endpoints hung.
     insert: async (workspaceId, count) => {
@@ -103,7 +112,7 @@ const KINDS: Record<
         from generate_series(1, ${count}::int) n`.execute(db);
       await sql`
         insert into webhook_deliveries (id, endpoint_id, event_id, next_attempt_at)
-        select ${prefix} || n, ${prefix} || n, ${prefix}, now() - interval '1 hour' + n * interval '1 second'
+        select ${prefix} || n, ${prefix} || n, ${prefix}, ${DUE}
         from generate_series(1, ${count}::int) n`.execute(db);
     },
     claim: async (limit) => {
@@ -146,20 +155,35 @@ describe.each(Object.entries(KINDS))('slots for %s', (_, { insert, claim }) => {
 describe('the queue of commands', () => {
   beforeEach(clear);
 
-  test.each(['whole videos', 'tasks'])('holds few %s of one workspace', async (kind) => {
-    const { insert, claim } = KINDS[kind] as (typeof KINDS)[string];
+  const PUBLISHED = sql`command_due_at = null, command_claimed_until = null, command_published_at = now()`;
+  /** As if the claimed commands were published. */
+  const publishClaimed = () =>
+    sql`update tasks set ${PUBLISHED} where command_claimed_until is not null`.execute(db);
+
+  test.each(COMMAND_TYPES)('holds few of one workspace, of the type %s', async (type) => {
+    const { insert, claim } = slotsFor(type);
     await insert(busy, BUSY);
     expect(await claim(10)).toHaveLength(QUEUE);
-    // As if they were published.
-    const published = sql`command_due_at = null, command_claimed_until = null, command_published_at = now()`;
-    for (const table of ['videos', 'tasks'])
-      await sql`update ${sql.table(table)} set ${published} where command_claimed_until is not null`.execute(
-        db,
-      );
+    await publishClaimed();
     expect(await claim(10)).toEqual([]);
     await insert(quiet, 1);
     expect(await claim(10)).toEqual([quiet]);
   });
+
+  test.each([
+    ['plan', 'task'],
+    ['task', 'plan'],
+  ] as const)(
+    'is one for each type: those of the type %s do not delay those of the type %s',
+    async (full, type) => {
+      await slotsFor(full).insert(busy, BUSY);
+      expect(await slotsFor(full).claim(10)).toHaveLength(QUEUE);
+      expect(await slotsFor(type).claim(1)).toEqual([busy]);
+      await publishClaimed();
+      expect(await slotsFor(full).claim(10)).toEqual([]);
+      expect(await slotsFor(type).claim(10)).toHaveLength(QUEUE - 1);
+    },
+  );
 });
 
 describe('with many rows that are due at the same time', () => {
@@ -177,8 +201,8 @@ describe('with many rows that are due at the same time', () => {
 
   test.each([
     ['imports', 'imports', 'due_at'],
-    ['whole videos', 'videos', 'command_due_at'],
-    ['tasks', 'tasks', 'command_due_at'],
+    ['commands to plan', 'tasks', 'command_due_at'],
+    ['commands for tasks', 'tasks', 'command_due_at'],
   ])('a claim of %s reads few of them', async (kind, table, due) => {
     const { insert, claim } = KINDS[kind] as (typeof KINDS)[string];
     await insert(busy, ROWS);
@@ -204,7 +228,7 @@ test('an import waits for a slot also while a transaction has locked its row', a
   expect(await doesOtherImportWait(db, busy, 'ended')).toBe(false);
   await insert(quiet, 1);
   await db.transaction().execute(async (trx) => {
-    await sql`select from imports where workspace = ${quiet} for update`.execute(trx);
+    await sql`select from imports where workspace_id = ${quiet} for update`.execute(trx);
     expect(await doesOtherImportWait(db, busy, 'ended')).toBe(true);
   });
 });

@@ -150,7 +150,7 @@ describe('problems', () => {
 
 test('JSON that is not UTF-8 is refused by the internal API as well', async () => {
   const bytes = new Uint8Array(Buffer.from('{"videoId":"\xff"}', 'latin1'));
-  const { status, body } = await plane.engine.request(INTERNAL_PATHS.claimAttempt, bytes);
+  const { status, body } = await plane.engine.request(INTERNAL_PATHS.claimTask, bytes);
   expect([status, body.code]).toEqual([400, 'invalid_json']);
 });
 
@@ -241,7 +241,7 @@ describe('a client that sends its body byte by byte', () => {
     [
       'to the internal listener',
       () => plane.engine.internalUrl,
-      'POST /internal/v1/attempts/claim HTTP/1.1',
+      'POST /internal/v1/tasks/claim HTTP/1.1',
       401,
     ],
   ])('%s: gets its response and is disconnected', async (_, url, head, status) => {

@@ -95,12 +95,9 @@ class Workspace {
     const { sourceKey } = await plane.engine.upload(uploadToken);
     await plane.objects.put(sourceKey, Buffer.from('source'), 'video/mp4');
     const { attempt } = await plane.engine.claim(videoId);
-    await plane.engine.report('transcode.failed', {
-      videoId,
-      attempt,
+    await plane.engine.fail(videoId, attempt, {
       code: 'storage_failed',
       message: 'The storage was unavailable.',
-      retryable: false,
     });
     return videoId;
   }

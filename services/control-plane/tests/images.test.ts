@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { FOLDER } from './support/manifest.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -26,7 +27,10 @@ async function readyVideo(playbackPolicy: 'public' | 'signed'): Promise<string> 
   const { attempt } = await plane.engine.claim(videoId);
   await plane.engine.complete(videoId, attempt);
   for (const [name, image] of Object.entries(IMAGES)) {
-    const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt }, name as ImageName);
+    const key = imageKey(
+      { workspaceId: plane.workspaceId, videoId, attempt, folder: FOLDER },
+      name as ImageName,
+    );
     await plane.objects.put(key, image, 'image/jpeg');
   }
   return videoId;

@@ -22,9 +22,6 @@ afterEach(() => plane.stop());
 /** All control planes are down for longer than a lease; then one starts and runs its maintenance steps. */
 async function longAbsence(): Promise<{ maintain(): Promise<void> }> {
   await plane.stopFirst();
-  await sql`update attempts set lease_expires_at = now() - interval '1 hour' where outcome is null and plan is null`.execute(
-    plane.db,
-  );
   await sql`update tasks set lease_expires_at = now() - interval '1 hour' where lease_expires_at is not null`.execute(
     plane.db,
   );
@@ -32,7 +29,7 @@ async function longAbsence(): Promise<{ maintain(): Promise<void> }> {
     update upload_tickets set lease_expires_at = now() - interval '1 hour', expires_at = now() - interval '1 hour'
     where used_at is null`.execute(plane.db);
   const another = await plane.startAnother();
-  const maintain = () => another.maintain('expire-tickets', 'end-expired-attempts', 'end-expired-tasks');
+  const maintain = () => another.maintain('expire-tickets', 'end-expired-tasks');
   await maintain();
   return { maintain };
 }
@@ -40,9 +37,6 @@ async function longAbsence(): Promise<{ maintain(): Promise<void> }> {
 const statusOf = async (videoId: string) =>
   (await plane.db.selectFrom('videos').select('status').where('id', '=', videoId).executeTakeFirstOrThrow())
     .status;
-
-const openAttempts = async () =>
-  (await plane.db.selectFrom('attempts').select('number').where('outcome', 'is', null).execute()).length;
 
 const leasedTasks = async () =>
   (await plane.db.selectFrom('tasks').select('number').where('lease_expires_at', 'is not', null).execute())
@@ -53,23 +47,27 @@ async function claimTask(): Promise<void> {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
-  await plane.engine.request(INTERNAL_PATHS.planAttempt, { videoId, attempt, plan: samplePlan() });
-  await plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion: PLAN_VERSION });
+  await plane.engine.storePlan(videoId, attempt, samplePlan());
+  await plane.engine.request(INTERNAL_PATHS.claimTask, {
+    videoId,
+    command: 'task',
+    planVersion: PLAN_VERSION,
+  });
 }
 
-test('an attempt of a live engine is not ended during the grace', async () => {
+test('the planning of a live engine is not ended during the grace', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
 
   await longAbsence();
 
-  expect(await openAttempts()).toBe(1);
+  expect(await leasedTasks()).toBe(1);
   await plane.engine.complete(videoId, attempt);
   expect(await statusOf(videoId)).toBe('ready');
 });
 
-test('a task of a live engine is not ended during the grace', async () => {
+test('a task of a plan is not ended during the grace, if its engine lives', async () => {
   await claimTask();
 
   await longAbsence();
@@ -91,20 +89,18 @@ test('the ticket of a transfer in progress does not expire during the grace', as
 });
 
 test('leases that are not renewed during the grace expire after it', async () => {
-  const attempted = await plane.ticket();
-  await plane.engine.upload(attempted.uploadToken);
-  await plane.engine.claim(attempted.videoId);
+  const planned = await plane.ticket();
+  await plane.engine.upload(planned.uploadToken);
+  await plane.engine.claim(planned.videoId);
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.redeem(uploadToken);
   await claimTask();
 
   const { maintain } = await longAbsence();
 
-  // The lease of the attempt with a plan does not expire.
-  expect([await openAttempts(), await leasedTasks()]).toEqual([2, 1]);
+  expect(await leasedTasks()).toBe(2);
   await until(async () => {
     await maintain();
-    const ended = (await openAttempts()) === 1 && (await leasedTasks()) === 0;
-    return ended && (await statusOf(videoId)) === 'failed';
+    return (await leasedTasks()) === 0 && (await statusOf(videoId)) === 'failed';
   });
 });

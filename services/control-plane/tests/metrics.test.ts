@@ -6,6 +6,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { FOLDER } from './support/manifest.ts';
 import { type Respond, TestEndpoint } from './support/test-endpoint.ts';
 import { deleteVideo, localWebhooks, WebhookClient } from './support/webhooks.ts';
 
@@ -163,8 +164,7 @@ describe('videos', () => {
     expect(await counted(before)).toEqual({ framelane_uploads_completed_total: 1 });
 
     const first = await plane.engine.claim(videoId);
-    const failure = { videoId, attempt: first.attempt, message: 'Stopped.' };
-    await plane.engine.report('transcode.failed', { ...failure, code: 'engine_stopped', retryable: true });
+    await plane.engine.fail(videoId, first.attempt, { code: 'engine_stopped', retryable: true });
     const second = await plane.engine.claim(videoId);
     await sql`update videos set uploaded_at = now() - interval '1000 s' where id = ${videoId}`.execute(
       plane.db,
@@ -191,9 +191,7 @@ describe('videos', () => {
     await plane.engine.upload(uploadToken);
     const { attempt } = await plane.engine.claim(videoId);
     const before = await scrape();
-    await plane.engine.report('transcode.failed', {
-      ...{ videoId, attempt, code: 'not_a_video', message: 'No video.', retryable: false },
-    });
+    await plane.engine.fail(videoId, attempt, { code: 'not_a_video', message: 'No video.' });
     expect(await counted(before)).toEqual({
       'framelane_transcode_attempts_total{outcome="failed"}': 1,
       'framelane_videos_finished_total{outcome="failed",code="not_a_video"}': 1,
@@ -207,9 +205,9 @@ describe('videos', () => {
     await plane.engine.claim(silent);
     const before = await scrape();
     await sql`update upload_tickets set expires_at = now() where video_id = ${unused}`.execute(plane.db);
-    await sql`update attempts set lease_expires_at = now() where video_id = ${silent}`.execute(plane.db);
+    await sql`update tasks set lease_expires_at = now() where video_id = ${silent}`.execute(plane.db);
     await until(async () => {
-      await plane.maintain('expire-tickets', 'end-expired-attempts');
+      await plane.maintain('expire-tickets', 'end-expired-tasks');
       return Object.keys(await counted(before)).length === 2;
     });
     expect(await counted(before)).toEqual({
@@ -221,7 +219,7 @@ describe('videos', () => {
   test('responses to players', async () => {
     const { videoId } = await plane.readyVideo();
     const { workspaceId } = plane;
-    const segment = segmentKey({ workspaceId, videoId, attempt: 1 }, '360p', 0);
+    const segment = segmentKey({ workspaceId, videoId, attempt: 1, folder: FOLDER }, '360p', 0);
     await plane.objects.put(segment, randomBytes(480_000), 'video/mp2t');
     const before = await scrape();
     const hls = `/v1/hls/${workspaceId}/${videoId}`;
@@ -269,14 +267,18 @@ describe('queues', () => {
     for (const { uploadToken } of [waiting, running]) await plane.engine.upload(uploadToken);
     await plane.engine.claim(running.videoId);
     await sql`
-      update videos set waiting_since = now() - interval '1000 s', command_published_at = now() - interval '1000 s'
-      where id = ${waiting.videoId}`.execute(plane.db);
+      update attempts set due_at = now() - interval '1000 s' where video_id = ${waiting.videoId}`.execute(
+      plane.db,
+    );
+    await sql`
+      update tasks set command_published_at = now() - interval '1000 s', command_due_at = null
+      where video_id = ${waiting.videoId}`.execute(plane.db);
     await sql`update attempts set started_at = now() - interval '50 s' where video_id = ${running.videoId}`.execute(
       plane.db,
     );
     await plane.maintain('reissue-lost-commands');
     await until(async () => {
-      const { command_published_at } = await videoRow(waiting.videoId);
+      const { command_published_at } = await planningOf(waiting.videoId);
       return command_published_at !== null && Date.now() - command_published_at.getTime() < 60_000;
     });
     const { series } = await scrape();
@@ -286,8 +288,8 @@ describe('queues', () => {
     expectAge(series.get(`${queue}_oldest_age_seconds{state="running"}`), 50);
   });
 
-  function videoRow(videoId: string) {
-    return plane.db.selectFrom('videos').selectAll().where('id', '=', videoId).executeTakeFirstOrThrow();
+  function planningOf(videoId: string) {
+    return plane.db.selectFrom('tasks').selectAll().where('video_id', '=', videoId).executeTakeFirstOrThrow();
   }
 
   test('of background work that is due', async () => {
@@ -306,7 +308,7 @@ describe('queues', () => {
     }
     const { series } = await scrape();
     for (const [work, count, seconds] of [
-      ['transcode-commands', 0, 0],
+      ['plan-commands', 0, 0],
       ['object-purges', 1, 100],
       ['maintenance', 1, 200],
     ] as const) {

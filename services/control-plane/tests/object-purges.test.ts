@@ -33,7 +33,9 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const NOW = Date.now();
-const READY = { status: 'ready', content_key: 'key', variants: ['360p'], target_duration: 6 };
+const READY = {
+  ...{ status: 'ready', content_key: 'key', variants: ['360p'], target_duration: 6, start_timestamp: 0 },
+};
 const FAILED = { status: 'failed', error_code: 'malformed_media' };
 
 /** Creates a video with the objects of two attempts and two transfers. It refers to the second attempt and the second transfer. */
@@ -183,13 +185,6 @@ test('a ready video keeps the tries of tasks that it refers to', async () => {
   for (const name of [...kept, 't1.1/poster.jpg', 't2.2/360p/0.ts', 't2.2/360p/1.ts', 't4.1/360p/0.ts'])
     await store(`${output}${name}`);
   expect(await purge(id)).toEqual([...SECOND, ...kept.map((name) => `a2/${name}`)].toSorted());
-});
-
-test('a ready video without tasks keeps every object of its attempt', async () => {
-  const id = await video(READY);
-  await insertRendition(db, id);
-  await store(`${attemptPrefix(workspaceId, id, ATTEMPT)}t1.1/poster.jpg`);
-  expect(await purge(id)).toEqual([...SECOND, 'a2/t1.1/poster.jpg'].toSorted());
 });
 
 test('a purge has three passes; the claim of a long one is renewed', async () => {

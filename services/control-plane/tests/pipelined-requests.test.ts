@@ -47,7 +47,7 @@ test('every route handles only a few of the requests that a connection sends at 
   const before = await handledRequests(plane.engine.internalUrl);
   for (const request of requests) await sendUntilClosed(plane.url, request, 40);
   await sendUntilClosed(plane.engine.internalUrl, requestHead('GET', '/metrics'), 40);
-  await sendUntilClosed(plane.engine.internalUrl, requestHead('POST', '/internal/v1/attempts/claim'), 40);
+  await sendUntilClosed(plane.engine.internalUrl, requestHead('POST', '/internal/v1/tasks/claim'), 40);
   // The first request of each connection; the others wait for its response.
   expect((await handledRequests(plane.engine.internalUrl)) - before).toBeLessThanOrEqual(requests.length + 1);
 });

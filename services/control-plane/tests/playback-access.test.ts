@@ -8,6 +8,7 @@ import { hashToken } from '../src/auth/secret-tokens.ts';
 import type { Permission } from '../src/db/schema.ts';
 import { playbackTokenKey, signPlaybackToken } from '../src/playback/playback-token.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { FOLDER } from './support/manifest.ts';
 import { shiftClock } from './support/shift-clock.ts';
 
 const contentKeySecret = Buffer.alloc(32, 9);
@@ -202,7 +203,11 @@ describe('a signed video', () => {
   });
 
   test('its segments are ciphertext and need no token', async () => {
-    const key = segmentKey({ workspaceId: plane.workspaceId, videoId: signed, attempt: 1 }, '360p', 3);
+    const key = segmentKey(
+      { workspaceId: plane.workspaceId, videoId: signed, attempt: 1, folder: FOLDER },
+      '360p',
+      3,
+    );
     await plane.objects.put(key, Buffer.alloc(160_000), 'video/mp2t');
     const response = await get(`${hls(signed)}/360p/3.ts`);
     expect(response.status).toBe(200);

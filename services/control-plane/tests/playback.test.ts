@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import request from 'supertest';
 import { incrementPlaybackVersion } from '../src/playback/playback.store.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { FOLDER } from './support/manifest.ts';
 
 /** The size of the last 360p segment in the sample manifest. */
 const SEGMENT = randomBytes(160_000);
@@ -17,7 +18,11 @@ beforeAll(async () => {
   plane = await startControlPlane();
   const { videoId } = await plane.readyVideo();
   hls = `/v1/hls/${plane.workspaceId}/${videoId}`;
-  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, '360p', SEQUENCE);
+  const key = segmentKey(
+    { workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER },
+    '360p',
+    SEQUENCE,
+  );
   await plane.objects.put(key, SEGMENT, 'video/mp2t');
 });
 afterAll(() => plane.stop());
@@ -155,7 +160,11 @@ describe('segments', () => {
   test('are cached: players of one segment share a read, also at the same time', async () => {
     const { videoId } = await plane.readyVideo();
     const path = `/v1/hls/${plane.workspaceId}/${videoId}/360p/${SEQUENCE}.ts`;
-    const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, '360p', SEQUENCE);
+    const key = segmentKey(
+      { workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER },
+      '360p',
+      SEQUENCE,
+    );
     await plane.objects.put(key, SEGMENT, 'video/mp2t');
     const reads = jest.spyOn(plane.objects, 'get');
     const fetched = () => request(plane.url).get(path).responseType('blob');
@@ -175,7 +184,11 @@ describe('segments', () => {
     const { get: read } = plane.objects;
     const { videoId } = await plane.readyVideo();
     const path = `/v1/hls/${plane.workspaceId}/${videoId}/360p/${SEQUENCE}.ts`;
-    const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, '360p', SEQUENCE);
+    const key = segmentKey(
+      { workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER },
+      '360p',
+      SEQUENCE,
+    );
     await plane.objects.put(key, SEGMENT, 'video/mp2t');
     const reads = jest.spyOn(plane.objects, 'get').mockImplementationOnce(async (...asked) => {
       player.abort();

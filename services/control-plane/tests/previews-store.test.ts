@@ -1,6 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import type { VideoRendition } from '@framelane/contracts/renditions';
-import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { type TranscodePlan, taskNumber } from '@framelane/contracts/transcode-plan';
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
 import {
@@ -12,9 +12,9 @@ import {
   findTaskProgress,
   storePreview,
 } from '../src/playback/previews.store.ts';
-import { insertPlan } from '../src/tasks/tasks.store.ts';
+import { insertTasks, storePlan } from '../src/tasks/tasks.store.ts';
 import { insertWorkspace } from './support/database.ts';
-import { samplePlan } from './support/plan.ts';
+import { AUDIO, IMAGES, samplePlan } from './support/plan.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 const ENDED = 1;
@@ -30,8 +30,8 @@ withTestDatabase((opened) => {
 });
 beforeEach(async () => {
   [own, other] = [await video('Own'), await video('Other')];
-  await changeTask(own, OPEN, 0, { tries: 3, started_renditions: JSON.stringify({ '360p': 'avc1' }) });
-  await changeTask(other, OPEN, 0, { tries: 7, started_renditions: JSON.stringify({ audio: 'mp4a' }) });
+  await changeTask(own, OPEN, AUDIO, { tries: 3, started_renditions: JSON.stringify({ '360p': 'avc1' }) });
+  await changeTask(other, OPEN, AUDIO, { tries: 7, started_renditions: JSON.stringify({ audio: 'mp4a' }) });
 });
 
 /** Its plans differ from those of other videos and attempts. */
@@ -48,7 +48,7 @@ async function video(title: string): Promise<string> {
     .insertInto('videos')
     .values({ ...values, preview_variants: ['360p'] })
     .execute();
-  const attempt = { video_id: id, lease_expires_at: new Date(Date.now() + 60_000) };
+  const attempt = { video_id: id, due_at: new Date() };
   await db
     .insertInto('attempts')
     .values([
@@ -57,8 +57,9 @@ async function video(title: string): Promise<string> {
     ])
     .execute();
   for (const number of [ENDED, OPEN]) {
-    const source = { plan: planOf(title, number), sourceSha256: undefined };
-    await insertPlan(db, { videoId: id, attempt: number }, source);
+    const plan = planOf(title, number);
+    await storePlan(db, { videoId: id, attempt: number }, { plan, sourceSha256: undefined });
+    await insertTasks(db, { videoId: id, attempt: number }, plan);
   }
   return id;
 }
@@ -101,15 +102,20 @@ test('a plan is that of the open attempt at the video', async () => {
 test('the latest try is that of the task', async () => {
   const latest = (task: number, videoId = own, attempt = OPEN) =>
     findLatestTry(db, { videoId, attempt, task });
-  expect([await latest(0), await latest(1), await latest(0, other), await latest(0, own, ENDED)]).toEqual([
-    ...[3, 0, 7, 0],
-  ]);
+  expect(
+    await Promise.all([latest(AUDIO), latest(IMAGES), latest(AUDIO, other), latest(AUDIO, own, ENDED)]),
+  ).toEqual([...[3, 0, 7, 0]]);
   expect(await latest(99)).toBeUndefined();
 });
 
-test('the progress of the tasks is in the order of their numbers', async () => {
+test('the progress of the tasks of a plan is in the order of their numbers', async () => {
+  await db
+    .insertInto('tasks')
+    .values({ video_id: own, workspace_id: workspaceId, attempt: OPEN, number: 0, kind: 'plan', frames: 0 })
+    .execute();
   const progresses = [0.4, 0.3, 0.2, 0.1, 0.5];
-  for (const [task, progress] of progresses.entries()) await changeTask(own, OPEN, task, { progress });
+  for (const [position, progress] of progresses.entries())
+    await changeTask(own, OPEN, taskNumber(position), { progress });
   const found = await findTaskProgress(db, { videoId: own, attempt: OPEN });
   expect(found.map(({ progress }) => progress)).toEqual(progresses);
 });

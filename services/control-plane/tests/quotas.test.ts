@@ -99,7 +99,7 @@ async function upload(token: string, bytes: number): Promise<void> {
 async function failTranscode(videoId: string): Promise<void> {
   const { attempt } = await plane.engine.claim(videoId);
   const failure = { code: 'transcode_failed', message: 'It did not work.', retryable: false } as const;
-  await plane.engine.report('transcode.failed', { videoId, attempt, ...failure });
+  await plane.engine.fail(videoId, attempt, { ...failure });
 }
 
 /** Lets the ticket of a video expire. Maintenance has not seen it yet. */

@@ -20,7 +20,7 @@ test('segments are redirected to an object store that presigns URLs', async () =
   const response = await request(plane.url).get(segment).set('range', 'bytes=0-9').redirects(0);
   expect(response.status).toBe(302);
   expect(response.headers).toMatchObject({
-    location: `https://objects.example/hls/${plane.workspaceId}/${videoId}/a1/360p/3.ts?seconds=3600`,
+    location: `https://objects.example/hls/${plane.workspaceId}/${videoId}/a1/t0.1/360p/3.ts?seconds=3600`,
     'cache-control': 'public, max-age=1800',
     'access-control-allow-origin': '*',
   });

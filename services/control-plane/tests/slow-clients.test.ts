@@ -9,6 +9,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { FOLDER } from './support/manifest.ts';
 
 /** More than the connections of an S3 client. */
 const CLIENTS = 300;
@@ -46,7 +47,7 @@ beforeAll(async () => {
     .where('name', '=', '360p')
     .execute();
   await plane.db.updateTable('videos').set({ size: SOURCE.byteLength }).execute();
-  const video = { workspaceId: plane.workspaceId, videoId, attempt };
+  const video = { workspaceId: plane.workspaceId, videoId, attempt, folder: FOLDER };
   for (const sequence of [0, 1, 2, 3]) {
     await objects.put(segmentKey(video, '360p', sequence), SEGMENT, 'video/mp2t');
   }

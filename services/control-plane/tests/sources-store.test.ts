@@ -23,7 +23,14 @@ async function video(difference: object = {}): Promise<string> {
     .insertInto('videos')
     .values({
       ...{ id, workspace_id: workspaceId, environment: 'live', title: 'Any', filename: 'any.mp4' },
-      ...{ status: 'ready', content_key: 'key', variants: ['360p'], target_duration: 6, size: 70 },
+      ...{
+        status: 'ready',
+        content_key: 'key',
+        variants: ['360p'],
+        target_duration: 6,
+        start_timestamp: 0,
+        size: 70,
+      },
       ...{ storage_bytes: 100, source_key: id, uploaded_at: days(-3), ready_at: days(-2) },
       ...difference,
     })

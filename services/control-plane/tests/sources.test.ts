@@ -57,13 +57,7 @@ async function failedVideo(fields: Fields = {}) {
 }
 
 const fail = (videoId: string, attempt: number) =>
-  plane.engine.report('transcode.failed', {
-    videoId,
-    attempt,
-    code: 'storage_failed',
-    message: 'The storage was unavailable.',
-    retryable: false,
-  });
+  plane.engine.fail(videoId, attempt, { code: 'storage_failed', message: 'The storage was unavailable.' });
 
 /** Lets days pass for a video. */
 async function age(videoId: string, days: number): Promise<void> {

@@ -163,9 +163,9 @@ test('the state of an installation with work', async () => {
     if (running) await plane.engine.claim(videoId);
     else {
       await plane.db
-        .updateTable('videos')
-        .set({ waiting_since: sql<Date>`now() - interval '90 seconds'` })
-        .where('id', '=', videoId)
+        .updateTable('attempts')
+        .set({ due_at: sql<Date>`now() - interval '90 seconds'` })
+        .where('video_id', '=', videoId)
         .execute();
     }
   }

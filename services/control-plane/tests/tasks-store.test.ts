@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '@framelane/contracts/ids';
-import type { TaskTry } from '@framelane/contracts/messages';
-import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
+import { COMMAND_TYPES, type TaskTry } from '@framelane/contracts/messages';
+import { PLAN_VERSION, PLANNING_TASK } from '@framelane/contracts/transcode-plan';
 import { until } from '@framelane/test-kit/until';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql, type Updateable } from 'kysely';
@@ -9,16 +9,18 @@ import type { Database } from '../src/db/database.ts';
 import type { Backlog } from '../src/db/due-rows.ts';
 import type { Schema } from '../src/db/schema.ts';
 import {
-  claimDueTaskCommands,
-  findTaskCommandBacklog,
+  claimDueCommands,
+  findCommandBacklog,
   hasCommandOfWaitingTask,
-  makeAllTaskCommandsDue,
+  makeAllCommandsDue,
   makeCommandsOfWaitingTasksDue,
-  recordTaskPublished,
-} from '../src/tasks/task-commands.store.ts';
+  recordPublished,
+} from '../src/tasks/commands.store.ts';
 import {
   claimTask,
+  countOpenTasks,
   dropCommand,
+  endPlanning,
   findExpiredTries,
   findFailedTries,
   findPlan,
@@ -26,24 +28,31 @@ import {
   findResults,
   findTaskBacklog,
   findTries,
-  insertPlan,
+  hasClaimed,
+  hasTasks,
+  insertTasks,
   isPlanObsolete,
   isTryCurrent,
   makeCommandsDue,
   makeDroppedCommandDue,
   makeTaskDueAgain,
+  makeWhole,
   mayClaim,
   renewTask,
+  repeatTaskClaim,
+  storePlan,
   storeTaskResult,
 } from '../src/tasks/tasks.store.ts';
 import { insertWorkspace } from './support/database.ts';
 import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from './support/plan.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
+const PLAN = PLANNING_TASK;
 const TASKS = [AUDIO, IMAGES, ...PIECES];
 const ENDED = 1;
 const OPEN = 2;
 const DONE = { result: JSON.stringify(resultOf(AUDIO)) };
+const NO_OUTPUT = { renditions: [] };
 const WAITING = { result: null };
 
 let db: Database;
@@ -76,7 +85,7 @@ async function insertVideo({ id = newId('vid'), workspace = workspaceId } = {}):
       ...{ status: 'processing', size: id === other ? 8 : 7 },
     })
     .execute();
-  const attempt = { video_id: id, lease_expires_at: minutes(5) };
+  const attempt = { video_id: id, due_at: minutes(-5) };
   await db
     .insertInto('attempts')
     .values([
@@ -87,12 +96,26 @@ async function insertVideo({ id = newId('vid'), workspace = workspaceId } = {}):
   return id;
 }
 
-/** Both attempts have tasks, unlike in operation, so that a query that ignores the attempt finds too many. */
-async function plannedVideo(options: { id?: string; workspace?: string }): Promise<string> {
+/** A video that waits for planning. Both attempts have the task, unlike in operation, so that a query that ignores the attempt finds too many. */
+async function waitingVideo(options: { id?: string; workspace?: string } = {}): Promise<string> {
   const videoId = await insertVideo(options);
+  const workspace_id = options.workspace ?? workspaceId;
+  const task = { video_id: videoId, workspace_id, number: PLAN, kind: 'plan', frames: 0 } as const;
+  await db
+    .insertInto('tasks')
+    .values([ENDED, OPEN].map((attempt) => ({ ...task, attempt })))
+    .execute();
+  return videoId;
+}
+
+/** Both attempts have plans with tasks. */
+async function plannedVideo(options: { id?: string; workspace?: string }): Promise<string> {
+  const videoId = await waitingVideo(options);
+  const plan = samplePlan();
   for (const attempt of [ENDED, OPEN]) {
-    const source = { plan: samplePlan(), sourceSha256: `hash of ${videoId}` };
-    await insertPlan(db, { videoId, attempt }, source);
+    await storePlan(db, { videoId, attempt }, { plan, sourceSha256: `hash of ${videoId}` });
+    await insertTasks(db, { videoId, attempt }, plan);
+    await set({ result: JSON.stringify(NO_OUTPUT), tries: 1 }, keyOf(PLAN, videoId, attempt));
   }
   return videoId;
 }
@@ -109,7 +132,8 @@ type Key = { videoId: string; attempt: number; task: number };
 type Values = Updateable<Schema['tasks']>;
 
 const keyOf = (task: number, videoId = own, attempt = OPEN): Key => ({ videoId, attempt, task });
-const setAll = (values: Values) => db.updateTable('tasks').set(values).execute();
+/** Changes all tasks of plans. */
+const setAll = (values: Values) => db.updateTable('tasks').set(values).where('number', '!=', PLAN).execute();
 
 async function set(values: Values, ...keys: Key[]): Promise<void> {
   for (const { videoId, attempt, task } of keys) {
@@ -156,19 +180,34 @@ const onReversedRows = <T>(action: (trx: Database) => Promise<T>): Promise<T> =>
   });
 
 describe('the plan of an attempt', () => {
-  test('is stored with a row for each task, and in no other attempt', async () => {
-    const videoIds = [await insertVideo(), await insertVideo()];
-    const [videoId = ''] = videoIds;
+  test('is stored in place of an earlier one, and in no other attempt', async () => {
+    const [videoId, bystander] = [await waitingVideo(), await waitingVideo()];
+    const attempts = () =>
+      db
+        .selectFrom('attempts')
+        .select(['video_id', 'number', 'plan', 'source_sha256'])
+        .where('video_id', 'in', [videoId, bystander])
+        .where('plan', 'is not', null)
+        .execute();
     const plan = samplePlan();
-    await insertPlan(db, { videoId, attempt: OPEN }, { plan, sourceSha256: 'hash' });
-    const attempts = db.selectFrom('attempts').selectAll().where('video_id', 'in', videoIds);
-    expect(await attempts.where('plan', 'is not', null).execute()).toMatchObject([
-      {
-        ...{ video_id: videoId, number: OPEN, plan, source_sha256: 'hash' },
-        lease_expires_at: Number.POSITIVE_INFINITY,
-      },
-    ]);
-    const tasks = (await rows()).filter(({ video_id }) => videoIds.includes(video_id));
+    const other = { ...plan, tasks: [] };
+    for (const [stored, sourceSha256] of [
+      [plan, 'hash'],
+      [other, undefined],
+    ] as const) {
+      await storePlan(db, { videoId, attempt: OPEN }, { plan: stored, sourceSha256 });
+      expect(await attempts()).toEqual([
+        { video_id: videoId, number: OPEN, plan: stored, source_sha256: sourceSha256 ?? null },
+      ]);
+    }
+  });
+
+  test('has a row for each task', async () => {
+    const [videoId, bystander] = [await waitingVideo(), await waitingVideo()];
+    await insertTasks(db, { videoId, attempt: OPEN }, samplePlan());
+    const tasks = (await rows()).filter(
+      ({ video_id, number }) => [videoId, bystander].includes(video_id) && number !== PLAN,
+    );
     expect(tasks.map(({ video_id, attempt, number }) => keyOf(number, video_id, attempt))).toEqual(
       TASKS.map((task) => keyOf(task, videoId)),
     );
@@ -177,6 +216,44 @@ describe('the plan of an attempt', () => {
       ['images', 18],
       ...PIECES.map(() => ['piece', 300]),
     ]);
+    expect(new Set(tasks.map(({ workspace_id }) => workspace_id))).toEqual(new Set([workspaceId]));
+  });
+
+  test('with tasks ends the try that has made it', async () => {
+    const [videoId, bystander] = [await waitingVideo(), await waitingVideo()];
+    const running = { kind: 'whole', frames: 900, tries: 1, lease_expires_at: minutes(1) } as const;
+    const key = keyOf(PLAN, videoId);
+    await set({ ...running, started_renditions: { audio: 'mp4a' } }, key, keyOf(PLAN, bystander));
+    const made = { ...key, try: 1 };
+    expect(await hasTasks(db, made)).toBe(false);
+    expect((await effectOf(() => endPlanning(db, made))).changed).toEqual([key]);
+    expect(await rowOf(key)).toMatchObject({
+      ...{ kind: 'plan', frames: 0, result: NO_OUTPUT, lease_expires_at: null, started_renditions: {} },
+    });
+    for (const [each, expected] of [
+      [made, true],
+      [{ ...made, try: 2 }, false],
+      [{ ...made, attempt: ENDED }, false],
+      [{ ...made, videoId: bystander }, false],
+      [{ ...made, task: AUDIO }, false],
+    ] as const)
+      expect([each, await hasTasks(db, each)]).toEqual([each, expected]);
+  });
+
+  test('without tasks lets the try go on and renews its lease', async () => {
+    const [videoId, bystander] = [await waitingVideo(), await waitingVideo()];
+    const [key, same] = [keyOf(PLAN, videoId), keyOf(PLAN, bystander)];
+    await set({ tries: 1, lease_expires_at: minutes(1) }, key, same);
+    const goOn = () => makeWhole(db, { ...key, try: 1 }, { frames: 900, leaseSeconds: 600 });
+    expect((await effectOf(goOn)).changed).toEqual([key]);
+    expect(await rowOf(key)).toMatchObject({
+      kind: 'whole',
+      frames: 900,
+      lease_expires_at: 10,
+      reported: true,
+    });
+    await set({ lease_expires_at: null }, key);
+    expect((await effectOf(goOn)).changed).toEqual([]);
   });
 
   test('is found with the hash of its source while its attempt is open', async () => {
@@ -186,7 +263,7 @@ describe('the plan of an attempt', () => {
     expect(await find(own, ENDED)).toBeUndefined();
     const videoId = await insertVideo();
     expect(await find(videoId)).toBeUndefined();
-    await insertPlan(db, { videoId, attempt: OPEN }, { plan, sourceSha256: undefined });
+    await storePlan(db, { videoId, attempt: OPEN }, { plan, sourceSha256: undefined });
     expect(await find(videoId)).toEqual({ plan, sourceSha256: undefined });
   });
 
@@ -204,31 +281,36 @@ describe('the plan of an attempt', () => {
 
 describe('a claim of a task', () => {
   const claim = (planVersion = PLAN_VERSION) =>
-    onReversedRows((trx) => claimTask(trx, { videoId: own, planVersion, leaseSeconds: 600 }));
+    onReversedRows((trx) =>
+      claimTask(trx, { videoId: own, command: 'task', planVersion, claimId: 'c1', leaseSeconds: 600 }),
+    );
   const PUBLISHED = { command_published_at: minutes(-1) };
   beforeEach(() => set({ due_at: minutes(9) }, ...TASKS.map((task) => keyOf(task, own, ENDED))));
 
   test('starts a try of the first task of the video that waits and is due', async () => {
-    await set({ lease_expires_at: minutes(1) }, keyOf(0));
-    await set({ due_at: minutes(1) }, keyOf(1));
-    await set(DONE, keyOf(2));
+    await set({ lease_expires_at: minutes(1) }, keyOf(1));
+    await set({ due_at: minutes(1) }, keyOf(2));
+    await set(DONE, keyOf(3));
     await set(
-      { tries: 1, progress: 0.5, command_due_at: minutes(0), command_claimed_until: minutes(1) },
-      keyOf(3),
+      {
+        ...{ tries: 1, progress: 0.5, reported: true },
+        ...{ command_due_at: minutes(0), command_claimed_until: minutes(1) },
+      },
+      keyOf(4),
     );
     const plan = samplePlan();
     expect(await effectOf(claim)).toEqual({
       result: {
-        ...{ attempt: OPEN, task: 3, try: 2, work: plan.tasks[3] },
+        ...{ attempt: OPEN, task: 4, try: 2, work: plan.tasks[3] },
         plan: { ...plan, facts: undefined, tasks: undefined },
       },
-      changed: [keyOf(3)],
+      changed: [keyOf(4)],
     });
-    expect(await rowOf(keyOf(3))).toMatchObject({
-      ...{ tries: 2, progress: 0, started_at: 0, lease_expires_at: 10 },
+    expect(await rowOf(keyOf(4))).toMatchObject({
+      ...{ tries: 2, progress: 0, started_at: 0, lease_expires_at: 10, claim_id: 'c1', reported: false },
       ...{ command_due_at: null, command_claimed_until: null, command_published_at: null },
     });
-    expect((await claim())?.task).toBe(4);
+    expect((await claim())?.task).toBe(5);
     expect(await effectOf(claim)).toEqual({ result: undefined, changed: [] });
   });
 
@@ -240,20 +322,85 @@ describe('a claim of a task', () => {
       .where((eb) => eb.or([eb('video_id', '=', other), eb('number', '=', ENDED)]))
       .execute();
     expect(await effectOf(() => claim(later))).toEqual({ result: undefined, changed: [] });
-    expect((await claim())?.task).toBe(0);
+    expect((await claim())?.task).toBe(1);
   });
 
   test('uses the published command of the task', async () => {
     await setAll(PUBLISHED);
-    expect((await effectOf(claim)).changed).toEqual([keyOf(0)]);
-    expect(await rowOf(keyOf(0))).toMatchObject({ command_published_at: null });
+    expect((await effectOf(claim)).changed).toEqual([keyOf(1)]);
+    expect(await rowOf(keyOf(1))).toMatchObject({ command_published_at: null });
   });
 
   test('of a task without a published command makes the first published one of the attempt due again', async () => {
     await setAll(PUBLISHED);
-    await set({ command_published_at: null }, keyOf(0), keyOf(1));
-    expect((await effectOf(claim)).changed).toEqual([keyOf(0), keyOf(2)]);
-    expect(await rowOf(keyOf(2))).toMatchObject({ command_due_at: 0, command_published_at: null });
+    await set({ command_published_at: null }, keyOf(1), keyOf(2));
+    expect((await effectOf(claim)).changed).toEqual([keyOf(1), keyOf(3)]);
+    expect(await rowOf(keyOf(3))).toMatchObject({ command_due_at: 0, command_published_at: null });
+  });
+});
+
+describe('a claim of planning', () => {
+  const claim = (videoId: string, claimId?: string) =>
+    claimTask(db, { videoId, command: 'plan', planVersion: PLAN_VERSION, claimId, leaseSeconds: 600 });
+
+  test('starts a try of the first task of the open attempt, once', async () => {
+    const videoId = await waitingVideo();
+    await set({ due_at: minutes(1) }, keyOf(PLAN, videoId, ENDED));
+    expect(await effectOf(() => claim(videoId))).toEqual({
+      result: { attempt: OPEN, task: PLAN, try: 1, plan: null, work: null },
+      changed: [keyOf(PLAN, videoId)],
+    });
+    expect(await effectOf(() => claim(videoId))).toEqual({ result: undefined, changed: [] });
+  });
+
+  test('starts no task of a plan, and the claim of a task no planning', async () => {
+    expect(await effectOf(() => claim(own))).toEqual({ result: undefined, changed: [] });
+    const videoId = await waitingVideo();
+    const claimed = () =>
+      claimTask(db, { videoId, command: 'task', planVersion: PLAN_VERSION, leaseSeconds: 600 });
+    expect(await effectOf(claimed)).toEqual({ result: undefined, changed: [] });
+  });
+});
+
+describe('a repeated claim', () => {
+  const repeat = (claimId: string, videoId = own) =>
+    repeatTaskClaim(db, { videoId, claimId, leaseSeconds: 600 });
+  beforeEach(() =>
+    set({ claim_id: 'c1', tries: 3, lease_expires_at: minutes(1) }, keyOf(IMAGES), keyOf(IMAGES, other)),
+  );
+
+  test('finds the try that it has started, and renews its lease', async () => {
+    const { result, changed } = await effectOf(() => repeat('c1'));
+    expect(result).toMatchObject({ attempt: OPEN, task: IMAGES, try: 3, work: { kind: 'images' } });
+    expect(changed).toEqual([keyOf(IMAGES)]);
+    expect(await rowOf(keyOf(IMAGES))).toMatchObject({ lease_expires_at: 10 });
+    expect(await repeat('c2')).toBeUndefined();
+  });
+
+  test.each<[string, Values]>([
+    ['has ended', { lease_expires_at: null }],
+    ['has reported something', { reported: true }],
+  ])('finds no try that %s', async (_, values) => {
+    await set(values, keyOf(IMAGES));
+    expect(await effectOf(() => repeat('c1'))).toEqual({ result: undefined, changed: [] });
+    expect(await hasClaimed(db, own, 'c1')).toBe(true);
+  });
+
+  test('is known by its id, also after the attempt that it has begun', async () => {
+    await db
+      .updateTable('attempts')
+      .set({ claim_id: 'c2' })
+      .where('video_id', '=', own)
+      .where('number', '=', ENDED)
+      .execute();
+    const known = (claimId: string) => Promise.all([own, other].map((id) => hasClaimed(db, id, claimId)));
+    expect([await known('c1'), await known('c2'), await known('c3')]).toEqual([
+      ...[
+        [true, true],
+        [true, false],
+        [false, false],
+      ],
+    ]);
   });
 });
 
@@ -263,7 +410,9 @@ describe('the limit of a workspace', () => {
   test('counts the tasks of its videos that engines work on', async () => {
     const foreign = await insertWorkspace(db);
     const videoId = await plannedVideo({ workspace: foreign });
-    await set(LEASED, keyOf(0), keyOf(1, other), keyOf(0, videoId));
+    await set(LEASED, keyOf(1), keyOf(2, other), keyOf(1, videoId));
+    // Planning does not count.
+    await set(LEASED, keyOf(PLAN, await waitingVideo()));
     expect([await mayClaim(db, workspaceId, 2), await mayClaim(db, workspaceId, 3)]).toEqual([false, true]);
     expect([await mayClaim(db, foreign, 1), await mayClaim(db, foreign, 2)]).toEqual([false, true]);
   });
@@ -279,7 +428,7 @@ describe('the limit of a workspace', () => {
       expect(await may(foreign)).toBe(true);
       const concurrent = may();
       await until(async () => (await waits()).rows.length === 1);
-      await claimTask(trx, { videoId: own, planVersion: PLAN_VERSION, leaseSeconds: 600 });
+      await claimTask(trx, { videoId: own, command: 'task', planVersion: PLAN_VERSION, leaseSeconds: 600 });
       return { second: concurrent };
     });
     expect(await second).toBe(false);
@@ -292,35 +441,35 @@ describe('commands become due', () => {
   test('before its time for the dropped one of a workspace with the lowest number', async () => {
     const foreign = await plannedVideo({ workspace: await insertWorkspace(db) });
     const makeDue = () => effectOf(() => onReversedRows((trx) => makeDroppedCommandDue(trx, workspaceId)));
-    await set(DROPPED, keyOf(0, foreign));
+    await set(DROPPED, keyOf(1, foreign));
     // A retry whose delay has not passed, a command that is due, one in the queue, and a task without one.
-    await set({ ...DROPPED, due_at: minutes(1) }, keyOf(0));
-    await set({ ...DROPPED, command_due_at: minutes(-1) }, keyOf(1));
-    await set({ ...WAITING, due_at: minutes(-9), command_published_at: minutes(-1) }, keyOf(2));
-    await set({ ...WAITING, due_at: minutes(-9) }, keyOf(0, other));
-    await set(DROPPED, keyOf(4), keyOf(3, other));
-    expect((await makeDue()).changed).toEqual([keyOf(3, other)]);
-    expect((await makeDue()).changed).toEqual([keyOf(4)]);
-    expect(await rowOf(keyOf(4))).toMatchObject({ command_due_at: 0, command_published_at: null });
+    await set({ ...DROPPED, due_at: minutes(1) }, keyOf(1));
+    await set({ ...DROPPED, command_due_at: minutes(-1) }, keyOf(2));
+    await set({ ...WAITING, due_at: minutes(-9), command_published_at: minutes(-1) }, keyOf(3));
+    await set({ ...WAITING, due_at: minutes(-9) }, keyOf(1, other));
+    await set(DROPPED, keyOf(5), keyOf(4, other));
+    expect((await makeDue()).changed).toEqual([keyOf(4, other)]);
+    expect((await makeDue()).changed).toEqual([keyOf(5)]);
+    expect(await rowOf(keyOf(5))).toMatchObject({ command_due_at: 0, command_published_at: null });
     expect((await makeDue()).changed).toEqual([]);
   });
 
   test('for different tasks of a workspace when tasks end at the same time', async () => {
-    await set(DROPPED, keyOf(0), keyOf(1, other));
+    await set(DROPPED, keyOf(1), keyOf(2, other));
     await db.transaction().execute(async (trx) => {
       await makeDroppedCommandDue(trx, workspaceId);
       const { changed } = await effectOf(() => makeDroppedCommandDue(db, workspaceId));
-      expect(changed).toEqual([keyOf(1, other)]);
+      expect(changed).toEqual([keyOf(2, other)]);
     });
-    expect(await rowOf(keyOf(0))).toMatchObject({ command_due_at: 0 });
+    expect(await rowOf(keyOf(1))).toMatchObject({ command_due_at: 0 });
   });
 
   test('after a delay if an engine has dropped it, also before it is recorded as published', async () => {
     const drop = () => effectOf(() => onReversedRows((trx) => dropCommand(trx, own, 600)));
-    await set({ command_due_at: minutes(-1) }, keyOf(0));
-    await set({ command_due_at: minutes(-1), command_claimed_until: minutes(1) }, keyOf(1));
-    await set({ command_published_at: minutes(-1) }, keyOf(2), keyOf(0, other));
-    for (const task of [1, 2]) {
+    await set({ command_due_at: minutes(-1) }, keyOf(1));
+    await set({ command_due_at: minutes(-1), command_claimed_until: minutes(1) }, keyOf(2));
+    await set({ command_published_at: minutes(-1) }, keyOf(3), keyOf(1, other));
+    for (const task of [2, 3]) {
       expect((await drop()).changed).toEqual([keyOf(task)]);
       expect(await rowOf(keyOf(task))).toMatchObject({
         ...{ command_due_at: 10, command_claimed_until: null, command_published_at: null },
@@ -332,19 +481,19 @@ describe('commands become due', () => {
   test('for the first tasks of an attempt that wait and have none', async () => {
     const makeDue = (count: number) =>
       effectOf(() => onReversedRows((trx) => makeCommandsDue(trx, { videoId: own, attempt: OPEN }, count)));
-    await set(DONE, keyOf(0));
-    await set({ lease_expires_at: minutes(1) }, keyOf(1));
-    await set({ command_published_at: minutes(-1) }, keyOf(2));
-    expect((await makeDue(1)).changed).toEqual([keyOf(3)]);
-    expect(await rowOf(keyOf(3))).toMatchObject({ command_due_at: 0 });
-    expect((await makeDue(5)).changed).toEqual([keyOf(4)]);
+    await set(DONE, keyOf(1));
+    await set({ lease_expires_at: minutes(1) }, keyOf(2));
+    await set({ command_published_at: minutes(-1) }, keyOf(3));
+    expect((await makeDue(1)).changed).toEqual([keyOf(4)]);
+    expect(await rowOf(keyOf(4))).toMatchObject({ command_due_at: 0 });
+    expect((await makeDue(5)).changed).toEqual([keyOf(5)]);
   });
 });
 
 describe('a try', () => {
   let current: TaskTry;
   beforeEach(() => {
-    current = { ...keyOf(3), try: 2 };
+    current = { ...keyOf(4), try: 2 };
   });
 
   const RENEWAL = { leaseSeconds: 600, fraction: 0.5, startedRenditions: { '360p': 'avc1.64001e' } };
@@ -357,7 +506,7 @@ describe('a try', () => {
   const renew = (taskTry: TaskTry) => renewTask(db, taskTry, RENEWAL);
   const store = (taskTry: TaskTry, task = AUDIO) => storeTaskResult(db, taskTry, resultOf(task));
   const retry = (taskTry: TaskTry) =>
-    makeTaskDueAgain(db, taskTry, { failedTries: 3, unreported: 0, delaySeconds: 600 });
+    makeTaskDueAgain(db, taskTry, { failedTries: 3, unreportedTries: 2, delaySeconds: 600 });
 
   test.each<[string, (taskTry: TaskTry) => Promise<unknown>, unknown]>([
     ['a check', (taskTry) => isTryCurrent(db, taskTry), false],
@@ -369,7 +518,7 @@ describe('a try', () => {
     '%s: a try of another video, attempt or task, an earlier try and an ended one are not current',
     async (_, use, result) => {
       await set(RUNNING, current);
-      const outdated = [{ videoId: other }, { attempt: ENDED }, { task: 4 }, { try: 1 }];
+      const outdated = [{ videoId: other }, { attempt: ENDED }, { task: 5 }, { try: 1 }];
       for (const difference of outdated)
         expect(await effectOf(() => use({ ...current, ...difference }))).toEqual({ result, changed: [] });
       await set({ lease_expires_at: null }, current);
@@ -384,9 +533,9 @@ describe('a try', () => {
 
   test('is renewed and no other task changes; its progress does not fall, and renditions are added', async () => {
     await setAll(RUNNING);
-    expect(await effectOf(() => renew(current))).toEqual({ result: true, changed: [keyOf(3)] });
+    expect(await effectOf(() => renew(current))).toEqual({ result: true, changed: [keyOf(4)] });
     const renewed = {
-      ...{ lease_expires_at: 10, progress: 0.5 },
+      ...{ lease_expires_at: 10, progress: 0.5, reported: true },
       started_renditions: { audio: 'mp4a', '360p': 'avc1.64001e' },
     };
     expect(await rowOf(current)).toMatchObject(renewed);
@@ -397,44 +546,45 @@ describe('a try', () => {
   test('stores its result, and knows how many tasks of the attempt have none', async () => {
     await setAll(RUNNING);
     const result = { kind: 'piece', left: TASKS.length - 1 };
-    expect(await effectOf(() => store(current))).toEqual({ result, changed: [keyOf(3)] });
+    expect(await effectOf(() => store(current))).toEqual({ result, changed: [keyOf(4)] });
     expect(await rowOf(current)).toMatchObject({
       ...{ result: resultOf(AUDIO), lease_expires_at: null, progress: 1 },
       started_renditions: { audio: 'mp4a.40.2' },
     });
-    const others = [IMAGES, 2, 4];
+    const others = [IMAGES, 3, 5];
     await set({ ...DONE, lease_expires_at: null }, ...others.map((task) => keyOf(task)));
     expect(await store({ ...current, task: AUDIO })).toEqual({ kind: 'audio', left: 0 });
+    expect(await countOpenTasks(db, { videoId: own, attempt: ENDED })).toBe(TASKS.length);
   });
 
   test('starts no rendition with a result that lacks its first segment', async () => {
     await set(RUNNING, current);
-    await store(current, 3);
+    await store(current, 4);
     expect((await rowOf(current)).started_renditions).toEqual({ audio: 'mp4a' });
   });
 
   test('has a task whose failed tries are counted', async () => {
     await setAll({ ...RUNNING, failed_tries: 9 });
     await set({ failed_tries: 1 }, current);
-    expect(await findFailedTries(db, current)).toEqual({ kind: 'piece', failedTries: 1, unreported: 1 });
-    await set({ unheard_tries: 2 }, current);
-    expect(await findFailedTries(db, current)).toMatchObject({ unreported: 3 });
-    await set({ heard: true }, current);
-    expect(await findFailedTries(db, current)).toMatchObject({ unreported: 0 });
+    expect(await findFailedTries(db, current)).toEqual({ kind: 'piece', failedTries: 1, unreportedTries: 1 });
+    await set({ unreported_tries: 2 }, current);
+    expect(await findFailedTries(db, current)).toMatchObject({ unreportedTries: 3 });
+    await set({ reported: true }, current);
+    expect(await findFailedTries(db, current)).toMatchObject({ unreportedTries: 0 });
   });
 
   test('ends and no other task changes; the next one is due after the delay with a command of its own', async () => {
     await setAll({ ...RUNNING, command_claimed_until: minutes(1), command_published_at: minutes(-1) });
-    expect((await effectOf(() => retry(current))).changed).toEqual([keyOf(3)]);
+    expect((await effectOf(() => retry(current))).changed).toEqual([keyOf(4)]);
     expect(await rowOf(current)).toMatchObject({
-      ...{ tries: 2, lease_expires_at: null, progress: 0, failed_tries: 3, due_at: 10 },
+      ...{ tries: 2, lease_expires_at: null, progress: 0, failed_tries: 3, unreported_tries: 2, due_at: 10 },
       ...{ command_due_at: 10, command_claimed_until: null, command_published_at: null },
     });
   });
 });
 
 test('tries of all videos are found; they have expired when their leases have', async () => {
-  const [expired, live] = [[keyOf(3), keyOf(0, other)], keyOf(4)];
+  const [expired, live] = [[keyOf(4), keyOf(1, other)], keyOf(5)];
   await setAll({ tries: 2 });
   await set({ lease_expires_at: minutes(-1) }, ...expired);
   await set({ lease_expires_at: minutes(1) }, live);
@@ -448,8 +598,8 @@ test('the progress of an attempt is the completed part of its frames', async () 
   const progress = (videoId: string) => findProgress(db, { videoId, attempt: OPEN });
   await setAll({ progress: 1 });
   await set({ progress: 0 }, ...TASKS.map((task) => keyOf(task)));
-  await set(DONE, keyOf(2));
-  await set({ progress: 0.5 }, keyOf(3));
+  await set(DONE, keyOf(3));
+  await set({ progress: 0.5 }, keyOf(4));
   expect(await progress(own)).toBeCloseTo((300 + 150) / (2 * 18 + 3 * 300));
   expect(await progress(other)).toBe(1);
   expect(await progress(await insertVideo())).toBe(0);
@@ -460,12 +610,15 @@ test('the results of an attempt are ordered by task, and complete', async () => 
   await setAll(DONE);
   for (const task of TASKS)
     await set({ result: JSON.stringify(resultOf(task)), tries: task + 1 }, keyOf(task));
-  expect(await find()).toEqual(TASKS.map((task) => ({ task, try: task + 1, result: resultOf(task) })));
-  await set(WAITING, keyOf(3));
-  await expect(find()).rejects.toThrow(`Task 3 of ${own} is not done`);
+  expect(await find()).toEqual([
+    { task: PLAN, try: 1, result: NO_OUTPUT },
+    ...TASKS.map((task) => ({ task, try: task + 1, result: resultOf(task) })),
+  ]);
+  await set(WAITING, keyOf(4));
+  await expect(find()).rejects.toThrow(`Task 4 of ${own} is not done`);
 });
 
-test('the backlog of tasks counts those that wait and those that engines work on', async () => {
+test('the backlog of tasks counts those of plans that wait and those that engines work on', async () => {
   const backlog = async () => {
     const { waiting, running } = await findTaskBacklog(db);
     return { waiting: inMinutes(waiting), running: inMinutes(running) };
@@ -473,11 +626,11 @@ test('the backlog of tasks counts those that wait and those that engines work on
   await setAll({ ...DONE, due_at: minutes(-90), started_at: minutes(-90) });
   expect(await backlog()).toEqual({ waiting: { count: 0, minutes: 0 }, running: { count: 0, minutes: 0 } });
   const started = { ...WAITING, started_at: minutes(-7), lease_expires_at: minutes(1) };
-  await set(started, keyOf(0));
-  await set({ ...started, started_at: minutes(-3) }, keyOf(0, other));
-  await set({ ...WAITING, due_at: minutes(-10) }, keyOf(1));
-  await set({ ...WAITING, due_at: minutes(-5) }, keyOf(1, other));
-  await set({ ...WAITING, due_at: minutes(5) }, keyOf(2, other));
+  await set(started, keyOf(1));
+  await set({ ...started, started_at: minutes(-3) }, keyOf(1, other));
+  await set({ ...WAITING, due_at: minutes(-10) }, keyOf(2));
+  await set({ ...WAITING, due_at: minutes(-5) }, keyOf(2, other));
+  await set({ ...WAITING, due_at: minutes(5) }, keyOf(3, other));
   expect(await backlog()).toEqual({
     waiting: { count: 3, minutes: 10 },
     running: { count: 2, minutes: 7 },
@@ -489,53 +642,54 @@ const CLAIM = { limit: 1, perWorkspace: 4, leaseSeconds: 600 };
 
 describe('commands for tasks', () => {
   const claim = async (limit: number) =>
-    (await claimDueTaskCommands(db, { ...CLAIM, limit })).map(({ videoId, attempt, task }) =>
+    (await claimDueCommands(db, 'task', { ...CLAIM, limit })).map(({ videoId, attempt, task }) =>
       keyOf(task, videoId, attempt),
     );
 
   test('that are due and unclaimed are claimed, those due for longest first', async () => {
-    const dueAt = minutes(-2);
-    await set({ command_due_at: minutes(1) }, keyOf(0));
-    await set({ command_due_at: minutes(-9), command_claimed_until: minutes(1) }, keyOf(1));
-    await set({ command_due_at: minutes(-1.5) }, keyOf(2));
-    await set({ command_due_at: minutes(-1) }, keyOf(4));
-    await set({ command_due_at: dueAt, command_claimed_until: minutes(-1) }, keyOf(3, other));
-    expect(await effectOf(() => claimDueTaskCommands(db, CLAIM))).toEqual({
-      result: [{ ...keyOf(3, other), workspaceId, sourceBytes: 8, dueAt }],
-      changed: [keyOf(3, other)],
+    const [dueAt, waitingSince] = [minutes(-2), minutes(-7)];
+    await set({ due_at: waitingSince }, keyOf(4, other));
+    await set({ command_due_at: minutes(1) }, keyOf(1));
+    await set({ command_due_at: minutes(-9), command_claimed_until: minutes(1) }, keyOf(2));
+    await set({ command_due_at: minutes(-1.5) }, keyOf(3));
+    await set({ command_due_at: minutes(-1) }, keyOf(5));
+    await set({ command_due_at: dueAt, command_claimed_until: minutes(-1) }, keyOf(4, other));
+    expect(await effectOf(() => claimDueCommands(db, 'task', CLAIM))).toEqual({
+      result: [{ ...keyOf(4, other), workspaceId, sourceBytes: 8, dueAt, waitingSince }],
+      changed: [keyOf(4, other)],
     });
-    expect(await rowOf(keyOf(3, other))).toMatchObject({ command_due_at: -2, command_claimed_until: 10 });
-    expect(await onReversedRows((trx) => claimDueTaskCommands(trx, CLAIM))).toMatchObject([
-      { ...keyOf(2), sourceBytes: 7 },
+    expect(await rowOf(keyOf(4, other))).toMatchObject({ command_due_at: -2, command_claimed_until: 10 });
+    expect(await onReversedRows((trx) => claimDueCommands(trx, 'task', CLAIM))).toMatchObject([
+      { ...keyOf(3), sourceBytes: 7 },
     ]);
-    expect([await claim(1), await claim(1)]).toEqual([[keyOf(4)], []]);
+    expect([await claim(1), await claim(1)]).toEqual([[keyOf(5)], []]);
   });
 
   test('are claimed once by control planes that claim at the same time', async () => {
-    await set({ command_due_at: minutes(-1) }, keyOf(0), keyOf(0, other));
+    await set({ command_due_at: minutes(-1) }, keyOf(1), keyOf(1, other));
     const claimed = (await Promise.all([claim(1), claim(10)])).flat();
-    expect(new Set(claimed)).toEqual(new Set([keyOf(0), keyOf(0, other)]));
+    expect(new Set(claimed)).toEqual(new Set([keyOf(1), keyOf(1, other)]));
     expect(claimed).toHaveLength(2);
   });
 
   test('are recorded as published, unless a later command of the task is due by now', async () => {
     const dueAt = minutes(-1);
     await setAll({ command_due_at: dueAt, command_claimed_until: minutes(1) });
-    const command = { ...keyOf(3), workspaceId, sourceBytes: 7, dueAt };
-    const record = (time: Date) => effectOf(() => recordTaskPublished(db, { ...command, dueAt: time }));
+    const command = { ...keyOf(4), workspaceId, sourceBytes: 7, dueAt, waitingSince: dueAt };
+    const record = (time: Date) => effectOf(() => recordPublished(db, { ...command, dueAt: time }));
     expect((await record(minutes(-2))).changed).toEqual([]);
-    expect((await record(dueAt)).changed).toEqual([keyOf(3)]);
-    expect(await rowOf(keyOf(3))).toMatchObject({
+    expect((await record(dueAt)).changed).toEqual([keyOf(4)]);
+    expect(await rowOf(keyOf(4))).toMatchObject({
       ...{ command_due_at: null, command_claimed_until: null, command_published_at: 0 },
     });
   });
 
   test('become due again if they were published long ago', async () => {
-    const hasOne = () => hasCommandOfWaitingTask(db, 600);
-    const makeDue = () => effectOf(() => makeCommandsOfWaitingTasksDue(db, 600));
-    await set({ command_published_at: minutes(-5) }, keyOf(4));
+    const hasOne = () => hasCommandOfWaitingTask(db, 'task', 600);
+    const makeDue = () => effectOf(() => makeCommandsOfWaitingTasksDue(db, 'task', 600));
+    await set({ command_published_at: minutes(-5) }, keyOf(5));
     expect([await hasOne(), await makeDue()]).toEqual([false, { result: 0, changed: [] }]);
-    const keys = [keyOf(3), keyOf(0, other)];
+    const keys = [keyOf(4), keyOf(1, other)];
     await set({ command_published_at: minutes(-20) }, ...keys);
     expect([await hasOne(), await makeDue()]).toEqual([true, { result: 2, changed: keys }]);
     for (const key of keys)
@@ -543,11 +697,11 @@ describe('commands for tasks', () => {
   });
 
   test('all become due again; a later due time remains, and claims end', async () => {
-    await set({ command_due_at: minutes(-3), command_claimed_until: minutes(1) }, keyOf(0));
-    await set({ command_due_at: minutes(5), command_claimed_until: minutes(1) }, keyOf(1));
-    await set({ command_published_at: minutes(-1) }, keyOf(2), keyOf(3, other));
-    const keys = [keyOf(0), keyOf(1), keyOf(2), keyOf(3, other)];
-    expect((await effectOf(() => makeAllTaskCommandsDue(db))).changed).toEqual(keys);
+    await set({ command_due_at: minutes(-3), command_claimed_until: minutes(1) }, keyOf(1));
+    await set({ command_due_at: minutes(5), command_claimed_until: minutes(1) }, keyOf(2));
+    await set({ command_published_at: minutes(-1) }, keyOf(3), keyOf(4, other));
+    const keys = [keyOf(1), keyOf(2), keyOf(3), keyOf(4, other)];
+    expect((await effectOf(() => makeAllCommandsDue(db, 'task'))).changed).toEqual(keys);
     const due = await Promise.all(keys.map(rowOf));
     expect(due.map(({ command_due_at }) => command_due_at)).toEqual([-3, 5, 0, 0]);
     for (const row of due)
@@ -555,11 +709,47 @@ describe('commands for tasks', () => {
   });
 
   test('that are due count in the backlog, claimed or not', async () => {
-    const backlog = async () => inMinutes(await findTaskCommandBacklog(db, CLAIM.perWorkspace));
-    await set({ command_due_at: minutes(1) }, keyOf(0));
+    const backlog = async () => inMinutes(await findCommandBacklog(db, 'task', CLAIM.perWorkspace));
+    await set({ command_due_at: minutes(1) }, keyOf(1));
     expect(await backlog()).toEqual({ count: 0, minutes: 0 });
-    await set({ command_due_at: minutes(-1) }, keyOf(1));
-    await set({ command_due_at: minutes(-3), command_claimed_until: minutes(1) }, keyOf(1, other));
+    await set({ command_due_at: minutes(-1) }, keyOf(2));
+    await set({ command_due_at: minutes(-3), command_claimed_until: minutes(1) }, keyOf(2, other));
     expect(await backlog()).toEqual({ count: 2, minutes: 3 });
+  });
+});
+
+describe('commands of each type', () => {
+  const DUE = { command_due_at: minutes(-2) };
+  const PUBLISHED = { command_published_at: minutes(-20) };
+  let planning: Key;
+  let keys: Record<'plan' | 'task', Key>;
+  beforeEach(async () => {
+    planning = keyOf(PLAN, await waitingVideo());
+    keys = { plan: planning, task: keyOf(AUDIO) };
+  });
+
+  test.each(COMMAND_TYPES)('%s: are claimed, counted and made due for their tasks only', async (type) => {
+    await set(DUE, keys.plan, keys.task);
+    expect(await findCommandBacklog(db, type, CLAIM.perWorkspace)).toMatchObject({ count: 1 });
+    expect(await claimDueCommands(db, type, { ...CLAIM, limit: 9 })).toMatchObject([keys[type]]);
+    expect(await claimDueCommands(db, type, { ...CLAIM, limit: 9 })).toEqual([]);
+    expect((await effectOf(() => makeAllCommandsDue(db, type))).changed).toEqual([keys[type]]);
+
+    await set({ command_due_at: null, command_claimed_until: null }, keys.plan, keys.task);
+    await set(PUBLISHED, type === 'plan' ? keys.task : keys.plan);
+    expect(await hasCommandOfWaitingTask(db, type, 600)).toBe(false);
+    expect((await effectOf(() => makeCommandsOfWaitingTasksDue(db, type, 600))).changed).toEqual([]);
+    await set(PUBLISHED, keys[type]);
+    expect(await hasCommandOfWaitingTask(db, type, 600)).toBe(true);
+    expect((await effectOf(() => makeCommandsOfWaitingTasksDue(db, type, 600))).changed).toEqual([
+      keys[type],
+    ]);
+  });
+
+  test('plan: none announces a task that has begun to make all outputs', async () => {
+    await set({ ...DUE, kind: 'whole' }, planning);
+    for (const type of COMMAND_TYPES) {
+      expect(await claimDueCommands(db, type, { ...CLAIM, limit: 9 })).toEqual([]);
+    }
   });
 });

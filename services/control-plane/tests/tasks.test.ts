@@ -1,6 +1,6 @@
 import { ENGINE_STOPPED, type TranscodeFailureCode } from '@framelane/contracts/failures';
-import { type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
-import type { Message } from '@framelane/contracts/messages';
+import { type ClaimedTask, type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import type { CommandType, Message } from '@framelane/contracts/messages';
 import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { until } from '@framelane/test-kit/until';
@@ -8,6 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { firstTry } from './support/engine.ts';
+import { tryOf } from './support/long-videos.ts';
 import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from './support/plan.ts';
 
 /** Longer than any step of these tests. Short, because the lease grace lasts as long, and no lease expires within it. */
@@ -27,42 +29,36 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 // Commands of earlier tests would fill the queue of the workspace.
-beforeEach(() => sql`update tasks set command_due_at = null, command_published_at = null`.execute(plane.db));
+beforeEach(() => plane.db.deleteFrom('attempts').execute());
 
 /** A video whose first attempt has a plan. */
 async function plannedVideo(plan: TranscodePlan = samplePlan()): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket({ filename: 'long.mkv', playbackPolicy: 'public' });
   await plane.engine.upload(uploadToken);
   // A claim before the command is published would cancel the command.
-  await until(() => commandsFor(videoId, 'transcode').length === 1);
+  await until(() => commandsFor(videoId, 'plan').length === 1);
   await plane.engine.claim(videoId);
   expect(await store(videoId, 1, plan)).toBe(204);
   return videoId;
 }
 
-async function store(videoId: string, attempt: number, plan = samplePlan()): Promise<number> {
-  return (await plane.engine.request(INTERNAL_PATHS.planAttempt, { videoId, attempt, plan })).status;
-}
+const store = (videoId: string, attempt: number, plan = samplePlan()) =>
+  plane.engine.storePlan(videoId, attempt, plan);
 
 async function video(videoId: string) {
   return (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
 }
 
 const tryClaim = (videoId: string, planVersion = PLAN_VERSION, claimId?: string) =>
-  plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion, claimId });
+  plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, command: 'task', planVersion, claimId });
 
-async function claim(videoId: string): Promise<ClaimTaskResponse> {
+async function claim(videoId: string): Promise<ClaimedTask> {
   const { status, body } = await tryClaim(videoId);
   expect([status, body.code]).toEqual([200, undefined]);
-  return body as ClaimTaskResponse;
+  return body as ClaimedTask;
 }
 
 type Try = Pick<ClaimTaskResponse, 'attempt' | 'task' | 'try'>;
-
-/** A try as messages have it. */
-const tryOf = (videoId: string, { attempt, task, try: tryNumber }: Try) => ({
-  ...{ videoId, attempt, task, try: tryNumber },
-});
 
 const complete = (videoId: string, claimed: Try) =>
   plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result: resultOf(claimed.task) });
@@ -80,9 +76,9 @@ const fail = (
 const isCurrent = async (videoId: string, claimed: Try) =>
   (await plane.engine.request(INTERNAL_PATHS.checkTask, tryOf(videoId, claimed))).body.current;
 
-async function claimAll(videoId: string): Promise<ClaimTaskResponse[]> {
-  const claimed: ClaimTaskResponse[] = [];
-  for (const _ of TASKS) claimed.push(await claim(videoId));
+async function claimAll(videoId: string, count = TASKS.length): Promise<ClaimedTask[]> {
+  const claimed: ClaimedTask[] = [];
+  while (claimed.length < count) claimed.push(await claim(videoId));
   return claimed;
 }
 
@@ -94,7 +90,7 @@ const expireLease = (videoId: string, { task }: Try) =>
     .where('number', '=', task)
     .execute();
 
-function commandsFor(videoId: string, type: 'task' | 'transcode' = 'task'): Message[] {
+function commandsFor(videoId: string, type: CommandType = 'task'): Message[] {
   return commands.filter((command) => command.type === type && command.data.videoId === videoId);
 }
 
@@ -108,14 +104,19 @@ const untilRecorded = (videoId: string, count: number) =>
     return (await tasks.where('command_published_at', 'is not', null).execute()).length === count;
   });
 
-describe('the plan of an attempt', () => {
+describe('a plan with tasks', () => {
   test('sends two commands; each claim sends another one', async () => {
     const videoId = await plannedVideo();
     // The claim of a task whose command is not recorded yet would send the command again.
     await untilRecorded(videoId, 2);
     expect(commandsFor(videoId)).toHaveLength(2);
     expect(commandsFor(videoId)[0]?.data).toEqual({
-      ...{ videoId, workspaceId: plane.workspaceId, sourceBytes: 1_000_000 },
+      ...{
+        videoId,
+        workspaceId: plane.workspaceId,
+        sourceBytes: 1_000_000,
+        waitingSince: expect.any(String),
+      },
     });
     await claim(videoId);
     await untilCommands(videoId, 3);
@@ -146,30 +147,32 @@ describe('the plan of an attempt', () => {
       .select('number')
       .where('video_id', '=', videoId)
       .execute();
-    expect(rows).toHaveLength(TASKS.length);
+    expect(rows).toHaveLength(1 + TASKS.length);
     expect(await store(videoId, 2)).toBe(409);
     await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
     expect(await store(videoId, 1)).toBe(409);
   });
 
-  test('ends the lease of its attempt; the leases of the tasks take its place', async () => {
+  test('is made by the first task: no other try can store one', async () => {
     const videoId = await plannedVideo();
-    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.9 });
-    expect((await video(videoId)).progress).toBe(0);
-    const attempts = plane.db.selectFrom('attempts').select('lease_expires_at');
-    const { lease_expires_at } = await attempts.where('video_id', '=', videoId).executeTakeFirstOrThrow();
-    expect(lease_expires_at).toBe(Number.POSITIVE_INFINITY);
+    const plan = { ...samplePlan(), tasks: [] };
+    for (const taskTry of [tryOf(videoId, await claim(videoId)), { ...firstTry(videoId, 1), try: 2 }]) {
+      const { status, body } = await plane.engine.request(INTERNAL_PATHS.storePlan, { ...taskTry, plan });
+      expect([status, body.code]).toEqual([409, 'plan_not_current']);
+    }
+    expect(await claimAll(videoId, TASKS.length - 1)).toHaveLength(TASKS.length - 1);
   });
 
-  test('stays stored when its engine got no response and hands the attempt back', async () => {
+  test('ends its try: what the engine reports about it changes nothing', async () => {
     const videoId = await plannedVideo();
-    const code = ENGINE_STOPPED;
-    await plane.engine.report('transcode.failed', {
-      ...{ videoId, attempt: 1, code, message: 'Stopped.', retryable: true },
-    });
+    expect(await isCurrent(videoId, firstTry(videoId, 1))).toBe(false);
+    await plane.engine.progress(videoId, 1, 0.9);
+    expect((await video(videoId)).progress).toBe(0);
+    // Its engine got no response and hands the try back.
+    await plane.engine.fail(videoId, 1, { code: ENGINE_STOPPED, retryable: true });
     await plane.engine.complete(videoId, 1);
     expect((await video(videoId)).status).toBe('processing');
-    expect(await claim(videoId)).toMatchObject({ attempt: 1, try: 1 });
+    expect(await claim(videoId)).toMatchObject({ attempt: 1, task: AUDIO, try: 1 });
   });
 
   test('that is invalid is refused', async () => {
@@ -204,7 +207,7 @@ describe('tasks', () => {
     const [first, repeated] = await Promise.all([1, 2].map(() => tryClaim(videoId, PLAN_VERSION, 'c1')));
     expect(first).toMatchObject({ status: 200, body: { task: AUDIO, try: 1 } });
     expect(repeated).toEqual(first);
-    const claimed = first?.body as ClaimTaskResponse;
+    const claimed = first?.body as ClaimedTask;
     await plane.engine.report('task.progress', { ...tryOf(videoId, claimed), fraction: 0 });
     expect((await tryClaim(videoId, PLAN_VERSION, 'c1')).status).toBe(409);
     await fail(videoId, claimed, ENGINE_STOPPED);
@@ -217,19 +220,19 @@ describe('tasks', () => {
     const failures = () =>
       plane.db
         .selectFrom('tasks')
-        .select(['failed_tries', 'unheard_tries'])
+        .select(['failed_tries', 'unreported_tries'])
         .where('video_id', '=', videoId)
         .where('number', '=', AUDIO)
         .executeTakeFirstOrThrow();
     for (let number = 1; number <= 4; number += 1) {
       const claimed = await until(async () => {
         const { status, body } = await tryClaim(videoId);
-        return status === 200 && (body as ClaimTaskResponse);
+        return status === 200 && (body as ClaimedTask);
       });
       expect(claimed).toMatchObject({ task: AUDIO, try: number });
       await expireLease(videoId, claimed);
       await until(async () => !(await isCurrent(videoId, claimed)));
-      expect(await failures()).toEqual({ failed_tries: Math.max(0, number - 3), unheard_tries: number });
+      expect(await failures()).toEqual({ failed_tries: Math.max(0, number - 3), unreported_tries: number });
     }
   });
 
@@ -298,13 +301,13 @@ describe('tasks', () => {
     expect(again).toMatchObject({ task: lost.task, try: 2 });
     const output = `hls/${plane.workspaceId}/${videoId}/a1/`;
     const bytesOf = (sequence: number) => 1000 + 16 * sequence;
-    const folders = ['t2.1', 't2.1', 't3.2', 't3.2', 't4.1', 't4.1'];
+    const folders = ['t3.1', 't3.1', 't4.2', 't4.2', 't5.1', 't5.1'];
     for (const [sequence, folder] of folders.entries()) {
       const body = Buffer.alloc(bytesOf(sequence), folder);
       await plane.objects.put(`${output}${folder}/360p/${sequence}.ts`, body, 'video/mp2t');
     }
-    await plane.objects.put(`${output}t1.1/poster.jpg`, Buffer.alloc(300, 'poster'), 'image/jpeg');
-    const straggler = `${output}t3.1/360p/2.ts`;
+    await plane.objects.put(`${output}t2.1/poster.jpg`, Buffer.alloc(300, 'poster'), 'image/jpeg');
+    const straggler = `${output}t4.1/360p/2.ts`;
     await plane.objects.put(straggler, Buffer.alloc(10), 'video/mp2t');
 
     for (const done of [again, ...claimed.filter((one) => one !== lost).toReversed()]) {
@@ -320,7 +323,7 @@ describe('tasks', () => {
     expect((await request(plane.url).get(`${hls}/poster.jpg`).expect(200)).body).toHaveLength(300);
     // What the lost try has stored is purged, and nothing else.
     await until(async () => (await plane.objects.head(straggler)) === null);
-    expect(await plane.objects.head(`${output}t3.2/360p/2.ts`)).not.toBeNull();
+    expect(await plane.objects.head(`${output}t4.2/360p/2.ts`)).not.toBeNull();
     expect(
       await plane.db.selectFrom('tasks').select('number').where('video_id', '=', videoId).execute(),
     ).toEqual([]);
@@ -351,7 +354,7 @@ describe('tasks', () => {
       if (number < 3) {
         claimed = await until(async () => {
           const { status, body } = await tryClaim(videoId);
-          return status === 200 && (body as ClaimTaskResponse);
+          return status === 200 && (body as ClaimedTask);
         });
       }
     }
@@ -384,8 +387,6 @@ describe('tasks', () => {
   });
 
   test('are counted by their outcomes', async () => {
-    // The leases of earlier tests' tasks could expire during this test.
-    await plane.db.deleteFrom('tasks').execute();
     const metrics = () => PrometheusText.scrape(`${plane.engine.internalUrl}/metrics`);
     const videoId = await plannedVideo();
     const [audio, images, expired, transient, permanent] = await claimAll(videoId);
@@ -427,7 +428,7 @@ describe('tasks', () => {
     await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
     expect(await isCurrent(videoId, claimed)).toBe(false);
     expect((await tryClaim(videoId)).status).toBe(409);
-    const late = `hls/${plane.workspaceId}/${videoId}/a1/t0.1/audio/0.ts`;
+    const late = `hls/${plane.workspaceId}/${videoId}/a1/t1.1/audio/0.ts`;
     await plane.objects.put(late, Buffer.from('x'), 'video/mp2t');
     await complete(videoId, claimed);
     await until(async () => (await plane.objects.head(late)) === null);
@@ -463,8 +464,7 @@ describe('the limit of concurrent tasks of a workspace', () => {
     const { videoId, uploadToken } = await limited.ticket();
     await limited.engine.upload(uploadToken);
     await limited.engine.claim(videoId);
-    const plan = { videoId, attempt: 1, plan: samplePlan() };
-    await limited.engine.request(INTERNAL_PATHS.planAttempt, plan);
+    await limited.engine.storePlan(videoId, 1, samplePlan());
     return videoId;
   }
 
@@ -475,14 +475,16 @@ describe('the limit of concurrent tasks of a workspace', () => {
   }
 
   const claimOf = (videoId: string) =>
-    limited.engine.request(INTERNAL_PATHS.claimTask, { videoId, planVersion: PLAN_VERSION });
+    limited.engine.request(INTERNAL_PATHS.claimTask, {
+      ...{ videoId, command: 'task', planVersion: PLAN_VERSION },
+    });
 
   test('holds; the end of a task begins the next', async () => {
     // Concurrent claims for two videos: the limit is for both together.
     const claims = await Promise.all([first, second, first, second].map(claimOf));
     expect(claims.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409]);
     const [granted] = claims.flatMap(({ status, body }, at) =>
-      status === 200 ? [tryOf(at % 2 === 0 ? first : second, body as ClaimTaskResponse)] : [],
+      status === 200 ? [tryOf(at % 2 === 0 ? first : second, body as ClaimedTask)] : [],
     );
     if (granted === undefined) throw new Error('No task was claimed');
     // Each granted claim sends another command.
@@ -513,12 +515,12 @@ describe('the limit of concurrent tasks of a workspace', () => {
   });
 });
 
-describe('a video whose tasks cannot be completed as planned is transcoded in one run', () => {
+describe('a video whose tasks cannot be completed as planned is transcoded as a whole', () => {
   const claimNext = async (videoId: string) => {
-    await until(() => commandsFor(videoId, 'transcode').length === 2);
-    // The attempt was handed back, so it does not count as failed.
-    const row = plane.db.selectFrom('videos').select('failed_attempts').where('id', '=', videoId);
-    expect(await row.execute()).toEqual([{ failed_attempts: 0 }]);
+    await until(() => commandsFor(videoId, 'plan').length === 2);
+    // Neither the tasks nor the attempt count as failed tries of the next one.
+    const tasks = plane.db.selectFrom('tasks').select('failed_tries').where('video_id', '=', videoId);
+    expect(await tasks.execute()).toEqual([{ failed_tries: 0 }]);
     return plane.engine.claim(videoId);
   };
 
@@ -528,8 +530,7 @@ describe('a video whose tasks cannot be completed as planned is transcoded in on
     await fail(videoId, first as Try, 'transcode_failed', false);
     expect(await isCurrent(videoId, second as Try)).toBe(false);
     const next = await claimNext(videoId);
-    expect(next).toMatchObject({ attempt: 2 });
-    expect(next.pieceSeconds).toBeUndefined();
+    expect(next).toMatchObject({ attempt: 2, work: { pieceSeconds: null } });
     await plane.engine.complete(videoId, 2);
     expect((await video(videoId)).status).toBe('ready');
   });
@@ -540,8 +541,20 @@ describe('a video whose tasks cannot be completed as planned is transcoded in on
       const result = claimed.task === PIECES[1] ? resultOf(PIECES[0] as number) : resultOf(claimed.task);
       await plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result });
     }
-    expect((await claimNext(videoId)).pieceSeconds).toBeUndefined();
+    expect((await claimNext(videoId)).work.pieceSeconds).toBeNull();
   });
+});
+
+test('a command for tasks claims no planning, and a command to plan no task of a plan', async () => {
+  const { videoId, uploadToken } = await plane.ticket();
+  await plane.engine.upload(uploadToken);
+  const claims = (command: CommandType) =>
+    plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, command, planVersion: PLAN_VERSION });
+  expect(await claims('task')).toMatchObject({ status: 409, body: { code: 'task_not_claimable' } });
+  await plane.engine.claim(videoId);
+  await store(videoId, 1);
+  expect(await claims('plan')).toMatchObject({ status: 409, body: { code: 'task_not_claimable' } });
+  expect(await claims('task')).toMatchObject({ status: 200, body: { task: AUDIO } });
 });
 
 test('a command that an engine uses for an earlier task is replaced', async () => {
@@ -588,7 +601,7 @@ describe('commands', () => {
     const counting = jest.spyOn(plane.bus, 'countWaiting').mockResolvedValue(1);
     try {
       await publishedLongAgo(videoId, 60);
-      await plane.maintain('reissue-lost-task-commands');
+      await plane.maintain('reissue-lost-commands');
       await untilRecorded(videoId, 2);
       expect(commandsFor(videoId)).toHaveLength(2);
       await publishedLongAgo(videoId, 15 * 60);

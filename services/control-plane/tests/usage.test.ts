@@ -14,7 +14,7 @@ import request from 'supertest';
 import { Metrics } from '../src/metrics/metrics.ts';
 import { BandwidthMeter } from '../src/usage/bandwidth-meter.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { sampleManifest } from './support/manifest.ts';
+import { FOLDER, sampleManifest } from './support/manifest.ts';
 
 type Usage = components['schemas']['Usage'];
 
@@ -54,7 +54,7 @@ async function newKey(body: object): Promise<Record<string, string>> {
 async function playableVideo(segmentBytes: number): Promise<{ videoId: string; hls: string }> {
   const { videoId } = await plane.readyVideo();
   const { workspaceId } = plane;
-  const segment = segmentKey({ workspaceId, videoId, attempt: 1 }, '360p', 3);
+  const segment = segmentKey({ workspaceId, videoId, attempt: 1, folder: FOLDER }, '360p', 3);
   await plane.objects.put(segment, Buffer.alloc(segmentBytes), 'video/mp2t');
   await plane.db
     .updateTable('renditions')
@@ -141,9 +141,7 @@ describe('storage and minutes', () => {
     const { videoId, uploadToken } = await plane.ticket();
     const transfer = await plane.engine.upload(uploadToken);
     const first = await plane.engine.claim(videoId);
-    await plane.engine.report('transcode.failed', {
-      videoId,
-      attempt: first.attempt,
+    await plane.engine.fail(videoId, first.attempt, {
       code: 'storage_failed',
       message: 'Away',
       retryable: true,

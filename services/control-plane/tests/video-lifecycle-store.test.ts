@@ -4,13 +4,15 @@ import type { Database } from '../src/db/database.ts';
 import type { VideoRow, VideoStatus } from '../src/db/schema.ts';
 import {
   type AttemptResult,
+  closeOpenAttempt,
   deleteTombstones,
   endImport,
   findVideosToRemove,
+  insertAttempt,
   lockVideo,
-  makeCommandDue,
+  moveVideo,
+  raiseProgress,
   resetFailure,
-  storeAttempt,
   storeFailure,
   storeFile,
   storeInOneRun,
@@ -41,7 +43,7 @@ const days = (count: number) => minutes(count * 24 * 60);
 const COLUMNS: Record<VideoStatus, object> = {
   uploading: {},
   processing: { content_key: 'key' },
-  ready: { content_key: 'key', variants: ['360p'], target_duration: 6 },
+  ready: { content_key: 'key', variants: ['360p'], target_duration: 6, start_timestamp: 0 },
   failed: { error_code: 'not_a_video', error_message: 'No.', failed_at: minutes(-5) },
 };
 
@@ -74,13 +76,11 @@ async function changesOf(videoId: string, action: () => Promise<unknown>): Promi
 }
 
 const TIME = expect.any(Date);
+const DELETED = { deleted_at: minutes(-1), content_key: null };
+const AT_ONCE = { delaySeconds: 0, failedTries: 0, unreportedTries: 0 };
 /** Columns of a processing video that every move clears. */
-const OF_THE_PREVIOUS_ATTEMPT = {
-  command_due_at: minutes(-1),
-  command_claimed_until: minutes(1),
-  preview_variants: ['360p'],
-};
-const CLEARED = { command_due_at: null, command_claimed_until: null, preview_variants: null };
+const OF_THE_PREVIOUS_ATTEMPT = { preview_variants: ['360p'] };
+const CLEARED = { preview_variants: null };
 
 test('a living video is found and locked', async () => {
   const [id, deleted] = [await video('uploading'), await video('uploading', { deleted_at: minutes(-1) })];
@@ -103,11 +103,11 @@ describe('a move stores', () => {
     });
   });
 
-  test('a new attempt', async () => {
+  test('nothing else by default', async () => {
     const id = await video('processing', OF_THE_PREVIOUS_ATTEMPT);
     await video('processing', OF_THE_PREVIOUS_ATTEMPT);
-    expect(await changesOf(id, () => storeAttempt(db, id, MOVES.beginAttempt, 3, 'next'))).toEqual({
-      ...{ ...CLEARED, attempt: 3, content_key: 'next', updated_at: TIME },
+    expect(await changesOf(id, () => moveVideo(db, id, MOVES.nextAttempt))).toEqual({
+      ...{ ...CLEARED, updated_at: TIME },
     });
   });
 
@@ -147,10 +147,10 @@ describe('a move stores', () => {
   });
 
   test('a retry, and clears the failure', async () => {
-    const id = await video('failed', { failed_attempts: 3, progress: 40, delete_source_at: minutes(9) });
+    const id = await video('failed', { progress: 40, delete_source_at: minutes(9) });
     expect(await changesOf(id, () => resetFailure(db, id, MOVES.retry))).toEqual({
       ...{ status: 'processing', error_code: null, error_message: null, failed_at: null },
-      ...{ failed_attempts: 0, progress: 0, delete_source_at: null, retried_at: [TIME], updated_at: TIME },
+      ...{ progress: 0, delete_source_at: null, retried_at: [TIME], updated_at: TIME },
     });
   });
 
@@ -164,15 +164,86 @@ describe('a move stores', () => {
   });
 });
 
-test('a command becomes due after the delay, and the wait for an engine begins then', async () => {
-  const id = await video('processing');
-  await video('processing');
-  const { command_due_at, ...others } = await changesOf(id, () => makeCommandDue(db, id, 600));
-  expect(others).toEqual({ waiting_since: command_due_at });
-  expect(command_due_at?.getTime()).toBeGreaterThan(minutes(9).getTime());
+test('a move refuses a tombstone, and a video whose status is not in `from`', async () => {
+  const move = (id: string) => moveVideo(db, id, MOVES.nextAttempt);
+  await move(await video('processing'));
+  for (const id of [await video('failed'), await video('processing', DELETED)]) {
+    const before = await row(id);
+    await expect(move(id)).rejects.toThrow(`Video ${id} is not processing`);
+    expect(await row(id)).toEqual(before);
+  }
 });
 
-test('a video is marked for one run; others are not', async () => {
+test('progress rises and never falls, and changes only this processing video', async () => {
+  const id = await video('processing');
+  const others = [await video('failed'), await video('processing', DELETED)];
+  expect(await changesOf(id, () => raiseProgress(db, id, 40))).toEqual({ progress: 40, updated_at: TIME });
+  for (const percent of [40, 30]) expect(await raiseProgress(db, id, percent)).toBeUndefined();
+  expect(await raiseProgress(db, id, 41)).toEqual({ title: id });
+  for (const other of others) {
+    expect(await changesOf(other, () => raiseProgress(db, other, 50))).toEqual({});
+  }
+});
+
+test('an attempt begins with the task that plans it; both wait until the delay is over', async () => {
+  const [id, other] = [await video('processing', { attempt: 2 }), await video('processing')];
+  const next = { delaySeconds: 600, failedTries: 1, unreportedTries: 2 };
+  expect(await changesOf(id, () => insertAttempt(db, id, next))).toEqual({ attempt: 3 });
+  const attempt = await db.selectFrom('attempts').selectAll().executeTakeFirstOrThrow();
+  const tasks = await db.selectFrom('tasks').selectAll().execute();
+  expect(attempt).toMatchObject({ video_id: id, number: 3, started_at: null, plan: null, outcome: null });
+  expect(tasks).toMatchObject([
+    {
+      ...{
+        video_id: id,
+        workspace_id: workspaceId,
+        attempt: 3,
+        number: 0,
+        kind: 'plan',
+        frames: 0,
+        tries: 0,
+      },
+      ...{ failed_tries: 1, unreported_tries: 2, due_at: tasks[0]?.command_due_at },
+    },
+  ]);
+  for (const due of [attempt.due_at, tasks[0]?.due_at]) {
+    expect(due?.getTime()).toBeGreaterThan(minutes(9).getTime());
+    expect(due?.getTime()).toBeLessThan(minutes(11).getTime());
+  }
+  await insertAttempt(db, other, next);
+  await expect(insertAttempt(db, other, next)).rejects.toThrow('attempts_open');
+});
+
+test('the open attempt is closed with its plan and its tasks, and no other attempt', async () => {
+  const [id, other] = [await video('processing'), await video('processing')];
+  for (const videoId of [id, other]) {
+    await insertAttempt(db, videoId, AT_ONCE);
+    await closeOpenAttempt(db, videoId, 'failed');
+    await insertAttempt(db, videoId, AT_ONCE);
+    await db
+      .updateTable('attempts')
+      .set({ plan: '{}', source_sha256: 'hash' })
+      .where('outcome', 'is', null)
+      .execute();
+  }
+  await closeOpenAttempt(db, id, 'lease_expired');
+  const attempts = (videoId: string) =>
+    db
+      .selectFrom('attempts')
+      .select(['number', 'outcome', 'finished_at', 'plan', 'source_sha256'])
+      .where('video_id', '=', videoId)
+      .orderBy('number')
+      .execute();
+  const ended = { finished_at: TIME, plan: null, source_sha256: null };
+  const first = { ...ended, number: 1, outcome: 'failed' };
+  expect(await attempts(id)).toEqual([first, { ...ended, number: 2, outcome: 'lease_expired' }]);
+  const open = { number: 2, outcome: null, finished_at: null, plan: {}, source_sha256: 'hash' };
+  expect(await attempts(other)).toEqual([first, open]);
+  const tasks = await db.selectFrom('tasks').select(['video_id', 'attempt']).execute();
+  expect(tasks).toEqual([{ video_id: other, attempt: 2 }]);
+});
+
+test('a video is marked to be transcoded as a whole; others are not', async () => {
   const id = await video('processing');
   await video('processing');
   expect(await changesOf(id, () => storeInOneRun(db, id))).toEqual({ in_one_run: true });
@@ -224,7 +295,7 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
     await insertRendition(db, video_id);
     await db
       .insertInto('attempts')
-      .values({ video_id, number: 1, lease_expires_at: minutes(1) })
+      .values({ video_id, number: 1, due_at: minutes(0) })
       .execute();
     await insertImport(db, video_id);
     await insertTicket(db, video_id);
@@ -235,7 +306,7 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
     ...{ passthrough: null, error_message: null, allowed_origins: null, playback_policy: 'public' },
     ...{ keep_source_days: null, size: null, sha256: null, storage_bytes: 0, source: null },
     ...{ input_issues: [], duration: null, width: null, height: null, frame_rate: null },
-    ...{ start_timestamp: 1_026_000, variants: null, preview_variants: null, target_duration: null },
+    ...{ start_timestamp: null, variants: null, preview_variants: null, target_duration: null },
     ...{ poster_bytes: null, storyboard: null, chosen_poster: null, image_folder: '', retried_at: [] },
     ...{ delete_source_at: null, content_key: null },
   });

@@ -1,7 +1,7 @@
 import { newId } from '@framelane/contracts/ids';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
 import type { VideoRow, VideoStatus } from '../src/db/schema.ts';
 import { VideoLifecycle } from '../src/videos/video-lifecycle.ts';
@@ -11,7 +11,6 @@ import { sampleManifest } from './support/manifest.ts';
 import { insertImport } from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
-const BACKOFF_SECONDS = 600;
 const IMPORT = { request: 'sealed', due_at: new Date() };
 
 let db: Database;
@@ -45,8 +44,8 @@ beforeEach(async () => {
 const COLUMNS: Record<VideoStatus, object> = {
   uploading: {},
   processing: { source_key: 'key', uploaded_at: new Date(), size: 70, attempt: 1, content_key: 'key' },
-  ready: { content_key: 'key', variants: ['360p'], target_duration: 6 },
-  failed: { error_code: 'not_a_video', failed_attempts: 3, source_key: 'key', uploaded_at: new Date() },
+  ready: { content_key: 'key', variants: ['360p'], target_duration: 6, start_timestamp: 0 },
+  failed: { error_code: 'not_a_video', attempt: 1, source_key: 'key', uploaded_at: new Date() },
 };
 
 /** Creates a video. One that is processed has an open attempt. */
@@ -65,7 +64,7 @@ async function video(status: VideoStatus, values: object = {}): Promise<string> 
   if (status === 'processing')
     await db
       .insertInto('attempts')
-      .values({ video_id: id, number: 1, lease_expires_at: new Date() })
+      .values({ video_id: id, number: 1, due_at: new Date(), started_at: new Date() })
       .execute();
   return id;
 }
@@ -75,8 +74,12 @@ const row = (id: string) =>
 
 const outcomes = async (videoId: string) => {
   const attempts = db.selectFrom('attempts').select('outcome').where('video_id', '=', videoId);
-  return (await attempts.execute()).map(({ outcome }) => outcome);
+  return (await attempts.orderBy('number').execute()).map(({ outcome }) => outcome);
 };
+
+/** The tasks of a video, which wait for an engine. */
+const tasks = (videoId: string) =>
+  db.selectFrom('tasks').selectAll().where('video_id', '=', videoId).execute();
 
 const importRequests = async (videoId: string) => {
   const imports = db.selectFrom('imports').select('request').where('video_id', '=', videoId);
@@ -103,7 +106,7 @@ const move = <T>(videoId: string, action: (trx: Database, video: VideoRow) => Pr
 
 const secondsFromNow = (time: Date | null) => ((time?.getTime() ?? 0) - Date.now()) / 1000;
 
-test('an uploaded file makes a command due, and ends the import', async () => {
+test('an uploaded file begins the first attempt, and ends the import', async () => {
   const id = await video('uploading');
   await insertImport(db, id, IMPORT);
   const upload = { transferId: 'xfr_1', bytes: 70, sha256: 'hash' };
@@ -113,17 +116,28 @@ test('an uploaded file makes a command due, and ends the import', async () => {
   expect(stored).toMatchObject({
     ...{ status: 'processing', size: 70, sha256: 'hash', source_key: sourceKey(workspaceId, id, 'xfr_1') },
   });
-  expect(Math.abs(secondsFromNow(stored.command_due_at))).toBeLessThan(60);
+  expect(stored.attempt).toBe(1);
+  expect(await tasks(id)).toMatchObject([{ attempt: 1, number: 0, kind: 'plan', failed_tries: 0 }]);
   expect(await importRequests(id)).toEqual([null]);
   expect(await events()).toEqual([]);
 });
 
-test('an attempt has the next number, and only of a processing video', async () => {
-  const begin = (id: string) => move(id, (trx, locked) => lifecycle.beginAttempt(trx, locked, 'next'));
+test('the next attempt has the next number and the counts of the one before, and begins after the delay', async () => {
+  const next = { delaySeconds: 600, failedTries: 2, unreportedTries: 1 };
+  const repeat = (id: string) =>
+    move(id, (trx, locked) => lifecycle.nextAttempt(trx, locked, 'lease_expired', next));
   const [processing, failed] = [await video('processing'), await video('failed')];
-  expect([await begin(processing), await begin(failed)]).toEqual([2, undefined]);
-  expect(await row(processing)).toMatchObject({ attempt: 2, content_key: 'next' });
-  expect(await row(failed)).toMatchObject({ status: 'failed', attempt: 0, content_key: null });
+  await repeat(processing);
+  await repeat(failed);
+  expect(await row(processing)).toMatchObject({ status: 'processing', attempt: 2 });
+  expect(await outcomes(processing)).toEqual(['lease_expired', null]);
+  const [task, ...others] = await tasks(processing);
+  expect(others).toEqual([]);
+  expect(task).toMatchObject({ attempt: 2, number: 0, kind: 'plan', failed_tries: 2, unreported_tries: 1 });
+  expect(Math.abs(secondsFromNow(task?.command_due_at ?? null) - 600)).toBeLessThan(60);
+  expect(task?.due_at).toEqual(task?.command_due_at);
+  expect(await row(failed)).toMatchObject({ status: 'failed', attempt: 1 });
+  expect([await tasks(failed), await purged(), await events()]).toEqual([[], [], []]);
 });
 
 test('progress is shown as 99 % at most until the video is ready', async () => {
@@ -147,43 +161,17 @@ test('a completed attempt makes the video ready; objects of earlier attempts are
   expect(await events()).toMatchObject([{ type: 'video.ready', data: { id, status: 'ready' } }]);
 });
 
-describe('a failed attempt', () => {
-  const failure = { code: 'storage_failed', message: 'No.', backoffSeconds: BACKOFF_SECONDS } as const;
-
-  test('that was transient delays the next command', async () => {
-    const id = await video('processing', { failed_attempts: 1 });
-    const transient = { ...failure, kind: 'transient', outcome: 'lease_expired' } as const;
-    expect(await move(id, (trx, locked) => lifecycle.failAttempt(trx, locked, transient))).toBe(false);
-    const stored = await row(id);
-    expect(stored).toMatchObject({ status: 'processing', failed_attempts: 2 });
-    expect(stored.waiting_since).toEqual(stored.command_due_at);
-    // The second failure doubles the delay.
-    expect(Math.abs(secondsFromNow(stored.command_due_at) - 2 * BACKOFF_SECONDS)).toBeLessThan(60);
-    expect([await outcomes(id), await purged(), await events()]).toEqual([['lease_expired'], [], []]);
-  });
-
-  test('that was handed back does not count, and makes the next command due', async () => {
-    const id = await video('processing', { failed_attempts: 2 });
-    const handedBack = { ...failure, kind: 'handed_back', outcome: 'handed_back' } as const;
-    expect(await move(id, (trx, locked) => lifecycle.failAttempt(trx, locked, handedBack))).toBe(false);
-    const stored = await row(id);
-    expect(stored).toMatchObject({ status: 'processing', failed_attempts: 2 });
-    expect(Math.abs(secondsFromNow(stored.command_due_at))).toBeLessThan(60);
-    expect(await outcomes(id)).toEqual(['handed_back']);
-  });
-
-  test('that was permanent fails the video', async () => {
-    const id = await video('processing', { keep_source_days: 30 });
-    const permanent = { ...failure, kind: 'permanent', outcome: 'failed' } as const;
-    expect(await move(id, (trx, locked) => lifecycle.failAttempt(trx, locked, permanent))).toBe(true);
-    const stored = await row(id);
-    expect(stored).toMatchObject({ status: 'failed', error_code: 'storage_failed', content_key: null });
-    expect(stored.delete_source_at).not.toBeNull();
-    expect([await outcomes(id), await purged()]).toEqual([['failed'], [id]]);
-    expect(await events()).toMatchObject([
-      { type: 'video.failed', data: { id, error: { code: 'storage_failed', message: 'No.' } } },
-    ]);
-  });
+test('a failed attempt can fail the video', async () => {
+  const id = await video('processing', { keep_source_days: 30 });
+  const failure = { code: 'storage_failed', message: 'No.', outcome: 'failed' } as const;
+  expect(await move(id, (trx, locked) => lifecycle.fail(trx, locked, failure))).toBe(true);
+  const stored = await row(id);
+  expect(stored).toMatchObject({ status: 'failed', error_code: 'storage_failed', content_key: null });
+  expect(stored.delete_source_at).not.toBeNull();
+  expect([await outcomes(id), await purged()]).toEqual([['failed'], [id]]);
+  expect(await events()).toMatchObject([
+    { type: 'video.failed', data: { id, error: { code: 'storage_failed', message: 'No.' } } },
+  ]);
 });
 
 test('the failure of an upload ends its import', async () => {
@@ -203,9 +191,8 @@ test('a failed video is retried; other videos are not', async () => {
   const retry = (id: string) => move(id, (trx, locked) => lifecycle.retry(trx, locked));
   const [failed, ready] = [await video('failed'), await video('ready')];
   expect([await retry(failed), await retry(ready)]).toEqual([true, false]);
-  const stored = await row(failed);
-  expect(stored).toMatchObject({ status: 'processing', failed_attempts: 0, error_code: null });
-  expect(stored.command_due_at).not.toBeNull();
+  expect(await row(failed)).toMatchObject({ status: 'processing', attempt: 2, error_code: null });
+  expect(await tasks(failed)).toMatchObject([{ attempt: 2, failed_tries: 0 }]);
   expect(await row(ready)).toMatchObject({ status: 'ready' });
 });
 

@@ -1,4 +1,5 @@
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -8,7 +9,8 @@ import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import type { TimelineEntry } from '../src/videos/timeline.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { sampleManifest } from './support/manifest.ts';
+import { firstTry } from './support/engine.ts';
+import { FOLDER, planOf, sampleManifest } from './support/manifest.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -27,13 +29,12 @@ const retry = (videoId: string) =>
   request(plane.url).post(`/v1/videos/${videoId}/retry`).set(plane.credentials);
 const record = async (videoId: string) =>
   (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
-const tryClaim = (videoId: string) => plane.engine.request(INTERNAL_PATHS.claimAttempt, { videoId });
+const tryClaim = (videoId: string) =>
+  plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, command: 'plan', planVersion: PLAN_VERSION });
 
 /** Reports that an attempt failed; permanently, unless `retryable`. */
 const fail = (videoId: string, attempt: number, retryable = false) =>
-  plane.engine.report('transcode.failed', {
-    videoId,
-    attempt,
+  plane.engine.fail(videoId, attempt, {
     code: 'storage_failed',
     message: 'The storage was unavailable.',
     retryable,
@@ -41,7 +42,7 @@ const fail = (videoId: string, attempt: number, retryable = false) =>
 
 /** A segment of an attempt, as its engine stores it. */
 async function storeSegment(videoId: string, attempt: number): Promise<string> {
-  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt }, '360p', 0);
+  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt, folder: FOLDER }, '360p', 0);
   await plane.objects.put(key, Buffer.from('x'), 'video/mp2t');
   return key;
 }
@@ -57,7 +58,8 @@ async function claimedVideo(): Promise<string> {
 
 async function failedVideo(): Promise<string> {
   const videoId = await claimedVideo();
-  await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.5 });
+  await plane.engine.storePlan(videoId, 1, planOf(sampleManifest()));
+  await plane.engine.progress(videoId, 1, 0.5);
   await fail(videoId, 1);
   return videoId;
 }
@@ -100,9 +102,9 @@ describe('POST /videos/:id/retry', () => {
     const retried = (await retry(videoId)).body;
     await plane.engine.complete(videoId, 1);
     await fail(videoId, 1);
-    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.9 });
+    await plane.engine.progress(videoId, 1, 0.9);
     expect(await record(videoId)).toEqual(retried);
-    const current = await plane.engine.request(INTERNAL_PATHS.checkAttempt, { videoId, attempt: 1 });
+    const current = await plane.engine.request(INTERNAL_PATHS.checkTask, firstTry(videoId, 1));
     expect(current.body).toEqual({ current: false });
   });
 
@@ -258,7 +260,7 @@ describe('the timeline', () => {
     await retry(videoId);
     expect(await steps(videoId)).toEqual(['created', 'uploaded', 'attempt 1 failed', 'retried', 'waiting']);
     const { attempt } = await plane.engine.claim(videoId);
-    await plane.engine.report('transcode.completed', { videoId, attempt, manifest: sampleManifest() });
+    await plane.engine.complete(videoId, attempt, sampleManifest());
     await request(plane.url).delete(`/v1/videos/${videoId}/source`).set(plane.credentials);
     expect(await steps(videoId)).toEqual([
       'created',

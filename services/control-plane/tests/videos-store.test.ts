@@ -1,6 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { sql } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import type { PageRequest } from '../src/db/keyset-page.ts';
 import {
@@ -225,7 +224,7 @@ test('a version changes with each row that the record shows', async () => {
 
 test('attempts are the latest ones of the video, by number', async () => {
   const [id, other] = [await video(), await video()];
-  const ended = { lease_expires_at: minutes(0), outcome: 'failed', finished_at: minutes(0) } as const;
+  const ended = { due_at: minutes(0), outcome: 'failed', finished_at: minutes(0) } as const;
   for (const number of [2, 3, 1])
     for (const video_id of [id, other])
       await db
@@ -239,20 +238,21 @@ test('attempts are the latest ones of the video, by number', async () => {
   ]);
 });
 
-test('tasks are counted for each video', async () => {
+test('the tasks of a plan are counted for each video', async () => {
   const [id, other] = [await video(), await video()];
   await db
     .insertInto('attempts')
-    .values([id, other].map((video_id) => ({ video_id, number: 1, lease_expires_at: sql<Date>`'infinity'` })))
+    .values([id, other].map((video_id) => ({ video_id, number: 1, due_at: minutes(0) })))
     .execute();
-  const task = { attempt: 1, kind: 'piece', frames: 1 } as const;
+  const task = { workspace_id: workspaceId, attempt: 1, kind: 'piece', frames: 1 } as const;
   await db
     .insertInto('tasks')
     .values([
-      { ...task, video_id: id, number: 0, result: JSON.stringify({}) },
-      { ...task, video_id: id, number: 1, lease_expires_at: minutes(1), started_at: minutes(0) },
-      { ...task, video_id: id, number: 2 },
-      { ...task, video_id: other, number: 0 },
+      { ...task, video_id: id, number: 0, kind: 'plan', result: JSON.stringify({}) },
+      { ...task, video_id: id, number: 1, result: JSON.stringify({}) },
+      { ...task, video_id: id, number: 2, lease_expires_at: minutes(1), started_at: minutes(0) },
+      { ...task, video_id: id, number: 3 },
+      { ...task, video_id: other, number: 1 },
     ])
     .execute();
   expect(await countTasks(db, id)).toEqual({ total: 3, completed: 1, running: 1 });

@@ -87,8 +87,7 @@ describe('GET /videos/:id', () => {
     const { videoId, uploadToken } = await plane.ticket();
     expect((await get(`/videos/${videoId}`)).body).not.toHaveProperty('audioTracks');
     await plane.engine.upload(uploadToken);
-    const { attempt, severalAudioTracks } = await plane.engine.claim(videoId);
-    expect(severalAudioTracks).toBe(true);
+    const { attempt } = await plane.engine.claim(videoId);
     const { renditions, ...manifest } = sampleManifest();
     const [audio] = renditions.slice(-1);
     if (!audio) throw new Error('The manifest has no audio');
@@ -265,9 +264,7 @@ describe('DELETE /videos/:id', () => {
         await plane.engine.upload(uploadToken);
       const claim = ['claimed', 'ready', 'failed'].includes(phase) ? await plane.engine.claim(videoId) : null;
       if (phase === 'ready') await plane.engine.complete(videoId, claim?.attempt ?? 0);
-      const failure = { code: 'not_a_video', message: 'Not a video.', retryable: false } as const;
-      if (phase === 'failed')
-        await plane.engine.report('transcode.failed', { videoId, attempt: 1, ...failure });
+      if (phase === 'failed') await plane.engine.fail(videoId, 1);
       await plane.objects.put(
         `sources/${plane.workspaceId}/${videoId}/xfr_1/original`,
         Buffer.from('x'),
@@ -328,9 +325,7 @@ describe('DELETE /videos/:id', () => {
     const { videoId, uploadToken } = await plane.ticket(written);
     await plane.engine.upload(uploadToken);
     const { attempt } = await plane.engine.claim(videoId);
-    await plane.engine.report('transcode.failed', {
-      ...{ videoId, attempt, code: 'not_a_video', message: 'message of the owner', retryable: false },
-    });
+    await plane.engine.fail(videoId, attempt, { code: 'not_a_video', message: 'message of the owner' });
     const { body } = await get(`/videos/${videoId}`);
     expect([body.title, body.error.message, body.tags]).toEqual([
       'Title of the owner',

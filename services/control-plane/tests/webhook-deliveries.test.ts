@@ -85,13 +85,7 @@ describe('events', () => {
     const { videoId, uploadToken } = await plane.ticket();
     await plane.engine.upload(uploadToken);
     const { attempt } = await plane.engine.claim(videoId);
-    await plane.engine.report('transcode.failed', {
-      videoId,
-      attempt,
-      code: 'not_a_video',
-      message: 'Not a video.',
-      retryable: false,
-    });
+    await plane.engine.fail(videoId, attempt, { code: 'not_a_video', message: 'Not a video.' });
     await until(async () => endpoint.received.length === 1);
     expect(JSON.parse(endpoint.received[0]?.body ?? '')).toMatchObject({
       type: 'video.failed',

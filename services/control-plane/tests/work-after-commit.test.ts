@@ -1,11 +1,9 @@
-import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
-import { TranscodeCommands } from '../src/attempts/commands.service.ts';
 import type { DueWork } from '../src/background/due-loop.ts';
-import { TaskCommands } from '../src/tasks/task-commands.service.ts';
+import { Commands } from '../src/tasks/commands.service.ts';
 import { ObjectPurges } from '../src/videos/object-purges.service.ts';
 import { WebhookDeliveriesService } from '../src/webhooks/deliveries.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -23,8 +21,7 @@ let plane: TestControlPlane;
 let webhooks: WebhookClient;
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  neverPoll(TranscodeCommands.prototype);
-  neverPoll(TaskCommands.prototype);
+  neverPoll(Commands.prototype);
   neverPoll(ObjectPurges.prototype);
   neverPoll(WebhookDeliveriesService.prototype);
   // The moves of maintenance also wake the loops.
@@ -60,7 +57,7 @@ function untilIdle(): Promise<boolean> {
   return until(() => idle.size === 4);
 }
 
-test('a transcode command is published when its commit wakes the loop', async () => {
+test('a command to plan a video is published when its commit wakes the loop', async () => {
   const { uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
   await until(async () => (await plane.bus.countWaiting('engine.commands')) === 1);
@@ -71,7 +68,7 @@ test('the commands of a plan are published when its commit wakes the loop', asyn
   await plane.engine.upload(uploadToken);
   await plane.engine.claim(videoId);
   await untilIdle();
-  await plane.engine.request(INTERNAL_PATHS.planAttempt, { videoId, attempt: 1, plan: samplePlan() });
+  await plane.engine.storePlan(videoId, 1, samplePlan());
   await until(async () => (await plane.bus.countWaiting('engine.tasks')) === 2);
 });
 
@@ -100,9 +97,7 @@ test('the command of a retried video is published when the commit of the retry w
   const { sourceKey } = await plane.engine.upload(uploadToken);
   await plane.objects.put(sourceKey, Buffer.from('x'), 'video/mp4');
   const { attempt } = await plane.engine.claim(videoId);
-  await plane.engine.report('transcode.failed', {
-    ...{ videoId, attempt, code: 'not_a_video', message: 'No video.', retryable: false },
-  });
+  await plane.engine.fail(videoId, attempt, { code: 'not_a_video', message: 'No video.' });
   await untilIdle();
   const before = await plane.bus.countWaiting('engine.commands');
   await request(plane.url).post(`/v1/videos/${videoId}/retry`).set(plane.credentials).expect(202);

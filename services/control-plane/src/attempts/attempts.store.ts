@@ -13,15 +13,15 @@ export async function findOpenAttempt(db: Database, videoId: string): Promise<nu
   return row?.number;
 }
 
-/** Stores the content key of the open attempt at a video, which an engine begins now. */
+/** Stores the content key of the open attempt at a video, which an engine begins now with this claim. */
 export async function startAttempt(
   trx: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
-  sealedContentKey: string,
+  { claimId, sealedContentKey }: { claimId: string | undefined; sealedContentKey: string },
 ): Promise<void> {
   await trx
     .updateTable('attempts')
-    .set({ started_at: sql`now()` })
+    .set({ started_at: sql`now()`, claim_id: claimId ?? null })
     .where('video_id', '=', videoId)
     .where('number', '=', attempt)
     .execute();

@@ -21,11 +21,8 @@ type SessionCredential = { kind: 'session'; workspaces: readonly VerifiedSession
 /** A valid key, with the name of its workspace. */
 export type VerifiedKey = ApiKeyRow & { workspace_name: string };
 
-/** A session that has not expired, in one of its workspaces, with the workspace's name. */
-export type VerifiedSession = Omit<ConsoleSessionRow, 'environments'> & {
-  environments: readonly Environment[];
-  workspace_name: string;
-};
+/** A session that has not expired, in one of its workspaces, with the workspace's name and the chosen or default environment. */
+export type VerifiedSession = ConsoleSessionRow & { workspace_name: string; environment: Environment };
 
 declare global {
   namespace Express {

@@ -1,12 +1,12 @@
 import type { components } from '@framelane/openapi/types';
 import type { VerifiedSession } from '../auth/authentication.ts';
 import { csrfTokenOf } from '../auth/session-cookie.ts';
-import type { SessionRow } from './console-sessions.store.ts';
+import type { ConsoleSessionRow } from '../db/schema.ts';
 
 /** A session as the list shows it. */
 export type SessionRecord = Omit<components['schemas']['ConsoleSessionEntry'], 'current'>;
 
-export function toSessionRecord(row: SessionRow): SessionRecord {
+export function toSessionRecord(row: ConsoleSessionRow): SessionRecord {
   return {
     id: row.id,
     name: row.name,

@@ -9,14 +9,15 @@ import type { ConsoleCodeRow, ConsoleSessionRow, Environment, Permission } from 
 const CODE_MINUTES = 10;
 const IDLE_HOURS = 8;
 
-/** A session in one workspace. The first environment applies to requests that choose none. */
-export type SessionRow = Omit<ConsoleSessionRow, 'environments'> & { environments: readonly Environment[] };
-
 /**
- * The session of a request in one workspace, with the name of the workspace and whether its last use is due
- * to be stored.
+ * The session of a request in one workspace, with the name of the workspace, the environment for requests that choose none, and whether its
+ * last use is due to be stored.
  */
-export type UsedSession = SessionRow & { workspace_name: string; is_use_due: boolean };
+export type UsedSession = ConsoleSessionRow & {
+  workspace_name: string;
+  environment: Environment;
+  is_use_due: boolean;
+};
 
 /** What a code grants in one workspace. */
 export type Grant = Pick<ConsoleCodeRow, 'name' | 'administrator'> & {
@@ -26,14 +27,13 @@ export type Grant = Pick<ConsoleCodeRow, 'name' | 'administrator'> & {
 };
 
 /** The columns with what a session or a code allows in its workspace. */
-type RightsRow = Pick<SessionRow, 'workspace_id' | 'environments' | 'permissions' | 'administrator'>;
+type RightsRow = Pick<ConsoleSessionRow, 'workspace_id' | 'environments' | 'permissions' | 'administrator'>;
 
 /** What a new session has in common in all its workspaces. `email` is null after a link. */
 type NewSession = { tokenHash: Buffer; userAgent: string | null; email: string | null };
 
 const isUnexpired = sql<boolean>`idle_expires_at > now()`;
 const isUseDue = sql<boolean>`last_seen_at <= now() - make_interval(secs => ${sql.lit(USE_INTERVAL_SECONDS)})`;
-const environments = sql<Environment[]>`coalesce(environments, array[environment])`.as('environments');
 const expiry = sql<Date>`now() + make_interval(days => ${sql.lit(SESSION_DAYS)})`;
 const idleExpiry = sql<Date>`least(now() + make_interval(hours => ${sql.lit(IDLE_HOURS)}), expires_at)`;
 
@@ -59,7 +59,7 @@ export async function takeCode(db: Database, codeHash: Buffer): Promise<Grant[]>
     .deleteFrom('console_codes')
     .where('code_hash', '=', codeHash)
     .where('expires_at', '>', sql<Date>`now()`)
-    .returning(['workspace_id as workspaceId', 'name', environments, 'permissions', 'administrator'])
+    .returning(['workspace_id as workspaceId', 'name', 'environments', 'permissions', 'administrator'])
     .execute();
 }
 
@@ -85,13 +85,10 @@ export async function insertSession(
     .execute();
 }
 
-/** Fills the column `environment`, too: a version that does not know `environments` reads it. */
 function toColumns({ workspaceId, name, environments, permissions, administrator }: Grant) {
-  const [environment = 'live'] = environments;
   return {
     workspace_id: workspaceId,
     name,
-    environment,
     environments: [...environments],
     permissions: [...permissions],
     administrator,
@@ -104,11 +101,14 @@ export const findSession = compileOnce((db, tokenHash: Buffer) =>
     .selectFrom('console_sessions')
     .innerJoin('workspaces', 'workspaces.id', 'console_sessions.workspace_id')
     .selectAll('console_sessions')
-    .select(['workspaces.name as workspace_name', isUseDue.as('is_use_due'), environments])
+    .select([
+      'workspaces.name as workspace_name',
+      sql<Environment>`environments[1]`.as('environment'),
+      isUseDue.as('is_use_due'),
+    ])
     .where('token_hash', '=', tokenHash)
     .where(isUnexpired)
-    .orderBy('workspace_id')
-    .$castTo<UsedSession>(),
+    .orderBy('workspace_id'),
 );
 
 /**
@@ -132,14 +132,12 @@ export async function listSessions(
   db: Database,
   workspaceId: string,
   page: PageRequest,
-): Promise<SessionRow[]> {
+): Promise<ConsoleSessionRow[]> {
   const sessions = db
     .selectFrom('console_sessions')
     .selectAll()
-    .select(environments)
     .where('workspace_id', '=', workspaceId)
-    .where(isUnexpired)
-    .$castTo<SessionRow>();
+    .where(isUnexpired);
   return keysetPage(sessions, 'console_sessions', page).execute();
 }
 
@@ -156,7 +154,7 @@ export async function deleteSessions(db: Database, workspaceId: string, id?: str
     .$if(id !== undefined, (query) => query.where('id', '=', id as string))
     .returning([
       'workspace_id',
-      environments,
+      'environments',
       'permissions',
       'administrator',
       isUnexpired.as('had_not_expired'),
@@ -170,7 +168,7 @@ export async function deleteCodes(db: Database, workspaceId: string): Promise<Ri
   const deleted = await db
     .deleteFrom('console_codes')
     .where('workspace_id', '=', workspaceId)
-    .returning(['workspace_id', environments, 'permissions', 'administrator'])
+    .returning(['workspace_id', 'environments', 'permissions', 'administrator'])
     .returning(sql<boolean>`expires_at > now()`.as('had_not_expired'))
     .execute();
   return deleted.filter(({ had_not_expired }) => had_not_expired);

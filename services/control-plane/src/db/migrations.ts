@@ -3,73 +3,14 @@ import { SettingsError } from '@framelane/service-kit/settings';
 import { sql } from 'kysely';
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
-import * as initial from './migrations/20261122-initial.ts';
-import * as imports from './migrations/20261123-imports.ts';
-import * as quotas from './migrations/20261123-quotas.ts';
-import * as resumableUploads from './migrations/20261123-resumable-uploads.ts';
-import * as sources from './migrations/20261123-sources.ts';
-import * as audioTracks from './migrations/20261124-audio-tracks.ts';
-import * as captions from './migrations/20261124-captions.ts';
-import * as consoleSessions from './migrations/20261124-console-sessions.ts';
-import * as embed from './migrations/20261124-embed.ts';
-import * as iFrames from './migrations/20261124-i-frames.ts';
-import * as playbackVersion from './migrations/20261124-playback-version.ts';
-import * as administrators from './migrations/20261125-administrators.ts';
-import * as sessionWorkspaces from './migrations/20261125-session-workspaces.ts';
-import * as system from './migrations/20261125-system.ts';
-import * as tags from './migrations/20261125-tags.ts';
-import * as usageStorage from './migrations/20261125-usage-storage.ts';
-import * as webhookResponses from './migrations/20261125-webhook-responses.ts';
-import * as consolePeople from './migrations/20261126-console-people.ts';
-import * as tasks from './migrations/20261126-tasks.ts';
-import * as webhookDeliveryStatus from './migrations/20261126-webhook-delivery-status.ts';
-import * as webhookRequests from './migrations/20261126-webhook-requests.ts';
-import * as retries from './migrations/20261127-retries.ts';
-import * as posters from './migrations/20261128-posters.ts';
-import * as engineTasks from './migrations/20261129-engine-tasks.ts';
-import * as attemptsClaims from './migrations/20261130-attempts-claims.ts';
-import * as importsClaims from './migrations/20261130-imports-claims.ts';
-import * as resumableUploadsClaims from './migrations/20261130-resumable-uploads-claims.ts';
-import * as tasksClaims from './migrations/20261130-tasks-claims.ts';
-import * as uploadTicketsClaims from './migrations/20261130-upload-tickets-claims.ts';
-import * as videosTurns from './migrations/20261130-videos-turns.ts';
+import * as initial from './migrations/20261201-initial.ts';
+
+const INITIAL = '20261201-initial';
 
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
-  '20261122-initial': initial,
-  '20261123-imports': imports,
-  '20261123-quotas': quotas,
-  '20261123-resumable-uploads': resumableUploads,
-  '20261123-sources': sources,
-  '20261124-audio-tracks': audioTracks,
-  '20261124-captions': captions,
-  '20261124-console-sessions': consoleSessions,
-  '20261124-embed': embed,
-  '20261124-i-frames': iFrames,
-  '20261124-playback-version': playbackVersion,
-  '20261125-administrators': administrators,
-  '20261125-session-workspaces': sessionWorkspaces,
-  '20261125-system': system,
-  '20261125-tags': tags,
-  '20261125-usage-storage': usageStorage,
-  '20261125-webhook-responses': webhookResponses,
-  '20261126-console-people': consolePeople,
-  '20261126-tasks': tasks,
-  '20261126-webhook-delivery-status': webhookDeliveryStatus,
-  '20261126-webhook-requests': webhookRequests,
-  '20261127-retries': retries,
-  '20261128-posters': posters,
-  '20261129-engine-tasks': engineTasks,
-  '20261130-attempts-claims': attemptsClaims,
-  '20261130-imports-claims': importsClaims,
-  '20261130-resumable-uploads-claims': resumableUploadsClaims,
-  '20261130-tasks-claims': tasksClaims,
-  '20261130-upload-tickets-claims': uploadTicketsClaims,
-  '20261130-videos-turns': videosTurns,
+  [INITIAL]: initial,
 };
-
-/** Databases of versions before the first release have this migration. */
-const UNRELEASED_MIGRATION = '20261121-foundation';
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
 
@@ -104,7 +45,8 @@ export function migrator(db: Database): Migrator {
 export function migrateToLatest(db: Database): Promise<void> {
   return withSchemaLock(db, async () => {
     const applied = await appliedMigrations(db);
-    if (applied.includes(UNRELEASED_MIGRATION)) {
+    // Versions before the first release had migrations of their own.
+    if (applied.some((name) => name < INITIAL)) {
       throw new SettingsError(
         'The database belongs to an unreleased version of Framelane and cannot be migrated. Use an empty database; on a single node, move DATA_DIR away.',
       );

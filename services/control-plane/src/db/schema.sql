@@ -7,11 +7,11 @@ create table api_keys (
   last4 text not null,
   environment text not null,
   permissions text[] not null,
+  created_by text,
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
-  created_by text,
   constraint api_keys_secret_hash_key UNIQUE (secret_hash),
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES api_keys(id),
@@ -23,22 +23,20 @@ CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (workspace_id,
 create table attempts (
   video_id text not null,
   number integer not null,
-  started_at timestamp(3) with time zone not null default now(),
-  lease_expires_at timestamp(3) with time zone not null,
-  outcome text,
-  finished_at timestamp(3) with time zone,
+  due_at timestamp(3) with time zone not null,
+  started_at timestamp(3) with time zone,
+  claim_id text,
   plan jsonb,
   source_sha256 text,
-  claim_id text,
-  heard boolean not null default false,
+  outcome text,
+  finished_at timestamp(3) with time zone,
   constraint attempts_pkey PRIMARY KEY (video_id, number),
   constraint attempts_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint attempts_number_check CHECK ((number > 0)),
   constraint attempts_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'lease_expired'::text, 'handed_back'::text]))),
   constraint finished_has_an_outcome CHECK (((outcome IS NULL) = (finished_at IS NULL)))
 );
-CREATE INDEX attempts_by_lease ON public.attempts USING btree (lease_expires_at) WHERE (outcome IS NULL);
-CREATE UNIQUE INDEX attempts_running ON public.attempts USING btree (video_id) WHERE (outcome IS NULL);
+CREATE UNIQUE INDEX attempts_open ON public.attempts USING btree (video_id) WHERE (outcome IS NULL);
 
 create table captions (
   video_id text not null,
@@ -64,14 +62,12 @@ create table console_codes (
   code_hash bytea not null,
   workspace_id text not null,
   name text not null,
-  environment text not null,
+  environments text[] not null,
   permissions text[] not null,
+  administrator boolean not null,
   expires_at timestamp(3) with time zone not null,
-  administrator boolean not null default false,
-  environments text[],
   constraint console_codes_pkey PRIMARY KEY (code_hash, workspace_id),
-  constraint console_codes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint console_codes_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text])))
+  constraint console_codes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX console_codes_by_expiry ON public.console_codes USING btree (expires_at);
 
@@ -80,7 +76,7 @@ create table console_people (
   workspace_id text not null,
   environments text[] not null,
   permissions text[] not null,
-  administrator boolean not null default false,
+  administrator boolean not null,
   created_at timestamp(3) with time zone not null default now(),
   constraint console_people_pkey PRIMARY KEY (email, workspace_id),
   constraint console_people_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
@@ -91,21 +87,19 @@ create table console_sessions (
   token_hash bytea not null,
   workspace_id text not null,
   name text not null,
-  environment text not null,
+  environments text[] not null,
   permissions text[] not null,
+  administrator boolean not null,
+  person_email text,
   user_agent text,
   created_at timestamp(3) with time zone not null default now(),
   last_seen_at timestamp(3) with time zone not null default now(),
   idle_expires_at timestamp(3) with time zone not null,
   expires_at timestamp(3) with time zone not null,
-  administrator boolean not null default false,
-  environments text[],
-  person_email text,
   constraint console_sessions_token_hash_workspace_id_key UNIQUE (token_hash, workspace_id),
   constraint console_sessions_pkey PRIMARY KEY (id),
   constraint console_sessions_person_fkey FOREIGN KEY (person_email, workspace_id) REFERENCES console_people(email, workspace_id) ON DELETE CASCADE,
   constraint console_sessions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint console_sessions_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint idle_expiry_comes_first CHECK ((idle_expires_at <= expires_at))
 );
 CREATE INDEX console_sessions_by_expiry ON public.console_sessions USING btree (idle_expires_at);
@@ -123,12 +117,12 @@ create table engines (
   ffmpeg_version text,
   slots integer not null,
   slots_busy integer not null,
+  tasks integer not null,
   uploads integer not null,
   imports integer not null,
   disk_free_bytes bigint,
   started_at timestamp(3) with time zone not null,
   last_seen_at timestamp(3) with time zone not null,
-  tasks integer not null default 0,
   constraint engines_pkey PRIMARY KEY (id),
   constraint engines_state_check CHECK ((state = ANY (ARRAY['working'::text, 'stopping'::text])))
 );
@@ -151,6 +145,8 @@ CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (cre
 
 create table imports (
   video_id text not null,
+  workspace_id text not null,
+  claim_id text,
   shown_url text not null,
   request text,
   deadline timestamp(3) with time zone not null,
@@ -160,18 +156,17 @@ create table imports (
   bytes bigint not null default 0,
   total_bytes bigint,
   tries integer not null default 0,
-  next_try_at timestamp(3) with time zone,
   failure text,
+  next_try_at timestamp(3) with time zone,
   started_over boolean not null default false,
-  claim_id text,
-  workspace text not null default ''::text,
   constraint imports_pkey PRIMARY KEY (video_id),
   constraint imports_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint imports_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint due_or_erased CHECK (((due_at IS NULL) = (request IS NULL)))
 );
 CREATE INDEX imports_by_claim ON public.imports USING btree (claim_id) WHERE (claim_id IS NOT NULL);
-CREATE INDEX imports_by_turn ON public.imports USING btree (workspace, due_at) WHERE (due_at IS NOT NULL);
-CREATE INDEX imports_claimed ON public.imports USING btree (workspace) WHERE (claimed_until IS NOT NULL);
+CREATE INDEX imports_by_turn ON public.imports USING btree (workspace_id, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX imports_claimed ON public.imports USING btree (workspace_id) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX imports_due ON public.imports USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 create table maintenance_steps (
@@ -224,14 +219,14 @@ create table renditions (
   frame_rate double precision,
   channels integer,
   language text,
+  label text,
+  role text,
   bandwidth integer not null,
   average_bandwidth integer not null,
   segment_durations double precision[] not null,
   segment_bytes integer[] not null,
-  label text,
-  role text,
-  part_starts integer[] not null default '{0}'::integer[],
-  part_folders text[] not null default '{""}'::text[],
+  part_starts integer[] not null,
+  part_folders text[] not null,
   constraint renditions_pkey PRIMARY KEY (video_id, name),
   constraint renditions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint renditions_average_bandwidth_check CHECK ((average_bandwidth > 0)),
@@ -246,10 +241,10 @@ create table resumable_uploads (
   length bigint not null,
   metadata text not null,
   epoch integer not null default 0,
+  claim_id text,
   checkpoint jsonb,
   ended_at timestamp(3) with time zone,
   end_reason text,
-  claim_id text,
   constraint resumable_uploads_pkey PRIMARY KEY (transfer_id),
   constraint resumable_uploads_video_id_fkey FOREIGN KEY (video_id) REFERENCES upload_tickets(video_id) ON DELETE CASCADE,
   constraint ended_has_a_reason CHECK (((ended_at IS NULL) = (end_reason IS NULL))),
@@ -261,6 +256,7 @@ CREATE UNIQUE INDEX resumable_uploads_unfinished ON public.resumable_uploads USI
 
 create table tasks (
   video_id text not null,
+  workspace_id text not null,
   attempt integer not null,
   number integer not null,
   kind text not null,
@@ -268,6 +264,9 @@ create table tasks (
   progress real not null default 0,
   tries integer not null default 0,
   failed_tries integer not null default 0,
+  claim_id text,
+  reported boolean not null default false,
+  unreported_tries integer not null default 0,
   due_at timestamp(3) with time zone not null default now(),
   command_due_at timestamp(3) with time zone,
   command_claimed_until timestamp(3) with time zone,
@@ -276,38 +275,35 @@ create table tasks (
   started_at timestamp(3) with time zone,
   started_renditions jsonb not null default '{}'::jsonb,
   result jsonb,
-  claim_id text,
-  heard boolean not null default false,
-  unheard_tries integer not null default 0,
-  workspace text not null default ''::text,
   constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
+  constraint tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
-  constraint tasks_frames_check CHECK ((frames > 0)),
-  constraint tasks_kind_check CHECK ((kind = ANY (ARRAY['piece'::text, 'passthrough'::text, 'audio'::text, 'images'::text]))),
-  constraint tasks_number_check CHECK ((number >= 0)),
+  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))))),
+  constraint tasks_frames_check CHECK ((frames >= 0)),
+  constraint tasks_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'whole'::text, 'passthrough'::text, 'audio'::text, 'images'::text, 'piece'::text]))),
   constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 );
-CREATE INDEX tasks_by_command ON public.tasks USING btree (command_due_at) WHERE (command_due_at IS NOT NULL);
 CREATE INDEX tasks_by_lease ON public.tasks USING btree (lease_expires_at) WHERE (lease_expires_at IS NOT NULL);
 CREATE INDEX tasks_by_publication ON public.tasks USING btree (command_published_at) WHERE (command_published_at IS NOT NULL);
-CREATE INDEX tasks_by_turn ON public.tasks USING btree (workspace, command_due_at) WHERE (command_due_at IS NOT NULL);
-CREATE INDEX tasks_with_command ON public.tasks USING btree (workspace) WHERE ((command_published_at IS NOT NULL) OR (command_claimed_until IS NOT NULL));
+CREATE INDEX tasks_by_turn ON public.tasks USING btree (workspace_id, command_due_at) WHERE ((command_due_at IS NOT NULL) AND (kind <> ALL (ARRAY['plan'::text, 'whole'::text])));
+CREATE INDEX tasks_to_plan_by_turn ON public.tasks USING btree (workspace_id, command_due_at) WHERE ((command_due_at IS NOT NULL) AND (kind = 'plan'::text));
+CREATE INDEX tasks_with_command ON public.tasks USING btree (workspace_id) WHERE ((command_published_at IS NOT NULL) OR (command_claimed_until IS NOT NULL));
 
 create table upload_tickets (
   video_id text not null,
   token_hash bytea not null,
   expires_at timestamp(3) with time zone not null,
+  extension_seconds integer not null,
+  latest_expires_at timestamp(3) with time zone not null,
   transfer_id text,
   lease_expires_at timestamp(3) with time zone,
-  used_at timestamp(3) with time zone,
+  claim_id text,
   announced_bytes bigint,
   declared_bytes bigint,
   reserved_bytes bigint not null default 0,
-  extension_seconds integer,
-  latest_expires_at timestamp(3) with time zone,
-  claim_id text,
   undiscarded_bytes bigint not null default 0,
+  used_at timestamp(3) with time zone,
   constraint upload_tickets_token_hash_key UNIQUE (token_hash),
   constraint upload_tickets_pkey PRIMARY KEY (video_id),
   constraint upload_tickets_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
@@ -338,8 +334,15 @@ create table videos (
   status text not null,
   title text not null,
   filename text not null,
+  playback_policy text not null default 'public'::text,
+  allowed_origins text[],
+  playback_version integer not null default 0,
+  metadata jsonb not null default '{}'::jsonb,
+  tags text[] not null default '{}'::text[],
+  passthrough text,
   size bigint,
   sha256 text,
+  source_key text,
   source jsonb,
   input_issues jsonb not null default '[]'::jsonb,
   duration double precision,
@@ -347,14 +350,17 @@ create table videos (
   height integer,
   frame_rate double precision,
   variants text[],
+  preview_variants text[],
   target_duration integer,
+  start_timestamp integer,
+  poster_bytes integer,
+  storyboard jsonb,
+  chosen_poster jsonb,
+  image_folder text not null default ''::text,
   storage_bytes bigint not null default 0,
   progress integer not null default 0,
   attempt integer not null default 0,
-  failed_attempts integer not null default 0,
-  command_due_at timestamp(3) with time zone,
-  command_claimed_until timestamp(3) with time zone,
-  command_published_at timestamp(3) with time zone,
+  in_one_run boolean not null default false,
   content_key text,
   error_code text,
   error_message text,
@@ -362,57 +368,34 @@ create table videos (
   updated_at timestamp(3) with time zone not null default now(),
   uploaded_at timestamp(3) with time zone,
   ready_at timestamp(3) with time zone,
-  deleted_at timestamp(3) with time zone,
-  playback_policy text not null default 'public'::text,
-  metadata jsonb not null default '{}'::jsonb,
-  tags text[] not null default '{}'::text[],
-  passthrough text,
-  remove_at timestamp(3) with time zone,
-  waiting_since timestamp(3) with time zone,
-  source_key text,
-  poster_bytes integer,
-  storyboard jsonb,
-  keep_source_days integer,
   failed_at timestamp(3) with time zone,
+  retried_at timestamp(3) with time zone[] not null default '{}'::timestamp with time zone[],
+  keep_source_days integer,
   delete_source_at timestamp(3) with time zone,
   source_deleted_at timestamp(3) with time zone,
-  start_timestamp integer not null default 1026000,
-  allowed_origins text[],
-  playback_version integer not null default 0,
-  in_one_run boolean not null default false,
-  image_folder text not null default ''::text,
-  preview_variants text[],
-  retried_at timestamp(3) with time zone[] not null default '{}'::timestamp with time zone[],
-  chosen_poster jsonb,
+  remove_at timestamp(3) with time zone,
+  deleted_at timestamp(3) with time zone,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint claimed_commands_are_due CHECK (((command_claimed_until IS NULL) OR (command_due_at IS NOT NULL))),
-  constraint commands_are_for_processing_videos CHECK (((command_due_at IS NULL) OR ((status = 'processing'::text) AND (deleted_at IS NULL)))),
   constraint deleted_has_no_key CHECK (((deleted_at IS NULL) OR (content_key IS NULL))),
   constraint failed_has_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint failed_has_no_key CHECK (((status <> 'failed'::text) OR (content_key IS NULL))),
   constraint metadata_is_an_object CHECK ((jsonb_typeof(metadata) = 'object'::text)),
-  constraint ready_is_complete CHECK (((status <> 'ready'::text) OR (deleted_at IS NOT NULL) OR ((content_key IS NOT NULL) AND (variants IS NOT NULL) AND (target_duration IS NOT NULL)))),
+  constraint ready_is_complete CHECK (((status <> 'ready'::text) OR (deleted_at IS NOT NULL) OR ((content_key IS NOT NULL) AND (variants IS NOT NULL) AND (target_duration IS NOT NULL) AND (start_timestamp IS NOT NULL)))),
   constraint uploaded_has_a_source CHECK (((uploaded_at IS NULL) = (source_key IS NULL))),
   constraint videos_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint videos_playback_policy_check CHECK ((playback_policy = ANY (ARRAY['public'::text, 'signed'::text]))),
   constraint videos_progress_check CHECK (((progress >= 0) AND (progress <= 100))),
   constraint videos_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'processing'::text, 'ready'::text, 'failed'::text])))
 );
-CREATE INDEX videos_being_commanded ON public.videos USING btree (workspace_id) WHERE (command_claimed_until IS NOT NULL);
 CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environment, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_sealing_key ON public.videos USING btree (split_part(content_key, '.'::text, 1) COLLATE "C", id) WHERE (content_key IS NOT NULL);
 CREATE INDEX videos_by_tag ON public.videos USING gin (workspace_id, tags) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
-CREATE INDEX videos_by_turn ON public.videos USING btree (workspace_id, command_due_at) WHERE (command_due_at IS NOT NULL);
-CREATE INDEX videos_by_wait ON public.videos USING btree (waiting_since DESC) WHERE ((waiting_since IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_by_workspace ON public.videos USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
-CREATE INDEX videos_commanded ON public.videos USING btree (workspace_id) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL) AND (command_due_at IS NULL));
-CREATE INDEX videos_processing ON public.videos USING btree (command_published_at) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL));
 CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environment) INCLUDE (storage_bytes) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
-CREATE INDEX videos_with_due_command ON public.videos USING btree (command_due_at) WHERE (command_due_at IS NOT NULL);
 CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
 
 create table webhook_attempts (
@@ -421,9 +404,9 @@ create table webhook_attempts (
   at timestamp(3) with time zone not null,
   duration_ms integer not null,
   response_status integer,
-  failure text,
   response_body text,
   request_headers jsonb,
+  failure text,
   constraint webhook_attempts_pkey PRIMARY KEY (delivery_id, number),
   constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE,
   constraint webhook_attempts_number_check CHECK ((number > 0))

@@ -90,12 +90,11 @@ type ConsoleCodesTable = {
   code_hash: Buffer;
   workspace_id: string;
   name: string;
-  environment: Environment;
-  /** Null in rows of a version without this column: then `environment` is the only one. */
-  environments: Environment[] | null;
+  /** The first one applies to requests that choose none. */
+  environments: Environment[];
   permissions: Permission[];
   /** Whether the session may see the whole installation. */
-  administrator: Generated<boolean>;
+  administrator: boolean;
   expires_at: Date;
 };
 export type ConsoleCodeRow = Selectable<ConsoleCodesTable>;
@@ -122,11 +121,10 @@ type ConsoleSessionsTable = {
   token_hash: Buffer;
   workspace_id: string;
   name: string;
-  environment: Environment;
-  /** Null in rows of a version without this column: then `environment` is the only one. */
-  environments: Environment[] | null;
+  /** The first one applies to requests that choose none. */
+  environments: Environment[];
   permissions: Permission[];
-  administrator: Generated<boolean>;
+  administrator: boolean;
   /** Who signed in by OpenID Connect; null after a link. The row is deleted with that of the person in this workspace. */
   person_email: string | null;
   user_agent: string | null;
@@ -180,14 +178,14 @@ type VideosTable = {
   chosen_poster: JSONColumnType<components['schemas']['Poster']> | null;
   /** The folder of the images within that of the attempt. */
   image_folder: Generated<string>;
-  /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
-  start_timestamp: Generated<number>;
+  /** The timestamp of the first frame in the segments, in units of 1/90,000 s; null until ready. */
+  start_timestamp: number | null;
   storage_bytes: Generated<number>;
   /** 0..100. Only a retry of the failed video lowers it, to 0. */
   progress: Generated<number>;
   /** Number of the latest attempt, 0 before the first. The fencing token of results. */
   attempt: Generated<number>;
-  /** Whether the next attempts transcode the video in one run, because its tasks could not be completed as planned. */
+  /** Whether the next attempts transcode the video as a whole, because its tasks could not be completed as planned. */
   in_one_run: Generated<boolean>;
   /** Sealed AES-128 key of the latest attempt; erased when the video fails or is deleted. */
   content_key: string | null;
@@ -234,16 +232,16 @@ type UploadTicketsTable = {
   undiscarded_bytes: Generated<number>;
   /** When the upload completed. The token cannot be used again. */
   used_at: Date | null;
-  /** Progress of a resumable upload makes the ticket valid for this long, up to the latest expiry; null in old rows. */
-  extension_seconds: number | null;
-  latest_expires_at: Date | null;
+  /** Progress of a resumable upload makes the ticket valid for this long, up to the latest expiry. */
+  extension_seconds: number;
+  latest_expires_at: Date;
 };
 export type UploadTicketRow = Selectable<UploadTicketsTable>;
 
 type ImportsTable = {
   video_id: string;
-  /** The id of the workspace of the video. Empty in rows that an earlier version has inserted. */
-  workspace: Generated<string>;
+  /** That of the video, for the index by turn. */
+  workspace_id: string;
   /** The id of the latest claim; null if its engine sent none. */
   claim_id: string | null;
   /** The URL without its query: what the record shows. */
@@ -295,6 +293,8 @@ type AttemptsTable = {
   due_at: Date;
   /** When an engine has begun; null while the attempt waits for one. */
   started_at: Date | null;
+  /** The id of the latest claim of its first task; null if its engine sent none. */
+  claim_id: string | null;
   /** Set while the attempt is open and planned. */
   plan: JSONColumnType<TranscodePlan> | null;
   /** The hash that the planning engine computed; null if the hash was known before. */
@@ -308,8 +308,8 @@ export type AttemptRow = Selectable<AttemptsTable>;
 /** The tasks of open attempts. */
 type TasksTable = {
   video_id: string;
-  /** The id of the workspace of the video. Empty in rows that an earlier version has inserted. */
-  workspace: Generated<string>;
+  /** That of the video, for the index by turn. */
+  workspace_id: string;
   attempt: number;
   number: number;
   kind: TaskKind;
@@ -356,7 +356,7 @@ type EnginesTable = {
   ffmpeg_version: string | null;
   slots: number;
   slots_busy: number;
-  tasks: Generated<number>;
+  tasks: number;
   uploads: number;
   imports: number;
   disk_free_bytes: number | null;
@@ -387,8 +387,8 @@ type RenditionsTable = {
   segment_durations: number[];
   segment_bytes: number[];
   /** The numbers of the segments that begin a part, and the folder of each part within that of the attempt. */
-  part_starts: Generated<number[]>;
-  part_folders: Generated<string[]>;
+  part_starts: number[];
+  part_folders: string[];
 };
 export type RenditionRow = Selectable<RenditionsTable>;
 
@@ -517,9 +517,9 @@ type WebhookAttemptsTable = {
   duration_ms: number;
   response_status: number | null;
   failure: DeliveryFailure | null;
-  /** The beginning of the response body as text; null without a response, and for attempts of earlier versions. */
+  /** The beginning of the response body as text; null without a response. */
   response_body: string | null;
-  /** Without the signature; null if no request was sent, and for attempts of earlier versions. */
+  /** Without the signature; null if no request was sent. */
   request_headers: Record<string, string> | null;
 };
 export type WebhookAttemptRow = Selectable<WebhookAttemptsTable>;

@@ -30,7 +30,7 @@ export async function insertImport(
     .insertInto('imports')
     .values({
       video_id: videoId,
-      workspace: workspaceOf(videoId),
+      workspace_id: workspaceOf(videoId),
       shown_url: shownUrl,
       request,
       deadline: inSeconds(deadlineSeconds),
@@ -39,7 +39,7 @@ export async function insertImport(
     .execute();
 }
 
-/** A claim of an import. Engines of earlier versions send no id. */
+/** A claim of an import. */
 type ImportClaim = { claimId?: string | undefined; leaseSeconds: number };
 
 const DUE_IMPORT = sql`import.video_id as "videoId", request, tries, started_over as "startedOver",
@@ -58,7 +58,7 @@ function isFree(expiredClaims: 'ended' | 'may_live') {
 
 /** The imports that engines fetch for a workspace. */
 function running(workspaceId: RawBuilder<string>) {
-  return sql<number>`select count(*) from imports claimed where claimed.workspace = ${workspaceId} and claimed_until > now()`;
+  return sql<number>`select count(*) from imports claimed where claimed.workspace_id = ${workspaceId} and claimed_until > now()`;
 }
 
 /**
@@ -81,7 +81,7 @@ export async function claimDueImport(
     if (repeated !== undefined) return repeated ?? undefined;
     const { rows } = await sql<DueImport>`
       with recursive ${claimable({
-        ...{ table: 'imports', key: ['video_id'], group: 'workspace', due: 'due_at' },
+        ...{ table: 'imports', key: ['video_id'], group: 'workspace_id', due: 'due_at' },
         ...{ isDue: isClaimable, running, limit: 1 },
       })}
       update imports import set claimed_until = ${inSeconds(leaseSeconds)}, claim_id = ${claimId ?? null}
@@ -114,12 +114,12 @@ export async function doesOtherImportWait(
 ): Promise<boolean> {
   const { rows } = await sql<{ waits: boolean }>`
     with recursive ${candidates({
-      ...{ table: 'imports', key: ['video_id'], group: 'workspace', due: 'due_at' },
+      ...{ table: 'imports', key: ['video_id'], group: 'workspace_id', due: 'due_at' },
       ...{ isDue: isFree(expiredClaims), running, limit: 1 },
     })}
     select exists (
       select from candidates join imports using (video_id)
-      where imports.workspace <> ${workspaceId} and (${running(sql`imports.workspace`)}) < (${running(sql`${workspaceId}`)})
+      where imports.workspace_id <> ${workspaceId} and (${running(sql`imports.workspace_id`)}) < (${running(sql`${workspaceId}`)})
     ) as waits`.execute(db);
   return rows[0]?.waits ?? false;
 }

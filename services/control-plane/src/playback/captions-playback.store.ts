@@ -31,7 +31,8 @@ export const findCuesOfSegment = compileOnce(
       .where(sql<boolean>`cardinality(segment_durations) > ${sequence}::int`)
       .select([
         'captions.revision',
-        'start_timestamp as startTimestamp',
+        // A ready video has one.
+        sql<number>`start_timestamp`.as('startTimestamp'),
         sql<string>`array_to_string(array(
           select text from unnest(cue_starts, cue_ends, cues) with ordinality as cue (start, finish, text, at)
           where cue.start < span.end and cue.finish > span.start order by at

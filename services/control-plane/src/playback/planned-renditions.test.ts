@@ -1,9 +1,10 @@
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import { expect, test } from '@jest/globals';
 import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from '../../tests/support/plan.ts';
-import { plannedRenditions, plannedSegments, taskOf } from './planned-renditions.ts';
+import { plannedRenditions, plannedSegments, plannedVideo, taskOf } from './planned-renditions.ts';
 
-const plan = samplePlan();
+const segmentStarts = [0, 150, 300, 450, 600, 750];
+const plan = { ...samplePlan(), segmentStarts };
 const STARTED = { '360p': 'avc1.64001e', audio: 'mp4a.40.2' };
 
 test('renditions have the same facts before and after the tasks of the plan, and are listed once they have started', () => {
@@ -15,6 +16,14 @@ test('renditions have the same facts before and after the tasks of the plan, and
   );
   expect(planned.map(({ bandwidth }) => bandwidth)).toEqual([880_000, 211_200]);
   expect(plannedRenditions(plan, { audio: 'mp4a.40.2' }).map(({ name }) => name)).toEqual(['audio']);
+});
+
+test('a plan that does not say where segments begin allows no preview', () => {
+  expect(plannedVideo(plan)).toMatchObject({
+    segmentStarts,
+    tasks: [{ kind: 'audio' }, { kind: 'images' }, {}, {}, {}],
+  });
+  expect(plannedVideo({ ...samplePlan(), segmentStarts: undefined })).toBeUndefined();
 });
 
 test('segments of video are where the plan has them', () => {
@@ -41,17 +50,17 @@ test.each([
 
 test('each segment belongs to one task', () => {
   expect([0, 1, 2, 3, 4, 5, 6].map((sequence) => taskOf(plan, '360p', sequence))).toEqual([
-    2,
-    2,
     3,
     3,
     4,
     4,
+    5,
+    5,
     undefined,
   ]);
   expect([taskOf(plan, 'audio', 0), taskOf(plan, 'audio', 5), taskOf(plan, 'audio', 6)]).toEqual([
-    0,
-    0,
+    AUDIO,
+    AUDIO,
     undefined,
   ]);
   expect([taskOf(plan, '720p', 0), taskOf(plan, 'iframes', 0)]).toEqual([undefined, undefined]);
@@ -61,5 +70,5 @@ test('each segment belongs to one task', () => {
     encode: { ...plan.encode, videoPassthrough: true, rungs: [rung, { ...rung, name: '720p' }] },
     tasks: [...plan.tasks, { kind: 'passthrough' }],
   } as typeof plan;
-  expect([taskOf(withPassthrough, '360p', 2), taskOf(withPassthrough, '720p', 2)]).toEqual([3, 5]);
+  expect([taskOf(withPassthrough, '360p', 2), taskOf(withPassthrough, '720p', 2)]).toEqual([4, 6]);
 });

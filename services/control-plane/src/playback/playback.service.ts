@@ -44,8 +44,6 @@ export type AttemptOutput = {
   imageFolder: string;
 };
 
-const ONE_FOLDER: AttemptOutput = { parts: [], imageFolder: '' };
-
 /** Serves ready videos and previews: playlists from the database, segments and images from the object store, the content key. */
 export class PlaybackService {
   readonly #db: Database;
@@ -84,7 +82,7 @@ export class PlaybackService {
     trx: Database,
     videoId: string,
     manifest: Manifest,
-    { parts, imageFolder } = ONE_FOLDER,
+    { parts, imageFolder }: AttemptOutput,
   ): Promise<{ variants: VideoRendition[]; targetDuration: number; imageFolder: string; bytes: number }> {
     const { iFrames, poster, storyboard } = manifest;
     const renditions = iFrames === undefined ? manifest.renditions : [...manifest.renditions, iFrames];

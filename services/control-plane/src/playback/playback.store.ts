@@ -36,8 +36,8 @@ export async function insertRenditions(
     average_bandwidth: bandwidth.average,
     segment_durations: segments.map((segment) => segment.duration),
     segment_bytes: segments.map((segment) => segment.bytes),
-    part_starts: parts.length === 0 ? [0] : parts.map(({ start }) => start),
-    part_folders: parts.length === 0 ? [''] : parts.map(({ folder }) => folder),
+    part_starts: parts.map(({ start }) => start),
+    part_folders: parts.map(({ folder }) => folder),
   }));
   await db.insertInto('renditions').values(rows).execute();
 }

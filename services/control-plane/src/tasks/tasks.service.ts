@@ -9,7 +9,7 @@ import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData, TaskTry } from '@framelane/contracts/messages';
 import type { SealingKeys } from '@framelane/contracts/sealing';
-import { PLANNING_TASK, type TaskKind, type TaskResult } from '@framelane/contracts/transcode-plan';
+import { PLANNING_TASK, type TaskKind } from '@framelane/contracts/transcode-plan';
 import { taskFolder } from '@framelane/object-store/object-keys';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -37,6 +37,7 @@ import {
   claimTask,
   countOpenTasks,
   dropCommand,
+  endPlanning,
   findExpiredTries,
   findFailedTries,
   findPlan,
@@ -44,7 +45,7 @@ import {
   findResults,
   findTaskBacklog,
   findTries,
-  hasClaimedTask,
+  hasClaimed,
   hasTasks,
   insertTasks,
   isPlanObsolete,
@@ -86,9 +87,6 @@ type FailedTask = TryCounts & { kind: TaskKind };
 
 /** An attempt that begins at once, and whose first task has not failed. */
 const ANEW: NextAttempt = { delaySeconds: 0, failedTries: 0, unreportedTries: 0 };
-
-/** The result of planning. */
-const NO_OUTPUT: TaskResult = { renditions: [] };
 
 /** Tries ended in one run of `endExpired`. */
 const BATCH = 100;
@@ -139,27 +137,29 @@ export class TasksService {
    */
   async storePlan({ plan, sourceSha256, ...taskTry }: StorePlanRequest): Promise<void> {
     const { videoId, attempt } = taskTry;
-    const isCurrent = await this.#lifecycle.transaction(async (trx) => {
+    const outcome = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#attempts.lockForResult(trx, videoId, attempt);
-      if (video === undefined) return false;
+      if (video === undefined) return 'not_current';
       // The engine repeats a request whose response was lost.
-      if (await hasTasks(trx, taskTry)) return true;
-      if (taskTry.task !== PLANNING_TASK || !(await isTryCurrent(trx, taskTry))) return false;
+      if (await hasTasks(trx, taskTry)) return 'repeated';
+      if (taskTry.task !== PLANNING_TASK || !(await isTryCurrent(trx, taskTry))) return 'not_current';
       await storePlan(trx, taskTry, { plan, sourceSha256 });
       if (plan.tasks.length === 0) {
         const { leaseSeconds } = this.#settings;
         await makeWhole(trx, taskTry, { frames: plan.encode.frames, leaseSeconds });
-        return true;
+      } else {
+        await endPlanning(trx, taskTry);
+        await insertTasks(trx, taskTry, plan);
+        await makeCommandsDue(trx, taskTry, COMMANDS_AT_ONCE);
       }
-      await storeTaskResult(trx, taskTry, NO_OUTPUT);
-      await insertTasks(trx, taskTry, plan);
-      await makeCommandsDue(trx, taskTry, COMMANDS_AT_ONCE);
-      return true;
+      return 'stored';
     });
-    if (!isCurrent) {
+    if (outcome === 'not_current') {
       throw new Problem('plan_not_current', `Attempt ${attempt} at video ${videoId} has ended.`);
     }
+    if (outcome === 'repeated') return;
     this.#logger.info('attempt.planned', { videoId, attempt, tasks: plan.tasks.length });
+    if (plan.tasks.length > 0) this.#metrics.taskEnded('plan', 'completed');
   }
 
   /**
@@ -188,7 +188,7 @@ export class TasksService {
   ): Promise<Claim> {
     const { leaseSeconds, workspaceMaxTasks } = this.#settings;
     const videoId = video.id;
-    if (claimId !== undefined && (await hasClaimedTask(trx, videoId, claimId))) {
+    if (claimId !== undefined && (await hasClaimed(trx, videoId, claimId))) {
       const repeated = await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds });
       return { claimed: repeated && this.#describe(video, repeated, await this.#openKey(video)) };
     }
@@ -201,7 +201,7 @@ export class TasksService {
     const task = await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
     if (task !== undefined) {
       await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
-      const key = task.plan === null ? await this.#start(trx, video) : await this.#openKey(video);
+      const key = task.plan === null ? await this.#start(trx, video, claimId) : await this.#openKey(video);
       return { claimed: this.#describe(video, task, key) };
     }
     if (!(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
@@ -209,9 +209,14 @@ export class TasksService {
   }
 
   /** Starts the open attempt with a new content key. Opens no sealed one: if it did not open, the video could not be transcoded. */
-  async #start(trx: Database, { id: videoId, attempt }: VideoRow): Promise<Buffer> {
+  async #start(
+    trx: Database,
+    { id: videoId, attempt }: VideoRow,
+    claimId: string | undefined,
+  ): Promise<Buffer> {
     const contentKey = newContentKey();
-    await startAttempt(trx, { videoId, attempt }, await this.#settings.contentKeys.seal(contentKey));
+    const sealedContentKey = await this.#settings.contentKeys.seal(contentKey);
+    await startAttempt(trx, { videoId, attempt }, { claimId, sealedContentKey });
     return contentKey;
   }
 

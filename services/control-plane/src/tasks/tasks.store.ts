@@ -48,7 +48,7 @@ export async function insertTasks(
 ): Promise<void> {
   const rows = plan.tasks.map((task, position) => ({
     video_id: videoId,
-    workspace: workspaceOf(videoId),
+    workspace_id: workspaceOf(videoId),
     attempt,
     number: taskNumber(position),
     kind: task.kind,
@@ -62,6 +62,14 @@ const SMALL_PART = 0.02;
 
 function framesOf(task: Task, { encode }: TranscodePlan): number {
   return task.kind === 'piece' ? task.frames : Math.ceil(SMALL_PART * encode.frames);
+}
+
+/** Ends a current try of the planning task, because its plan has tasks. */
+export async function endPlanning(trx: Database, taskTry: TaskTry): Promise<void> {
+  // A try that has begun to make all outputs can store a plan with tasks, too.
+  const values = { kind: 'plan', frames: 0, started_renditions: {} } as const;
+  await currentTry(trx.updateTable('tasks').set(values), taskTry).execute();
+  await storeTaskResult(trx, taskTry, { renditions: [] });
 }
 
 /** Whether the plan of this try is stored and has tasks. */
@@ -146,15 +154,11 @@ export async function claimTask(
   return claimed;
 }
 
-/** Whether this claim is the latest one of a task. */
-export async function hasClaimedTask(trx: Database, videoId: string, claimId: string): Promise<boolean> {
-  const row = await trx
-    .selectFrom('tasks')
-    .select('number')
-    .where('video_id', '=', videoId)
-    .where('claim_id', '=', claimId)
-    .executeTakeFirst();
-  return row !== undefined;
+/** Whether this claim is the latest one of a task, or of the planning of an attempt that has ended. */
+export async function hasClaimed(trx: Database, videoId: string, claimId: string): Promise<boolean> {
+  const claimed = (table: 'tasks' | 'attempts') =>
+    trx.selectFrom(table).select('number').where('video_id', '=', videoId).where('claim_id', '=', claimId);
+  return (await claimed('tasks').unionAll(claimed('attempts')).execute()).length > 0;
 }
 
 /** The try that a claim has begun, with a new lease; undefined if it has ended or its engine has reported something. */
@@ -227,7 +231,6 @@ export async function mayClaim(trx: Database, workspaceId: string, limit: number
   await sql`select pg_advisory_xact_lock(hashtextextended(${`tasks of ${workspaceId}`}, 0))`.execute(trx);
   const { running } = await trx
     .selectFrom('tasks')
-    .innerJoin('videos', 'videos.id', 'tasks.video_id')
     .select(sql<number>`count(*)`.as('running'))
     .where('workspace_id', '=', workspaceId)
     .where(OF_PLAN)
@@ -242,7 +245,7 @@ export async function makeDroppedCommandDue(trx: Database, workspaceId: string):
     update tasks set command_due_at = now()
     where (video_id, attempt, number) in (
       select video_id, attempt, number from tasks
-      where workspace = ${workspaceId} and command_due_at > now() and due_at <= now()
+      where workspace_id = ${workspaceId} and ${OF_PLAN} and command_due_at > now() and due_at <= now()
       order by number limit 1
       for update skip locked
     )`.execute(trx);

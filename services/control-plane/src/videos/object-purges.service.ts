@@ -99,7 +99,6 @@ export class ObjectPurges implements DueWork<DuePurge> {
   /** Purges the objects of tries whose results were not applied. */
   async #purgeLostTries({ id, workspace_id, attempt }: VideoRow): Promise<void> {
     const folders = await findFolders(this.#db, id);
-    if (folders.size === 0) return;
     const output = attemptPrefix(workspace_id, id, attempt);
     const lost = new Set<string>();
     for await (const { key } of this.#objects.list(output)) {

@@ -79,7 +79,7 @@ export async function findPurgeBacklog(db: Database): Promise<Backlog> {
     .executeTakeFirstOrThrow();
 }
 
-/** The folders in which tasks stored a ready video; empty if it was transcoded in one run. */
+/** The folders in which tasks stored a ready video. */
 export async function findFolders(db: Database, videoId: string): Promise<Set<string>> {
   const { rows } = await sql<{ folder: string }>`
     select distinct unnest(part_folders || videos.image_folder) as folder

@@ -8,7 +8,7 @@ const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
 /** A video that was created in minute 0, and nothing else has happened to it. */
 function video(changes: Partial<VideoRow> = {}): VideoRow {
   return {
-    ...{ status: 'processing', created_at: at(0), uploaded_at: null, retried_at: [], waiting_since: null },
+    ...{ status: 'processing', created_at: at(0), uploaded_at: null, retried_at: [] },
     ...{ ready_at: null, failed_at: null, source_deleted_at: null },
     ...changes,
   } as VideoRow;
@@ -20,6 +20,10 @@ function attempt(number: number, outcome: AttemptOutcome | null): AttemptRow {
   const finishedAt = outcome === null ? null : new Date(startedAt.getTime() + 30_000);
   return { number, outcome, started_at: startedAt, finished_at: finishedAt } as AttemptRow;
 }
+
+/** An attempt that has waited for an engine since the fifth minute. */
+const waitingAttempt = (number: number) =>
+  ({ number, outcome: null, due_at: at(5), started_at: null, finished_at: null }) as AttemptRow;
 
 const TASKS = { total: 9, completed: 2, running: 3 };
 
@@ -54,17 +58,17 @@ describe('the timeline of a video', () => {
     expect(ready.at(-1)).toEqual({ type: 'ready', at: at(3).toISOString(), attempt: null });
   });
 
-  test.each<[string, Partial<VideoRow>, AttemptRow[], boolean]>([
-    ['before the first attempt', {}, [], true],
-    ['after all attempts have ended', {}, [attempt(1, 'failed'), attempt(2, 'handed_back')], true],
-    ['during an attempt', {}, [attempt(1, 'failed'), attempt(2, null)], false],
-    ['in another status', { status: 'ready' }, [attempt(1, 'completed')], false],
-    ['if no time is stored', { waiting_since: null }, [], false],
-  ])('says whether the video waits: %s', (_, changes, attempts, waits) => {
-    const timeline = timelineOf(video({ waiting_since: at(5), ...changes }), attempts, undefined);
-    expect(timeline.filter(({ type }) => type === 'waiting')).toEqual(
-      waits ? [{ type: 'waiting', at: at(5).toISOString(), attempt: null }] : [],
-    );
+  test.each<[string, AttemptRow[], string[]]>([
+    ['for the first attempt', [waitingAttempt(1)], ['waiting']],
+    ['for the next attempt', [attempt(1, 'failed'), waitingAttempt(2)], ['attempt', 'waiting']],
+    ['not during an attempt', [attempt(1, 'failed'), attempt(2, null)], ['attempt', 'attempt']],
+    ['not after the last attempt', [attempt(1, 'completed')], ['attempt']],
+    ['not for an attempt that ended before it started', [{ ...waitingAttempt(1), outcome: 'failed' }], []],
+  ])('says whether the video waits: %s', (_, attempts, types) => {
+    const [, ...entries] = timelineOf(video(), attempts, undefined);
+    expect(entries.map(({ type }) => type)).toEqual(types);
+    const waiting = { type: 'waiting', at: at(5).toISOString(), attempt: null };
+    if (types.includes('waiting')) expect(entries).toContainEqual(waiting);
   });
 });
 

@@ -144,7 +144,7 @@ export async function insertAttempt(
   videoId: string,
   { delaySeconds, failedTries, unreportedTries }: NextAttempt,
 ): Promise<void> {
-  const { workspace_id: workspace, attempt } = await trx
+  const { workspace_id, attempt } = await trx
     .updateTable('videos')
     .set({ attempt: sql`attempt + 1` })
     .where('id', '=', videoId)
@@ -156,7 +156,7 @@ export async function insertAttempt(
     .insertInto('tasks')
     .values({
       video_id: videoId,
-      workspace,
+      workspace_id,
       attempt,
       number: PLANNING_TASK,
       kind: 'plan',
@@ -281,7 +281,7 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   variants: null,
   preview_variants: null,
   target_duration: null,
-  start_timestamp: sql`default`,
+  start_timestamp: null,
   poster_bytes: null,
   storyboard: null,
   chosen_poster: null,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { VideoStatus } from '../db/schema.ts';
 import {
+  afterFailedTry,
   type Effect,
   failureOfExpiry,
   MOVES,
   type MoveName,
-  moveAfterFailure,
   moveFrom,
 } from './video-moves.ts';
 
@@ -14,7 +14,6 @@ const STATUSES: VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
 describe('moveFrom', () => {
   test.each<[MoveName, Partial<Record<VideoStatus, string>>]>([
     ['beginProcessing', { uploading: 'processing' }],
-    ['beginAttempt', { processing: 'processing' }],
     ['nextAttempt', { processing: 'processing' }],
     ['complete', { processing: 'ready' }],
     ['fail', { uploading: 'failed', processing: 'failed' }],
@@ -25,8 +24,8 @@ describe('moveFrom', () => {
     expect(Object.fromEntries(targets.filter(([, to]) => to !== undefined))).toEqual(expected);
   });
 
-  test('every move to processing except beginAttempt makes a command due; no other move does', () => {
-    expect(movesWith('command')).toEqual(['beginProcessing', 'nextAttempt', 'retry']);
+  test('every move to processing begins an attempt; no other move does', () => {
+    expect(movesWith('begin-attempt')).toEqual(['beginProcessing', 'nextAttempt', 'retry']);
   });
 
   test('a move that ends an attempt closes it; a deletion deletes it', () => {
@@ -61,16 +60,16 @@ test.each([
   },
 );
 
-describe('moveAfterFailure', () => {
+describe('afterFailedTry', () => {
   test.each([
-    ['permanent', 0, { move: 'fail' }],
-    ['transient', 0, { move: 'nextAttempt', delaySeconds: 10, failedAttempts: 1 }],
-    ['transient', 1, { move: 'nextAttempt', delaySeconds: 20, failedAttempts: 2 }],
-    ['transient', 2, { move: 'fail' }],
-    ['unreported', 0, { move: 'nextAttempt', delaySeconds: 10, failedAttempts: 0 }],
-    ['unreported', 2, { move: 'nextAttempt', delaySeconds: 40, failedAttempts: 2 }],
-    ['handed_back', 2, { move: 'nextAttempt', delaySeconds: 0, failedAttempts: 2 }],
-  ] as const)('%s after %i failed attempts', (failure, failedBefore, expected) => {
-    expect(moveAfterFailure(failure, failedBefore, 10)).toEqual(expected);
+    ['permanent', 0, 'fail'],
+    ['transient', 0, { delaySeconds: 10, failedTries: 1 }],
+    ['transient', 1, { delaySeconds: 20, failedTries: 2 }],
+    ['transient', 2, 'fail'],
+    ['unreported', 0, { delaySeconds: 10, failedTries: 0 }],
+    ['unreported', 2, { delaySeconds: 40, failedTries: 2 }],
+    ['handed_back', 2, { delaySeconds: 0, failedTries: 2 }],
+  ] as const)('%s after %i failed tries', (failure, failedBefore, expected) => {
+    expect(afterFailedTry(failure, failedBefore, 10)).toEqual(expected);
   });
 });

@@ -17,6 +17,7 @@ import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { sql } from 'kysely';
 import { openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { FOLDER } from '../support/manifest.ts';
 import { Contestant } from './support/contestant.ts';
 import { API_KEY, startFramelane, WORKSPACE } from './support/framelane.ts';
 import { startGenerator } from './support/generator.ts';
@@ -100,20 +101,20 @@ async function fill(): Promise<void> {
   );
   await sql`
     insert into videos (id, workspace_id, environment, status, title, filename, content_key, variants, target_duration,
-      attempt, duration, width, height, frame_rate, size, created_at)
+      start_timestamp, attempt, duration, width, height, frame_rate, size, created_at)
     select 'vid_01kannnnnnfz0rzzzzzz' || lpad(n::text, 6, '0'), ${WORKSPACE}, 'live', 'ready', 'Holiday ' || n,
-      'holiday.mp4', 'sealed', '{360p}', 6, 1, 20, 640, 360, 25, 1000000,
+      'holiday.mp4', 'sealed', '{360p}', 6, 0, 1, 20, 640, 360, 25, 1000000,
       '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n)
     from generate_series(1, ${VIDEOS}::int) as n`.execute(db);
   await sql`
     insert into renditions (video_id, name, codecs, width, height, frame_rate, bandwidth, average_bandwidth,
-      segment_durations, segment_bytes)
-    values (${VIDEO}, '360p', 'avc1.64001e', 640, 360, 25, 700000, 670000, '{6}', ${[SEGMENT_BYTES]})`.execute(
+      segment_durations, segment_bytes, part_starts, part_folders)
+    values (${VIDEO}, '360p', 'avc1.64001e', 640, 360, 25, 700000, 670000, '{6}', ${[SEGMENT_BYTES]}, '{0}', '{t0.1/}')`.execute(
     db,
   );
   await sql`vacuum analyze`.execute(db);
   await db.destroy();
-  const video = { workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1 };
+  const video = { workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1, folder: FOLDER };
   const segment = join(objects, segmentKey(video, '360p', 0));
   await mkdir(dirname(segment), { recursive: true });
   await writeFile(segment, randomBytes(SEGMENT_BYTES));

@@ -23,6 +23,7 @@ import { until } from '@framelane/test-kit/until';
 import { sql } from 'kysely';
 import { openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { FOLDER } from '../support/manifest.ts';
 import { Contestant } from './support/contestant.ts';
 import { API_KEY, startFramelane, WORKSPACE } from './support/framelane.ts';
 import { startGenerator } from './support/generator.ts';
@@ -102,14 +103,14 @@ async function fill(s3Url: string): Promise<void> {
   );
   await sql`
     insert into videos (id, workspace_id, environment, status, title, filename, content_key, variants, target_duration,
-      attempt, duration, width, height, frame_rate, size)
-    values (${VIDEO}, ${WORKSPACE}, 'live', 'ready', 'Holiday', 'holiday.mp4', 'sealed', '{360p}', 6, 1, 384, 640, 360, 25,
+      start_timestamp, attempt, duration, width, height, frame_rate, size)
+    values (${VIDEO}, ${WORKSPACE}, 'live', 'ready', 'Holiday', 'holiday.mp4', 'sealed', '{360p}', 6, 0, 1, 384, 640, 360, 25,
       1000000)`.execute(db);
   await sql`
     insert into renditions (video_id, name, codecs, width, height, frame_rate, bandwidth, average_bandwidth,
-      segment_durations, segment_bytes)
+      segment_durations, segment_bytes, part_starts, part_folders)
     values (${VIDEO}, '360p', 'avc1.64001e', 640, 360, 25, 700000, 670000, ${Array(SEGMENTS).fill(6)},
-      ${Array(SEGMENTS).fill(SEGMENT_BYTES)})`.execute(db);
+      ${Array(SEGMENTS).fill(SEGMENT_BYTES)}, '{0}', '{t0.1/}')`.execute(db);
   await sql`vacuum analyze`.execute(db);
   await db.destroy();
   const store = new S3ObjectStore({
@@ -133,7 +134,7 @@ async function fill(s3Url: string): Promise<void> {
 }
 
 function keyOf(sequence: number): string {
-  return segmentKey({ workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1 }, '360p', sequence);
+  return segmentKey({ workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1, folder: FOLDER }, '360p', sequence);
 }
 
 function staticFiles(folder: string, port: number): string {

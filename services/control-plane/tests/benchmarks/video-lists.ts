@@ -48,12 +48,12 @@ async function fill(db: Database, workspace: typeof SMALL): Promise<void> {
   await sql`insert into workspaces (id, name) values (${workspace.id}, 'Benchmark')`.execute(db);
   await sql`
     insert into videos (id, workspace_id, environment, status, title, filename, error_code, content_key, variants,
-      target_duration, tags, created_at)
+      target_duration, start_timestamp, tags, created_at)
     select 'vid_' || ${workspace.id} || lpad(n::text, 8, '0'), ${workspace.id},
       case when n % ${workspace.rareOneIn}::int = 1 then 'test' else 'live' end,
       status, 'Holiday number ' || n || ' at the sea', 'holiday.mp4',
       case status when 'failed' then 'not_a_video' end, case status when 'ready' then 'sealed' end,
-      case status when 'ready' then '{360p}'::text[] end, case status when 'ready' then 6 end,
+      case status when 'ready' then '{360p}'::text[] end, case status when 'ready' then 6 end, case status when 'ready' then 0 end,
       array[status, 'number ' || n],
       '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n)
     from generate_series(1, ${workspace.videos}::int) as n,

@@ -1,12 +1,21 @@
 import {
-  type ClaimAttemptResponse,
+  type ClaimedPlanning,
   INTERNAL_PATHS,
   type RedeemTicketResponse,
 } from '@framelane/contracts/internal-api';
 import type { Manifest } from '@framelane/contracts/manifest';
-import { createMessage, type MessageData, type MessageType } from '@framelane/contracts/messages';
+import {
+  createMessage,
+  type MessageData,
+  type MessageType,
+  type TaskTry,
+} from '@framelane/contracts/messages';
+import { PLAN_VERSION, PLANNING_TASK, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
-import { sampleManifest } from './manifest.ts';
+import { planOf, resultOfWhole, sampleManifest } from './manifest.ts';
+
+/** How a try fails; by default for a reason that another try cannot avoid. */
+type Failure = Partial<Pick<MessageData<'task.failed'>, 'code' | 'message' | 'retryable'>>;
 
 /** An engine under the control of a test: calls the internal API and reports events. */
 export class SimulatedEngine {
@@ -35,8 +44,15 @@ export class SimulatedEngine {
     return this.#expect(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress: null });
   }
 
-  async claim(videoId: string): Promise<ClaimAttemptResponse> {
-    return this.#expect(INTERNAL_PATHS.claimAttempt, { videoId });
+  /** Claims the planning of a video, which begins an attempt. */
+  async claim(videoId: string): Promise<ClaimedPlanning> {
+    return this.#expect(INTERNAL_PATHS.claimTask, { videoId, command: 'plan', planVersion: PLAN_VERSION });
+  }
+
+  /** Stores the plan of an attempt. Resolves with the status of the response. */
+  async storePlan(videoId: string, attempt: number, plan: TranscodePlan): Promise<number> {
+    const request = { ...firstTry(videoId, attempt), plan };
+    return (await this.request(INTERNAL_PATHS.storePlan, request)).status;
   }
 
   /** Reports an event; resolves when the control plane has applied it. */
@@ -56,8 +72,24 @@ export class SimulatedEngine {
     return transfer;
   }
 
+  /** Completes an attempt as the engine of a short video does: stores a plan without tasks, unless the attempt has ended, and reports the result. */
   async complete(videoId: string, attempt: number, manifest: Manifest = sampleManifest()): Promise<void> {
-    await this.report('transcode.completed', { videoId, attempt, manifest });
+    await this.storePlan(videoId, attempt, planOf(manifest));
+    await this.report('task.completed', { ...firstTry(videoId, attempt), result: resultOfWhole(manifest) });
+  }
+
+  /** Reports the progress of the first task of an attempt. */
+  async progress(videoId: string, attempt: number, fraction: number): Promise<void> {
+    await this.report('task.progress', { ...firstTry(videoId, attempt), fraction });
+  }
+
+  /** Fails the first task of an attempt. */
+  async fail(videoId: string, attempt: number, failure: Failure = {}): Promise<void> {
+    await this.report('task.failed', {
+      ...firstTry(videoId, attempt),
+      ...{ code: 'not_a_video', message: 'What went wrong.', retryable: false },
+      ...failure,
+    });
   }
 
   async #expect<T>(path: string, request: unknown): Promise<T> {
@@ -65,4 +97,9 @@ export class SimulatedEngine {
     if (status !== 200) throw new Error(`${path} responded with ${status}: ${JSON.stringify(body)}`);
     return body as T;
   }
+}
+
+/** The only try of the first task of an attempt: its failure ends the attempt. */
+export function firstTry(videoId: string, attempt: number): TaskTry {
+  return { videoId, attempt, task: PLANNING_TASK, try: 1 };
 }

@@ -1,20 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const FILE = join(import.meta.dirname, '../fixtures/initial.sql');
+const FILE = join(import.meta.dirname, '../fixtures/rows/20261201-initial.sql');
 
-/** The secret of the content keys in `fixtures/initial.sql`. It protects nothing. */
+/** The secret of the content keys in these rows. It protects nothing. */
 export const CONTENT_KEY_SECRET = Buffer.alloc(32, 7);
 
-/**
- * `fixtures/initial.sql`: rows for the tables of the initial schema. A control plane wrote it before the second migration existed: the
- * headers of an authenticated request in a comment, then an `insert` for each row.
- */
-export async function readInitialData(): Promise<string> {
-  return readFile(FILE, 'utf8');
-}
-
-/** The headers of an authenticated request for this data. */
-export function credentialsOf(data: string): Record<string, string> {
-  return JSON.parse(data.slice(3, data.indexOf('\n')));
+/** The headers of an authenticated request for the rows of the initial migration: the comment in the first line of their file. */
+export async function readCredentials(): Promise<Record<string, string>> {
+  const rows = await readFile(FILE, 'utf8');
+  return JSON.parse(rows.slice(3, rows.indexOf('\n')));
 }

@@ -2,7 +2,7 @@ import { type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/int
 import { PLAN_VERSION, type StartedRenditions } from '@framelane/contracts/transcode-plan';
 import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import type { TestControlPlane } from './control-plane.ts';
-import { AUDIO, PIECES, resultOf, samplePlan } from './plan.ts';
+import { resultOf, samplePlan } from './plan.ts';
 
 /** A try of a task. */
 export type Claimed = Pick<ClaimTaskResponse, 'attempt' | 'task' | 'try'>;
@@ -24,9 +24,9 @@ export class LongVideos {
     const { videoId, uploadToken } = await this.#plane.ticket({ filename: 'long.mkv', playbackPolicy });
     await engine.upload(uploadToken);
     await engine.claim(videoId);
-    await engine.request(INTERNAL_PATHS.planAttempt, { videoId, attempt: 1, plan: samplePlan() });
-    const claimed = await this.claim(videoId, (PIECES[0] as number) + 1);
-    return { videoId, audio: claimed[AUDIO] as Claimed, piece: claimed[PIECES[0] as number] as Claimed };
+    await engine.storePlan(videoId, 1, samplePlan());
+    const [audio, , piece] = await this.claim(videoId, 3);
+    return { videoId, audio: audio as Claimed, piece: piece as Claimed };
   }
 
   /** The same, but viewers can play it. */
@@ -42,7 +42,7 @@ export class LongVideos {
     const claimed: Claimed[] = [];
     for (let at = 0; at < count; at += 1) {
       const { body } = await this.#plane.engine.request(INTERNAL_PATHS.claimTask, {
-        ...{ videoId, planVersion: PLAN_VERSION },
+        ...{ videoId, command: 'task', planVersion: PLAN_VERSION },
       });
       claimed.push(body as Claimed);
     }

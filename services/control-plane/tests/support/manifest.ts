@@ -1,4 +1,18 @@
-import type { Manifest } from '@framelane/contracts/manifest';
+import { CLOCK_HZ, type Manifest, type RenditionManifest } from '@framelane/contracts/manifest';
+import { isAudioRendition } from '@framelane/contracts/renditions';
+import {
+  type AudioPlan,
+  PLANNING_TASK,
+  type Rung,
+  type StoredRendition,
+  type TaskResult,
+  type TranscodePlan,
+} from '@framelane/contracts/transcode-plan';
+import { taskFolder } from '@framelane/object-store/object-keys';
+import { samplePlan } from './plan.ts';
+
+/** The folder in which an engine stores a short video, within that of the attempt. */
+export const FOLDER = taskFolder(PLANNING_TASK, 1);
 
 const SEGMENT_BYTES = { '360p': 480_000, '480p': 900_000, audio: 96_000 } as const;
 
@@ -44,6 +58,7 @@ export function sampleManifest(): Manifest {
         frameRate: null,
         channels: 2,
         language: 'en',
+        label: 'English',
         segments: segments(SEGMENT_BYTES.audio),
       },
     ],
@@ -51,5 +66,61 @@ export function sampleManifest(): Manifest {
     storyboard: { bytes: 60_000, width: 160, height: 90, columns: 10, tiles: 20, interval: 1 },
     captions: [],
     startTimestamp: 1_026_000,
+  };
+}
+
+/** A plan without tasks of a video whose result is this manifest. */
+export function planOf({ source, duration, inputIssues, renditions, captions }: Manifest): TranscodePlan {
+  const { segmentStarts: _, ...plan } = samplePlan();
+  const video = renditions.filter(({ name }) => !isAudioRendition(name));
+  const audio = renditions.filter(({ name }) => isAudioRendition(name));
+  return {
+    ...plan,
+    encode: {
+      ...plan.encode,
+      ...{ duration, inputIssues, frames: duration * plan.encode.sourceRate },
+      rungs: video.map(
+        ({ name, width, height }) => ({ name, width, height, maxRate: 1, frameStep: 1 }) as Rung,
+      ),
+      audio: audio.map(({ name, channels }, index) => {
+        const method = { samples: 1 };
+        const rest = { late: false, downmix: false, decodeToStereo: false, end: duration };
+        return { name, index, channels, method, ...rest } as AudioPlan;
+      }),
+    },
+    facts: {
+      source,
+      audioTracks: audio.map(({ language, label = '', role = null }, index) => ({
+        index,
+        language,
+        label,
+        role,
+      })),
+      captions,
+    },
+    tasks: [],
+  };
+}
+
+/** The result of the run that makes all outputs of a video with this manifest. */
+export function resultOfWhole({
+  renditions,
+  iFrames,
+  poster,
+  storyboard,
+  startTimestamp,
+}: Manifest): TaskResult {
+  const stored = ({ name, codecs, segments }: RenditionManifest): StoredRendition => {
+    let start = startTimestamp / CLOCK_HZ;
+    const withStarts = segments.map(({ duration, bytes }) => {
+      const segment = { start, bytes };
+      start += duration;
+      return segment;
+    });
+    return { name, codecs, first: 0, segments: withStarts };
+  };
+  return {
+    renditions: [...renditions, ...(iFrames ? [iFrames] : [])].map(stored),
+    images: { poster, storyboard },
   };
 }

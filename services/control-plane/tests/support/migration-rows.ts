@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 import { migrator } from '../../src/db/migrations.ts';
-import { readInitialData } from './initial-data.ts';
 
-const INITIAL = '20261122-initial';
 const FOLDER = join(import.meta.dirname, '../fixtures/rows');
 
 /**
@@ -20,7 +18,6 @@ export async function migrateUpWithRows(db: Database): Promise<string | undefine
   if (error !== undefined) throw error;
   const migration = results[0]?.migrationName;
   if (migration === undefined) return undefined;
-  if (migration === INITIAL) await sql.raw(await readInitialData()).execute(db);
   if ((await migrationsWithRows()).includes(migration)) {
     await sql.raw(await readFile(join(FOLDER, `${migration}.sql`), 'utf8')).execute(db);
   }

@@ -11,9 +11,9 @@ const FRAME_RATE = 25;
 const SEGMENT_FRAMES = SEGMENT_SECONDS * FRAME_RATE;
 
 /** The numbers of the tasks of `samplePlan`. */
-export const AUDIO = 0;
-export const IMAGES = 1;
-export const PIECES = [2, 3, 4];
+export const AUDIO = 1;
+export const IMAGES = 2;
+export const PIECES = [3, 4, 5];
 
 /** The plan of a video with audio and three pieces, each of two segments. */
 export function samplePlan(): TranscodePlan {

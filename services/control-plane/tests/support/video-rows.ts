@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
+import { workspaceOf } from '../../src/db/fair-claims.ts';
 import type { Schema } from '../../src/db/schema.ts';
 
 /** Differences from a row with the fewest values that its table requires. */
@@ -12,7 +13,11 @@ export async function insertImport(
 ): Promise<void> {
   await db
     .insertInto('imports')
-    .values({ video_id, shown_url: 'https://any.example', deadline: new Date(), ...difference })
+    .values({
+      ...{ video_id, workspace_id: workspaceOf(video_id), shown_url: 'https://any.example' },
+      deadline: new Date(),
+      ...difference,
+    })
     .execute();
 }
 
@@ -23,7 +28,11 @@ export async function insertTicket(
 ): Promise<void> {
   await db
     .insertInto('upload_tickets')
-    .values({ video_id, token_hash: Buffer.from(video_id), expires_at: new Date(), ...difference })
+    .values({
+      ...{ video_id, token_hash: Buffer.from(video_id), expires_at: new Date(), extension_seconds: 0 },
+      latest_expires_at: new Date(),
+      ...difference,
+    })
     .execute();
 }
 
@@ -36,7 +45,7 @@ export async function insertRendition(
     .insertInto('renditions')
     .values({
       ...{ video_id, name: 'audio', codecs: 'mp4a.40.2', bandwidth: 1, average_bandwidth: 1 },
-      ...{ segment_durations: [1], segment_bytes: [1] },
+      ...{ segment_durations: [1], segment_bytes: [1], part_starts: [0], part_folders: ['t0.1/'] },
       ...difference,
     })
     .execute();

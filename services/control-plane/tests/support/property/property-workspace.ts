@@ -5,7 +5,7 @@ import { jpegOf } from '@framelane/test-kit/jpeg';
 import { newApiKeySecret } from '../../../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../../../src/api-keys/api-keys.service.ts';
 import type { TestControlPlane } from '../control-plane.ts';
-import { sampleManifest } from '../manifest.ts';
+import { FOLDER, sampleManifest } from '../manifest.ts';
 import type { WireRequest } from './http-exchange.ts';
 import { KINDS, type Kind, type Part, type RequestPlan, type Step } from './request-plans.ts';
 
@@ -100,22 +100,23 @@ export class PropertyWorkspace {
     await objects.put(source, Buffer.alloc(SOURCE_BYTES), 'application/octet-stream');
     if (outcome === 'uploaded') return;
     const { attempt } = await engine.claim(videoId);
+    const output = { workspaceId, videoId, attempt, folder: FOLDER };
     if (outcome === 'failed') {
       const failure = { code: 'not_a_video', message: 'This is not a video.', retryable: false } as const;
-      await engine.report('transcode.failed', { videoId, attempt, ...failure });
+      await engine.fail(videoId, attempt, { ...failure });
       return;
     }
     const manifest = smallManifest();
     for (const { name, segments } of manifest.renditions) {
       for (const sequence of segments.keys()) {
-        const key = segmentKey({ workspaceId, videoId, attempt }, name, sequence);
+        const key = segmentKey(output, name, sequence);
         await objects.put(key, Buffer.alloc(SEGMENT_BYTES), 'video/mp2t');
       }
     }
     for (const name of ['poster.jpg', 'storyboard.jpg'] as const) {
-      await objects.put(imageKey({ workspaceId, videoId, attempt }, name), Buffer.alloc(1), 'image/jpeg');
+      await objects.put(imageKey(output, name), Buffer.alloc(1), 'image/jpeg');
     }
-    await engine.report('transcode.completed', { videoId, attempt, manifest });
+    await engine.complete(videoId, attempt, manifest);
   }
 
   #text(part: Part): string {
@@ -192,6 +193,7 @@ function smallManifest(): ReturnType<typeof sampleManifest> {
     }));
   return {
     ...manifest,
+    duration: 6 * SEGMENTS,
     renditions,
     captions: [{ language: 'en', label: null, webvtt: 'WEBVTT\n\n00:00.000 --> 00:12.000\nHello\n' }],
     poster: manifest.poster && { bytes: 1 },

@@ -1,0 +1,477 @@
+import { type Kysely, sql } from 'kysely';
+
+const EXTENSIONS = ['pg_trgm', 'btree_gin'];
+
+const TABLES = [
+  `create table workspaces (
+    id text primary key,
+    name text not null,
+    created_at timestamptz(3) not null default now()
+  )`,
+
+  `create table quotas (
+    workspace_id text primary key references workspaces,
+    stored_bytes bigint check (stored_bytes >= 0),
+    transcoded_minutes bigint check (transcoded_minutes >= 0),
+    videos bigint check (videos >= 0),
+    uploads bigint check (uploads >= 0),
+    file_bytes bigint check (file_bytes > 0)
+  )`,
+
+  `create table api_keys (
+    id text primary key,
+    workspace_id text not null references workspaces,
+    name text not null,
+    secret_hash bytea not null unique,
+    prefix text not null,
+    last4 text not null,
+    environment text not null check (environment in ('live', 'test')),
+    permissions text[] not null,
+    created_by text references api_keys,
+    created_at timestamptz(3) not null default now(),
+    expires_at timestamptz(3),
+    revoked_at timestamptz(3),
+    last_used_at timestamptz(3)
+  )`,
+  'create index api_keys_by_workspace on api_keys (workspace_id, created_at desc, id desc)',
+
+  `create table console_codes (
+    code_hash bytea not null,
+    workspace_id text not null references workspaces,
+    name text not null,
+    environments text[] not null,
+    permissions text[] not null,
+    administrator boolean not null,
+    expires_at timestamptz(3) not null,
+    primary key (code_hash, workspace_id)
+  )`,
+  'create index console_codes_by_expiry on console_codes (expires_at)',
+
+  `create table console_people (
+    email text not null,
+    workspace_id text not null references workspaces,
+    environments text[] not null,
+    permissions text[] not null,
+    administrator boolean not null,
+    created_at timestamptz(3) not null default now(),
+    primary key (email, workspace_id)
+  )`,
+
+  // Whoever removes a person from a workspace also ends the sessions that depend on it.
+  `create table console_sessions (
+    id text primary key,
+    token_hash bytea not null,
+    workspace_id text not null references workspaces,
+    name text not null,
+    environments text[] not null,
+    permissions text[] not null,
+    administrator boolean not null,
+    person_email text,
+    user_agent text,
+    created_at timestamptz(3) not null default now(),
+    last_seen_at timestamptz(3) not null default now(),
+    idle_expires_at timestamptz(3) not null,
+    expires_at timestamptz(3) not null,
+    unique (token_hash, workspace_id),
+    constraint console_sessions_person_fkey foreign key (person_email, workspace_id)
+      references console_people on delete cascade,
+    constraint idle_expiry_comes_first check (idle_expires_at <= expires_at)
+  )`,
+  'create index console_sessions_by_workspace on console_sessions (workspace_id, created_at desc, id desc)',
+  'create index console_sessions_by_expiry on console_sessions (idle_expires_at)',
+  `create index console_sessions_by_person on console_sessions (person_email, workspace_id)
+    where person_email is not null`,
+
+  `create table videos (
+    id text primary key,
+    workspace_id text not null references workspaces,
+    environment text not null check (environment in ('live', 'test')),
+    status text not null check (status in ('uploading', 'processing', 'ready', 'failed')),
+    title text not null,
+    filename text not null,
+    playback_policy text not null default 'public' check (playback_policy in ('public', 'signed')),
+    allowed_origins text[],
+    playback_version int not null default 0,
+    metadata jsonb not null default '{}'
+      constraint metadata_is_an_object check (jsonb_typeof(metadata) = 'object'),
+    tags text[] not null default '{}',
+    passthrough text,
+    size bigint,
+    sha256 text,
+    source_key text,
+    source jsonb,
+    input_issues jsonb not null default '[]',
+    duration float8,
+    width int,
+    height int,
+    frame_rate float8,
+    variants text[],
+    preview_variants text[],
+    target_duration int,
+    start_timestamp int,
+    poster_bytes int,
+    storyboard jsonb,
+    chosen_poster jsonb,
+    image_folder text not null default '',
+    storage_bytes bigint not null default 0,
+    progress int not null default 0 check (progress between 0 and 100),
+    attempt int not null default 0,
+    in_one_run boolean not null default false,
+    content_key text,
+    error_code text,
+    error_message text,
+    created_at timestamptz(3) not null default now(),
+    updated_at timestamptz(3) not null default now(),
+    uploaded_at timestamptz(3),
+    ready_at timestamptz(3),
+    failed_at timestamptz(3),
+    retried_at timestamptz(3)[] not null default '{}',
+    keep_source_days int,
+    delete_source_at timestamptz(3),
+    source_deleted_at timestamptz(3),
+    remove_at timestamptz(3),
+    deleted_at timestamptz(3),
+    constraint deleted_has_no_key check (deleted_at is null or content_key is null),
+    constraint failed_has_a_code check ((status = 'failed') = (error_code is not null)),
+    constraint failed_has_no_key check (status <> 'failed' or content_key is null),
+    constraint ready_is_complete check (
+      status <> 'ready' or deleted_at is not null
+      or (content_key is not null and variants is not null and target_duration is not null
+        and start_timestamp is not null)
+    ),
+    constraint uploaded_has_a_source check ((uploaded_at is null) = (source_key is null))
+  )`,
+  `create index videos_by_workspace on videos (workspace_id, created_at desc, id desc)
+    where deleted_at is null`,
+  `create index videos_by_kind on videos (workspace_id, environment, status, created_at desc, id desc)
+    where deleted_at is null`,
+  'create index videos_by_title on videos using gin (title gin_trgm_ops) where deleted_at is null',
+  // It contains the workspace, so a search does not read videos of other workspaces with the same tag.
+  'create index videos_by_tag on videos using gin (workspace_id, tags) where deleted_at is null',
+  // With this index alone, PostgreSQL can add up the stored bytes.
+  `create index videos_stored on videos (workspace_id, environment) include (storage_bytes)
+    where deleted_at is null`,
+  // The header of a sealed value names the secret that sealed it.
+  `create index videos_by_sealing_key on videos ((split_part(content_key, '.', 1) collate "C"), id)
+    where content_key is not null`,
+  `create index videos_with_source_to_delete on videos (delete_source_at)
+    where delete_source_at is not null`,
+  `create index videos_to_remove on videos (remove_at)
+    where remove_at is not null and deleted_at is null`,
+  'create index videos_tombstones on videos (deleted_at) where deleted_at is not null',
+
+  `create table upload_tickets (
+    video_id text primary key references videos,
+    token_hash bytea not null unique,
+    expires_at timestamptz(3) not null,
+    extension_seconds int not null,
+    latest_expires_at timestamptz(3) not null,
+    transfer_id text,
+    lease_expires_at timestamptz(3),
+    claim_id text,
+    announced_bytes bigint,
+    declared_bytes bigint,
+    reserved_bytes bigint not null default 0,
+    undiscarded_bytes bigint not null default 0,
+    used_at timestamptz(3),
+    constraint lease_belongs_to_a_transfer check ((transfer_id is null) = (lease_expires_at is null))
+  )`,
+  'create index upload_tickets_unused on upload_tickets (expires_at) where used_at is null',
+  `create index upload_tickets_under_way on upload_tickets (lease_expires_at)
+    where transfer_id is not null and used_at is null`,
+  'create index upload_tickets_undiscarded on upload_tickets (video_id) where undiscarded_bytes > 0',
+
+  `create table imports (
+    video_id text primary key references videos on delete cascade,
+    workspace_id text not null references workspaces,
+    claim_id text,
+    shown_url text not null,
+    request text,
+    deadline timestamptz(3) not null,
+    due_at timestamptz(3),
+    claimed_until timestamptz(3),
+    transfer_id text,
+    bytes bigint not null default 0,
+    total_bytes bigint,
+    tries int not null default 0,
+    failure text,
+    next_try_at timestamptz(3),
+    started_over boolean not null default false,
+    constraint due_or_erased check ((due_at is null) = (request is null))
+  )`,
+  'create index imports_due on imports (due_at) where due_at is not null',
+  'create index imports_by_turn on imports (workspace_id, due_at) where due_at is not null',
+  'create index imports_claimed on imports (workspace_id) where claimed_until is not null',
+  'create index imports_by_claim on imports (claim_id) where claim_id is not null',
+
+  `create table resumable_uploads (
+    transfer_id text primary key,
+    video_id text not null references upload_tickets on delete cascade,
+    length bigint not null check (length > 0),
+    metadata text not null,
+    epoch int not null default 0,
+    claim_id text,
+    checkpoint jsonb,
+    ended_at timestamptz(3),
+    end_reason text check (end_reason in ('completed', 'terminated', 'superseded')),
+    constraint ended_has_a_reason check ((ended_at is null) = (end_reason is null))
+  )`,
+  // At most one upload of a ticket can be continued.
+  'create unique index resumable_uploads_unfinished on resumable_uploads (video_id) where ended_at is null',
+  'create index resumable_uploads_by_video on resumable_uploads (video_id)',
+
+  `create table attempts (
+    video_id text not null references videos,
+    number int not null check (number > 0),
+    due_at timestamptz(3) not null,
+    started_at timestamptz(3),
+    claim_id text,
+    plan jsonb,
+    source_sha256 text,
+    outcome text check (outcome in ('completed', 'failed', 'lease_expired', 'handed_back')),
+    finished_at timestamptz(3),
+    primary key (video_id, number),
+    constraint finished_has_an_outcome check ((outcome is null) = (finished_at is null))
+  )`,
+  // At most one attempt at a video is open at any time.
+  'create unique index attempts_open on attempts (video_id) where outcome is null',
+
+  `create table tasks (
+    video_id text not null,
+    workspace_id text not null references workspaces,
+    attempt int not null,
+    number int not null,
+    kind text not null check (kind in ('plan', 'whole', 'passthrough', 'audio', 'images', 'piece')),
+    frames int not null check (frames >= 0),
+    progress real not null default 0 check (progress between 0 and 1),
+    tries int not null default 0,
+    failed_tries int not null default 0,
+    claim_id text,
+    reported boolean not null default false,
+    unreported_tries int not null default 0,
+    due_at timestamptz(3) not null default now(),
+    command_due_at timestamptz(3),
+    command_claimed_until timestamptz(3),
+    command_published_at timestamptz(3),
+    lease_expires_at timestamptz(3),
+    started_at timestamptz(3),
+    started_renditions jsonb not null default '{}',
+    result jsonb,
+    primary key (video_id, attempt, number),
+    foreign key (video_id, attempt) references attempts on delete cascade,
+    constraint first_task_plans check (number >= 0 and (number = 0) = (kind in ('plan', 'whole'))),
+    constraint done_has_no_lease check (result is null or lease_expires_at is null)
+  )`,
+  // The planning of videos and the tasks of plans have queues of their own, in which workspaces take turns.
+  `create index tasks_to_plan_by_turn on tasks (workspace_id, command_due_at)
+    where command_due_at is not null and kind = 'plan'`,
+  `create index tasks_by_turn on tasks (workspace_id, command_due_at)
+    where command_due_at is not null and kind not in ('plan', 'whole')`,
+  `create index tasks_with_command on tasks (workspace_id)
+    where command_published_at is not null or command_claimed_until is not null`,
+  `create index tasks_by_publication on tasks (command_published_at)
+    where command_published_at is not null`,
+  'create index tasks_by_lease on tasks (lease_expires_at) where lease_expires_at is not null',
+
+  `create table engines (
+    id text primary key,
+    host text not null,
+    port int not null,
+    state text not null check (state in ('working', 'stopping')),
+    roles text[] not null,
+    version text not null,
+    node_version text not null,
+    ffmpeg_version text,
+    slots int not null,
+    slots_busy int not null,
+    tasks int not null,
+    uploads int not null,
+    imports int not null,
+    disk_free_bytes bigint,
+    started_at timestamptz(3) not null,
+    last_seen_at timestamptz(3) not null
+  )`,
+
+  `create table renditions (
+    video_id text not null references videos,
+    name text not null check (
+      name in ('360p', '480p', '720p', '1080p', 'iframes') or name ~ '^(audio|surround)[2-8]?$'
+    ),
+    codecs text not null,
+    width int,
+    height int,
+    frame_rate float8,
+    channels int,
+    language text,
+    label text,
+    role text,
+    bandwidth int not null check (bandwidth > 0),
+    average_bandwidth int not null check (average_bandwidth > 0),
+    segment_durations float8[] not null,
+    segment_bytes int[] not null,
+    part_starts int[] not null,
+    part_folders text[] not null,
+    primary key (video_id, name),
+    constraint segments_have_durations_and_bytes check (
+      cardinality(segment_durations) = cardinality(segment_bytes) and cardinality(segment_bytes) > 0
+    )
+  )`,
+
+  `create table captions (
+    video_id text not null references videos on delete cascade,
+    language text not null,
+    label text not null,
+    is_default boolean not null,
+    origin text not null check (origin in ('api', 'file')),
+    revision int not null,
+    bytes int not null check (bytes > 0),
+    cue_count int not null,
+    cue_starts bigint[] not null,
+    cue_ends bigint[] not null,
+    cues text[] not null,
+    updated_at timestamptz(3) not null default now(),
+    primary key (video_id, language),
+    constraint cues_have_times check (
+      cardinality(cues) = cue_count and cue_count > 0
+      and cardinality(cue_starts) = cue_count
+      and cardinality(cue_ends) = cue_count
+    )
+  )`,
+
+  // A JPEG is compressed already.
+  `create table posters (
+    video_id text primary key references videos on delete cascade,
+    image bytea storage external not null
+  )`,
+
+  `create table object_purges (
+    video_id text primary key references videos,
+    pass int not null default 1 check (pass > 0),
+    due_at timestamptz(3) not null default now(),
+    claimed_until timestamptz(3)
+  )`,
+  'create index object_purges_due on object_purges (due_at)',
+
+  `create table maintenance_steps (
+    name text primary key,
+    due_at timestamptz(3) not null default now(),
+    claimed_until timestamptz(3)
+  )`,
+
+  `create table usage_daily (
+    workspace_id text not null references workspaces,
+    environment text not null check (environment in ('live', 'test')),
+    day date not null,
+    transcoded_ms bigint not null default 0 check (transcoded_ms >= 0),
+    bandwidth_bytes bigint not null default 0 check (bandwidth_bytes >= 0),
+    storage_bytes bigint,
+    primary key (workspace_id, environment, day)
+  )`,
+
+  `create table webhook_endpoints (
+    id text primary key,
+    workspace_id text not null references workspaces,
+    url text not null,
+    description text,
+    events text[] not null
+      constraint events_are_known
+      check (events <@ array['video.ready', 'video.failed', 'video.deleted'] and events <> '{}'),
+    enabled boolean not null,
+    disabled_reason text check (disabled_reason in ('manual', 'gone', 'failing')),
+    secret text not null,
+    previous_secret text,
+    previous_secret_expires_at timestamptz(3),
+    consecutive_failures int not null default 0,
+    failing_since timestamptz(3),
+    last_attempt_at timestamptz(3),
+    created_at timestamptz(3) not null default now(),
+    updated_at timestamptz(3) not null default now(),
+    constraint disabled_for_a_reason check (enabled = (disabled_reason is null)),
+    constraint previous_secret_expires check (
+      (previous_secret is null) = (previous_secret_expires_at is null)
+    ),
+    constraint failing_has_failures check ((consecutive_failures > 0) = (failing_since is not null))
+  )`,
+  `create index webhook_endpoints_by_workspace on webhook_endpoints
+    (workspace_id, created_at desc, id desc)`,
+
+  `create table webhook_events (
+    id text primary key,
+    workspace_id text not null references workspaces,
+    type text not null,
+    payload text not null,
+    created_at timestamptz(3) not null default now()
+  )`,
+  'create index webhook_events_by_age on webhook_events (created_at)',
+
+  `create table webhook_deliveries (
+    id text primary key,
+    endpoint_id text not null references webhook_endpoints on delete cascade,
+    event_id text not null references webhook_events on delete cascade,
+    status text not null default 'pending' check (status in ('pending', 'retrying', 'succeeded', 'failed')),
+    attempts int not null default 0,
+    failures int not null default 0,
+    next_attempt_at timestamptz(3),
+    last_attempt_at timestamptz(3),
+    response_status int,
+    failure text,
+    created_at timestamptz(3) not null default now(),
+    claimed_until timestamptz(3),
+    round int not null default 1,
+    constraint one_delivery_per_event_and_endpoint unique (event_id, endpoint_id),
+    constraint open_has_a_next_attempt check (
+      (status in ('pending', 'retrying')) = (next_attempt_at is not null)
+    ),
+    constraint attempted_has_a_last_attempt check ((attempts > 0) = (last_attempt_at is not null))
+  )`,
+  `create index webhook_deliveries_by_endpoint on webhook_deliveries
+    (endpoint_id, created_at desc, id desc)`,
+  `create index webhook_deliveries_by_status on webhook_deliveries
+    (endpoint_id, status, created_at desc, id desc)`,
+  `create index webhook_deliveries_by_attempt on webhook_deliveries (endpoint_id, last_attempt_at desc)
+    where last_attempt_at is not null`,
+  `create index webhook_deliveries_due on webhook_deliveries (endpoint_id, next_attempt_at)
+    where next_attempt_at is not null`,
+  `create index webhook_deliveries_overdue on webhook_deliveries (next_attempt_at)
+    where next_attempt_at is not null`,
+  `create index webhook_deliveries_claimed on webhook_deliveries (endpoint_id)
+    where claimed_until is not null`,
+
+  `create table webhook_attempts (
+    delivery_id text not null references webhook_deliveries on delete cascade,
+    number int not null check (number > 0),
+    at timestamptz(3) not null,
+    duration_ms int not null,
+    response_status int,
+    response_body text,
+    request_headers jsonb,
+    failure text,
+    primary key (delivery_id, number)
+  )`,
+
+  `create table idempotency_keys (
+    workspace_id text not null references workspaces,
+    key_hash bytea not null,
+    payload_hash bytea not null,
+    leased_until timestamptz(3),
+    status int,
+    location text,
+    body json,
+    created_at timestamptz(3) not null default now(),
+    primary key (workspace_id, key_hash),
+    constraint leased_or_has_a_response check ((leased_until is null) = (status is not null)),
+    constraint response_has_a_body check ((status is null) = (body is null))
+  )`,
+  'create index idempotency_keys_by_age on idempotency_keys (created_at)',
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const name of EXTENSIONS) await sql`create extension if not exists ${sql.id(name)}`.execute(db);
+  for (const statement of TABLES) await sql.raw(statement).execute(db);
+}
+
+export async function down(db: Kysely<unknown>): Promise<void> {
+  const names = TABLES.flatMap((statement) => /^create table (\w+)/.exec(statement)?.[1] ?? []);
+  for (const name of names.toReversed()) await sql`drop table ${sql.table(name)}`.execute(db);
+  for (const name of EXTENSIONS) await sql`drop extension ${sql.id(name)}`.execute(db);
+}
