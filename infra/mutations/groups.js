@@ -214,8 +214,8 @@ export const GROUPS = [
     'engine-worker',
     ENGINE,
     [
-      'transcode/{attempt,task}-handler',
-      'transcode/{transcode,task,plan}-job',
+      'transcode/command-handler',
+      'transcode/{plan,planning,task,whole}-job',
       'transcode/{job-source,stored-run,transcode-worker}',
       'output/{i-frame-uploads,manifest,segment-info}',
     ],

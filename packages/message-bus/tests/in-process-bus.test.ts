@@ -161,7 +161,7 @@ test('logs dead letters and keeps the latest hundred', async () => {
       queue: 'engine.commands',
       deadLetterQueue: 'engine.commands.dead',
       messageId: sent[0]?.id,
-      type: 'transcode',
+      type: 'plan',
     }),
   ]);
 });

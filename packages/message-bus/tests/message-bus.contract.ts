@@ -15,7 +15,7 @@ const COMMANDS = 'engine.commands';
 const EVENTS = 'control-plane.events';
 
 export function command(videoId: string): Message {
-  return createMessage('transcode', {
+  return createMessage('plan', {
     videoId,
     workspaceId: 'ws',
     sourceBytes: 1,

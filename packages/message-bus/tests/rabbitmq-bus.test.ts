@@ -323,7 +323,7 @@ ownBroker('RabbitMqBus with the users of the services', () => {
     ['bind a queue', (channel) => channel.bindQueue(COMMANDS, EXCHANGE, 'upload.completed')],
     ['declare an exchange', (channel) => channel.assertExchange('spy', 'topic')],
     ['send to a queue by its name', (channel) => refusedPublish(channel, '', EVENTS)],
-    ['send commands', (channel) => refusedPublish(channel, EXCHANGE, 'transcode')],
+    ['send commands', (channel) => refusedPublish(channel, EXCHANGE, 'plan')],
   ])('an engine cannot %s', (_, attempt) =>
     withBus(async () => {
       const connection = (await connect(urls().engine)).on('error', () => {});

@@ -3,9 +3,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { withEnvironmentProxy } from '@framelane/test-kit/environment-proxy';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ControlPlaneClient } from '../src/control-plane-client.ts';
+
+/** A plan that no schema checks. */
+const PLAN = { version: PLAN_VERSION, tasks: [] } as unknown as TranscodePlan;
 
 /** The next response of the control plane, and the last request that it received. */
 let response: { status: number; body: string };
@@ -36,16 +40,17 @@ function respondWith(status: number, body: unknown): void {
 }
 
 const redeem = () => client.redeemTicket({ token: 'ut_x', contentLength: null, clientAddress: null });
-const claim = () => client.claimAttempt({ videoId: 'vid_x' });
+const TRY = { videoId: 'vid_x', attempt: 2, task: 0, try: 1 };
+const claim = () => client.claimTask({ videoId: 'vid_x', command: 'plan', planVersion: PLAN_VERSION });
 
 describe('the control plane client', () => {
   test('sends the service secret and parses the response', async () => {
     respondWith(200, { current: true });
-    expect(await client.isAttemptCurrent({ videoId: 'vid_x', attempt: 2 })).toBe(true);
+    expect(await client.isTaskCurrent(TRY)).toBe(true);
     expect(asked).toEqual({
-      path: INTERNAL_PATHS.checkAttempt,
+      path: INTERNAL_PATHS.checkTask,
       authorization: 'Bearer the secret',
-      body: { videoId: 'vid_x', attempt: 2 },
+      body: TRY,
     });
   });
 
@@ -53,7 +58,7 @@ describe('the control plane client', () => {
     respondWith(200, { current: true });
     let isCurrent = false;
     const proxied = await withEnvironmentProxy(async () => {
-      isCurrent = await client.isAttemptCurrent({ videoId: 'vid_x', attempt: 2 });
+      isCurrent = await client.isTaskCurrent(TRY);
     });
     expect([isCurrent, proxied]).toEqual([true, []]);
   });
@@ -87,9 +92,35 @@ describe('the control plane client', () => {
     expect(refusal).toMatchObject({ requestId: 'req_outer', instance: '/upload' });
   });
 
-  test('returns null when there is no attempt to claim', async () => {
-    respondWith(409, { status: 409, code: 'attempt_not_claimable', detail: 'Running elsewhere.' });
+  test('returns null when there is no task to claim', async () => {
+    respondWith(409, { status: 409, code: 'task_not_claimable', detail: 'Running elsewhere.' });
     expect(await claim()).toBeNull();
+  });
+
+  test('reports whether a plan was stored', async () => {
+    respondWith(204, '');
+    const store = () => client.storePlan({ ...TRY, plan: PLAN, sourceSha256: '0'.repeat(64) });
+    expect(await store()).toBe(true);
+    expect(asked).toMatchObject({
+      path: INTERNAL_PATHS.storePlan,
+      body: { ...TRY, plan: PLAN, sourceSha256: '0'.repeat(64) },
+    });
+    respondWith(409, { status: 409, code: 'plan_not_current', detail: 'The attempt has ended.' });
+    expect(await store()).toBe(false);
+    respondWith(409, { status: 409, code: 'task_not_claimable', detail: 'Running elsewhere.' });
+    await expect(store()).rejects.toMatchObject({ status: 503, code: 'unavailable' });
+  });
+
+  test('tells the planning of a video from a task of a plan', async () => {
+    const common = {
+      ...{ attempt: 2, task: 0, try: 1, contentKey: Buffer.alloc(16).toString('base64') },
+      ...{ sourceKey: 'sources/x', sourceBytes: 1, leaseSeconds: 60 },
+    };
+    const planning = { ...common, work: { kind: 'plan', hashSource: true, pieceSeconds: null } };
+    respondWith(200, planning);
+    expect(await claim()).toEqual(planning);
+    respondWith(200, { ...common, work: { kind: 'audio' } });
+    await expect(claim()).rejects.toMatchObject({ status: 503, code: 'unavailable' });
   });
 
   test.each([

@@ -97,8 +97,8 @@ describe('an engine that shuts down', () => {
       await until(() => ticket.transferId && controlPlane.claimable.size === 0);
 
       const stopped = engine.stop();
-      await until(() => events('transcode.failed').length === 1);
-      expect(events('transcode.failed')[0]?.data).toMatchObject({ videoId, code: 'engine_stopped' });
+      await until(() => events('task.failed').length === 1);
+      expect(events('task.failed')[0]?.data).toMatchObject({ videoId, code: 'engine_stopped' });
       client.send(FORM.subarray(1000));
       expect((await client.response()).status).toBe(202);
       await stopped;

@@ -1,13 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { makeClip } from '@framelane/test-kit/clips';
 import { BOUNDARY, filePartHead, formWith } from '@framelane/test-kit/multipart';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startTestEngine, type TestEngine } from './support/test-engine.ts';
+import { startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
 
 let engine: TestEngine;
 let folder: string;
@@ -124,6 +125,30 @@ describe('transcodes', () => {
     });
     expect(cpu).toBeGreaterThan(0);
     expect((await scrape()).series.get('framelane_engine_slots_busy')).toBe(0);
+  });
+
+  test('a transcode counts only when the broker has confirmed its result', async () => {
+    const clip = await makeClip(join(folder, 'unconfirmed.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
+    const completed: unknown[] = [];
+    const other = await startTestEngine({
+      wrapBus: (bus) =>
+        withFaults<MessageBus>(bus, {
+          publish: async (message, options) => {
+            if (message.type === 'task.completed') {
+              const { series } = await PrometheusText.scrape(`${other.internalUrl}/metrics`);
+              completed.push(series.get(transcodes('completed')));
+            }
+            return bus.publish(message, options);
+          },
+        }),
+    });
+    try {
+      await other.transcode(clip);
+      await until(() => completed[0] !== undefined);
+      expect(completed).toEqual([0]);
+    } finally {
+      await other.stop();
+    }
   });
 
   test('a failed transcode counts by code, with the completed stages', async () => {

@@ -467,7 +467,7 @@ describe('other requests', () => {
         return response.status === status ? response : undefined;
       });
     await response(200);
-    engine.controlPlane.broken.add(INTERNAL_PATHS.checkAttempt);
+    engine.controlPlane.broken.add(INTERNAL_PATHS.checkTask);
     const { missing } = (await (await response(503)).json()) as { missing: string[] };
     engine.controlPlane.broken.clear();
     expect(missing).toEqual(['controlPlane']);

@@ -1,4 +1,3 @@
-import { joinManifest } from '@framelane/contracts/joined-manifest';
 import { CLOCK_HZ, type Manifest, START_TIMESTAMP } from '@framelane/contracts/manifest';
 import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan, StoredRendition, VideoFacts } from '@framelane/contracts/transcode-plan';
@@ -9,20 +8,6 @@ import type { ProbedSource } from '../source/probe.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
 import { InvalidSegmentError, type StoredSegment } from './segment-info.ts';
 import type { StoredSegments } from './segment-uploads.ts';
-
-/**
- * The manifest for the control plane, measured from the stored segments. Throws an InvalidSegmentError if the segments of
- * the renditions do not match, and a TranscodeFailure if a segment of encoded media is truncated.
- */
-export function buildManifest(
-  source: ProbedSource,
-  plan: EncodePlan,
-  stored: StoredSegments,
-  { captions, ...images }: Pick<Manifest, 'poster' | 'storyboard' | 'captions'>,
-): Manifest {
-  const renditions = describeStored(plan, stored, { firstFrame: 0, frames: plan.frames });
-  return joinManifest({ encode: plan, facts: videoFacts(source, plan, captions) }, [{ renditions, images }]);
-}
 
 /** What the manifest says about the source. */
 export function videoFacts(
@@ -52,7 +37,8 @@ export function videoFacts(
 type FrameRange = { firstFrame: number; frames: number };
 
 /**
- * The stored segments of the renditions of a plan, for a result.
+ * The stored segments of the renditions of a plan, for a result. Throws an InvalidSegmentError if those of two renditions do not
+ * match, and a TranscodeFailure if a segment of encoded media is truncated.
  *
  * @param range the frames that a run has made
  * @param first the number of the first segment and of the first I-frame

@@ -1,4 +1,9 @@
-import type { ClaimedPlanning, ClaimedTask, ClaimTaskResponse } from '@framelane/contracts/internal-api';
+import {
+  type ClaimedPlanning,
+  type ClaimedTask,
+  type ClaimTaskResponse,
+  storePlanRequest,
+} from '@framelane/contracts/internal-api';
 import {
   type CommandType,
   createMessage,
@@ -17,11 +22,15 @@ import { diskNeed, type JobSource, type TranscodeJobContext, withSource } from '
 import { type PlanningJob, runPlanning } from './planning-job.ts';
 import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
 import type { TaskOutput } from './stored-run.ts';
+import type { TaskClient } from './task-client.ts';
 import { runTask } from './task-job.ts';
 import { WorkLease, WorkObsoleteError } from './work-lease.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
 type Command = MessageData<CommandType>;
+
+/** What a try has made, with the function that counts it; undefined if it has stored a plan with tasks, which engines claim. */
+type Made = { result: TaskResult; count: () => void } | undefined;
 
 /** Handles a command: claims a task of the video, runs it, and publishes the result. */
 export async function handleCommand(
@@ -89,12 +98,12 @@ async function runTry(
     onProgress: (fraction: number) => lease.progress(fraction),
   };
   logger.info('task.started', { ...facts, bytes: claim.sourceBytes });
-  let result: TaskResult | undefined;
+  let made: Made;
   try {
-    result =
+    made =
       'plan' in claim
         ? await runClaimedTask(claim, output, context)
-        : await runClaimedPlanning(claim, output, context, worker);
+        : await runClaimedPlanning(claim, output, context, controlPlane);
   } catch (error) {
     lease.stop();
     await removeStored(output.prefix, facts, worker);
@@ -103,10 +112,9 @@ async function runTry(
   }
   lease.stop();
   logger.info('task.finished', { ...facts, seconds: (Date.now() - startedAt) / 1000 });
-  // Without a result, the plan is stored and engines claim its tasks.
-  if (result === undefined) return;
-  await publishResult(createMessage('task.completed', { ...taskTry, result }), bus);
-  if ('plan' in claim) worker.metrics.taskCompleted(mediaSeconds(claim));
+  if (made === undefined) return;
+  await publishResult(createMessage('task.completed', { ...taskTry, result: made.result }), bus);
+  made.count();
 }
 
 /** Seconds of video that count for a task. To count each second once, a passthrough counts only if the video has no pieces. */
@@ -115,32 +123,35 @@ function mediaSeconds({ work, plan: { encode } }: ClaimedTask): number {
   return work.kind === 'passthrough' && encode.rungs.length === 1 ? encode.duration : 0;
 }
 
-function runClaimedTask(
-  { sourceKey, sourceBytes, plan, work }: ClaimedTask,
+async function runClaimedTask(
+  claim: ClaimedTask,
   output: TaskOutput,
-  context: TranscodeJobContext,
-): Promise<TaskResult> {
+  context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
+): Promise<Made> {
+  const { sourceKey, sourceBytes, plan, work } = claim;
+  const { metrics } = context;
   const { videoId } = output.facts;
   const parts = work.kind === 'piece' ? work.bytes : undefined;
   const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true, parts };
-  return withSource(source, context, (directory) =>
-    context.metrics.inStage('encode', () => runTask({ plan, work, output }, directory, context)),
+  const result = await withSource(source, context, (directory) =>
+    metrics.inStage('encode', () => runTask({ plan, work, output }, directory, context)),
   );
+  return { result, count: () => metrics.taskCompleted(mediaSeconds(claim)) };
 }
 
-/** Resolves with undefined if the plan has tasks. */
 async function runClaimedPlanning(
   { sourceKey, sourceBytes, work }: ClaimedPlanning,
   output: TaskOutput,
-  context: TranscodeJobContext,
-  { controlPlane, logger, metrics }: WorkerParts,
-): Promise<TaskResult | undefined> {
+  context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
+  controlPlane: TaskClient,
+): Promise<Made> {
+  const { logger, metrics, signal } = context;
   const { videoId } = output.facts;
   const { hashSource, pieceSeconds } = work;
   const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource, isShared: false };
   const storePlan: PlanningJob['storePlan'] = async (plan, sourceSha256) => {
-    const request = { ...output.facts, plan, ...(sourceSha256 !== undefined && { sourceSha256 }) };
-    const { signal } = context;
+    // Throws for an invalid plan: the control plane would refuse it each time.
+    const request = storePlanRequest.parse({ ...output.facts, plan, sourceSha256 });
     const isStored = await claimWhenAvailable(() => controlPlane.storePlan(request), {
       videoId,
       logger,
@@ -149,8 +160,7 @@ async function runClaimedPlanning(
     if (!isStored) throw new WorkObsoleteError('The try ended before its plan was stored');
   };
   const { plan, result } = await runPlanning({ source, pieceSeconds, output, storePlan }, context);
-  if (result !== undefined) metrics.transcodeCompleted(plan.encode.duration);
-  return result;
+  return result && { result, count: () => metrics.transcodeCompleted(plan.encode.duration) };
 }
 
 /** Publishes the failure of a try, unless it is obsolete. */

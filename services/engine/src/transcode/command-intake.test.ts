@@ -30,8 +30,8 @@ async function intakeWith(disk: { free: boolean }, diskCheckMs = 1) {
   return { taken, hasDiskSpace, stop: () => intake.stop() };
 }
 
-function command(videoId: string): MessageOf<'transcode'> {
-  return createMessage('transcode', {
+function command(videoId: string): MessageOf<'plan'> {
+  return createMessage('plan', {
     ...{ videoId, workspaceId: 'ws' },
     ...{ sourceBytes: 1, waitingSince: new Date().toISOString() },
   });

@@ -42,16 +42,18 @@ export async function runPlanning(
       );
       return { planned: await planSource(source, settings, directory, context), texts };
     });
-    const store = async (next: PlannedSource) => {
+    const store = async (next: PlannedSource, pieceSeconds: number | null) => {
       const captions = { directory, logger: context.logger };
-      const plan = await planVideo(next, texts, settings, job.pieceSeconds, captions);
+      const plan = await planVideo(next, texts, settings, pieceSeconds, captions);
       if (plan.tasks.length > 0) await context.sources.keep(job.source, join(directory, SOURCE_PATH));
       await job.storePlan(plan, sourceSha256);
       return plan;
     };
-    const plan = await store(planned);
+    const plan = await store(planned, job.pieceSeconds);
     if (plan.tasks.length > 0) return { plan, result: undefined };
-    return metrics.inStage('encode', () => transcode(job, { planned, plan }, store, directory, context));
+    // Later plans are not cut, either: this try has begun to make the outputs.
+    const storeNext = (next: PlannedSource) => store(next, null);
+    return metrics.inStage('encode', () => transcode(job, { planned, plan }, storeNext, directory, context));
   });
 }
 

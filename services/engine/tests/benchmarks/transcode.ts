@@ -111,7 +111,7 @@ function progressError(videoId: string, wallSeconds: number): number {
   const events = bench.events.flatMap(({ type, data, occurredAt }) =>
     'videoId' in data && data.videoId === videoId ? [{ type, data, at: Date.parse(occurredAt) / 1000 }] : [],
   );
-  const end = events.find(({ type }) => type === 'transcode.completed')?.at ?? Number.NaN;
+  const end = events.find(({ type }) => type === 'task.completed')?.at ?? Number.NaN;
   const errors = events.flatMap(({ data, at }) =>
     'fraction' in data ? [Math.abs(data.fraction - (1 - (end - at) / wallSeconds))] : [],
   );

@@ -193,26 +193,6 @@ test('at most eight tracks become renditions, each in stereo and in 5.1', async 
   }
 });
 
-test('for a control plane of an earlier version, only the default track becomes a rendition, without surround', async () => {
-  const clip = await makeClip(join(bench.directory, 'two.mkv'), {
-    video: 'testsrc2=s=64x64:r=25:d=1',
-    audio: 'anullsrc=cl=5.1:r=48000:d=1',
-    options: ['-map', '0', '-map', '1', '-map', '1', '-c:a', 'flac'],
-  });
-  const benchOfEarlierVersion = await WorkerBench.start({ surround: true });
-  benchOfEarlierVersion.severalAudioTracks = undefined;
-  try {
-    const { manifest } = await benchOfEarlierVersion.transcode(clip);
-    expect(manifest.renditions.map(({ name }) => name)).toEqual(['360p', 'audio']);
-    expect(manifest.inputIssues).toMatchObject([
-      { code: 'audio_downmixed' },
-      { code: 'track_left_out', message: 'Track 3 (audio, flac) was left out.' },
-    ]);
-  } finally {
-    await benchOfEarlierVersion.stop();
-  }
-});
-
 test('loud surround audio does not clip in stereo, and quiet audio keeps its loudness', async () => {
   const loud = 'sin(2*PI*300*t)';
   const quiet = '0.2*sin(2*PI*300*t)';

@@ -71,14 +71,14 @@ async function outcome(name: string, content: Buffer): Promise<string> {
   const videoId = await bench.submit(path);
   const { type, data } = await bench.result(videoId);
   const found =
-    type === 'transcode.completed'
-      ? await hlsViolations(bench, videoId, data.manifest)
+    type === 'task.completed'
+      ? await hlsViolations(bench, videoId, await bench.manifest(videoId))
       : [...failureComplaints(data), ...(await bench.stored(videoId)).map((key) => `left ${key}`)];
   return found.length === 0 ? 'fine' : found.join('; ');
 }
 
 /** What is wrong with a failure: it must be documented, caused by the file, and not retryable. */
-function failureComplaints({ code, message, retryable }: MessageData<'transcode.failed'>): string[] {
+function failureComplaints({ code, message, retryable }: MessageData<'task.failed'>): string[] {
   const isCausedByFile = !retryable && TRANSCODE_FAILURE_CODES.some((known) => known === code);
   return isCausedByFile ? [] : [`${code}: ${message}`];
 }

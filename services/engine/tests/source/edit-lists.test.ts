@@ -50,14 +50,15 @@ async function storeEdited(name: ClipName, { video, audio }: Lists): Promise<Tas
 async function measure(name: ClipName, lists: Lists) {
   const clip = await EditedClip.make(name, inBench('clip.mp4'));
   const stored = await storeEdited(name, lists);
-  const { source, plan, tasks } = await bench.plan(stored, PIECE_SECONDS, false);
-  const pieces = tasks?.tasks.filter((task): task is PieceTask => task.kind === 'piece') ?? [];
+  const planned = await bench.plan(stored, PIECE_SECONDS, false);
+  const { encode: plan, tasks } = planned.plan;
+  const pieces = tasks.filter((task): task is PieceTask => task.kind === 'piece');
   return bench.withSource(stored, async (directory) => {
     const ofPieces = await bench.withPieceInputs(stored, directory, pieces, async (inputs) =>
       inputs.length > 0 ? framesOfPieces(plan, inputs) : [],
     );
     return {
-      ...{ source, plan },
+      ...{ source: planned.source, plan },
       /** The numbers of the frames that enter the encoder in one run, and in the runs of the pieces. */
       frames: clip.numbersOf(checksumsOf(await framesOfWhole(directory, plan))),
       inPieces: pieces.length > 0 ? clip.numbersOf(ofPieces.flatMap(checksumsOf)) : null,
@@ -251,8 +252,8 @@ test.each<[ClipName, number]>([
   const clip = await EditedClip.make(name, inBench('clip.mp4'));
   const edits = [{ from: 5.3, lasts }];
   const stored = await storeEdited(name, both(edits));
-  const { plan } = await bench.plan(stored, PIECE_SECONDS, false);
-  const checksums = await bench.withSource(stored, (directory) => imageChecksums(directory, plan));
+  const { encode } = (await bench.plan(stored, PIECE_SECONDS, false)).plan;
+  const checksums = await bench.withSource(stored, (directory) => imageChecksums(directory, encode));
   const numbers = clip.numbersOf(checksums);
   expect(numbers.length).toBeGreaterThan(3);
   const [part] = partsOf(edits);
@@ -267,10 +268,8 @@ test('an edit list with cuts between frames does not change the frame rate', asy
     { from: 4.3, lasts: 1.02 },
     { from: 2.1, lasts: 0.99 },
   ];
-  const { plan } = await bench.plan(
-    await storeEdited('at 29.97 frames a second', both(edits)),
-    PIECE_SECONDS,
-  );
+  const stored = await storeEdited('at 29.97 frames a second', both(edits));
+  const { encode: plan } = (await bench.plan(stored, PIECE_SECONDS)).plan;
   expect(toFraction(plan.frameRate)).toBe('30000/1001');
   expect(plan.inputIssues).toEqual([]);
   expect(Math.abs(plan.duration - 3.02)).toBeLessThan(0.04);
@@ -283,10 +282,8 @@ const gap = [
 ];
 
 test('audio with a gap in its edit list is left out', async () => {
-  const { plan } = await bench.plan(
-    await storeEdited('with B-frames', { video: [{ from: 0, lasts: 5 }], audio: gap }),
-    PIECE_SECONDS,
-  );
+  const stored = await storeEdited('with B-frames', { video: [{ from: 0, lasts: 5 }], audio: gap });
+  const { encode: plan } = (await bench.plan(stored, PIECE_SECONDS)).plan;
   expect(plan.audio).toEqual([]);
   expect(plan.inputIssues).toEqual([
     { code: 'track_left_out', message: 'Track 2 (audio, aac) was left out: its edit list has a gap.' },

@@ -119,25 +119,33 @@ function aliasTo(path: string): Buffer {
   return Buffer.concat([Buffer.alloc(150), entry, Buffer.from(even), Buffer.from([0xff, 0xff, 0, 0])]);
 }
 
-test.each<[string, (other: string) => Buffer, object]>([
+test.each<[string, (other: string) => Buffer, (videoId: string) => Promise<object>, object]>([
   // ffmpeg ignores the URL, and reads the media data of the file itself.
-  ['url ', (other) => Buffer.from(`${other}\0`), { manifest: { duration: 1 } }],
-  ['alis', aliasTo, { code: 'malformed_media', message: expect.stringMatching('no frames') }],
-])('a QuickTime file with external media data (%s) opens nothing', async (kind, reference, result) => {
-  const port = await WatchedPort.open();
-  const clip = await makeClip(inBench('own.mov'), { video: 'testsrc2=s=64x64:r=25:d=1' });
-  for (const other of [await namedPipe(), `http://127.0.0.1:${port.number}/x`]) {
-    const entry = box(kind, Buffer.concat([Buffer.alloc(4), reference(other)]));
-    const external = withBox(await readFile(clip), [...TRACK, 'minf', 'dinf', 'dref'], () =>
-      Buffer.concat([Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), entry]),
-    );
-    // If ffmpeg opened the named pipe, it would wait for the timeout.
-    const videoId = await bench.submit(await written('external.mov', external));
-    expect((await bench.result(videoId)).data).toMatchObject(result);
-  }
-  await port.close();
-  expect(port.connections).toBe(0);
-});
+  ['url ', (other) => Buffer.from(`${other}\0`), (videoId) => bench.manifest(videoId), { duration: 1 }],
+  [
+    'alis',
+    aliasTo,
+    (videoId) => bench.failure(videoId),
+    { code: 'malformed_media', message: expect.stringMatching('no frames') },
+  ],
+])(
+  'a QuickTime file with external media data (%s) opens nothing',
+  async (kind, reference, outcomeOf, outcome) => {
+    const port = await WatchedPort.open();
+    const clip = await makeClip(inBench('own.mov'), { video: 'testsrc2=s=64x64:r=25:d=1' });
+    for (const other of [await namedPipe(), `http://127.0.0.1:${port.number}/x`]) {
+      const entry = box(kind, Buffer.concat([Buffer.alloc(4), reference(other)]));
+      const external = withBox(await readFile(clip), [...TRACK, 'minf', 'dinf', 'dref'], () =>
+        Buffer.concat([Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), entry]),
+      );
+      // If ffmpeg opened the named pipe, it would wait for the timeout.
+      const videoId = await bench.submit(await written('external.mov', external));
+      expect(await outcomeOf(videoId)).toMatchObject(outcome);
+    }
+    await port.close();
+    expect(port.connections).toBe(0);
+  },
+);
 
 test('an audio file has no video track', async () => {
   const clip = await makeClip(inBench('audio.mp4'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] });

@@ -6,13 +6,13 @@ import { newId } from '@framelane/contracts/ids';
 import {
   type AnnounceEngineRequest,
   announceEngineRequest,
-  type ClaimAttemptResponse,
   type ClaimedImport,
+  type ClaimTaskResponse,
   type CompleteTransferRequest,
-  checkAttemptRequest,
   checkImportsRequest,
+  checkTaskRequest,
   checkTransferRequest,
-  claimAttemptRequest,
+  claimTaskRequest,
   completeTransferRequest,
   createResumableRequest,
   type EndImportTryRequest,
@@ -27,6 +27,7 @@ import {
   releaseTransferRequest,
   type SaveResumableRequest,
   saveResumableRequest,
+  storePlanRequest,
   terminateResumableRequest,
 } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
@@ -96,8 +97,8 @@ export class FakeControlPlane {
   readonly #claims = new Map<string, Reply>();
   /** How many of the next completions get no response. */
   losesResponses = 0;
-  /** Attempts that can be claimed, by video. Each can be claimed once and is current from then on. */
-  readonly claimable = new Map<string, ClaimAttemptResponse>();
+  /** Tries that can be claimed, by video. Each can be claimed once and is current from then on. */
+  readonly claimable = new Map<string, ClaimTaskResponse>();
   readonly #claimed = new Set<string>();
   /** Imports that are due; each is current from its claim to the end of its try. */
   readonly imports: ClaimedImport[] = [];
@@ -254,10 +255,14 @@ export class FakeControlPlane {
         this.endedTries.push(end);
         return { status: 204 };
       }
-      case INTERNAL_PATHS.claimAttempt:
-        return this.#claim(claimAttemptRequest.parse(body).videoId);
-      case INTERNAL_PATHS.checkAttempt:
-        return { status: 200, body: { current: this.#claimed.has(checkAttemptRequest.parse(body).videoId) } };
+      case INTERNAL_PATHS.claimTask:
+        return this.#claim(claimTaskRequest.parse(body).videoId);
+      case INTERNAL_PATHS.storePlan: {
+        const { videoId } = storePlanRequest.parse(body);
+        return this.#claimed.has(videoId) ? { status: 204 } : refusal(409, 'plan_not_current');
+      }
+      case INTERNAL_PATHS.checkTask:
+        return { status: 200, body: { current: this.#claimed.has(checkTaskRequest.parse(body).videoId) } };
       case INTERNAL_PATHS.announceEngine:
         this.announcements.push(announceEngineRequest.parse(body));
         return { status: 204 };
@@ -268,7 +273,7 @@ export class FakeControlPlane {
 
   #claim(videoId: string): Reply {
     const claim = this.claimable.get(videoId);
-    if (claim === undefined) return refusal(409, 'attempt_not_claimable');
+    if (claim === undefined) return refusal(409, 'task_not_claimable');
     this.claimable.delete(videoId);
     this.#claimed.add(videoId);
     return { status: 200, body: claim };

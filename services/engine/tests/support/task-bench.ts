@@ -9,8 +9,10 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import {
   type PieceTask,
   type Task,
+  type TaskPlan,
   type TaskResult,
   type TranscodePlan,
+  taskNumber,
   transcodePlanSchema,
 } from '@framelane/contracts/transcode-plan';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
@@ -19,8 +21,8 @@ import { createLogger } from '@framelane/service-kit/logger';
 import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
+import type { ProbedSource } from '../../src/source/probe.ts';
 import { probeSource, type TranscodeJobContext, withSource } from '../../src/transcode/job-source.ts';
-import type { PlannedSource } from '../../src/transcode/next-plan.ts';
 import { planVideo } from '../../src/transcode/plan-job.ts';
 import { SourceCache } from '../../src/transcode/source-cache.ts';
 import { runTask } from '../../src/transcode/task-job.ts';
@@ -33,6 +35,9 @@ const WORKSPACE = newId('ws');
 
 /** A source that a bench has stored. */
 export type TaskVideo = { videoId: string; sourceBytes: number };
+
+/** The plan of a video that is cut. */
+export type CutPlan = TranscodePlan & TaskPlan;
 
 /** Plans videos and runs their tasks as engines do. Each run fetches the source again, into a directory of its own. */
 export class TaskBench implements StoredVideos {
@@ -81,12 +86,12 @@ export class TaskBench implements StoredVideos {
     return { videoId, sourceBytes: bytes };
   }
 
-  /** Plans a video: as it would be transcoded in one run, and in tasks if it can be cut. */
+  /** Probes and plans a video. The plan, as an engine receives it, has tasks if the video is long and can be cut. */
   async plan(
     video: TaskVideo,
     pieceSeconds: number,
     allowPassthrough = true,
-  ): Promise<PlannedSource & { tasks: TranscodePlan | null }> {
+  ): Promise<{ source: ProbedSource; plan: TranscodePlan }> {
     const context = this.#context();
     return this.withSource(video, async (directory) => {
       const { source, texts } = await readTextTracks(
@@ -96,15 +101,16 @@ export class TaskBench implements StoredVideos {
       );
       const planned = { source, plan: planEncoding(source, { allowPassthrough, ...this.#settings }) };
       const captions = { directory, logger: this.#logger };
-      return { ...planned, tasks: await planVideo(planned, texts, this.#settings, pieceSeconds, captions) };
+      const plan = await planVideo(planned, texts, this.#settings, pieceSeconds, captions);
+      return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))) };
     });
   }
 
-  /** The plan of the tasks of a video, as an engine receives it. */
-  async taskPlan(...args: Parameters<TaskBench['plan']>): Promise<TranscodePlan> {
-    const { tasks } = await this.plan(...args);
-    if (tasks === null) throw new Error('The video is transcoded in one run');
-    return transcodePlanSchema.parse(JSON.parse(JSON.stringify(tasks)));
+  /** The plan of a video that is cut. */
+  async taskPlan(...args: Parameters<TaskBench['plan']>): Promise<CutPlan> {
+    const { segmentStarts, ...plan } = (await this.plan(...args)).plan;
+    if (segmentStarts === undefined) throw new Error('The video is transcoded as a whole');
+    return { ...plan, segmentStarts };
   }
 
   /** Runs work in a directory with the source of a video, or with parts of it alone. */
@@ -139,32 +145,37 @@ export class TaskBench implements StoredVideos {
       : this.withSource(video, withOthers, piece.bytes);
   }
 
-  /** Runs a task of a video as a try of the first attempt, by default as the first try. */
+  /**
+   * Runs a task of a video as a try of the first attempt, by default as the first try.
+   *
+   * @param position of the task in the plan
+   */
   async runTask({
     video,
     plan,
-    task,
+    position,
     tryNumber = 1,
   }: {
     video: TaskVideo;
-    plan: TranscodePlan;
-    task: number;
+    plan: CutPlan;
+    position: number;
     tryNumber?: number;
   }): Promise<TaskResult> {
-    const attempt = { workspaceId: WORKSPACE, videoId: video.videoId, attempt: 1 };
-    const prefix = outputPrefix({ ...attempt, folder: taskFolder(task, tryNumber) });
-    const work = plan.tasks[task] as Task;
-    const facts = { ...attempt, task, try: tryNumber };
-    const job = { facts, plan, work, contentKey: this.contentKey, prefix };
+    const { videoId } = video;
+    const work = plan.tasks[position] as Task;
+    const facts = { videoId, attempt: 1, task: taskNumber(position), try: tryNumber };
+    const folder = taskFolder(facts.task, tryNumber);
+    const prefix = outputPrefix({ workspaceId: WORKSPACE, ...facts, folder });
+    const output = { facts, contentKey: this.contentKey, prefix };
     const parts = work.kind === 'piece' ? work.bytes : undefined;
     const result = await this.withSource(
       video,
-      (directory) => runTask(job, directory, this.#context()),
+      (directory) => runTask({ plan, work, output }, directory, this.#context()),
       parts,
     );
     for await (const { key } of this.objects.list(prefix)) {
       const [rendition, file] = key.split('/').slice(-2);
-      this.#keys.set(`${video.videoId}/${rendition}/${file}`, key);
+      this.#keys.set(`${videoId}/${rendition}/${file}`, key);
     }
     return result;
   }
@@ -174,13 +185,13 @@ export class TaskBench implements StoredVideos {
     path: string,
     pieceSeconds: number,
     allowPassthrough = true,
-  ): Promise<{ video: TaskVideo; plan: TranscodePlan; manifest: Manifest }> {
+  ): Promise<{ video: TaskVideo; plan: CutPlan; manifest: Manifest }> {
     const video = await this.store(path);
     const plan = await this.taskPlan(video, pieceSeconds, allowPassthrough);
     if (plan.encode.videoPassthrough) this.videoPassthrough.add(video.videoId);
     const results: TaskResult[] = [];
-    for (const task of [...plan.tasks.keys()].toReversed())
-      results.push(await this.runTask({ video, plan, task }));
+    for (const position of [...plan.tasks.keys()].toReversed())
+      results.push(await this.runTask({ video, plan, position }));
     return { video, plan, manifest: joinManifest(plan, results) };
   }
 

@@ -5,6 +5,7 @@ import type { ResolveHost } from '@framelane/address-guard/resolve-host';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
 import { createMessage, type Message, type MessageOf, type MessageType } from '@framelane/contracts/messages';
+import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
@@ -35,7 +36,7 @@ export type TestEngine = {
   events<T extends MessageType>(type: T): MessageOf<T>[];
   /** Files in the folder of the object store, including temporary ones. */
   storedFiles(): Promise<string[]>;
-  /** Stores a source and sends the command to transcode it. Resolves with the id of the video. */
+  /** Stores a source and sends the command to transcode it as a whole. Resolves with the id of the video. */
   transcode(source: string): Promise<string>;
   stop(): Promise<void>;
 };
@@ -99,11 +100,14 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
       const key = sourceKey(workspaceId, videoId, newId('xfr'));
       const bytes = await readFile(source);
       await objects.put(key, bytes, 'video/mp4');
-      const facts = { sourceKey: key, sourceBytes: bytes.byteLength };
-      const contentKey = newContentKey().toString('base64');
-      controlPlane.claimable.set(videoId, { attempt: 1, leaseSeconds: 60, contentKey, ...facts });
+      const sourceBytes = bytes.byteLength;
+      controlPlane.claimable.set(videoId, {
+        ...{ attempt: 1, task: PLANNING_TASK, try: 1, leaseSeconds: 60, sourceKey: key, sourceBytes },
+        contentKey: newContentKey().toString('base64'),
+        work: { kind: 'plan', hashSource: false, pieceSeconds: null },
+      });
       const waitingSince = new Date().toISOString();
-      await bus.publish(createMessage('transcode', { videoId, workspaceId, waitingSince, ...facts }));
+      await bus.publish(createMessage('plan', { videoId, workspaceId, waitingSince, sourceBytes }));
       return videoId;
     },
     stop,

@@ -4,13 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
-import type { ClaimTaskResponse } from '@framelane/contracts/internal-api';
+import {
+  type ClaimTaskRequest,
+  type ClaimTaskResponse,
+  claimTaskResponse,
+  type StorePlanRequest,
+  storePlanRequest,
+} from '@framelane/contracts/internal-api';
+import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
-import { createMessage, type Message, type MessageData } from '@framelane/contracts/messages';
-import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
+import {
+  type CommandType,
+  createMessage,
+  type Message,
+  type MessageData,
+} from '@framelane/contracts/messages';
+import { PLANNING_TASK, type TranscodePlan, taskNumber } from '@framelane/contracts/transcode-plan';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
-import { sourceKey } from '@framelane/object-store/object-keys';
+import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { EngineMetrics } from '../../src/metrics/engine-metrics.ts';
@@ -22,7 +34,7 @@ import {
   type TranscodeSettings,
 } from '../../src/transcode-settings.ts';
 
-type Result = Extract<Message, { type: 'transcode.completed' | 'transcode.failed' }>;
+type Result = Extract<Message, { type: 'task.completed' | 'task.failed' }>;
 
 type BenchSettings = Partial<Omit<TranscodeSettings, 'limits'>> & {
   limits?: Partial<TranscodeLimits>;
@@ -31,6 +43,9 @@ type BenchSettings = Partial<Omit<TranscodeSettings, 'limits'>> & {
 };
 
 const WORKSPACE = newId('ws');
+
+/** The number of the attempt of all claims, and of each try. */
+const FIRST = 1;
 
 /** A transcode worker with a real message bus and object store, and a control plane that grants each claim once. */
 export class WorkerBench {
@@ -43,23 +58,23 @@ export class WorkerBench {
   readonly contentKey = newContentKey();
   /** Videos whose highest rendition is passthrough. */
   readonly videoPassthrough = new Set<string>();
-  /** Whether the control plane still regards all attempts and tasks as current. */
+  /** Whether the control plane still regards all tries as current. It refuses the plans of others. */
   isCurrent = true;
-  /** What the control plane responds to a claim; undefined for one of an earlier version. */
-  severalAudioTracks: boolean | undefined = true;
-  /** The duration of pieces; undefined if all videos are transcoded in one run. */
-  pieceSeconds: number | undefined;
-  /** Whether the control plane asks for the SHA-256 of sources; undefined for one of an earlier version. */
-  hashSource: boolean | undefined;
+  /** The duration of pieces; null if all videos are transcoded as a whole. */
+  pieceSeconds: number | null = null;
+  /** Whether the control plane asks for the SHA-256 of sources. */
+  hashSource = false;
   /** The control plane does not respond to claims and plans. */
   isUnreachable = false;
-  /** The plans of long videos. */
+  /** The latest plan of each video. */
   readonly plans = new Map<string, TranscodePlan>();
-  /** The hashes of the sources of long videos; undefined if the plan came without one. */
+  /** The hashes of the sources; undefined if the latest plan came without one. */
   readonly planHashes = new Map<string, string | undefined>();
-  /** The tasks that were claimed, by video. */
+  /** The videos of which a plan was refused. */
+  readonly refusedPlans = new Set<string>();
+  /** The tasks of plans that were claimed, by video. */
   readonly claimedTasks = new Map<string, number[]>();
-  /** How often the worker has asked whether a task is current. */
+  /** How often the worker has asked whether a task of a plan is current. */
   taskChecks = 0;
   /** The size of the source in commands. Undefined: the real one. */
   commandedBytes: number | undefined;
@@ -77,7 +92,7 @@ export class WorkerBench {
   #segmentGate = Promise.resolve();
   #openSegmentGate = () => {};
   readonly #bus: InProcessBus;
-  readonly #claimable = new Map<string, number>();
+  readonly #claimable = new Set<string>();
   readonly #bytes = new Map<string, number>();
   #waiting: (() => void)[] = [];
 
@@ -118,32 +133,18 @@ export class WorkerBench {
       bus: this.#bus,
       objects: this.objects,
       controlPlane: {
-        claimAttempt: async ({ videoId }) => {
+        claimTask: async (request) => {
           this.#reach();
-          const sourceBytes = this.#claimable.get(videoId);
-          if (sourceBytes === undefined) return null;
-          this.#claimable.delete(videoId);
-          return {
-            attempt: 1,
-            contentKey: this.contentKey.toString('base64'),
-            sourceKey: sourceOf(videoId),
-            sourceBytes,
-            ...(this.severalAudioTracks && { severalAudioTracks: true }),
-            ...(this.pieceSeconds && { pieceSeconds: this.pieceSeconds }),
-            ...(this.hashSource !== undefined && { hashSource: this.hashSource }),
-            leaseSeconds: 4,
-          };
+          const claimed =
+            request.command === 'plan' ? this.#claimPlanning(request) : this.#claimTask(request);
+          return claimed && claimTaskResponse.parse(claimed);
         },
-        isAttemptCurrent: async () => this.isCurrent,
-        planAttempt: async ({ videoId, plan, sourceSha256 }) => {
+        storePlan: async (request) => {
           this.#reach();
-          this.plans.set(videoId, plan);
-          this.planHashes.set(videoId, sourceSha256);
-          return this.isCurrent;
+          return this.#storePlan(storePlanRequest.parse(JSON.parse(JSON.stringify(request))));
         },
-        claimTask: async ({ videoId }) => this.#claimTask(videoId),
-        isTaskCurrent: async () => {
-          this.taskChecks += 1;
+        isTaskCurrent: async ({ task }) => {
+          if (task !== PLANNING_TASK) this.taskChecks += 1;
           return this.isCurrent;
         },
       },
@@ -195,54 +196,71 @@ export class WorkerBench {
     const videoId = newId('vid');
     const key = sourceOf(videoId);
     const { bytes } = await this.objects.putStream(key, createReadStream(path), { contentType: 'video/mp4' });
-    this.#claimable.set(videoId, Math.max(1, bytes));
+    this.#claimable.add(videoId);
     this.#bytes.set(videoId, Math.max(1, bytes));
     return videoId;
   }
 
-  /** Stores a file as the source of a new video, and sends a transcode command. */
+  /** Stores a file as the source of a new video, and sends the command to plan it. */
   async submit(path: string): Promise<string> {
     const videoId = await this.store(path);
     await this.command(videoId);
     return videoId;
   }
 
-  /** Sends a transcode command. */
-  async command(videoId: string): Promise<void> {
+  /** Sends the command to plan a video, or another one. */
+  async command(videoId: string, type: CommandType = 'plan'): Promise<void> {
     const sourceBytes = this.commandedBytes ?? this.#bytes.get(videoId) ?? 1;
     const waitingSince = this.waitingSince.toISOString();
     const data = { videoId, workspaceId: WORKSPACE, sourceBytes, waitingSince };
-    await this.#bus.publish(createMessage('transcode', data));
+    await this.#bus.publish(createMessage(type, data));
   }
 
-  /** Lets the worker claim another attempt at a video, and sends a transcode command. */
+  /** Lets the worker plan a video again, and sends the command. */
   async reclaim(videoId: string): Promise<void> {
-    this.#claimable.set(videoId, this.#bytes.get(videoId) ?? 1);
+    this.#claimable.add(videoId);
     await this.command(videoId);
   }
 
-  /** Sends a command for the tasks of a long video. */
+  /** Sends a command for the tasks of a plan. */
   async commandTask(videoId: string): Promise<void> {
-    const sourceBytes = this.commandedBytes ?? this.#bytes.get(videoId) ?? 1;
-    await this.#bus.publish(createMessage('task', { videoId, workspaceId: WORKSPACE, sourceBytes }));
+    await this.command(videoId, 'task');
   }
 
   #reach(): void {
     if (this.isUnreachable) throw new Error('The control plane is unreachable');
   }
 
-  async #claimTask(videoId: string): Promise<ClaimTaskResponse | null> {
-    this.#reach();
+  #claimPlanning({ videoId }: ClaimTaskRequest): ClaimTaskResponse | null {
+    if (!this.#claimable.delete(videoId)) return null;
+    const { hashSource, pieceSeconds } = this;
+    return { ...this.#claimed(videoId, PLANNING_TASK), work: { kind: 'plan', hashSource, pieceSeconds } };
+  }
+
+  #claimTask({ videoId }: ClaimTaskRequest): ClaimTaskResponse | null {
     const claimed = this.claimedTasks.get(videoId) ?? [];
-    const task = claimed.length;
     const plan = this.plans.get(videoId);
-    const work = plan?.tasks[task];
-    if (plan === undefined || work === undefined) return null;
+    const work = plan?.tasks[claimed.length];
+    if (plan?.segmentStarts === undefined || work === undefined) return null;
+    const task = taskNumber(claimed.length);
     this.claimedTasks.set(videoId, [...claimed, task]);
+    const { segmentStarts } = plan;
+    return { ...this.#claimed(videoId, task), work, plan: { ...plan, segmentStarts } };
+  }
+
+  #claimed(videoId: string, task: number) {
     return {
-      ...{ attempt: 1, task, try: 1, plan, work, contentKey: this.contentKey.toString('base64') },
+      ...{ attempt: FIRST, task, try: FIRST, contentKey: this.contentKey.toString('base64') },
       ...{ sourceKey: sourceOf(videoId), sourceBytes: this.#bytes.get(videoId) ?? 1, leaseSeconds: 4 },
     };
+  }
+
+  #storePlan({ videoId, plan, sourceSha256 }: StorePlanRequest): boolean {
+    if (this.isCurrent) {
+      this.plans.set(videoId, plan);
+      this.planHashes.set(videoId, sourceSha256);
+    } else this.refusedPlans.add(videoId);
+    return this.isCurrent;
   }
 
   /** From now on, the object store stores no segment until the returned function is called, or the bench stops. */
@@ -269,39 +287,41 @@ export class WorkerBench {
     return PrometheusText.parse(await this.metrics.registry.metrics()).series.get(series);
   }
 
-  /** All results of a video so far. */
-  results(videoId: string): Message[] {
-    return this.events.filter((event) => isResult(event) && event.data.videoId === videoId);
+  /** The results of a video so far, without those of the tasks of its plan. */
+  results(videoId: string): Result[] {
+    return this.events.filter((event) => isResultOf(event, videoId));
   }
 
   /** All reported progress of a video. */
   progress(videoId: string): number[] {
     return this.events.flatMap((event) =>
-      event.type === 'transcode.progress' && event.data.videoId === videoId ? [event.data.fraction] : [],
+      event.type === 'task.progress' && event.data.videoId === videoId ? [event.data.fraction] : [],
     );
   }
 
-  /** Transcodes a file. Throws if the attempt fails. */
+  /** Transcodes a file as a whole. Throws if the attempt fails. */
   async transcode(path: string): Promise<{ videoId: string; manifest: Manifest }> {
     const videoId = await this.submit(path);
     return { videoId, manifest: await this.manifest(videoId) };
   }
 
-  /** Resolves with the manifest. Throws if the attempt fails. */
+  /** Resolves with the manifest of a whole video, from its plan and its result. Throws if the attempt fails. */
   async manifest(videoId: string): Promise<Manifest> {
     const outcome = await this.result(videoId);
-    if (outcome.type !== 'transcode.completed') throw new Error(`Failed: ${JSON.stringify(outcome.data)}`);
-    return outcome.data.manifest;
+    if (outcome.type !== 'task.completed') throw new Error(`Failed: ${JSON.stringify(outcome.data)}`);
+    const plan = this.plans.get(videoId);
+    if (plan === undefined) throw new Error('The video has no plan');
+    return joinManifest(plan, [outcome.data.result]);
   }
 
   /** Transcodes a file, and resolves with the failure. */
-  async refuse(path: string): Promise<MessageData<'transcode.failed'>> {
+  async refuse(path: string): Promise<MessageData<'task.failed'>> {
     return this.failure(await this.submit(path));
   }
 
-  async failure(videoId: string): Promise<MessageData<'transcode.failed'>> {
+  async failure(videoId: string): Promise<MessageData<'task.failed'>> {
     const outcome = await this.result(videoId);
-    if (outcome.type !== 'transcode.failed') throw new Error('The attempt succeeded');
+    if (outcome.type !== 'task.failed') throw new Error('The attempt succeeded');
     return outcome.data;
   }
 
@@ -310,27 +330,27 @@ export class WorkerBench {
     return sourceOf(videoId);
   }
 
-  /** Object key of a segment. */
+  /** Object key of a segment of a whole video. */
   segmentKey(videoId: string, rendition: string, sequence: number): string {
-    return `hls/${WORKSPACE}/${videoId}/a1/${rendition}/${sequence}.ts`;
+    return `${prefixOf(videoId)}${rendition}/${sequence}.ts`;
   }
 
-  /** Object key of an image. */
+  /** Object key of an image of a whole video. */
   imageKey(videoId: string, name: string): string {
-    return `hls/${WORKSPACE}/${videoId}/a1/${name}`;
+    return `${prefixOf(videoId)}${name}`;
   }
 
   /** Keys of all objects of a video's output. */
   async stored(videoId: string): Promise<string[]> {
     const keys: string[] = [];
-    for await (const { key } of this.objects.list(`hls/${WORKSPACE}/${videoId}/`)) keys.push(key);
+    for await (const { key } of this.objects.list(hlsPrefix(WORKSPACE, videoId))) keys.push(key);
     return keys.sort();
   }
 
   /** Resolves with the result of a video; waits for it if necessary. */
   async result(videoId: string): Promise<Result> {
     for (;;) {
-      const result = this.events.filter(isResult).find(({ data }) => data.videoId === videoId);
+      const [result] = this.results(videoId);
       if (result) return result;
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.push(resolve);
@@ -349,6 +369,12 @@ function sourceOf(videoId: string): string {
   return sourceKey(WORKSPACE, videoId, 'xfr_1');
 }
 
-function isResult(message: Message): message is Result {
-  return message.type === 'transcode.completed' || message.type === 'transcode.failed';
+function prefixOf(videoId: string): string {
+  const folder = taskFolder(PLANNING_TASK, FIRST);
+  return outputPrefix({ workspaceId: WORKSPACE, videoId, attempt: FIRST, folder });
+}
+
+function isResultOf(message: Message, videoId: string): message is Result {
+  const isResult = message.type === 'task.completed' || message.type === 'task.failed';
+  return isResult && message.data.videoId === videoId && message.data.task === PLANNING_TASK;
 }

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
-import type { PieceTask } from '@framelane/contracts/transcode-plan';
+import { type PieceTask, taskNumber } from '@framelane/contracts/transcode-plan';
 import { makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -374,10 +374,10 @@ describe('a task', () => {
       const video = await bench.store(path);
       const plan = await bench.taskPlan(video, 6, false);
       const second = await other.store(path);
-      const task = plan.tasks.findLastIndex(({ kind }) => kind === 'piece');
-      await bench.runTask({ video, plan, task });
-      const result = await other.runTask({ video: second, plan, task });
-      const piece = plan.tasks[task] as PieceTask;
+      const position = plan.tasks.findLastIndex(({ kind }) => kind === 'piece');
+      await bench.runTask({ video, plan, position });
+      const result = await other.runTask({ video: second, plan, position });
+      const piece = plan.tasks[position] as PieceTask;
       expect(result.renditions.map(({ name, first }) => [name, first])).toEqual([
         ['360p', piece.firstSegment],
         ['iframes', piece.firstIFrame],
@@ -396,9 +396,10 @@ describe('a task', () => {
   test('stores its objects below the prefix of its try', async () => {
     const video = await bench.store(await makeSource(SOURCES['MP4 with open GOPs'] as Source));
     const plan = await bench.taskPlan(video, 6, false);
-    const task = plan.tasks.findLastIndex(({ kind }) => kind === 'piece');
-    const { firstSegment } = plan.tasks[task] as PieceTask;
-    await bench.runTask({ video, plan, task, tryNumber: 2 });
+    const position = plan.tasks.findLastIndex(({ kind }) => kind === 'piece');
+    const { firstSegment } = plan.tasks[position] as PieceTask;
+    await bench.runTask({ video, plan, position, tryNumber: 2 });
+    const task = taskNumber(position);
     const keys = (await bench.stored(video.videoId)).map((key) => key.split('/').slice(3).join('/'));
     expect(keys).toContain(`a1/t${task}.2/360p/${firstSegment}.ts`);
     expect(keys.filter((key) => !key.startsWith(`a1/t${task}.2/`))).toEqual([]);
@@ -407,14 +408,14 @@ describe('a task', () => {
   test('fails if its segments are not those of the plan', async () => {
     const video = await bench.store(await makeSource(SOURCES['MP4 with open GOPs'] as Source));
     const plan = await bench.taskPlan(video, 9, false);
-    const task = plan.tasks.findLastIndex(({ kind }) => kind === 'piece');
-    const piece = plan.tasks[task] as PieceTask;
+    const position = plan.tasks.findLastIndex(({ kind }) => kind === 'piece');
+    const piece = plan.tasks[position] as PieceTask;
     const keyFrames = piece.keyFrames.filter((frame) => frame !== piece.segmentStarts[1]);
     const runWith = (changes: Partial<PieceTask>) =>
       bench.runTask({
         video,
-        plan: { ...plan, tasks: plan.tasks.with(task, { ...piece, ...changes }) },
-        task,
+        plan: { ...plan, tasks: plan.tasks.with(position, { ...piece, ...changes }) },
+        position,
       });
     await expect(runWith({ keyFrames })).rejects.toThrow('at another time');
     const { iFrames } = piece;
@@ -424,19 +425,22 @@ describe('a task', () => {
   });
 });
 
-describe('a video is transcoded in one run', () => {
-  const expectOneRun = async (path: string) => {
-    expect((await bench.plan(await bench.store(path), 6)).tasks).toBeNull();
+describe('a video is transcoded as a whole', () => {
+  const expectWhole = async (path: string) => {
+    const { plan } = await bench.plan(await bench.store(path), 6);
+    expect(plan.tasks).toEqual([]);
+    // The plan leaves them to the encoder.
+    expect(plan.segmentStarts).toBeUndefined();
   };
 
   test('if it lasts two pieces at most', async () => {
-    await expectOneRun(
+    await expectWhole(
       await makeClip(join(bench.directory, 'short.mp4'), { video: 'testsrc2=s=64x64:r=25:d=12' }),
     );
   });
 
   test('if ffmpeg cannot begin to read in the middle of its container', async () => {
-    await expectOneRun(
+    await expectWhole(
       await makeClip(join(bench.directory, 'old.avi'), { video: `testsrc2=s=64x64:r=25:d=${SECONDS}` }),
     );
   });
@@ -447,12 +451,12 @@ describe('a video is transcoded in one run', () => {
     });
     const recording = join(bench.directory, 'recording.ts');
     await writeFile(recording, Buffer.concat([await readFile(part), await readFile(part)]));
-    await expectOneRun(recording);
+    await expectWhole(recording);
   });
 
   test('if its key frames are too far apart', async () => {
     const options = ['-g', '9999', '-sc_threshold', '0'];
     const video = `testsrc2=s=64x64:r=25:d=${SECONDS}`;
-    await expectOneRun(await makeClip(join(bench.directory, 'one-key-frame.mp4'), { video, options }));
+    await expectWhole(await makeClip(join(bench.directory, 'one-key-frame.mp4'), { video, options }));
   });
 });

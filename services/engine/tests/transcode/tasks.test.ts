@@ -3,12 +3,19 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { MessageOf } from '@framelane/contracts/messages';
-import type { PieceTask, Task, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import {
+  type PieceTask,
+  PLANNING_TASK,
+  type Task,
+  type TranscodePlan,
+  taskNumber,
+} from '@framelane/contracts/transcode-plan';
 import { makeClip } from '@framelane/test-kit/clips';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { lengthOf, union } from '../../src/source/byte-ranges.ts';
 import { WorkLease } from '../../src/transcode/work-lease.ts';
+import { expectHlsRules } from '../support/hls-rules.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 type Completed = MessageOf<'task.completed'>;
@@ -36,8 +43,12 @@ async function plannedVideo(seconds = 20): Promise<{ videoId: string; plan: Tran
   return { videoId, plan: await until(() => bench.plans.get(videoId)) };
 }
 
+/** The results of the tasks of a plan. */
 const eventsOf = <T extends Completed | Failed>(type: T['type'], videoId: string) =>
-  bench.events.filter((event): event is T => event.type === type && event.data.videoId === videoId);
+  bench.events.filter(
+    (event): event is T =>
+      event.type === type && event.data.videoId === videoId && event.data.task !== PLANNING_TASK,
+  );
 
 /** The failure of the first task of a video. */
 async function firstFailure(videoId: string): Promise<Failed['data']> {
@@ -60,7 +71,7 @@ describe('an engine that can link to sources', () => {
     bench.pieceSeconds = 6;
   });
 
-  test('an attempt at a long video ends with its plan, and each command runs one task', async () => {
+  test('the first task of a long video ends with the plan, and each command runs one task', async () => {
     const { videoId, plan } = await plannedVideo();
     expect(plan.tasks.map(({ kind }) => kind)).toEqual([
       'audio',
@@ -106,12 +117,25 @@ describe('an engine that can link to sources', () => {
     );
     // Each try has a folder, and the result says what is in it.
     const folders = new Set(stored.map((key) => key.split('/')[4]));
-    expect([...folders].sort()).toEqual(['t0.1', 't1.1', 't2.1', 't3.1', 't4.1', 't5.1']);
+    expect([...folders].sort()).toEqual(['t1.1', 't2.1', 't3.1', 't4.1', 't5.1', 't6.1']);
     expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
     expect(eventsOf('task.failed', videoId)).toEqual([]);
     expect(rejected).toEqual([]);
     const encodes = 'framelane_engine_transcode_stage_duration_seconds_count{stage="encode"}';
     expect(await bench.metric(encodes)).toBe(plan.tasks.length);
+  });
+
+  test('a try that has begun to make all outputs cuts no later plan', async () => {
+    // The passthrough cannot be cut, because it has too few places to begin to read. It fails: its key frames are not IDR.
+    const clip = await makeClip(join(bench.directory, 'whole.mp4'), {
+      video: 'testsrc2=s=240x240:r=25:d=18.5,pad=854:480',
+      options: ['-preset', 'ultrafast', '-g', '160', '-intra-refresh', '1', '-bf', '0'],
+    });
+    const failures = bench.warningsOf('transcode.passthrough_failed');
+    const { videoId, manifest } = await bench.transcode(clip);
+    expect(failures).toHaveLength(1);
+    expect(bench.plans.get(videoId)?.tasks).toEqual([]);
+    await expectHlsRules(bench, videoId, manifest);
   });
 
   test('the metric counts a passthrough without pieces once', async () => {
@@ -143,14 +167,14 @@ describe('an engine that can link to sources', () => {
 
   test('a task whose source does not fit on the disk is left to other engines, and runs once there is room', async () => {
     const { videoId } = await plannedVideo();
-    const refusals = bench.warningsOf('task.insufficient_disk_space');
+    const refusals = bench.warningsOf('work.insufficient_disk_space');
     const requeued = bench.warningsOf('message.rejected');
     bench.commandedBytes = Number.MAX_SAFE_INTEGER;
     await bench.commandTask(videoId);
     // Requeued once for another engine, then dropped.
     await until(() => refusals.length === 2);
     expect(bench.claimedTasks.get(videoId)).toBeUndefined();
-    expect(await bench.metric('framelane_engine_disk_refusals_total{work="task"}')).toBe(2);
+    expect(await bench.metric('framelane_engine_disk_refusals_total{command="task"}')).toBe(2);
     // The reserve is 50 of 1000 bytes, and a job needs a fifth of its source for segments: there is space for one reservation.
     bench.objects.diskSpace = async () => ({ freeBytes: 51, totalBytes: 1000 });
     bench.commandedBytes = 5;
@@ -164,7 +188,7 @@ describe('an engine that can link to sources', () => {
   test('no task begins while all slots are in use', async () => {
     const { videoId } = await plannedVideo();
     const storeSegments = bench.holdSegments();
-    bench.pieceSeconds = undefined;
+    bench.pieceSeconds = null;
     const short = await makeClip(join(bench.directory, 'short.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
     const inSlot = await bench.submit(short);
     await until(() => bench.progress(inSlot).length > 0);
@@ -236,7 +260,7 @@ describe('an engine that can link to sources', () => {
     const { videoId } = await plannedVideo();
     bench.refuseSegments = true;
     expect(await firstFailure(videoId)).toMatchObject({
-      task: 0,
+      task: taskNumber(0),
       try: 1,
       code: 'storage_failed',
       retryable: true,
@@ -262,7 +286,7 @@ describe('an engine that can link to sources', () => {
     await until(() => bench.claimedTasks.get(videoId));
     const stopped = bench.worker.stop();
     storeSegments();
-    expect(await failure).toMatchObject({ task: 0, try: 1, code: 'engine_stopped' });
+    expect(await failure).toMatchObject({ task: taskNumber(0), try: 1, code: 'engine_stopped' });
     await stopped;
   });
 
@@ -287,14 +311,13 @@ describe('an engine whose sources are copies', () => {
     const { videoId, plan } = await plannedVideo();
     for (const _ of plan.tasks) await bench.commandTask(videoId);
     await until(() => eventsOf('task.completed', videoId).length === plan.tasks.length);
-    // After a task that cannot be done as planned, the next attempt transcodes the video in one run.
-    bench.pieceSeconds = undefined;
+    // After a task that cannot be done as planned, the next attempt transcodes the video as a whole.
+    bench.pieceSeconds = null;
     bench.hashSource = true;
     await bench.reclaim(videoId);
+    await bench.manifest(videoId);
     const source = await readFile(join(bench.directory, 'long.mp4'));
-    expect((await bench.result(videoId)).data).toMatchObject({
-      sourceSha256: createHash('sha256').update(source).digest('hex'),
-    });
+    expect(bench.planHashes.get(videoId)).toBe(createHash('sha256').update(source).digest('hex'));
     expect(bench.fetches).toBe(1);
     expect(await readdir(join(bench.workDir, 'sources'))).toHaveLength(1);
   });
@@ -325,17 +348,19 @@ describe('an engine whose sources are copies', () => {
 
   test('publishes no result and keeps no source of an attempt that ended while it was planned', async () => {
     bench.isCurrent = false;
-    const { videoId } = await plannedVideo();
+    const videoId = await submitLongVideo();
+    await until(() => bench.refusedPlans.has(videoId));
     await until(async () => (await readdir(join(bench.workDir, 'sources'))).length === 0);
     await bench.worker.stop();
     expect(bench.results(videoId)).toEqual([]);
+    expect(await bench.metric('framelane_engine_transcodes_total{outcome="abandoned",code=""}')).toBe(1);
   });
 
   test('removes a kept source if a job needs the space', async () => {
     await plannedVideo();
     const sources = () => readdir(join(bench.workDir, 'sources'));
     await until(async () => (await sources()).length === 1);
-    const refusals = bench.warningsOf('transcode.insufficient_disk_space');
+    const refusals = bench.warningsOf('work.insufficient_disk_space');
     bench.commandedBytes = Number.MAX_SAFE_INTEGER;
     await submitLongVideo();
     await until(() => refusals[0]);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
 import { isStopped, processesUsing } from '@framelane/test-kit/processes';
@@ -116,6 +116,18 @@ describe('a transcode worker', () => {
     }
   });
 
+  test('logs the start and the end of a try', async () => {
+    const clip = await makeClip(join(bench.directory, 'logged.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
+    const info = jest.spyOn(bench.logger, 'info');
+    const { videoId } = await bench.transcode(clip);
+    const facts = { videoId, attempt: 1, task: 0, try: 1, kind: 'plan' };
+    const calls: unknown[][] = info.mock.calls;
+    expect(calls.filter(([event]) => /^task\./.test(String(event)))).toEqual([
+      ['task.started', { ...facts, bytes: (await stat(clip)).size }],
+      ['task.finished', { ...facts, seconds: expect.any(Number) }],
+    ]);
+  });
+
   test('retries a failed download of the source a limited number of times', async () => {
     const clip = await makeClip(join(bench.directory, 'fetched.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
     bench.brokenFetches = 1;
@@ -135,17 +147,82 @@ describe('a transcode worker', () => {
     expect(rejected).toEqual([]);
   });
 
-  test('renews the lease of an attempt only until the attempt ends', async () => {
+  test('renews the lease of a try only until the try ends', async () => {
     const ends = jest.spyOn(WorkLease.prototype, 'stop');
     const clip = await makeClip(join(bench.directory, 'ends.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
     const { videoId } = await bench.transcode(clip);
-    expect((await bench.result(videoId)).data).not.toHaveProperty('sourceSha256');
+    expect([...bench.planHashes]).toContainEqual([videoId, undefined]);
     expect(ends).toHaveBeenCalledTimes(1);
     bench.refuseSegments = true;
     await bench.refuse(clip);
     bench.refuseSegments = false;
     expect(ends).toHaveBeenCalledTimes(2);
   });
+
+  /** Seems to allow passthrough: only its second segment shows that its key frames are not IDR. */
+  const clipWithoutIdr = () =>
+    makeClip(join(bench.directory, 'no-idr.mp4'), {
+      video: 'testsrc2=s=320x240:r=25:d=8',
+      options: ['-preset', 'veryfast', '-g', '50', '-sc_threshold', '0', '-intra-refresh', '1', '-bf', '0'],
+    });
+
+  /** Runs a function when the passthrough of a video has failed, before the next plan is stored. */
+  function onPassthroughFailure(run: () => void): void {
+    jest.spyOn(bench.logger, 'warn').mockImplementation(((event: string) => {
+      if (event === 'transcode.passthrough_failed') run();
+      return bench.logger;
+    }) as unknown as typeof bench.logger.warn);
+  }
+
+  function refusePlans(): void {
+    bench.isCurrent = false;
+  }
+
+  test('replaces the plan of a video whose passthrough fails', async () => {
+    const videoId = await bench.store(await clipWithoutIdr());
+    const isPassthrough = () => bench.plans.get(videoId)?.encode.videoPassthrough;
+    const before: unknown[] = [];
+    onPassthroughFailure(() => before.push(isPassthrough()));
+    bench.hashSource = true;
+    await bench.command(videoId);
+    await expectHlsRules(bench, videoId, await bench.manifest(videoId));
+    bench.hashSource = false;
+    expect([before, isPassthrough()]).toEqual([[true], false]);
+    expect(bench.planHashes.get(videoId)).toMatch(/^[0-9a-f]{64}$/);
+    expect(bench.results(videoId)).toHaveLength(1);
+  });
+
+  test.each([
+    ['first', refusePlans],
+    ['next', () => onPassthroughFailure(refusePlans)],
+  ])('ends a try without a result if its %s plan is refused', async (which, refusePlan) => {
+    const abandoned = () => bench.metric('framelane_engine_transcodes_total{outcome="abandoned",code=""}');
+    const before = (await abandoned()) ?? 0;
+    refusePlan();
+    const videoId = await bench.submit(await clipWithoutIdr());
+    await until(async () => (await abandoned()) === before + 1);
+    expect(bench.refusedPlans.has(videoId)).toBe(true);
+    expect(bench.plans.get(videoId)?.encode.videoPassthrough).toBe(which === 'next' ? true : undefined);
+    bench.isCurrent = true;
+    // The next try begins after the end of this one.
+    await bench.transcode(
+      await makeClip(join(bench.directory, 'end.mp4'), { video: 'testsrc2=s=64x64:d=1' }),
+    );
+    expect(bench.results(videoId)).toEqual([]);
+    expect(await bench.stored(videoId)).toEqual([]);
+    expect(await jobs()).toEqual([]);
+  });
+});
+
+test('a try whose plan is invalid fails: the control plane would never accept it', async () => {
+  const bench = await WorkerBench.start({ threads: 1.5 });
+  try {
+    const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
+    expect(await bench.refuse(clip)).toMatchObject({ code: 'internal_error', retryable: true });
+    expect(bench.plans.size).toBe(0);
+  } finally {
+    await bench.stop();
+  }
 });
 
 test('a worker can be stopped while it waits for the control plane', async () => {
@@ -249,7 +326,7 @@ test('the start removes what an earlier run left: its sandboxes and the files of
 
 test('a source that does not fit on the disk costs no attempt, and its video waits until it fits', async () => {
   const bench = await WorkerBench.start();
-  const refusals = bench.warningsOf('transcode.insufficient_disk_space');
+  const refusals = bench.warningsOf('work.insufficient_disk_space');
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     bench.commandedBytes = Number.MAX_SAFE_INTEGER;
@@ -268,7 +345,7 @@ test('a source that does not fit on the disk costs no attempt, and its video wai
     const { waitedSeconds } = refusals.at(-1) as { waitedSeconds: number };
     expect(waitedSeconds).toBeGreaterThanOrEqual(25 * 3600);
     expect(waitedSeconds).toBeLessThan(26 * 3600);
-    expect(await bench.metric('framelane_engine_disk_refusals_total{work="attempt"}')).toBe(4);
+    expect(await bench.metric('framelane_engine_disk_refusals_total{command="plan"}')).toBe(4);
     expect(bench.results(videoId)).toEqual([]);
     bench.commandedBytes = undefined;
     await bench.command(videoId);
@@ -294,7 +371,7 @@ test('two slots do not reserve the same disk space', async () => {
     // The source is a hard link, so the engine reserves space only for segments: 20 % of the source size. Two reservations of 60 % of
     // the free space do not fit.
     bench.commandedBytes = Math.floor((0.6 * bavail * bsize) / 0.2);
-    const refusals = bench.warningsOf('transcode.insufficient_disk_space');
+    const refusals = bench.warningsOf('work.insufficient_disk_space');
     const [first, second] = [await bench.submit(clip), await bench.submit(clip)];
     await until(() => refusals.length === 2);
     expect(fetches).toHaveLength(1);
