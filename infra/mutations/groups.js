@@ -281,11 +281,7 @@ export const GROUPS = [
     ['file-object-store'],
   ),
   stores('api-keys', ['api-keys/api-keys.{service,store}', 'auth/last-use'], ['api-keys', 'revocation']),
-  stores(
-    'attempts',
-    ['attempts/*'],
-    ['attempts', 'attempts-store', 'background', 'lease-grace', 'metrics', 'video-retry'],
-  ),
+  stores('attempts', ['attempts/*'], ['attempts', 'attempts-store', 'tasks', 'metrics', 'video-retry']),
   partlyTested(
     'http-responses',
     ['http/contract', 'front-ends/front-end', 'stored-files/send-stored'],
@@ -344,8 +340,8 @@ export const GROUPS = [
   stores('system', ['system/system.{service,store}', 'engines/engines.{service,store}'], ['system']),
   stores(
     'tasks',
-    ['tasks/task{s,-commands}.{service,store}'],
-    ['tasks', 'tasks-store', 'lease-grace', 'metrics'],
+    ['tasks/{tasks,commands}.{service,store}'],
+    ['tasks', 'tasks-store', 'attempts', 'fair-claims', 'background', 'lease-grace', 'metrics'],
   ),
   stores(
     'upload-tickets',
@@ -372,7 +368,6 @@ export const GROUPS = [
       'sources',
       'sources-store',
       'object-purges',
-      'attempts-store',
       'due-rows',
       'video-changes',
       'video-retry',

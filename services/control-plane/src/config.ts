@@ -97,9 +97,9 @@ export type ControlPlaneConfig = {
    */
   imports: { timeoutSeconds: number; allowedRanges: readonly AddressRange[] };
   attempts: {
-    /** The lease of an attempt expires when the engine does not renew it for this long. */
+    /** The lease of a task expires when the engine does not renew it for this long. */
     leaseSeconds: number;
-    /** Pause before the second attempt; it doubles for each further one. */
+    /** Pause after the first failed try of a task; it doubles with each further one. */
     retryBackoffSeconds: number;
     /** Duration of a piece in seconds. A video longer than two pieces is transcoded in pieces. */
     pieceSeconds: number;

@@ -151,11 +151,10 @@ function transcodingServices(
   services: VideoServices & ReturnType<typeof playbackServices>,
 ) {
   const { lifecycle, quotas, playback, previews, captions } = services;
-  const settings = { ...config.attempts, contentKeys };
   const common = { db, lifecycle, logger, metrics };
   const usage = new UsageService({ db, quotas });
-  const attempts = new AttemptsService({ ...common, playback, captions, usage });
-  const tasks = new TasksService({ ...common, attempts, previews, leaseGrace, settings });
+  const attempts = new AttemptsService({ ...common, playback, captions, usage, contentKeys });
+  const tasks = new TasksService({ ...common, attempts, previews, leaseGrace, settings: config.attempts });
   const bandwidth = new BandwidthMeter({ db, logger, metrics, flushSeconds: config.usageFlushSeconds });
   return { usage, bandwidth, attempts, tasks, engines: new EnginesService({ db }) };
 }

@@ -4,6 +4,8 @@ import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { firstTry } from './support/engine.ts';
+import { planOf, resultOfWhole, sampleManifest } from './support/manifest.ts';
 import { samplePlan } from './support/plan.ts';
 
 /** Also the duration of the lease grace: longer than the tests of the grace, but short, because the last test waits for its end. */
@@ -55,15 +57,17 @@ async function claimTask(): Promise<void> {
   });
 }
 
-test('the planning of a live engine is not ended during the grace', async () => {
+test('the first task of a live engine is not ended during the grace', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
+  await plane.engine.storePlan(videoId, attempt, planOf(sampleManifest()));
 
   await longAbsence();
 
   expect(await leasedTasks()).toBe(1);
-  await plane.engine.complete(videoId, attempt);
+  const result = resultOfWhole(sampleManifest());
+  await plane.engine.report('task.completed', { ...firstTry(videoId, attempt), result });
   expect(await statusOf(videoId)).toBe('ready');
 });
 

@@ -262,7 +262,7 @@ describe('videos', () => {
 describe('queues', () => {
   test('of videos: the number and age of those that wait, also after a command is sent again', async () => {
     const queue = 'framelane_videos_processing';
-    await plane.db.updateTable('videos').set({ deleted_at: sql`now()`, content_key: null }).execute();
+    await plane.db.deleteFrom('attempts').execute();
     const [waiting, running] = [await plane.ticket(), await plane.ticket()];
     for (const { uploadToken } of [waiting, running]) await plane.engine.upload(uploadToken);
     await plane.engine.claim(running.videoId);

@@ -16,8 +16,7 @@ const OF_NO_OPERATION: readonly string[] = [
   // A response to HEAD has no body.
   'upload_locked',
   // The internal API.
-  'attempt_not_claimable',
-  'attempt_not_current',
+  'plan_not_current',
   'task_not_claimable',
   'invalid_service_secret',
   'transfer_lost',

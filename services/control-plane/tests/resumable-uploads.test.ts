@@ -404,15 +404,6 @@ describe('the ticket', () => {
     expect(await expiryOf()).toBeGreaterThan(Date.now() + 1.4 * HOUR_MS);
   });
 
-  test('that an earlier version has issued keeps its expiry', async () => {
-    const ids = await begun();
-    const before = await expiryOf();
-    await changeTicket('extension_seconds = null, latest_expires_at = null');
-    expect(await save(ids)).toMatchObject({ status: 200 });
-    expect(await expiryOf()).toBe(before);
-    expect(await complete(ids)).toMatchObject({ status: 204 });
-  });
-
   test('of a test key is not extended beyond the life of its video', async () => {
     const secret = newApiKeySecret('test');
     await createFullKey(plane.db, { workspaceId: plane.workspaceId, name: 'Test', secret });

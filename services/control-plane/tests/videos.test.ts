@@ -74,9 +74,8 @@ describe('GET /videos/:id', () => {
       source: { videoCodec: 'h264', audioCodec: 'aac', sha256: 'ab'.repeat(32) },
       inputIssues: [{ code: 'interlaced' }],
       error: null,
-      // As an engine of an earlier version reports it.
       audioTracks: [
-        { name: 'Audio', language: 'en', role: 'main', channels: 2, surround: false, default: true },
+        { name: 'English', language: 'en', role: 'main', channels: 2, surround: false, default: true },
       ],
     });
     expect(body.storageBytes).toBe(1_000_000 + ((480_000 + 900_000 + 96_000) * 20) / 6 + 100_000);

@@ -1,4 +1,6 @@
+import { newContentKey, openContentKey } from '@framelane/contracts/content-key';
 import type { Manifest } from '@framelane/contracts/manifest';
+import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { CaptionsService, ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
@@ -9,7 +11,7 @@ import type { AttemptOutput, PlaybackService } from '../playback/playback.servic
 import type { UsageService } from '../usage/usage.service.ts';
 import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { NextAttempt } from '../videos/video-moves.ts';
-import { findBacklog, findOpenAttempt } from './attempts.store.ts';
+import { findBacklog, findOpenAttempt, startAttempt } from './attempts.store.ts';
 
 /** What an attempt has made. */
 export type AttemptResult = {
@@ -21,8 +23,9 @@ export type AttemptResult = {
 };
 
 /**
- * Ends attempts: the video becomes ready, fails, or waits for another attempt. The video is locked, and all changes are in the transaction
- * of the caller. Each method resolves with a function that writes the log and the metrics; call it after the commit.
+ * Starts and ends attempts. At the end, the video becomes ready, fails, or waits for another attempt. The video is locked, and all changes
+ * are in the transaction of the caller. Methods that end an attempt resolve with a function that writes the log and the metrics; call it
+ * after the commit.
  */
 export class AttemptsService {
   readonly #db: Database;
@@ -32,6 +35,7 @@ export class AttemptsService {
   readonly #usage: UsageService;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
+  readonly #contentKeys: SealingKeys;
 
   constructor(deps: {
     db: Database;
@@ -41,6 +45,7 @@ export class AttemptsService {
     usage: UsageService;
     logger: Logger;
     metrics: Metrics;
+    contentKeys: SealingKeys;
   }) {
     this.#db = deps.db;
     this.#lifecycle = deps.lifecycle;
@@ -49,11 +54,33 @@ export class AttemptsService {
     this.#usage = deps.usage;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
+    this.#contentKeys = deps.contentKeys;
   }
 
   /** The videos that wait for an engine, and those that are being transcoded. */
   backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
     return findBacklog(this.#db);
+  }
+
+  /**
+   * Starts the open attempt with a new content key, with which it resolves. Opens no sealed one: if it did not open, the video could not be
+   * transcoded.
+   */
+  async start(
+    trx: Database,
+    { id: videoId, attempt }: VideoRow,
+    claimId: string | undefined,
+  ): Promise<Buffer> {
+    const contentKey = newContentKey();
+    const sealedContentKey = await this.#contentKeys.seal(contentKey);
+    await startAttempt(trx, { videoId, attempt }, { claimId, sealedContentKey });
+    return contentKey;
+  }
+
+  /** The content key of the attempt that has started. */
+  async contentKey({ id, content_key: sealedKey }: VideoRow): Promise<Buffer> {
+    if (sealedKey === null) throw new Error(`Video ${id} has no content key`);
+    return openContentKey(sealedKey, this.#contentKeys);
   }
 
   /**

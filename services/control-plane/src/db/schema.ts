@@ -187,7 +187,7 @@ type VideosTable = {
   attempt: Generated<number>;
   /** Whether the next attempts transcode the video as a whole, because its tasks could not be completed as planned. */
   in_one_run: Generated<boolean>;
-  /** Sealed AES-128 key of the latest attempt; erased when the video fails or is deleted. */
+  /** Sealed AES-128 key of the latest attempt that has started; erased when the video fails or is deleted. */
   content_key: string | null;
   error_code: FailureCode | null;
   error_message: string | null;

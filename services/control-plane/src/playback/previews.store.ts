@@ -1,5 +1,9 @@
 import type { VideoRendition } from '@framelane/contracts/renditions';
-import type { StartedRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import {
+  PLANNING_TASK,
+  type StartedRenditions,
+  type TranscodePlan,
+} from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { secondsSince } from '../db/due-rows.ts';
@@ -110,7 +114,7 @@ export async function findTaskProgress(
     ])
     .where('video_id', '=', videoId)
     .where('attempt', '=', attempt)
-    .where('kind', 'not in', ['plan', 'whole'])
+    .where('number', '>', PLANNING_TASK)
     .orderBy('number')
     .execute();
 }

@@ -1,4 +1,5 @@
 import type { CommandType } from '@framelane/contracts/messages';
+import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue } from '../db/due-rows.ts';
@@ -19,7 +20,7 @@ export type DueCommand = {
 export function announcedBy(type: CommandType): RawBuilder<boolean> {
   return type === 'plan'
     ? sql<boolean>`tasks.kind = 'plan'`
-    : sql<boolean>`tasks.kind not in ('plan', 'whole')`;
+    : sql<boolean>`tasks.number > ${sql.lit(PLANNING_TASK)}`;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { newContentKey, openContentKey } from '@framelane/contracts/content-key';
 import { ENGINE_STOPPED } from '@framelane/contracts/failures';
 import type {
   ClaimTaskRequest,
@@ -8,14 +7,12 @@ import type {
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData, TaskTry } from '@framelane/contracts/messages';
-import type { SealingKeys } from '@framelane/contracts/sealing';
 import { PLANNING_TASK, type TaskKind } from '@framelane/contracts/transcode-plan';
 import { taskFolder } from '@framelane/object-store/object-keys';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import { type AttemptsService, reasonOf } from '../attempts/attempts.service.ts';
-import { startAttempt } from '../attempts/attempts.store.ts';
 import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
@@ -67,7 +64,6 @@ type TaskSettings = {
   /** Seconds of a piece of a long video. */
   pieceSeconds: number;
   workspaceMaxTasks: number | undefined;
-  contentKeys: SealingKeys;
 };
 
 /** What a claim has got, and what to log and count after the commit. */
@@ -190,7 +186,7 @@ export class TasksService {
     const videoId = video.id;
     if (claimId !== undefined && (await hasClaimed(trx, videoId, claimId))) {
       const repeated = await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds });
-      return { claimed: repeated && this.#describe(video, repeated, await this.#openKey(video)) };
+      return { claimed: repeated && this.#describe(video, repeated, await this.#attempts.contentKey(video)) };
     }
     if (command === 'task' && workspaceMaxTasks !== undefined) {
       if (!(await mayClaim(trx, video.workspace_id, workspaceMaxTasks))) {
@@ -201,28 +197,14 @@ export class TasksService {
     const task = await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
     if (task !== undefined) {
       await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
-      const key = task.plan === null ? await this.#start(trx, video, claimId) : await this.#openKey(video);
+      const isFirst = task.task === PLANNING_TASK;
+      const key = await (isFirst
+        ? this.#attempts.start(trx, video, claimId)
+        : this.#attempts.contentKey(video));
       return { claimed: this.#describe(video, task, key) };
     }
     if (!(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
     return { report: await this.#attempts.repeat(trx, video, HANDED_BACK, ANEW) };
-  }
-
-  /** Starts the open attempt with a new content key. Opens no sealed one: if it did not open, the video could not be transcoded. */
-  async #start(
-    trx: Database,
-    { id: videoId, attempt }: VideoRow,
-    claimId: string | undefined,
-  ): Promise<Buffer> {
-    const contentKey = newContentKey();
-    const sealedContentKey = await this.#settings.contentKeys.seal(contentKey);
-    await startAttempt(trx, { videoId, attempt }, { claimId, sealedContentKey });
-    return contentKey;
-  }
-
-  async #openKey({ id, content_key: sealedKey }: VideoRow): Promise<Buffer> {
-    if (sealedKey === null) throw new Error(`Video ${id} has no content key`);
-    return openContentKey(sealedKey, this.#settings.contentKeys);
   }
 
   /** What the engine must know of a try that it has claimed. */

@@ -1,3 +1,4 @@
+import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
@@ -234,7 +235,7 @@ export async function countTasks(db: Database, videoId: string): Promise<TaskCou
       sql<number>`count(lease_expires_at)::int`.as('running'),
     ])
     .where('video_id', '=', videoId)
-    .where('kind', 'not in', ['plan', 'whole'])
+    .where('number', '>', PLANNING_TASK)
     .executeTakeFirstOrThrow();
   return counts.total > 0 ? counts : undefined;
 }

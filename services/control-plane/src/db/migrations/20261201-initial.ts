@@ -266,7 +266,7 @@ const TABLES = [
   `create index tasks_to_plan_by_turn on tasks (workspace_id, command_due_at)
     where command_due_at is not null and kind = 'plan'`,
   `create index tasks_by_turn on tasks (workspace_id, command_due_at)
-    where command_due_at is not null and kind not in ('plan', 'whole')`,
+    where command_due_at is not null and number > 0`,
   `create index tasks_with_command on tasks (workspace_id)
     where command_published_at is not null or command_claimed_until is not null`,
   `create index tasks_by_publication on tasks (command_published_at)
