@@ -620,6 +620,7 @@ describe('commands', () => {
   test('are published again by a control plane that starts alone; completed tasks stay completed', async () => {
     const [audio, images] = [await claim(videoId), await claim(videoId)];
     await complete(videoId, audio);
+    await plane.engine.report('task.progress', { ...tryOf(videoId, images), fraction: 0 });
     const published = commandsFor(videoId).length;
     await plane.startAnotherAsSingleNode();
     await untilCommands(videoId, published + 2);
