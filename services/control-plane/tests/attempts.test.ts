@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { endProcessing } from './support/end-processing.ts';
 
 const contentKeySecret = Buffer.alloc(32, 7);
 /**
@@ -32,15 +33,7 @@ beforeAll(async () => {
   );
 });
 afterAll(() => plane.stop());
-// Commands of earlier tests would fill the queue of the workspace.
-// Videos of earlier tests, whose leases expire, would fill the queue of the workspace with commands.
-beforeEach(() =>
-  sql`
-    update videos set command_due_at = null, command_claimed_until = null, command_published_at = null,
-      waiting_since = null, status = case status when 'processing' then 'failed' else status end,
-      error_code = case status when 'processing' then 'internal_error' else error_code end,
-      content_key = case status when 'processing' then null else content_key end`.execute(plane.db),
-);
+beforeEach(() => endProcessing(plane.db));
 
 async function processingVideo(): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket();

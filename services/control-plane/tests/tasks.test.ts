@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { endProcessing } from './support/end-processing.ts';
 import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from './support/plan.ts';
 
 /** Longer than any step of these tests. Short, because the lease grace lasts as long, and no lease expires within it. */
@@ -26,8 +27,7 @@ beforeAll(async () => {
     await plane.bus.consume(queue, { prefetch: 10 }, async (message) => void commands.push(message));
 });
 afterAll(() => plane.stop());
-// Commands of earlier tests would fill the queue of the workspace.
-beforeEach(() => sql`update tasks set command_due_at = null, command_published_at = null`.execute(plane.db));
+beforeEach(() => endProcessing(plane.db));
 
 /** A video whose first attempt has a plan. */
 async function plannedVideo(plan: TranscodePlan = samplePlan()): Promise<string> {
