@@ -1,6 +1,6 @@
 import type { Manifest } from '@framelane/contracts/manifest';
 
-const SEGMENT_BYTES = { '360p': 480_000, '480p': 900_000, audio: 96_000 } as const;
+export const SEGMENT_BYTES = { '360p': 480_000, '480p': 900_000, audio: 96_000 } as const;
 
 /** The manifest of a 20 s clip with two video renditions and audio. */
 export function sampleManifest(): Manifest {

@@ -99,7 +99,7 @@ type ProbeOptions = {
 };
 
 /** Maximum number of characters of ffprobe's description of a file: language tags can be megabytes long. */
-const MAX_DESCRIPTION_CHARS = 256 * 1024;
+export const MAX_DESCRIPTION_CHARS = 256 * 1024;
 /** Maximum number of characters of ffprobe's list of packets: several times what the allowed number of packets takes. */
 const MAX_PACKET_CHARS = 2 ** 34;
 
