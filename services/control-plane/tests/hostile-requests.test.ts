@@ -174,8 +174,12 @@ test('/healthz responds while the dearest bodies are handled', async () => {
   const bodies = bodiesOfMany();
   await requireHealthy(plane.url, async () => {
     for (const body of bodies) await post('/v1/videos/upload-ticket', body);
-    for (const image of images)
-      await send('PUT', `/v1/videos/${videoId}/poster`, { 'content-type': 'image/jpeg' }, image);
+    const statuses: unknown[] = [];
+    for (const image of images) {
+      const path = `/v1/videos/${videoId}/poster`;
+      statuses.push(await send('PUT', path, { 'content-type': 'image/jpeg' }, image));
+    }
+    expect(statuses).toEqual([200, 400]);
     for (const file of captions) {
       const path = `/v1/videos/${videoId}/captions/en`;
       expect(await send('PUT', path, { 'content-type': 'text/vtt' }, file)).toBeLessThan(300);
