@@ -255,6 +255,18 @@ describe('a claim of a task', () => {
     expect((await effectOf(claim)).changed).toEqual([keyOf(0), keyOf(2)]);
     expect(await rowOf(keyOf(2))).toMatchObject({ command_due_at: 0, command_published_at: null });
   });
+
+  test('uses a command that is being published: its engine can be faster than the record', async () => {
+    const publishing = { command_due_at: minutes(-1), command_claimed_until: minutes(1) };
+    await set(publishing, keyOf(0));
+    await set(PUBLISHED, keyOf(1));
+    expect((await effectOf(claim)).changed).toEqual([keyOf(0)]);
+    await set({ lease_expires_at: null }, keyOf(0));
+    await set({ command_published_at: null, ...publishing }, keyOf(1));
+    // The command of another task.
+    expect((await effectOf(claim)).changed).toEqual([keyOf(0), keyOf(1)]);
+    expect(await rowOf(keyOf(1))).toMatchObject({ command_due_at: 0, command_claimed_until: null });
+  });
 });
 
 describe('the limit of a workspace', () => {
