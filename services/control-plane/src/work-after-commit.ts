@@ -15,7 +15,8 @@ export type WorkAfterCommit = ReturnType<typeof createWorkAfterCommit>;
 export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure: Infrastructure) {
   const { bus, objects, db, logger, clock, metrics, guard, webhookKeys } = infrastructure;
   const commands = new TranscodeCommands({ db, bus, logger });
-  const taskCommands = new TaskCommands({ db, bus, logger });
+  const maxTasks = config.attempts.workspaceMaxTasks;
+  const taskCommands = new TaskCommands({ db, bus, logger, maxTasks });
   const transfers = new EndedTransfers({ db });
   const purges = new ObjectPurges({
     ...{ db, objects, transfers },

@@ -220,7 +220,8 @@ describe('commands', () => {
   });
 
   test('become due again once, long after they were published, and only while their videos wait', async () => {
-    const unclaimed = [await video({ published: -20 }), await video({ published: -30 })];
+    const second = await video({ published: -20 });
+    const first = await video({ published: -30 });
     const others: Difference[] = [
       { published: -5 },
       { failed: true },
@@ -230,9 +231,11 @@ describe('commands', () => {
     ];
     for (const other of others) await video({ published: -30, ...other });
     const due = db.selectFrom('videos').select('id').where('command_due_at', '<=', sql<Date>`now()`);
-    expect((await makeUnclaimedDue(db, 600)).toSorted()).toEqual(unclaimed.toSorted());
-    expect((await due.execute()).map(({ id }) => id).toSorted()).toEqual(unclaimed.toSorted());
-    expect(await makeUnclaimedDue(db, 600)).toEqual([]);
+    // There can be more of them than one statement changes in time.
+    expect(await makeUnclaimedDue(db, 600, 1)).toEqual([first]);
+    expect(await makeUnclaimedDue(db, 600, 9)).toEqual([second]);
+    expect((await due.execute()).map(({ id }) => id).toSorted()).toEqual([first, second].toSorted());
+    expect(await makeUnclaimedDue(db, 600, 9)).toEqual([]);
   });
 
   test('of all videos that wait become due, also claimed ones, but not those of delayed attempts', async () => {

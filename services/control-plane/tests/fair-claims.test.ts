@@ -3,8 +3,10 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { claimDueCommands } from '../src/attempts/commands.store.ts';
 import type { Database } from '../src/db/database.ts';
-import { claimDueImport, doesOtherImportWait } from '../src/imports/imports.store.ts';
+import { claimDueImport, findOtherWaiting } from '../src/imports/imports.store.ts';
 import { claimDueTaskCommands } from '../src/tasks/task-commands.store.ts';
+import { storeAttempt } from '../src/videos/video-lifecycle.store.ts';
+import { MOVES } from '../src/videos/video-moves.ts';
 import { claimDueDeliveries } from '../src/webhooks/deliveries.store.ts';
 import { insertWorkspace } from './support/database.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
@@ -121,6 +123,15 @@ async function workspacesOf(videoIds: string[]): Promise<string[]> {
   return videoIds.map((id) => owners.get(id) ?? '');
 }
 
+/** The rows of a table that this connection has read. */
+async function rowsRead(trx: Database, table: string): Promise<number> {
+  const { rows } = await sql<{ read: number }>`
+    select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = ${table}`.execute(
+    trx,
+  );
+  return rows[0]?.read ?? 0;
+}
+
 const countOf = (claimed: string[], workspaceId: string) => claimed.filter((id) => id === workspaceId).length;
 
 describe.each(Object.entries(KINDS))('slots for %s', (_, { insert, claim }) => {
@@ -166,15 +177,6 @@ describe('with many rows that are due at the same time', () => {
   const ROWS = 2000;
   beforeEach(clear);
 
-  /** The rows of a table that this connection has read. */
-  const rowsRead = async (trx: Database, table: string) => {
-    const { rows } = await sql<{ read: number }>`
-      select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = ${table}`.execute(
-      trx,
-    );
-    return rows[0]?.read ?? 0;
-  };
-
   test.each([
     ['imports', 'imports', 'due_at'],
     ['whole videos', 'videos', 'command_due_at'],
@@ -196,15 +198,35 @@ describe('with many rows that are due at the same time', () => {
   });
 });
 
+test('a claim of a command reads few of the videos that engines work on', async () => {
+  await clear();
+  await videos(busy, 2000);
+  const claimed = sql`command_due_at = null, command_published_at = now()`;
+  await sql`update videos set ${claimed}`.execute(db);
+  await sql`insert into attempts (video_id, number, lease_expires_at) select id, 1, 'infinity' from videos`.execute(
+    db,
+  );
+  for (const { id } of await db.selectFrom('videos').select('id').execute())
+    await storeAttempt(db, id, MOVES.beginAttempt, 1, 'sealed');
+  await videos(busy, 1);
+  await sql`analyze videos`.execute(db);
+  await db.transaction().execute(async (trx) => {
+    const before = await rowsRead(trx, 'videos');
+    expect(await claimDueCommands(trx, { ...LEASE, limit: 1, perWorkspace: QUEUE })).toHaveLength(1);
+    expect((await rowsRead(trx, 'videos')) - before).toBeLessThan(50);
+  });
+});
+
 test('an import waits for a slot also while a transaction has locked its row', async () => {
   await clear();
   const { insert, claim } = KINDS.imports as (typeof KINDS)[string];
+  const any = { expiredClaims: 'ended', except: [] } as const;
   await insert(busy, 2);
   await claim(1);
-  expect(await doesOtherImportWait(db, busy, 'ended')).toBe(false);
+  expect(await findOtherWaiting(db, busy, any)).toBeUndefined();
   await insert(quiet, 1);
   await db.transaction().execute(async (trx) => {
     await sql`select from imports where workspace = ${quiet} for update`.execute(trx);
-    expect(await doesOtherImportWait(db, busy, 'ended')).toBe(true);
+    expect(await findOtherWaiting(db, busy, any)).toBe(quiet);
   });
 });

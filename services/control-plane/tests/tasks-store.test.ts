@@ -255,6 +255,18 @@ describe('a claim of a task', () => {
     expect((await effectOf(claim)).changed).toEqual([keyOf(0), keyOf(2)]);
     expect(await rowOf(keyOf(2))).toMatchObject({ command_due_at: 0, command_published_at: null });
   });
+
+  test('uses a command that is being published: its engine can be faster than the record', async () => {
+    const publishing = { command_due_at: minutes(-1), command_claimed_until: minutes(1) };
+    await set(publishing, keyOf(0));
+    await set(PUBLISHED, keyOf(1));
+    expect((await effectOf(claim)).changed).toEqual([keyOf(0)]);
+    await set({ lease_expires_at: null }, keyOf(0));
+    await set({ command_published_at: null, ...publishing }, keyOf(1));
+    // The command of another task.
+    expect((await effectOf(claim)).changed).toEqual([keyOf(0), keyOf(1)]);
+    expect(await rowOf(keyOf(1))).toMatchObject({ command_due_at: 0, command_claimed_until: null });
+  });
 });
 
 describe('the limit of a workspace', () => {
@@ -511,6 +523,26 @@ describe('commands for tasks', () => {
     expect([await claim(1), await claim(1)]).toEqual([[keyOf(4)], []]);
   });
 
+  test('are claimed only for as many tasks as the workspace may run', async () => {
+    const limits = { ...CLAIM, limit: 9, maxTasks: 3 };
+    const count = async () => (await claimDueTaskCommands(db, limits)).length;
+    await set(
+      { command_due_at: minutes(-1) },
+      keyOf(0),
+      keyOf(1),
+      keyOf(2),
+      keyOf(0, other),
+      keyOf(1, other),
+    );
+    await set({ lease_expires_at: minutes(1) }, keyOf(4));
+    // An engine would drop the others.
+    expect([await count(), await count()]).toEqual([2, 0]);
+    await set({ lease_expires_at: minutes(1) }, keyOf(2), keyOf(3), keyOf(4));
+    expect(await findTaskCommandBacklog(db, limits)).toMatchObject({ count: 0 });
+    await set({ lease_expires_at: null }, keyOf(2), keyOf(3), keyOf(4));
+    expect(await count()).toBe(1);
+  });
+
   test('are claimed once by control planes that claim at the same time', async () => {
     await set({ command_due_at: minutes(-1) }, keyOf(0), keyOf(0, other));
     const claimed = (await Promise.all([claim(1), claim(10)])).flat();
@@ -555,7 +587,7 @@ describe('commands for tasks', () => {
   });
 
   test('that are due count in the backlog, claimed or not', async () => {
-    const backlog = async () => inMinutes(await findTaskCommandBacklog(db, CLAIM.perWorkspace));
+    const backlog = async () => inMinutes(await findTaskCommandBacklog(db, CLAIM));
     await set({ command_due_at: minutes(1) }, keyOf(0));
     expect(await backlog()).toEqual({ count: 0, minutes: 0 });
     await set({ command_due_at: minutes(-1) }, keyOf(1));

@@ -16,6 +16,9 @@ import {
 /** A command is published again after this time. A duplicate does no harm: the claim of an engine drops it. */
 const LONGEST_WAIT_SECONDS = 15 * 60;
 
+/** Commands made due again in one run of `reissueLost`, which keeps its statement far below the time limit. */
+const REISSUE_BATCH = 1000;
+
 /** The outbox of transcode commands: publishes those that are due, and makes lost ones due again (ADR 24). */
 export class TranscodeCommands implements DueWork<DueCommand> {
   readonly name = 'transcode-commands';
@@ -49,7 +52,7 @@ export class TranscodeCommands implements DueWork<DueCommand> {
    * wait in the queue: then the claim of one of the two drops the other. Safe on several instances.
    */
   async reissueLost(): Promise<void> {
-    for (const videoId of await makeUnclaimedDue(this.#db, LONGEST_WAIT_SECONDS)) {
+    for (const videoId of await makeUnclaimedDue(this.#db, LONGEST_WAIT_SECONDS, REISSUE_BATCH)) {
       this.#logger.warn('transcode.command_reissued', { videoId });
     }
   }

@@ -57,18 +57,19 @@ export async function recordPublished(db: Database, command: DueCommand): Promis
 }
 
 /**
- * Makes the commands due again that were published at least `seconds` ago and whose videos still wait for an engine. Resolves with the
- * videos.
+ * Makes up to `limit` commands due again that were published at least `seconds` ago and whose videos still wait for an engine, those that
+ * were published first. Resolves with the videos.
  */
-export async function makeUnclaimedDue(db: Database, seconds: number): Promise<string[]> {
-  const rows = await db
-    .updateTable('videos')
-    .set({ command_due_at: sql`now()` })
-    .where(isWaiting)
-    .where('command_due_at', 'is', null)
-    .where('command_published_at', '<=', inSeconds(-seconds))
-    .returning('id')
-    .execute();
+export async function makeUnclaimedDue(db: Database, seconds: number, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with unclaimed as (
+      select id from videos
+      where ${isWaiting} and command_due_at is null and command_published_at <= ${inSeconds(-seconds)}
+      order by command_published_at limit ${limit}
+      for update skip locked
+    )
+    update videos video set command_due_at = now() from unclaimed where video.id = unclaimed.id
+    returning video.id`.execute(db);
   return rows.map(({ id }) => id);
 }
 

@@ -407,7 +407,7 @@ CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHE
 CREATE INDEX videos_by_turn ON public.videos USING btree (workspace_id, command_due_at) WHERE (command_due_at IS NOT NULL);
 CREATE INDEX videos_by_wait ON public.videos USING btree (waiting_since DESC) WHERE ((waiting_since IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_by_workspace ON public.videos USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
-CREATE INDEX videos_commanded ON public.videos USING btree (workspace_id) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL) AND (command_due_at IS NULL));
+CREATE INDEX videos_commanded ON public.videos USING btree (workspace_id) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL) AND (command_due_at IS NULL) AND (command_published_at IS NOT NULL));
 CREATE INDEX videos_processing ON public.videos USING btree (command_published_at) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL));
 CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environment) INCLUDE (storage_bytes) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));

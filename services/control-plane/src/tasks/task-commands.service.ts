@@ -11,6 +11,7 @@ import {
   hasCommandOfWaitingTask,
   makeAllTaskCommandsDue,
   makeCommandsOfWaitingTasksDue,
+  type QueueLimits,
   recordTaskPublished,
 } from './task-commands.store.ts';
 
@@ -28,16 +29,19 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
   readonly #db: Database;
   readonly #bus: MessageBus;
   readonly #logger: Logger;
+  readonly #limits: QueueLimits;
 
-  constructor(deps: { db: Database; bus: MessageBus; logger: Logger }) {
+  /** `maxTasks` is the maximum of running tasks of a workspace. */
+  constructor(deps: { db: Database; bus: MessageBus; logger: Logger; maxTasks: number | undefined }) {
     this.#db = deps.db;
     this.#bus = deps.bus;
     this.#logger = deps.logger;
+    this.#limits = { perWorkspace: COMMANDS_IN_QUEUE, maxTasks: deps.maxTasks };
   }
 
   claim(limit: number): Promise<DueTaskCommand[]> {
     const leaseSeconds = COMMAND_LEASE_SECONDS;
-    return claimDueTaskCommands(this.#db, { limit, perWorkspace: COMMANDS_IN_QUEUE, leaseSeconds });
+    return claimDueTaskCommands(this.#db, { limit, leaseSeconds, ...this.#limits });
   }
 
   /** Publishes a command. Without a confirm the command stays due and is published again. */
@@ -63,8 +67,8 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
     return makeAllTaskCommandsDue(this.#db);
   }
 
-  /** The commands that are due and not published, except those that wait for room in the queue. */
+  /** The commands that are due and not published, except those that wait for room in the queue or for a running task to end. */
   backlog(): Promise<Backlog> {
-    return findTaskCommandBacklog(this.#db, COMMANDS_IN_QUEUE);
+    return findTaskCommandBacklog(this.#db, this.#limits);
   }
 }

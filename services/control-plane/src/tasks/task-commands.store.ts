@@ -13,13 +13,16 @@ export type DueTaskCommand = {
   dueAt: Date;
 };
 
+/** The most commands of a workspace in the queue. Together with its running tasks they are at most `maxTasks`, if that is limited. */
+export type QueueLimits = { perWorkspace: number; maxTasks?: number | undefined };
+
 /**
- * Claims up to `limit` commands that are due, as long as fewer than `perWorkspace` of each workspace wait in the queue: those of the
- * workspaces with the fewest in the queue first.
+ * Claims up to `limit` commands that are due, as long as the queue has room for those of their workspace: those of the workspaces with the
+ * fewest in the queue first.
  */
 export async function claimDueTaskCommands(
   db: Database,
-  { limit, perWorkspace, leaseSeconds }: { limit: number; perWorkspace: number; leaseSeconds: number },
+  { limit, leaseSeconds, ...limits }: QueueLimits & { limit: number; leaseSeconds: number },
 ): Promise<DueTaskCommand[]> {
   const isUnclaimed = isDue('command_due_at', 'command_claimed_until');
   const { rows } = await sql<{ any: boolean }>`
@@ -29,8 +32,8 @@ export async function claimDueTaskCommands(
     const { rows } = await sql<DueTaskCommand>`
       with recursive ${claimable({
         ...{ table: 'tasks', key: ['video_id', 'attempt', 'number'], group: 'workspace' },
-        ...{ due: 'command_due_at', isDue: isUnclaimed, perGroup: perWorkspace, limit },
-        running: (workspaceId) => sql<number>`select (${inQueue(workspaceId)}) + count(*) from tasks
+        ...{ due: 'command_due_at', isDue: isUnclaimed, perGroup: limits.perWorkspace, limit },
+        running: (workspaceId) => sql<number>`select (${occupied(workspaceId, limits)}) + count(*) from tasks
           where workspace = ${workspaceId} and command_claimed_until > now()`,
       })}
       update tasks task set command_claimed_until = ${inSeconds(leaseSeconds)}
@@ -42,10 +45,16 @@ export async function claimDueTaskCommands(
   });
 }
 
-/** The published commands of a workspace whose tasks wait. */
-function inQueue(workspaceId: RawBuilder<string>) {
-  return sql<number>`select count(*) from tasks queued
+/**
+ * The places in the queue that a workspace cannot use: those of its published commands whose tasks wait, and those whose tasks it may not
+ * run. An engine would drop such a command, and the next one, as long as there are any.
+ */
+function occupied(workspaceId: RawBuilder<string>, { perWorkspace, maxTasks }: QueueLimits) {
+  const published = sql<number>`select count(*) from tasks queued
     where queued.workspace = ${workspaceId} and command_published_at is not null`;
+  if (maxTasks === undefined) return published;
+  return sql<number>`select (${published}) + greatest(${perWorkspace - maxTasks}::int + count(*), 0) from tasks leased
+    where leased.workspace = ${workspaceId} and lease_expires_at is not null`;
 }
 
 /** Records that the queue has a command, unless the task was claimed meanwhile or a later command is due. */
@@ -94,10 +103,10 @@ export async function makeAllTaskCommandsDue(db: Database): Promise<void> {
     .execute();
 }
 
-/** The due commands, including those being published, of the workspaces that have fewer than `perWorkspace` in the queue. */
-export function findTaskCommandBacklog(db: Database, perWorkspace: number): Promise<Backlog> {
+/** The due commands, including those being published, of the workspaces for which the queue has room. */
+export function findTaskCommandBacklog(db: Database, limits: QueueLimits): Promise<Backlog> {
   return findClaimableBacklog(db, {
     ...{ table: 'tasks', group: 'workspace', due: 'command_due_at' },
-    ...{ running: inQueue, perGroup: perWorkspace },
+    ...{ running: (workspaceId) => occupied(workspaceId, limits), perGroup: limits.perWorkspace },
   });
 }

@@ -154,7 +154,7 @@ export async function makeCommandDue(trx: Database, videoId: string, delaySecond
     .execute();
 }
 
-/** Moves a video and stores the number and the sealed content key of its new attempt. */
+/** Moves a video and stores the number and the sealed content key of its new attempt. Its command is no longer in the queue. */
 export async function storeAttempt(
   trx: Database,
   videoId: string,
@@ -162,7 +162,8 @@ export async function storeAttempt(
   attempt: number,
   sealedContentKey: string,
 ): Promise<void> {
-  await moveVideo(trx, videoId, move, { attempt, content_key: sealedContentKey });
+  const command = { command_published_at: null };
+  await moveVideo(trx, videoId, move, { attempt, content_key: sealedContentKey, ...command });
 }
 
 /** Makes the next attempts at a video transcode it in one run. */

@@ -4,7 +4,7 @@ const STATEMENTS = [
   'create index videos_by_turn on videos (workspace_id, command_due_at) where command_due_at is not null',
   'create index videos_being_commanded on videos (workspace_id) where command_claimed_until is not null',
   `create index videos_commanded on videos (workspace_id)
-    where status = 'processing' and deleted_at is null and command_due_at is null`,
+    where status = 'processing' and deleted_at is null and command_due_at is null and command_published_at is not null`,
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {
