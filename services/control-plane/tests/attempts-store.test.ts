@@ -12,6 +12,7 @@ import {
 } from '../src/attempts/attempts.store.ts';
 import {
   claimDueCommands,
+  countPublished,
   findCommandBacklog,
   makeAllDue,
   makeUnclaimedDue,
@@ -231,6 +232,7 @@ describe('commands', () => {
     ];
     for (const other of others) await video({ published: -30, ...other });
     const due = db.selectFrom('videos').select('id').where('command_due_at', '<=', sql<Date>`now()`);
+    expect(await countPublished(db)).toBe(3);
     // There can be more of them than one statement changes in time.
     expect(await makeUnclaimedDue(db, 600, 1)).toEqual([first]);
     expect(await makeUnclaimedDue(db, 600, 9)).toEqual([second]);

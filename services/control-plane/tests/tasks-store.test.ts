@@ -10,10 +10,10 @@ import type { Backlog } from '../src/db/due-rows.ts';
 import type { Schema } from '../src/db/schema.ts';
 import {
   claimDueTaskCommands,
+  countPublishedTasks,
   findTaskCommandBacklog,
-  hasCommandOfWaitingTask,
   makeAllTaskCommandsDue,
-  makeCommandsOfWaitingTasksDue,
+  makeUnclaimedTasksDue,
   recordTaskPublished,
 } from '../src/tasks/task-commands.store.ts';
 import {
@@ -562,14 +562,16 @@ describe('commands for tasks', () => {
     });
   });
 
-  test('become due again if they were published long ago', async () => {
-    const hasOne = () => hasCommandOfWaitingTask(db, 600);
-    const makeDue = () => effectOf(() => makeCommandsOfWaitingTasksDue(db, 600));
+  test('become due again if they were published long ago, the oldest first', async () => {
+    const makeDue = (limit: number) => effectOf(() => makeUnclaimedTasksDue(db, 600, limit));
     await set({ command_published_at: minutes(-5) }, keyOf(4));
-    expect([await hasOne(), await makeDue()]).toEqual([false, { result: 0, changed: [] }]);
+    expect([await countPublishedTasks(db), await makeDue(9)]).toEqual([1, { result: 0, changed: [] }]);
     const keys = [keyOf(3), keyOf(0, other)];
-    await set({ command_published_at: minutes(-20) }, ...keys);
-    expect([await hasOne(), await makeDue()]).toEqual([true, { result: 2, changed: keys }]);
+    await set({ command_published_at: minutes(-20) }, keyOf(0, other));
+    await set({ command_published_at: minutes(-30) }, keyOf(3));
+    expect(await countPublishedTasks(db)).toBe(3);
+    expect(await makeDue(1)).toEqual({ result: 1, changed: [keyOf(3)] });
+    expect(await makeDue(9)).toEqual({ result: 1, changed: [keyOf(0, other)] });
     for (const key of keys)
       expect(await rowOf(key)).toMatchObject({ command_due_at: 0, command_published_at: null });
   });

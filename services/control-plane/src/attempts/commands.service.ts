@@ -6,6 +6,7 @@ import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
   claimDueCommands,
+  countPublished,
   type DueCommand,
   findCommandBacklog,
   makeAllDue,
@@ -13,8 +14,8 @@ import {
   recordPublished,
 } from './commands.store.ts';
 
-/** A command is published again after this time. A duplicate does no harm: the claim of an engine drops it. */
-const LONGEST_WAIT_SECONDS = 15 * 60;
+/** A command that the queue does not have any more is published again after this time: it is lost, or an engine has dropped it. */
+const LOST_SECONDS = 15 * 60;
 
 /** Commands made due again in one run of `reissueLost`, which keeps its statement far below the time limit. */
 const REISSUE_BATCH = 1000;
@@ -48,11 +49,15 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 
   /**
-   * Makes commands due again that no engine has claimed for a long time. They are lost, or an engine has dropped them, or they still
-   * wait in the queue: then the claim of one of the two drops the other. Safe on several instances.
+   * Makes as many commands due again as the queue lacks, those that were published first. If one of them still waits in the queue, the claim
+   * of an engine drops the duplicate. Safe on several instances.
    */
   async reissueLost(): Promise<void> {
-    for (const videoId of await makeUnclaimedDue(this.#db, LONGEST_WAIT_SECONDS, REISSUE_BATCH)) {
+    const published = await countPublished(this.#db);
+    if (published === 0) return;
+    const missing = published - (await this.#bus.countWaiting('engine.commands'));
+    if (missing <= 0) return;
+    for (const videoId of await makeUnclaimedDue(this.#db, LOST_SECONDS, Math.min(missing, REISSUE_BATCH))) {
       this.#logger.warn('transcode.command_reissued', { videoId });
     }
   }

@@ -43,7 +43,17 @@ export async function claimDueCommands(
 /** The published commands of a workspace that no engine has claimed. */
 function inQueue(workspaceId: RawBuilder<string>) {
   return sql<number>`select count(*) from videos
-    where workspace_id = ${workspaceId} and command_due_at is null and command_published_at is not null and ${isWaiting}`;
+    where workspace_id = ${workspaceId} and ${isPublished}`;
+}
+
+/** The published commands that no engine has claimed. */
+export async function countPublished(db: Database): Promise<number> {
+  const { published } = await db
+    .selectFrom('videos')
+    .select(sql<number>`count(*)`.as('published'))
+    .where(isPublished)
+    .executeTakeFirstOrThrow();
+  return published;
 }
 
 /** Records that the queue has a command, unless a later one is due by now. */
@@ -64,7 +74,7 @@ export async function makeUnclaimedDue(db: Database, seconds: number, limit: num
   const { rows } = await sql<{ id: string }>`
     with unclaimed as (
       select id from videos
-      where ${isWaiting} and command_due_at is null and command_published_at <= ${inSeconds(-seconds)}
+      where ${isPublished} and command_published_at <= ${inSeconds(-seconds)}
       order by command_published_at limit ${limit}
       for update skip locked
     )
@@ -96,3 +106,6 @@ const openAttempt = sql`(select from attempts where video_id = videos.id and out
 
 /** Whether the video in the outer query waits for an engine. */
 const isWaiting = sql<boolean>`status = 'processing' and deleted_at is null and not exists ${openAttempt}`;
+
+/** Whether the command of the video in the outer query is published, and no engine has claimed it. */
+const isPublished = sql<boolean>`(command_due_at is null and command_published_at is not null and ${isWaiting})`;

@@ -6,20 +6,20 @@ import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
   claimDueTaskCommands,
+  countPublishedTasks,
   type DueTaskCommand,
   findTaskCommandBacklog,
-  hasCommandOfWaitingTask,
   makeAllTaskCommandsDue,
-  makeCommandsOfWaitingTasksDue,
+  makeUnclaimedTasksDue,
   type QueueLimits,
   recordTaskPublished,
 } from './task-commands.store.ts';
 
-/** How long a command can be in transit to an idle engine. If the queue is empty, an older command is lost. */
+/** How long a command can be in transit to an idle engine. If the queue does not have it any more, an older command is lost. */
 const IN_TRANSIT_SECONDS = 30;
 
-/** A command is published again after this time in any case: a duplicate does no harm (ADR 52). */
-const LONGEST_WAIT_SECONDS = 15 * 60;
+/** Commands made due again in one run of `reissueLost`, which keeps its statement far below the time limit. */
+const REISSUE_BATCH = 1000;
 
 /** The outbox of the commands for tasks: publishes those that are due, and makes lost ones due again. */
 export class TaskCommands implements DueWork<DueTaskCommand> {
@@ -51,14 +51,17 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
     await recordTaskPublished(this.#db, command);
   }
 
-  /** Makes lost commands due again. Safe on several instances. */
+  /**
+   * Makes as many commands due again as the queue lacks, those that were published first. If one of them still waits in the queue, its engine
+   * claims another task of the video. Safe on several instances.
+   */
   async reissueLost(): Promise<void> {
-    if (!(await hasCommandOfWaitingTask(this.#db, IN_TRANSIT_SECONDS))) return;
-    const isEmpty = (await this.#bus.countWaiting('engine.tasks')) === 0;
-    const count = await makeCommandsOfWaitingTasksDue(
-      this.#db,
-      isEmpty ? IN_TRANSIT_SECONDS : LONGEST_WAIT_SECONDS,
-    );
+    const published = await countPublishedTasks(this.#db);
+    if (published === 0) return;
+    const missing = published - (await this.#bus.countWaiting('engine.tasks'));
+    if (missing <= 0) return;
+    const limit = Math.min(missing, REISSUE_BATCH);
+    const count = await makeUnclaimedTasksDue(this.#db, IN_TRANSIT_SECONDS, limit);
     if (count > 0) this.#logger.warn('task.commands_reissued', { count });
   }
 

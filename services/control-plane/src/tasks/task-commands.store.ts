@@ -69,25 +69,32 @@ export async function recordTaskPublished(db: Database, command: DueTaskCommand)
     .execute();
 }
 
-/** Whether a task still waits although its command was published at least `seconds` ago. */
-export async function hasCommandOfWaitingTask(db: Database, seconds: number): Promise<boolean> {
-  const row = await db
+/** The published commands of tasks that wait. */
+export async function countPublishedTasks(db: Database): Promise<number> {
+  const { published } = await db
     .selectFrom('tasks')
-    .select('number')
-    .where('command_published_at', '<=', inSeconds(-seconds))
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .select(sql<number>`count(command_published_at)`.as('published'))
+    .where('command_published_at', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return published;
 }
 
-/** Makes commands due again if they were published at least `seconds` ago and their task still waits. Resolves with their number. */
-export async function makeCommandsOfWaitingTasksDue(db: Database, seconds: number): Promise<number> {
-  const result = await db
-    .updateTable('tasks')
-    .set({ command_due_at: sql`now()`, command_published_at: null })
-    .where('command_published_at', '<=', inSeconds(-seconds))
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows);
+/**
+ * Makes up to `limit` commands due again that were published at least `seconds` ago and whose task still waits, those that were published
+ * first. Resolves with their number.
+ */
+export async function makeUnclaimedTasksDue(db: Database, seconds: number, limit: number): Promise<number> {
+  const result = await sql`
+    with unclaimed as (
+      select video_id, attempt, number from tasks where command_published_at <= ${inSeconds(-seconds)}
+      order by command_published_at limit ${limit}
+      for update skip locked
+    )
+    update tasks task set command_due_at = now(), command_published_at = null from unclaimed
+    where task.video_id = unclaimed.video_id and task.attempt = unclaimed.attempt and task.number = unclaimed.number`.execute(
+    db,
+  );
+  return Number(result.numAffectedRows);
 }
 
 /** Makes all published commands due again, and ends every claim on commands. */
