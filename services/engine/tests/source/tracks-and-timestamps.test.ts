@@ -34,6 +34,21 @@ test('a variable frame rate on a common grid loses no frame', async () => {
   expect(changes).toHaveLength(260);
 });
 
+test('film in 3:2 pulldown loses no frame where its cadence breaks', async () => {
+  const grey = String.raw`geq=lum=30+mod(N*37\,180):cb=128:cr=128`;
+  const times = String.raw`settb=1001/60000,setpts=floor(N/2)*5+mod(N\,2)*2-gte(N\,120)`;
+  const clip = await makeClip(inBench('pulldown.mkv'), {
+    video: `color=s=64x64:r=24:d=10,format=yuv420p,${grey},${times}`,
+    options: ['-vsync', 'passthrough', '-enc_time_base', '1001/60000'],
+  });
+  const { videoId, manifest, outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ rate: 23.976, frames: 239, issues: [] });
+  const shown = await greyFrames(await renditionFile(bench, videoId, manifest.renditions[0]), 64, 64);
+  const changes = shown.filter(([level = 0], at) => Math.abs(level - (shown[at - 1]?.[0] ?? 255)) > 10);
+  // The last frame has no duration of its own.
+  expect(changes).toHaveLength(239);
+});
+
 test('a second track that cannot be decoded is left out and named', async () => {
   const maps = ['-map', '0', '-map', '1', '-map', '1', '-metadata:s:a:1', 'language=fre'];
   const clip = await makeClip(inBench('second-tta.mkv'), {
