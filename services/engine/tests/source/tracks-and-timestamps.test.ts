@@ -277,7 +277,7 @@ test.each([
   ['MP4', 'flash.mp4', ['-c:a', 'aac']],
   ['FLV', 'flash.flv', ['-c:a', 'aac']],
   ['transport stream whose clock wraps', 'wraps.ts', ['-c:a', 'aac', '-output_ts_offset', '95441.8']],
-  ['transport stream with late timestamps', 'late.ts', ['-c:a', 'aac', '-output_ts_offset', '1000']],
+  ['transport stream with late timestamps', 'late.ts', ['-c:a', 'aac', '-output_ts_offset', '50000']],
   ['Matroska', 'flash.mkv', ['-c:a', 'libopus']],
   ['Matroska with late timestamps', 'late.mkv', ['-c:a', 'libopus', '-output_ts_offset', '100']],
   ['MP4 with a delaying edit list', 'late.mp4', ['-c:a', 'aac', '-output_ts_offset', '100']],
@@ -350,6 +350,21 @@ test.each([
     expect(Math.abs(manifest.duration - 12)).toBeLessThan(0.15);
   },
 );
+
+test('a transport stream is as long as its video if tracks of another clock soon follow', async () => {
+  const make = (seconds: number, file: string, options: string[]) =>
+    makeClip(inBench(file), {
+      video: `testsrc2=s=64x64:r=25:d=${seconds}`,
+      audio: `sine=d=${seconds}`,
+      options: ['-c:a', 'aac', ...options],
+    });
+  // More than the longest duration of a video.
+  const before = await make(3, 'trailer.ts', ['-output_ts_offset', '50000']);
+  const after = await make(8, 'feature.ts', ['-streamid', '0:768', '-streamid', '1:769']);
+  await writeFile(inBench('clocks.ts'), Buffer.concat([await readFile(before), await readFile(after)]));
+  const { outcome } = await transcode(inBench('clocks.ts'));
+  expect(outcome).toMatchObject({ frames: 75, audio: true });
+});
 
 /** Seconds that are left out of a track. */
 const PAUSE = String.raw`not(between(t\,2\,13.99))`;
