@@ -351,20 +351,26 @@ test.each([
   },
 );
 
-test('a transport stream is as long as its video if tracks of another clock soon follow', async () => {
-  const make = (seconds: number, file: string, options: string[]) =>
-    makeClip(inBench(file), {
-      video: `testsrc2=s=64x64:r=25:d=${seconds}`,
-      audio: `sine=d=${seconds}`,
-      options: ['-c:a', 'aac', ...options],
-    });
-  // More than the longest duration of a video.
-  const before = await make(3, 'trailer.ts', ['-output_ts_offset', '50000']);
-  const after = await make(8, 'feature.ts', ['-streamid', '0:768', '-streamid', '1:769']);
-  await writeFile(inBench('clocks.ts'), Buffer.concat([await readFile(before), await readFile(after)]));
-  const { outcome } = await transcode(inBench('clocks.ts'));
-  expect(outcome).toMatchObject({ frames: 75, audio: true });
-});
+/** The clocks are further apart than the longest duration of a video. */
+test.each([
+  ['with other PIDs soon follows', 3, ['-c:a', 'aac'], ['-streamid', '0:768', '-streamid', '1:769'], 3],
+  ['follows a silent part', 9, ['-an'], [], 17],
+])(
+  'a transport stream is as long as its video where another clock %s',
+  async (name, seconds, first, others, expected) => {
+    const make = (file: string, duration: number, options: string[]) =>
+      makeClip(inBench(`${name}-${file}.ts`), {
+        video: `testsrc2=s=64x64:r=25:d=${duration}`,
+        audio: `sine=d=${duration}`,
+        options,
+      });
+    const before = await make('before', seconds, [...first, '-output_ts_offset', '50000']);
+    const after = await make('after', 8, ['-c:a', 'aac', ...others]);
+    await writeFile(inBench('clocks.ts'), Buffer.concat([await readFile(before), await readFile(after)]));
+    const { outcome } = await transcode(inBench('clocks.ts'));
+    expect(outcome).toMatchObject({ frames: 25 * expected, audio: true });
+  },
+);
 
 /** Seconds that are left out of a track. */
 const PAUSE = String.raw`not(between(t\,2\,13.99))`;
