@@ -181,12 +181,10 @@ async function numberIn(file: FileHandle, part: Part, ...path: string[]): Promis
   return bytes.length >= at + 4 ? bytes.readUInt32BE(at) : Number.NaN;
 }
 
-/** ffmpeg uses the last one of a track. */
-async function lastEditList(file: FileHandle, track: Part): Promise<Part | undefined> {
+/** The last box of a type, which replaces the others: ffmpeg uses the last edit list of a track. */
+async function lastChildOf(file: FileHandle, part: Part, type: string): Promise<Part | undefined> {
   let last: Part | undefined;
-  for await (const edits of childrenOf(file, track, 'edts')) {
-    for await (const list of childrenOf(file, edits, 'elst')) last = list;
-  }
+  for await (const child of childrenOf(file, part, type)) last = child;
   return last;
 }
 
@@ -198,7 +196,8 @@ async function editsOf(
   track: Part,
   { scale, isFragmented }: { scale: number; isFragmented: boolean },
 ): Promise<Edit[]> {
-  const list = await lastEditList(file, track);
+  const edits = await lastChildOf(file, track, 'edts');
+  const list = edits && (await lastChildOf(file, edits, 'elst'));
   const header = list ? await read(file, list, 0, LIST_HEADER_BYTES) : Buffer.of();
   if (!list || header.length < LIST_HEADER_BYTES) return [];
   const mediaScale = await numberIn(file, track, 'mdia', 'mdhd');
