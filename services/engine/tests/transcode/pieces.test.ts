@@ -156,6 +156,11 @@ const SOURCES: Record<string, Source> = {
     video: variable(SECONDS),
     options: [...H264, '-vsync', 'vfr'],
   },
+  'Matroska with film in 3:2 pulldown whose cadence breaks': {
+    file: 'pulldown.mkv',
+    video: `${motion('24')},settb=1001/60000,setpts=floor(N/2)*5+mod(N\\,2)*2-gte(N\\,240)`,
+    options: [...H264, '-vsync', 'passthrough', '-enc_time_base', '1001/60000'],
+  },
   'WebM without an index': {
     file: 'live.webm',
     video: jitter(SECONDS),
