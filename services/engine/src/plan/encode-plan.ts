@@ -52,7 +52,9 @@ export function planEncoding(
   const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
-  const lead = leadOf(timeline, framesPerSecond, phaseAt(frameRate, timeline.losses));
+  // Only times on a grid lose the same frames again. Moving others would cost the copy of the audio, and often gain nothing.
+  const phase = timeline.grid ? phaseAt(frameRate, timeline.losses) : 0;
+  const lead = leadOf(timeline, framesPerSecond, phase);
   const frames = Math.max(1, Math.round((timeline.duration - lead) * framesPerSecond));
   const duration = frames / framesPerSecond;
   const rungs = planLadder(video.display, framesPerSecond, maxRates);
