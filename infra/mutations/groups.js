@@ -138,6 +138,7 @@ export const GROUPS = [
       'images',
       'input-issues',
       'ladder',
+      'last-index',
       'passthrough',
       'piece-bytes',
       'tasks',
@@ -306,7 +307,7 @@ export const GROUPS = [
   stores(
     'openid',
     [
-      'openid/{openid-provider,openid-sign-in.service,pending-sign-in,pending-sign-in-cookie,sign-in-failure}',
+      'openid/{limited-fetch,openid-provider,openid-sign-in.service,pending-sign-in,pending-sign-in-cookie,sign-in-failure}',
       'console-people/console-people.{service,store}',
     ],
     ['openid', 'console-people-store'],

@@ -1,3 +1,5 @@
+import { slowOnes } from '@framelane/test-kit/cpu-time';
+import { HOSTILE_VALUES } from '@framelane/test-kit/hostile-text';
 import { expect, test } from '@jest/globals';
 import { readRetryAfter } from './retry-after.ts';
 
@@ -21,4 +23,9 @@ test.each([
   [undefined, null],
 ])('Retry-After %s is %s seconds', (header, seconds) => {
   expect(readRetryAfter(header, NOW)).toBe(seconds);
+});
+
+test('no value takes 100 ms, whatever it repeats', async () => {
+  const values = HOSTILE_VALUES.flatMap((value) => [value, `${value} GMT`, `Sat, ${value}`]);
+  expect(await slowOnes(values.map((value) => [value, () => readRetryAfter(value, NOW)]))).toEqual([]);
 });

@@ -1,3 +1,5 @@
+import { cpuMilliseconds } from './cpu-time.ts';
+
 /** From one size to the next. */
 const STEP = 4;
 
@@ -25,9 +27,9 @@ export async function requireLinearTime<T>(
     const input = inputOf(size);
     const compared: string[] = [];
     while (compared.length < COMPARISONS) {
-      const time = await cpuMilliseconds(input, work);
+      const time = await cpuMilliseconds(() => work(input));
       if (time <= FLOOR_MS) break;
-      const before = await cpuMilliseconds(smaller, work);
+      const before = await cpuMilliseconds(() => work(smaller));
       if (time <= MAX_RATIO * before) break;
       compared.push(`${Math.round(time)} (${Math.round(before)})`);
     }
@@ -37,12 +39,4 @@ export async function requireLinearTime<T>(
     }
     smaller = input;
   }
-}
-
-/** The CPU time of this thread. */
-async function cpuMilliseconds<T>(input: T, work: (input: T) => unknown): Promise<number> {
-  const begun = process.threadCpuUsage();
-  await work(input);
-  const { user, system } = process.threadCpuUsage(begun);
-  return (user + system) / 1000;
 }

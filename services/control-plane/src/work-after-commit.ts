@@ -14,7 +14,8 @@ export type WorkAfterCommit = ReturnType<typeof createWorkAfterCommit>;
 /** Builds the work after commits. Services call `onCommit` and `onDelivery`, which wake the loops. */
 export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure: Infrastructure) {
   const { bus, objects, db, logger, clock, metrics, guard, webhookKeys } = infrastructure;
-  const commands = COMMAND_TYPES.map((type) => new Commands(type, { db, bus, logger }));
+  const { workspaceMaxTasks } = config.attempts;
+  const commands = COMMAND_TYPES.map((type) => new Commands(type, { db, bus, logger, workspaceMaxTasks }));
   const transfers = new EndedTransfers({ db });
   const purges = new ObjectPurges({
     ...{ db, objects, transfers },

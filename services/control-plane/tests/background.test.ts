@@ -220,12 +220,22 @@ describe('commands to plan videos', () => {
     return ids;
   }
 
-  test('that no engine has claimed are published again 15 minutes after they were published, although the queue is not empty', async () => {
-    const [unclaimed = ''] = await queued([20, 10]);
+  test('that the queue lacks are published again, the oldest first', async () => {
+    const [oldest = ''] = await queued([30, 20, 10]);
     const publishing = jest.spyOn(plane.bus, 'publish');
+    jest.spyOn(plane.bus, 'countWaiting').mockResolvedValueOnce(2);
     for (let n = 0; n < 3; n++) await plane.maintain(...STEPS);
-    await until(async () => (await waiting()) === 3);
-    expect(publishing.mock.calls.map(([message]) => message.data.videoId)).toEqual([unclaimed]);
+    await until(async () => (await waiting()) === 4);
+    expect(publishing.mock.calls.map(([message]) => message.data.videoId)).toEqual([oldest]);
+  });
+
+  test('that wait in the queue are not published again, however long they wait', async () => {
+    const times = () =>
+      plane.db.selectFrom('tasks').select(['video_id', 'command_due_at', 'command_published_at']).execute();
+    await queued([3000, 2000]);
+    const before = await times();
+    for (let n = 0; n < 3; n++) await plane.maintain(...STEPS);
+    expect(await times()).toEqual(before);
   });
 
   test('are all due again for a control plane that starts alone, which publishes a few of each workspace', async () => {

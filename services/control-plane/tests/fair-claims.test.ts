@@ -3,7 +3,7 @@ import { COMMAND_TYPES, type CommandType } from '@framelane/contracts/messages';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../src/db/database.ts';
-import { claimDueImport, doesOtherImportWait } from '../src/imports/imports.store.ts';
+import { claimDueImport, findOtherWaiting } from '../src/imports/imports.store.ts';
 import { claimDueCommands } from '../src/tasks/commands.store.ts';
 import { claimDueDeliveries } from '../src/webhooks/deliveries.store.ts';
 import { insertWorkspace } from './support/database.ts';
@@ -130,6 +130,15 @@ async function workspacesOf(videoIds: string[]): Promise<string[]> {
   return videoIds.map((id) => owners.get(id) ?? '');
 }
 
+/** The rows of a table that this connection has read. */
+async function rowsRead(trx: Database, table: string): Promise<number> {
+  const { rows } = await sql<{ read: number }>`
+    select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = ${table}`.execute(
+    trx,
+  );
+  return rows[0]?.read ?? 0;
+}
+
 const countOf = (claimed: string[], workspaceId: string) => claimed.filter((id) => id === workspaceId).length;
 
 describe.each(Object.entries(KINDS))('slots for %s', (_, { insert, claim }) => {
@@ -190,15 +199,6 @@ describe('with many rows that are due at the same time', () => {
   const ROWS = 2000;
   beforeEach(clear);
 
-  /** The rows of a table that this connection has read. */
-  const rowsRead = async (trx: Database, table: string) => {
-    const { rows } = await sql<{ read: number }>`
-      select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = ${table}`.execute(
-      trx,
-    );
-    return rows[0]?.read ?? 0;
-  };
-
   test.each([
     ['imports', 'imports', 'due_at'],
     ['commands to plan', 'tasks', 'command_due_at'],
@@ -220,15 +220,30 @@ describe('with many rows that are due at the same time', () => {
   });
 });
 
+test.each(COMMAND_TYPES)('a claim of a command of the type %s reads few of the tasks in progress', async (type) => {
+  await clear();
+  const { insert, claim } = slotsFor(type);
+  await insert(busy, 2000);
+  await sql`update tasks set command_due_at = null, lease_expires_at = 'infinity'`.execute(db);
+  await insert(busy, 1);
+  await sql`analyze tasks`.execute(db);
+  await db.transaction().execute(async (trx) => {
+    const before = await rowsRead(trx, 'tasks');
+    expect(await claim(1, trx)).toHaveLength(1);
+    expect((await rowsRead(trx, 'tasks')) - before).toBeLessThan(50);
+  });
+});
+
 test('an import waits for a slot also while a transaction has locked its row', async () => {
   await clear();
   const { insert, claim } = KINDS.imports as (typeof KINDS)[string];
+  const any = { expiredClaims: 'ended', except: [] } as const;
   await insert(busy, 2);
   await claim(1);
-  expect(await doesOtherImportWait(db, busy, 'ended')).toBe(false);
+  expect(await findOtherWaiting(db, busy, any)).toBeUndefined();
   await insert(quiet, 1);
   await db.transaction().execute(async (trx) => {
     await sql`select from imports where workspace_id = ${quiet} for update`.execute(trx);
-    expect(await doesOtherImportWait(db, busy, 'ended')).toBe(true);
+    expect(await findOtherWaiting(db, busy, any)).toBe(quiet);
   });
 });

@@ -387,6 +387,20 @@ describe('an import', () => {
     expect(second.videoId).not.toBe(postponed.video_id);
   });
 
+  test('that waits for room in its workspace takes no slot from other workspaces, however many wait', async () => {
+    const elsewhere = await credentialsElsewhere();
+    const { body: running } = await post({ url: URL_WITH_SECRET }, elsewhere);
+    expect((await claimDue()).videoId).toBe(running.id);
+    // Forms use up the uploads of the workspace, so that it has no running import.
+    for (let n = 0; n < 2; n += 1) await plane.engine.redeem((await plane.ticket()).uploadToken);
+    for (let n = 0; n < 12; n += 1) await create();
+    const workspaceId = elsewhere['x-svc-workspace'];
+    const { body } = await plane.engine.request(INTERNAL_PATHS.checkImports, { workspaceId });
+    expect(body.waiting).toBe(false);
+    const { body: next } = await post({ url: URL_WITH_SECRET }, elsewhere);
+    expect((await claimDue()).videoId).toBe(next.id);
+  });
+
   test('whose claim is repeated, because its response was lost, has the same transfer', async () => {
     await create();
     await create();

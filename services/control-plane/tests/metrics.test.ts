@@ -276,7 +276,10 @@ describe('queues', () => {
     await sql`update attempts set started_at = now() - interval '50 s' where video_id = ${running.videoId}`.execute(
       plane.db,
     );
+    // As if the queue had lost it.
+    const counting = jest.spyOn(plane.bus, 'countWaiting').mockResolvedValue(0);
     await plane.maintain('reissue-lost-commands');
+    counting.mockRestore();
     await until(async () => {
       const { command_published_at } = await planningOf(waiting.videoId);
       return command_published_at !== null && Date.now() - command_published_at.getTime() < 60_000;

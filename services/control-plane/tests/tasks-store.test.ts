@@ -10,10 +10,10 @@ import type { Backlog } from '../src/db/due-rows.ts';
 import type { Schema } from '../src/db/schema.ts';
 import {
   claimDueCommands,
+  countPublished,
   findCommandBacklog,
-  hasCommandOfWaitingTask,
   makeAllCommandsDue,
-  makeCommandsOfWaitingTasksDue,
+  makeUnclaimedDue,
   recordPublished,
 } from '../src/tasks/commands.store.ts';
 import {
@@ -336,6 +336,18 @@ describe('a claim of a task', () => {
     await set({ command_published_at: null }, keyOf(1), keyOf(2));
     expect((await effectOf(claim)).changed).toEqual([keyOf(1), keyOf(3)]);
     expect(await rowOf(keyOf(3))).toMatchObject({ command_due_at: 0, command_published_at: null });
+  });
+
+  test('uses a command that is being published: its engine can be faster than the record', async () => {
+    const publishing = { command_due_at: minutes(-1), command_claimed_until: minutes(1) };
+    await set(publishing, keyOf(1));
+    await set(PUBLISHED, keyOf(2));
+    expect((await effectOf(claim)).changed).toEqual([keyOf(1)]);
+    await set({ lease_expires_at: null }, keyOf(1));
+    await set({ command_published_at: null, ...publishing }, keyOf(2));
+    // The command of another task.
+    expect((await effectOf(claim)).changed).toEqual([keyOf(1), keyOf(2)]);
+    expect(await rowOf(keyOf(2))).toMatchObject({ command_due_at: 0, command_claimed_until: null });
   });
 });
 
@@ -665,6 +677,26 @@ describe('commands for tasks', () => {
     expect([await claim(1), await claim(1)]).toEqual([[keyOf(5)], []]);
   });
 
+  test('are claimed only for as many tasks as the workspace may run', async () => {
+    const limits = { ...CLAIM, limit: 9, maxTasks: 3 };
+    const count = async () => (await claimDueCommands(db, 'task', limits)).length;
+    await set(
+      { command_due_at: minutes(-1) },
+      keyOf(1),
+      keyOf(2),
+      keyOf(3),
+      keyOf(1, other),
+      keyOf(2, other),
+    );
+    await set({ lease_expires_at: minutes(1) }, keyOf(5));
+    // An engine would drop the others.
+    expect([await count(), await count()]).toEqual([2, 0]);
+    await set({ lease_expires_at: minutes(1) }, keyOf(3), keyOf(4), keyOf(5));
+    expect(await findCommandBacklog(db, 'task', limits)).toMatchObject({ count: 0 });
+    await set({ lease_expires_at: null }, keyOf(3), keyOf(4), keyOf(5));
+    expect(await count()).toBe(1);
+  });
+
   test('are claimed once by control planes that claim at the same time', async () => {
     await set({ command_due_at: minutes(-1) }, keyOf(1), keyOf(1, other));
     const claimed = (await Promise.all([claim(1), claim(10)])).flat();
@@ -684,14 +716,16 @@ describe('commands for tasks', () => {
     });
   });
 
-  test('become due again if they were published long ago', async () => {
-    const hasOne = () => hasCommandOfWaitingTask(db, 'task', 600);
-    const makeDue = () => effectOf(() => makeCommandsOfWaitingTasksDue(db, 'task', 600));
+  test('become due again if they were published long ago, the oldest first', async () => {
+    const makeDue = (limit: number) => effectOf(() => makeUnclaimedDue(db, 'task', { seconds: 600, limit }));
     await set({ command_published_at: minutes(-5) }, keyOf(5));
-    expect([await hasOne(), await makeDue()]).toEqual([false, { result: 0, changed: [] }]);
+    expect([await countPublished(db, 'task'), await makeDue(9)]).toEqual([1, { result: 0, changed: [] }]);
     const keys = [keyOf(4), keyOf(1, other)];
-    await set({ command_published_at: minutes(-20) }, ...keys);
-    expect([await hasOne(), await makeDue()]).toEqual([true, { result: 2, changed: keys }]);
+    await set({ command_published_at: minutes(-20) }, keyOf(1, other));
+    await set({ command_published_at: minutes(-30) }, keyOf(4));
+    expect([await countPublished(db, 'task'), await countPublished(db, 'plan')]).toEqual([3, 0]);
+    expect(await makeDue(1)).toEqual({ result: 1, changed: [keyOf(4)] });
+    expect(await makeDue(9)).toEqual({ result: 1, changed: [keyOf(1, other)] });
     for (const key of keys)
       expect(await rowOf(key)).toMatchObject({ command_due_at: 0, command_published_at: null });
   });
@@ -709,7 +743,7 @@ describe('commands for tasks', () => {
   });
 
   test('that are due count in the backlog, claimed or not', async () => {
-    const backlog = async () => inMinutes(await findCommandBacklog(db, 'task', CLAIM.perWorkspace));
+    const backlog = async () => inMinutes(await findCommandBacklog(db, 'task', CLAIM));
     await set({ command_due_at: minutes(1) }, keyOf(1));
     expect(await backlog()).toEqual({ count: 0, minutes: 0 });
     await set({ command_due_at: minutes(-1) }, keyOf(2));
@@ -730,20 +764,19 @@ describe('commands of each type', () => {
 
   test.each(COMMAND_TYPES)('%s: are claimed, counted and made due for their tasks only', async (type) => {
     await set(DUE, keys.plan, keys.task);
-    expect(await findCommandBacklog(db, type, CLAIM.perWorkspace)).toMatchObject({ count: 1 });
+    expect(await findCommandBacklog(db, type, CLAIM)).toMatchObject({ count: 1 });
     expect(await claimDueCommands(db, type, { ...CLAIM, limit: 9 })).toMatchObject([keys[type]]);
     expect(await claimDueCommands(db, type, { ...CLAIM, limit: 9 })).toEqual([]);
     expect((await effectOf(() => makeAllCommandsDue(db, type))).changed).toEqual([keys[type]]);
 
     await set({ command_due_at: null, command_claimed_until: null }, keys.plan, keys.task);
     await set(PUBLISHED, type === 'plan' ? keys.task : keys.plan);
-    expect(await hasCommandOfWaitingTask(db, type, 600)).toBe(false);
-    expect((await effectOf(() => makeCommandsOfWaitingTasksDue(db, type, 600))).changed).toEqual([]);
+    const makeDue = () => makeUnclaimedDue(db, type, { seconds: 600, limit: 9 });
+    expect(await countPublished(db, type)).toBe(0);
+    expect((await effectOf(makeDue)).changed).toEqual([]);
     await set(PUBLISHED, keys[type]);
-    expect(await hasCommandOfWaitingTask(db, type, 600)).toBe(true);
-    expect((await effectOf(() => makeCommandsOfWaitingTasksDue(db, type, 600))).changed).toEqual([
-      keys[type],
-    ]);
+    expect(await countPublished(db, type)).toBe(1);
+    expect((await effectOf(makeDue)).changed).toEqual([keys[type]]);
   });
 
   test('plan: none announces a task that has begun to make all outputs', async () => {

@@ -457,7 +457,8 @@ describe('the limit of concurrent tasks of a workspace', () => {
     await limited.db.deleteFrom('attempts').execute();
     sent = [];
     [first, second] = [await planned(), await planned()];
-    await until(async () => (await commandsOf('command_published_at')).length === 4);
+    // As many as tasks may run.
+    await until(async () => (await commandsOf('command_published_at')).length === 2);
   });
 
   async function planned(): Promise<string> {
@@ -487,8 +488,6 @@ describe('the limit of concurrent tasks of a workspace', () => {
       status === 200 ? [tryOf(at % 2 === 0 ? first : second, body as ClaimedTask)] : [],
     );
     if (granted === undefined) throw new Error('No task was claimed');
-    // Each granted claim sends another command.
-    await until(() => sent.length >= 6);
     const before = sent.length;
     await limited.engine.report('task.completed', { ...granted, result: resultOf(granted.task) });
     await until(() => sent.length > before);
@@ -499,18 +498,25 @@ describe('the limit of concurrent tasks of a workspace', () => {
 
   test('delays the commands that engines drop: they are sent again also if no task ends', async () => {
     for (const status of [200, 200]) expect((await claimOf(first)).status).toBe(status);
+    // As if they had been sent before the others were claimed.
+    await limited.db
+      .updateTable('tasks')
+      .set({ command_due_at: null, command_claimed_until: null, command_published_at: sql`now()` })
+      .where('video_id', '=', second)
+      .where('command_due_at', 'is not', null)
+      .execute();
     for (const status of [409, 409]) expect((await claimOf(second)).status).toBe(status);
     await request(limited.url).delete(`/v1/videos/${first}`).set(limited.credentials).expect(204);
     expect(await commandsOf('command_published_at')).toEqual([]);
     expect(await commandsOf('command_due_at')).toEqual([second, second]);
     const sentForSecond = () => sent.filter((videoId) => videoId === second).length;
-    expect(sentForSecond()).toBe(2);
+    expect(sentForSecond()).toBe(0);
     await limited.db
       .updateTable('tasks')
       .set({ command_due_at: sql`now()` })
       .where('command_due_at', 'is not', null)
       .execute();
-    await until(() => sentForSecond() === 4);
+    await until(() => sentForSecond() === 2);
     expect((await claimOf(second)).status).toBe(200);
   });
 });
@@ -597,15 +603,19 @@ describe('commands', () => {
     await untilCommands(videoId, 4);
   });
 
-  test('that wait in a queue are published again only after a long time', async () => {
-    const counting = jest.spyOn(plane.bus, 'countWaiting').mockResolvedValue(1);
+  test('that wait in the queue are not published again, however long they wait', async () => {
+    const counting = jest.spyOn(plane.bus, 'countWaiting').mockResolvedValue(2);
     try {
-      await publishedLongAgo(videoId, 60);
+      await publishedLongAgo(videoId, 20 * 60);
       await plane.maintain('reissue-lost-commands');
       await untilRecorded(videoId, 2);
       expect(commandsFor(videoId)).toHaveLength(2);
-      await publishedLongAgo(videoId, 15 * 60);
-      await untilCommands(videoId, 4);
+      // One of the two is lost.
+      counting.mockResolvedValueOnce(1);
+      await plane.maintain('reissue-lost-commands');
+      await untilCommands(videoId, 3);
+      await untilRecorded(videoId, 2);
+      expect(commandsFor(videoId)).toHaveLength(3);
     } finally {
       counting.mockRestore();
     }

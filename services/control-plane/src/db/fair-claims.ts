@@ -20,6 +20,8 @@ export type FairClaim = {
   owner?: (group: RawBuilder<string>) => RawBuilder<string>;
   /** The most rows of a group that may be worked on at the same time, if that is limited. */
   perGroup?: number;
+  /** Groups whose rows are left out. */
+  except?: readonly string[];
   limit: number;
 };
 
@@ -63,7 +65,7 @@ export function claimable(claim: FairClaim): RawBuilder<unknown> {
  * of `between`, PostgreSQL may read an index of all groups by due time, if its statistics are from a time with only one group.
  */
 export function candidates(claim: FairClaim): RawBuilder<unknown> {
-  const { among = sql`true`, isDue, running, owner = (group) => group, perGroup, limit } = claim;
+  const { among = sql`true`, isDue, running, owner = (group) => group, perGroup, except = [], limit } = claim;
   const table = sql.table(claim.table);
   const group = sql.ref(claim.group);
   const due = sql.ref(claim.due);
@@ -82,7 +84,7 @@ export function candidates(claim: FairClaim): RawBuilder<unknown> {
       cross join lateral (${firstOfGroup(sql`${group} > waiting.of_group`)}) following
     ), shares as (
       select of_group, ${owner(ofGroup)} as owner, (${running(ofGroup)})::int as running
-      from waiting where first_due <= now()
+      from waiting where first_due <= now() and of_group <> all(${except}::text[])
     ), places as (
       select due.*, owner, running_of_owner, running + row_number() over (partition by of_group order by due.first_due, ${key}) as place
       from (select *, sum(running) over (partition by owner) as running_of_owner from shares) shares

@@ -23,9 +23,9 @@ import {
   beginTransfer,
   claimDueImport,
   type DueImport,
-  doesOtherImportWait,
   findExpiredImports,
   findImportBacklog,
+  findOtherWaiting,
   insertImport,
   postpone,
   releaseAllClaims,
@@ -33,7 +33,7 @@ import {
   storeProgress,
 } from './imports.store.ts';
 
-/** The most imports that one claim postpones or ends before it gives up. */
+/** The most imports that one claim postpones or ends before it gives up, and workspaces that a check looks at. */
 const CLAIM_ATTEMPTS = 10;
 
 /** Pause before the next claim of an import whose workspace has too many uploads in progress. */
@@ -113,18 +113,29 @@ export class ImportsService {
   /** Claims an import that is due, with a new transfer. A repeat of the claim gets the same one. Null if none is due. */
   async claim({ claimId }: ClaimImportRequest): Promise<ClaimedImport | null> {
     const { leaseSeconds } = this.#limits;
+    // Each of a workspace without room would be postponed, and there can be any number of them.
+    const except: string[] = [];
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
-      const due = await claimDueImport(this.#db, { claimId, leaseSeconds }, this.#expiredClaims);
+      const due = await claimDueImport(this.#db, { claimId, leaseSeconds, except }, this.#expiredClaims);
       if (due === undefined) return null;
       const claimed = await this.#begin(due, claimId);
-      if (claimed !== null) return claimed;
+      if (claimed === 'no_room') except.push(due.workspace);
+      else if (claimed !== null) return claimed;
     }
     return null;
   }
 
-  /** Whether an import waits whose workspace has fewer running imports than this one. */
-  doesOtherWait(workspaceId: string): Promise<boolean> {
-    return doesOtherImportWait(this.#db, workspaceId, this.#expiredClaims);
+  /** Whether an import waits whose workspace has fewer running imports than this one, and room for an upload. */
+  async doesOtherWait(workspaceId: string): Promise<boolean> {
+    const except: string[] = [];
+    for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
+      const expiredClaims = this.#expiredClaims;
+      const other = await findOtherWaiting(this.#db, workspaceId, { expiredClaims, except });
+      if (other === undefined) return false;
+      if (await this.#tickets.hasRoomForImport(other)) return true;
+      except.push(other);
+    }
+    return false;
   }
 
   /** Stores the progress of a transfer and renews its lease. Resolves with whether the transfer is current. */
@@ -183,10 +194,10 @@ export class ImportsService {
   }
 
   /**
-   * Leases the ticket of a claimed import. Null if the workspace has too many uploads or has used up a quota, or if the video no
-   * longer accepts a file.
+   * Leases the ticket of a claimed import. Resolves with `no_room` if the workspace has too many uploads; null if it has used up a quota,
+   * or if the video no longer accepts a file.
    */
-  async #begin(due: DueImport, claimId: string | undefined): Promise<ClaimedImport | null> {
+  async #begin(due: DueImport, claimId: string | undefined): Promise<ClaimedImport | 'no_room' | null> {
     const { videoId, request, transferId, secondsLeft, tries, startedOver } = due;
     if (transferId !== null) await this.#tickets.release({ videoId, transferId });
     try {
@@ -200,7 +211,7 @@ export class ImportsService {
       await postpone(this.#db, videoId, SHARE_PAUSE_SECONDS);
       if (error.code === 'quota_exceeded') await this.#fail(videoId, 'import_quota_exceeded');
       else this.#logger.debug('import.postponed', { videoId, code: error.code });
-      return null;
+      return error.code === 'too_many_uploads' ? 'no_room' : null;
     }
   }
 }

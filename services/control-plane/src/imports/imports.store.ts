@@ -10,6 +10,7 @@ export type ImportTransfer = { videoId: string; transferId: string };
 /** A claimed import. `transferId` is that of the previous claim, if this one has not begun a transfer. */
 export type DueImport = {
   videoId: string;
+  workspace: string;
   /** Sealed. */
   request: string;
   transferId: string | null;
@@ -39,10 +40,10 @@ export async function insertImport(
     .execute();
 }
 
-/** A claim of an import. */
-type ImportClaim = { claimId?: string | undefined; leaseSeconds: number };
+/** A claim of an import, except those of some workspaces. */
+type ImportClaim = { claimId?: string | undefined; leaseSeconds: number; except?: readonly string[] };
 
-const DUE_IMPORT = sql`import.video_id as "videoId", request, tries, started_over as "startedOver",
+const DUE_IMPORT = sql`import.video_id as "videoId", import.workspace_id as workspace, request, tries, started_over as "startedOver",
   extract(epoch from deadline - now())::float8 as "secondsLeft",
   case when claim_id = (select claim_id from upload_tickets where video_id = import.video_id) then null
     else transfer_id end as "transferId"`;
@@ -67,7 +68,7 @@ function running(workspaceId: RawBuilder<string>) {
  */
 export async function claimDueImport(
   db: Database,
-  { claimId, leaseSeconds }: ImportClaim,
+  { claimId, leaseSeconds, except = [] }: ImportClaim,
   expiredClaims: 'ended' | 'may_live',
 ): Promise<DueImport | undefined> {
   const isClaimable = isFree(expiredClaims);
@@ -82,7 +83,7 @@ export async function claimDueImport(
     const { rows } = await sql<DueImport>`
       with recursive ${claimable({
         ...{ table: 'imports', key: ['video_id'], group: 'workspace_id', due: 'due_at' },
-        ...{ isDue: isClaimable, running, limit: 1 },
+        ...{ isDue: isClaimable, running, except, limit: 1 },
       })}
       update imports import set claimed_until = ${inSeconds(leaseSeconds)}, claim_id = ${claimId ?? null}
       from claimable where import.video_id = claimable.video_id
@@ -106,22 +107,21 @@ async function repeatImportClaim(
   return found && (found.isClaimed ? found : null);
 }
 
-/** Whether an import waits whose workspace has fewer running imports than this one. */
-export async function doesOtherImportWait(
+/** A workspace with fewer running imports than this one, of which an import waits; undefined if there is none, apart from `except`. */
+export async function findOtherWaiting(
   db: Database,
   workspaceId: string,
-  expiredClaims: 'ended' | 'may_live',
-): Promise<boolean> {
-  const { rows } = await sql<{ waits: boolean }>`
+  { expiredClaims, except }: { expiredClaims: 'ended' | 'may_live'; except: readonly string[] },
+): Promise<string | undefined> {
+  const { rows } = await sql<{ workspace: string }>`
     with recursive ${candidates({
       ...{ table: 'imports', key: ['video_id'], group: 'workspace_id', due: 'due_at' },
-      ...{ isDue: isFree(expiredClaims), running, limit: 1 },
+      ...{ isDue: isFree(expiredClaims), running, except, limit: 1 },
     })}
-    select exists (
-      select from candidates join imports using (video_id)
-      where imports.workspace_id <> ${workspaceId} and (${running(sql`imports.workspace_id`)}) < (${running(sql`${workspaceId}`)})
-    ) as waits`.execute(db);
-  return rows[0]?.waits ?? false;
+    select imports.workspace_id as workspace from candidates join imports using (video_id)
+    where imports.workspace_id <> ${workspaceId}
+      and (${running(sql`imports.workspace_id`)}) < (${running(sql`${workspaceId}`)})`.execute(db);
+  return rows[0]?.workspace;
 }
 
 /** Stores the transfer of a claimed import, which begins at the first byte. */

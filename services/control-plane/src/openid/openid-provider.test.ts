@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { OpenIdProvider } from './openid-provider.ts';
 
@@ -36,4 +37,20 @@ test('a refused client is a misconfiguration, also if the provider sends the hea
   expect(await reasonAfter((_req, res) => res.writeHead(401, json).end(body))).toBe('misconfigured');
   const headers = { ...json, 'WWW-Authenticate': 'Basic realm="clients"' };
   expect(await reasonAfter((_req, res) => res.writeHead(401, headers).end(body))).toBe('misconfigured');
+});
+
+test('a response of any length ends after a mebibyte', async () => {
+  let sent = 0;
+  const body = function* () {
+    yield '{';
+    for (; sent < 64; sent += 1) yield ' '.repeat(2 ** 20);
+    yield '}';
+  };
+  const reason = await reasonAfter((_req, res) => {
+    Readable.from(body(), { objectMode: false }).pipe(
+      res.writeHead(200, { 'Content-Type': 'application/json' }),
+    );
+  });
+  expect(reason).toBe('rejected');
+  expect(sent).toBeLessThan(32);
 });

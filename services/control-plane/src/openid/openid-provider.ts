@@ -1,6 +1,7 @@
 import { Problem } from '@framelane/service-kit/problem';
 import * as openid from 'openid-client';
 import { type Identity, identityOf } from './identity.ts';
+import { limitedFetch } from './limited-fetch.ts';
 import type { OpenIdSettings } from './openid-settings.ts';
 import type { PendingSignIn } from './pending-sign-in.ts';
 import { signInFailure } from './sign-in-failure.ts';
@@ -88,6 +89,7 @@ export class OpenIdProvider {
     const insecure = server.protocol === 'http:' ? [openid.allowInsecureRequests] : [];
     return openid.discovery(server, clientId, clientSecret, undefined, {
       timeout: TIMEOUT_SECONDS,
+      [openid.customFetch]: limitedFetch,
       execute: [openid.enableNonRepudiationChecks, ...insecure],
     });
   }

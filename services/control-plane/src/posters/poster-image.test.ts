@@ -1,8 +1,9 @@
 import { Problem } from '@framelane/service-kit/problem';
+import { requireLinearTime } from '@framelane/test-kit/growth';
 import { jpegOf } from '@framelane/test-kit/jpeg';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readPoster } from './poster-image.ts';
+import { MAX_POSTER_BYTES, readPoster } from './poster-image.ts';
 
 const describePoster = (image: Buffer) => readPoster(image).facts;
 
@@ -57,4 +58,30 @@ test('bytes of any kind have a size or are refused', () => {
       }
     }),
   );
+});
+
+function readOrRefuse(image: Buffer): void {
+  try {
+    readPoster(image);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+  }
+}
+
+/** Each is repeated: bytes that readers skip, segments, and their beginnings. */
+const TOKENS = [
+  ...['\0', '\xff', '\xff\0', '\xff\xd0', '\xff\xd9', '\xff\xc0\0\x02', '\xff\xda\0\x02', '\xff\xfe\0\x02'],
+  ...['\xff\xfe\x08\0', '\xff\xe1\0\x08Exif\0\0', '\xff\xe2\xff\xff'],
+].map((text) => Buffer.from(text, 'latin1'));
+
+test.each([
+  ['after JFIF', 20],
+  ['after the frame', 33],
+  ['in coded data', 43],
+])('hostile repetitions %s are read in linear time', async (_, kept) => {
+  const [begin, end] = [jpegOf(640, 360).subarray(0, kept), jpegOf(640, 360).subarray(-2)];
+  for (const token of TOKENS) {
+    const inputOf = (size: number) => Buffer.concat([begin, Buffer.alloc(size - 100, token), end]);
+    await requireLinearTime(MAX_POSTER_BYTES, inputOf, readOrRefuse);
+  }
 });

@@ -7,19 +7,20 @@ import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
   claimDueCommands,
+  countPublished,
   type DueCommand,
   findCommandBacklog,
-  hasCommandOfWaitingTask,
   makeAllCommandsDue,
-  makeCommandsOfWaitingTasksDue,
+  makeUnclaimedDue,
+  type QueueLimits,
   recordPublished,
 } from './commands.store.ts';
 
-/** How long a command can be in transit to an idle engine. If the queue is empty, an older command is lost. */
+/** How long a command can be in transit to an idle engine. If the queue does not have it any more, an older command is lost. */
 const IN_TRANSIT_SECONDS = 30;
 
-/** A command is published again after this time in any case: a duplicate does no harm (ADR 52). */
-const LONGEST_WAIT_SECONDS = 15 * 60;
+/** Commands made due again in one run of `reissueLost`, which keeps its statement far below the time limit. */
+const REISSUE_BATCH = 1000;
 
 /** The outbox of the commands of one type: publishes those that are due, and makes lost ones due again (ADR 24). */
 export class Commands implements DueWork<DueCommand> {
@@ -30,18 +31,25 @@ export class Commands implements DueWork<DueCommand> {
   readonly #db: Database;
   readonly #bus: MessageBus;
   readonly #logger: Logger;
+  readonly #limits: QueueLimits;
 
-  constructor(type: CommandType, deps: { db: Database; bus: MessageBus; logger: Logger }) {
+  constructor(
+    type: CommandType,
+    deps: { db: Database; bus: MessageBus; logger: Logger; workspaceMaxTasks: number | undefined },
+  ) {
     this.type = type;
     this.name = `${type}-commands`;
     this.#db = deps.db;
     this.#bus = deps.bus;
     this.#logger = deps.logger;
+    // The maximum is that of tasks of plans.
+    const maxTasks = type === 'task' ? deps.workspaceMaxTasks : undefined;
+    this.#limits = { perWorkspace: COMMANDS_IN_QUEUE, maxTasks };
   }
 
   claim(limit: number): Promise<DueCommand[]> {
     const leaseSeconds = COMMAND_LEASE_SECONDS;
-    return claimDueCommands(this.#db, this.type, { limit, perWorkspace: COMMANDS_IN_QUEUE, leaseSeconds });
+    return claimDueCommands(this.#db, this.type, { limit, leaseSeconds, ...this.#limits });
   }
 
   /** Publishes a command. Without a confirm the command stays due and is published again. */
@@ -53,14 +61,17 @@ export class Commands implements DueWork<DueCommand> {
   }
 
   /**
-   * Makes commands due again that are lost or that an engine has dropped. If a command still waits in the queue, the claim of one of the two
-   * drops the other. Safe on several instances.
+   * Makes as many commands due again as the queue lacks, those that were published first. They are lost, or an engine has dropped them. If one
+   * of them still waits in the queue, the claim of an engine drops the duplicate, or claims another task of the video. Safe on several
+   * instances.
    */
   async reissueLost(): Promise<void> {
-    if (!(await hasCommandOfWaitingTask(this.#db, this.type, IN_TRANSIT_SECONDS))) return;
-    const isEmpty = (await this.#bus.countWaiting(queueFor(this.type))) === 0;
-    const seconds = isEmpty ? IN_TRANSIT_SECONDS : LONGEST_WAIT_SECONDS;
-    const count = await makeCommandsOfWaitingTasksDue(this.#db, this.type, seconds);
+    const published = await countPublished(this.#db, this.type);
+    if (published === 0) return;
+    const missing = published - (await this.#bus.countWaiting(queueFor(this.type)));
+    if (missing <= 0) return;
+    const limit = Math.min(missing, REISSUE_BATCH);
+    const count = await makeUnclaimedDue(this.#db, this.type, { seconds: IN_TRANSIT_SECONDS, limit });
     if (count > 0) this.#logger.warn('commands.reissued', { type: this.type, count });
   }
 
@@ -69,8 +80,8 @@ export class Commands implements DueWork<DueCommand> {
     return makeAllCommandsDue(this.#db, this.type);
   }
 
-  /** The commands that are due and not published, except those that wait for room in the queue. */
+  /** The commands that are due and not published, except those that wait for room in the queue or for a running task to end. */
   backlog(): Promise<Backlog> {
-    return findCommandBacklog(this.#db, this.type, COMMANDS_IN_QUEUE);
+    return findCommandBacklog(this.#db, this.type, this.#limits);
   }
 }

@@ -23,14 +23,17 @@ export function announcedBy(type: CommandType): RawBuilder<boolean> {
     : sql<boolean>`tasks.number > ${sql.lit(PLANNING_TASK)}`;
 }
 
+/** The most commands of a workspace in the queue. Together with its running tasks they are at most `maxTasks`, if that is limited. */
+export type QueueLimits = { perWorkspace: number; maxTasks?: number | undefined };
+
 /**
- * Claims up to `limit` commands of a type that are due, as long as fewer than `perWorkspace` of each workspace wait in the queue: those of
- * the workspaces with the fewest in the queue first.
+ * Claims up to `limit` commands of a type that are due, as long as the queue has room for those of their workspace: those of the workspaces
+ * with the fewest in the queue first.
  */
 export async function claimDueCommands(
   db: Database,
   type: CommandType,
-  { limit, perWorkspace, leaseSeconds }: { limit: number; perWorkspace: number; leaseSeconds: number },
+  { limit, leaseSeconds, ...limits }: QueueLimits & { limit: number; leaseSeconds: number },
 ): Promise<DueCommand[]> {
   const among = announcedBy(type);
   const isUnclaimed = isDue('command_due_at', 'command_claimed_until');
@@ -49,9 +52,11 @@ export async function claimDueCommands(
         group: 'workspace_id',
         due: 'command_due_at',
         isDue: isUnclaimed,
-        perGroup: perWorkspace,
+        perGroup: limits.perWorkspace,
         limit,
-        running: (workspace) => sql<number>`select (${inQueue(type)(workspace)}) + count(*) from tasks
+        running: (
+          workspace,
+        ) => sql<number>`select (${occupied(type, limits)(workspace)}) + count(*) from tasks
           where workspace_id = ${workspace} and ${among} and command_claimed_until > now()`,
       })}
       update tasks task set command_claimed_until = ${inSeconds(leaseSeconds)}
@@ -65,10 +70,18 @@ export async function claimDueCommands(
   });
 }
 
-/** The published commands of a workspace whose tasks wait. */
-function inQueue(type: CommandType) {
-  return (workspace: RawBuilder<string>) => sql<number>`select count(*) from tasks
-    where workspace_id = ${workspace} and ${announcedBy(type)} and command_published_at is not null`;
+/**
+ * The places in the queue that a workspace cannot use: those of its published commands whose tasks wait, and those whose tasks it may not
+ * run. An engine would drop such a command, and the next one, as long as there are any.
+ */
+function occupied(type: CommandType, { perWorkspace, maxTasks }: QueueLimits) {
+  return (workspace: RawBuilder<string>) => {
+    const published = sql<number>`select count(*) from tasks
+      where workspace_id = ${workspace} and ${announcedBy(type)} and command_published_at is not null`;
+    if (maxTasks === undefined) return published;
+    return sql<number>`select (${published}) + greatest(${perWorkspace - maxTasks}::int + count(*), 0) from tasks
+      where workspace_id = ${workspace} and ${announcedBy(type)} and lease_expires_at is not null`;
+  };
 }
 
 /** Records that the queue has a command, unless the task was claimed meanwhile or a later command is due. */
@@ -83,37 +96,38 @@ export async function recordPublished(db: Database, command: DueCommand): Promis
     .execute();
 }
 
-/** Whether a task still waits although its command of this type was published at least `seconds` ago. */
-export async function hasCommandOfWaitingTask(
-  db: Database,
-  type: CommandType,
-  seconds: number,
-): Promise<boolean> {
-  const row = await db
+/** The published commands of a type whose tasks wait. */
+export async function countPublished(db: Database, type: CommandType): Promise<number> {
+  const { published } = await db
     .selectFrom('tasks')
-    .select('number')
-    .where('command_published_at', '<=', inSeconds(-seconds))
+    .select(sql<number>`count(*)`.as('published'))
+    .where('command_published_at', 'is not', null)
     .where(announcedBy(type))
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .executeTakeFirstOrThrow();
+  return published;
 }
 
 /**
- * Makes commands of a type due again if they were published at least `seconds` ago and their task still waits. Resolves with their number.
+ * Makes up to `limit` commands of a type due again that were published at least `seconds` ago and whose task still waits, those that were
+ * published first. Resolves with their number.
  */
-export async function makeCommandsOfWaitingTasksDue(
+export async function makeUnclaimedDue(
   db: Database,
   type: CommandType,
-  seconds: number,
+  { seconds, limit }: { seconds: number; limit: number },
 ): Promise<number> {
-  const result = await db
-    .updateTable('tasks')
-    .set({ command_due_at: sql`now()`, command_published_at: null })
-    .where('command_published_at', '<=', inSeconds(-seconds))
-    .where(announcedBy(type))
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows);
+  const result = await sql`
+    with unclaimed as (
+      select video_id, attempt, number from tasks
+      where command_published_at <= ${inSeconds(-seconds)} and ${announcedBy(type)}
+      order by command_published_at limit ${limit}
+      for update skip locked
+    )
+    update tasks task set command_due_at = now(), command_published_at = null from unclaimed
+    where task.video_id = unclaimed.video_id and task.attempt = unclaimed.attempt and task.number = unclaimed.number`.execute(
+    db,
+  );
+  return Number(result.numAffectedRows);
 }
 
 /** Makes all published commands of a type due again, and ends every claim on commands of that type. */
@@ -130,14 +144,14 @@ export async function makeAllCommandsDue(db: Database, type: CommandType): Promi
     .execute();
 }
 
-/** The due commands of a type, including those being published, of the workspaces that have fewer than `perWorkspace` in the queue. */
-export function findCommandBacklog(db: Database, type: CommandType, perWorkspace: number): Promise<Backlog> {
+/** The due commands of a type, including those being published, of the workspaces for which the queue has room. */
+export function findCommandBacklog(db: Database, type: CommandType, limits: QueueLimits): Promise<Backlog> {
   return findClaimableBacklog(db, {
     table: 'tasks',
     among: announcedBy(type),
     group: 'workspace_id',
     due: 'command_due_at',
-    running: inQueue(type),
-    perGroup: perWorkspace,
+    running: occupied(type, limits),
+    perGroup: limits.perWorkspace,
   });
 }

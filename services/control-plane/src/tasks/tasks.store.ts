@@ -121,6 +121,9 @@ const CLAIMED = sql`tasks.attempt, tasks.number as task, tries as try,
 
 type TaskClaim = { videoId: string; claimId?: string | undefined; leaseSeconds: number };
 
+/** Whether a task has a command in the queue, or is about to have: an engine can get a command before it is recorded as published. */
+const IS_SENT = sql<boolean>`(command_published_at is not null or coalesce(command_claimed_until > now(), false))`;
+
 /** Starts the next try of the first waiting task that the command may announce; undefined if none waits. Call it with the video locked. */
 export async function claimTask(
   trx: Database,
@@ -134,7 +137,7 @@ export async function claimTask(
 ): Promise<ClaimedTry | undefined> {
   const { rows } = await sql<ClaimedTry & { hadCommand: boolean }>`
     with next as (
-      select attempt, tasks.number, plan, command_published_at is not null as had_command
+      select attempt, tasks.number, plan, ${IS_SENT} as had_command
       from tasks join attempts on attempts.video_id = tasks.video_id and attempts.number = attempt
       where tasks.video_id = ${videoId} and ${announcedBy(command)}
         and (plan is null or plan ->> 'version' = ${String(planVersion)})
@@ -198,13 +201,13 @@ export async function isPlanObsolete(
   return row !== undefined;
 }
 
-/** Makes a command due again: that of the first waiting task whose command was published. */
+/** Makes a command due again: that of the first waiting task whose command was sent. */
 async function renewCommand(trx: Database, { videoId, attempt }: Attempt): Promise<void> {
   await sql`
-    update tasks set command_due_at = now(), command_published_at = null
+    update tasks set command_due_at = now(), command_claimed_until = null, command_published_at = null
     where video_id = ${videoId} and attempt = ${attempt} and number = (
       select number from tasks
-      where video_id = ${videoId} and attempt = ${attempt} and command_published_at is not null
+      where video_id = ${videoId} and attempt = ${attempt} and ${IS_SENT}
       order by number limit 1
     )`.execute(trx);
 }

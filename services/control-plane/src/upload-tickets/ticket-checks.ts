@@ -85,14 +85,17 @@ export function uploadCancelled(): Problem {
 }
 
 /**
- * Throws a 429 Problem when a workspace has no room for one more upload of `bytes`. The first upload is always allowed, so that a
- * file of the maximum size can be sent.
+ * Whether a workspace has room for one more upload of `bytes`. The first upload is always allowed, so that a file of the maximum size can
+ * be sent.
  */
+export function hasShare(inProgress: UploadShare, bytes: number, limits: UploadShare): boolean {
+  if (inProgress.count === 0) return true;
+  return inProgress.count < limits.count && inProgress.bytes + bytes <= limits.bytes;
+}
+
+/** Throws a 429 Problem when a workspace has no room for one more upload of `bytes`. */
 export function requireShare(inProgress: UploadShare, bytes: number, limits: UploadShare): void {
-  const { count, bytes: most } = limits;
-  if (inProgress.count >= count || (inProgress.count > 0 && inProgress.bytes + bytes > most)) {
-    throw tooManyUploads(limits);
-  }
+  if (!hasShare(inProgress, bytes, limits)) throw tooManyUploads(limits);
 }
 
 export function fileTooLarge(maxBytes: number): Problem {

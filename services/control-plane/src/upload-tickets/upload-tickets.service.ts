@@ -16,6 +16,7 @@ import { discardTransfers, storedAtMost } from './discard-transfers.ts';
 import { endUnfinished, isPaused } from './resumable-uploads.store.ts';
 import {
   fileTooLarge,
+  hasShare,
   isClaimedBy,
   requireClaimable,
   requireShare,
@@ -173,6 +174,12 @@ export class UploadTicketsService {
   /** Leases the ticket of an import, whose size is not known yet, or throws the Problem with the reason. */
   async redeemForImport(videoId: string, claimId: string | undefined): Promise<RedeemTicketResponse> {
     return this.#lease(await findTokenHash(this.#db, videoId), null, claimId);
+  }
+
+  /** Whether the workspace may begin an import now. */
+  async hasRoomForImport(workspaceId: string): Promise<boolean> {
+    const inProgress = await uploadsInProgress(this.#db, workspaceId);
+    return hasShare(inProgress, this.#limits.maxBytes, this.#workspaceLimits);
   }
 
   /** A repeat of a claim gets the same transfer. */

@@ -14,7 +14,7 @@ import { samplePlan } from './plan.ts';
 /** The folder in which an engine stores a short video, within that of the attempt. */
 export const FOLDER = taskFolder(PLANNING_TASK, 1);
 
-const SEGMENT_BYTES = { '360p': 480_000, '480p': 900_000, audio: 96_000 } as const;
+export const SEGMENT_BYTES = { '360p': 480_000, '480p': 900_000, audio: 96_000 } as const;
 
 /** The manifest of a 20 s clip with two video renditions and audio. */
 export function sampleManifest(): Manifest {

@@ -1,6 +1,8 @@
+import { requireLinearTime } from '@framelane/test-kit/growth';
 import { describe, expect, test } from '@jest/globals';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { audioFormatChange, explainToolError } from './errors.ts';
+import { KEPT_LINES, MAX_LINE_LENGTH } from './run-ffmpeg.ts';
 
 describe('a tool error', () => {
   test.each([
@@ -113,4 +115,21 @@ describe('a tool error', () => {
     );
     expect(message).not.toMatch(/secret|Invalid/);
   });
+});
+
+/** Each is repeated: beginnings and ends of messages that have a meaning. */
+const TOKENS = [' ', '\n', 'Cannot allocate memory\n', 'Codec (', '[in#0\n', '[graph_1_in_0'];
+
+test('messages are explained in linear time, whatever they repeat', async () => {
+  for (const token of TOKENS) {
+    await requireLinearTime(
+      KEPT_LINES * MAX_LINE_LENGTH,
+      (size) => new ToolError('exit', 'ffmpeg failed', token.repeat(size / token.length)),
+      (error) => [
+        audioFormatChange(error),
+        explainToolError(error, 'probe'),
+        explainToolError(error, 'encode'),
+      ],
+    );
+  }
 });

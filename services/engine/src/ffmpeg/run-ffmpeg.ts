@@ -43,7 +43,10 @@ export type FfmpegRunOptions = {
 type Spawn = (args: string[], options: object, ...callbacks: unknown[]) => void;
 
 /** Lines of each output that fluent-ffmpeg keeps; those of stderr are for an error. */
-const KEPT_LINES = 60;
+export const KEPT_LINES = 60;
+
+/** Maximum length of an output line in characters. A message of ffmpeg has at most 1024, and a line may consist of several. */
+export const MAX_LINE_LENGTH = 16 * 1024;
 
 const CHECK_MS = 500;
 
@@ -97,7 +100,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     // fluent-ffmpeg's own handler of a failed spawn throws an error that cannot be caught.
     child.removeAllListeners('error').on('error', reject);
     endGroupWithLeader(child);
-    limitLines(child, () => stop('output_limit'));
+    limitLines(child, MAX_LINE_LENGTH, () => stop('output_limit'));
     const progress = new ProgressReader(options.progressKey, (value) => {
       stall.refresh();
       options.onProgress(value);

@@ -3,6 +3,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AddressGuard } from '@framelane/address-guard/address-guard';
 import { readRanges } from '@framelane/address-guard/address-ranges';
+import { slowOnes } from '@framelane/test-kit/cpu-time';
+import { LARGEST_HEADER, repeated, TOKENS } from '@framelane/test-kit/hostile-text';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openRemote } from './remote-connection.ts';
 
@@ -49,5 +51,24 @@ describe('a request for a remote file', () => {
     const response = await open({ 'User-Agent': 'Own/1' });
     response.destroy();
     expect(agents).toEqual(['Own/1', 'Framelane-Import/1.0']);
+  });
+
+  test('takes less than 100 ms, whatever a redirect repeats', async () => {
+    const tokens = [...TOKENS, '\u00fc', '%CC%95%CC%80', '@', '#'];
+    const requests = ['', 'http://', 'http://xn--'].flatMap((begin) =>
+      tokens.map((token) => {
+        const location = `${begin}${repeated(token, LARGEST_HEADER)}`;
+        const sent = async () => {
+          respond = (req, res) => {
+            if (req.url === '/') res.writeHead(302, { Location: location });
+            res.end();
+          };
+          const response = await open().catch(() => undefined);
+          response?.destroy();
+        };
+        return [location.slice(0, 30), sent] as const;
+      }),
+    );
+    expect(await slowOnes(requests)).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
 import { AddressRefusedError } from '@framelane/address-guard/address-guard';
 import { HostNotFoundError } from '@framelane/address-guard/resolve-host';
+import { slowOnes } from '@framelane/test-kit/cpu-time';
+import { HOSTILE_VALUES } from '@framelane/test-kit/hostile-text';
 import { describe, expect, test } from '@jest/globals';
 import { ImportFailure, pauseAfter, toImportFailure } from './import-failure.ts';
 import { type RemoteFacts, readRest, readWhole, validatorOf } from './remote-response.ts';
@@ -199,4 +201,29 @@ describe('the pause after a failure', () => {
   test('is null for a final failure', () => {
     expect(pauseAfter(new ImportFailure('import_denied'), 1, [2])).toBeNull();
   });
+});
+
+test('no header takes 100 ms, whatever it repeats', async () => {
+  const facts: RemoteFacts = { totalBytes: 100, validator: { name: 'etag', value: '"a"' } };
+  const names = [
+    'content-encoding',
+    'content-length',
+    'content-range',
+    'date',
+    'etag',
+    'last-modified',
+    'retry-after',
+  ];
+  const reads = names.flatMap((name) =>
+    HOSTILE_VALUES.map((value) => {
+      const headers = { date: DATE, 'last-modified': DATE, 'content-range': 'bytes 5-99/100', [name]: value };
+      const read = () => {
+        failureOf(() => readWhole({ statusCode: 200, headers }, 100));
+        failureOf(() => readWhole({ statusCode: 503, headers }, 100));
+        failureOf(() => readRest({ statusCode: 206, headers }, 5, facts));
+      };
+      return [`${name}: ${value.slice(0, 9)}`, read] as const;
+    }),
+  );
+  expect(await slowOnes(reads)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
+import type { FrameLoss } from '../source/frame-losses.ts';
 import type { FrameRate } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import type { VideoTrack } from '../source/media-source.ts';
@@ -16,6 +17,7 @@ type Packets = {
   container?: string;
   grid?: FrameRate;
   rate?: number;
+  losses?: FrameLoss[];
 };
 
 const plan = (
@@ -32,6 +34,7 @@ const plan = (
     container = 'mp4',
     grid,
     rate = 25,
+    losses = [],
   }: Packets = {},
   allowPassthrough = true,
 ) => {
@@ -50,7 +53,7 @@ const plan = (
         duration,
         averageRate: rate,
         grid: grid ?? null,
-        losses: [],
+        losses,
       },
       end,
       unread: 0,
@@ -217,6 +220,14 @@ describe('an encode plan', () => {
     const grid = { numerator: 60, denominator: 1 };
     const { frameRate } = plan(1, { codec, declaredRate: null }, 2, { grid });
     expect(frameRate.numerator).toBe(rate);
+  });
+
+  test('moves all frames so that the fewest are lost, unless their times jitter', () => {
+    const grid = { numerator: 25, denominator: 1 };
+    const losses = [{ rate: grid, phase: 0.2, lost: 0, crowded: 0 }];
+    expect(plan(2, {}, 2, { grid, losses })).toMatchObject({ lead: -0.008, frames: 50 });
+    expect(plan(3, {}, 2, { grid, losses, start: 0.5, cut: 0.1 })).toMatchObject({ lead: 0.092, frames: 73 });
+    expect(plan(2, {}, 2, { losses })).toMatchObject({ lead: 0, frames: 50 });
   });
 
   test('assumes a matrix by size for untagged video only', () => {

@@ -7,7 +7,7 @@ import type { Timeline } from '../source/packet-timeline.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { audioPlans } from './audio-plan.ts';
 import { BT709, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
-import { fieldRate, isNear, outputFrameRate } from './frame-rate.ts';
+import { fieldRate, isNear, outputFrameRate, phaseAt } from './frame-rate.ts';
 import { planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
 import { DEFAULT_MAX_RATES, type MaxRates, planLadder } from './ladder.ts';
@@ -52,7 +52,9 @@ export function planEncoding(
   const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
-  const lead = leadOf(timeline, framesPerSecond);
+  // Only times on a grid lose the same frames again. Moving others would cost the copy of the audio, and often gain nothing.
+  const phase = timeline.grid ? phaseAt(frameRate, timeline.losses) : 0;
+  const lead = leadOf(timeline, framesPerSecond, phase);
   const frames = Math.max(1, Math.round((timeline.duration - lead) * framesPerSecond));
   const duration = frames / framesPerSecond;
   const rungs = planLadder(video.display, framesPerSecond, maxRates);
@@ -113,10 +115,10 @@ export function passthroughRenditions({ rungs, videoPassthrough, audio }: Encode
 
 /** The frame rate of the source, the frame rate of the top rendition (higher if each field becomes a frame), and how to deinterlace. */
 function planRate({ container, video, timeline }: ProbedSource) {
-  const { averageRate: average, losses } = timeline;
-  // MPEG-2 may repeat fields, so its frames are on the grid of the fields, although each lasts at least two fields.
-  const grid = video.codec === 'mpeg2video' ? null : timeline.grid;
-  const sourceFrameRate = outputFrameRate({ average, declared: video.declaredRate, grid, losses });
+  const { averageRate: average, grid, losses } = timeline;
+  const repeatsFields = video.codec === 'mpeg2video';
+  const { declaredRate: declared } = video;
+  const sourceFrameRate = outputFrameRate({ average, declared, grid, repeatsFields, losses });
   if (!mayBeInterlaced(container, video))
     return { sourceFrameRate, frameRate: sourceFrameRate, deinterlace: null };
   // Without a declared rate, the filters do not know the duration of the last field.
@@ -135,12 +137,14 @@ function mayBeInterlaced(container: string, { codec, interlaced, coded }: VideoT
   return interlaced || containerTraits(container).scanTypeMayChange;
 }
 
-/** The fps filter moves each frame to the nearest frame time, so the first frame must start exactly at one. */
-function leadOf({ cut, start }: Timeline, framesPerSecond: number): number {
-  const wait = start - cut;
-  if (wait <= 0) return cut;
-  const lead = wait < MAX_LEAD_SECONDS ? wait : wait - Math.round(wait * framesPerSecond) / framesPerSecond;
-  return Number((cut + lead).toFixed(6));
+/**
+ * The fps filter moves each frame to the nearest frame time, so the first frame must start exactly at one, or at the phase at which the
+ * fewest frames are lost.
+ */
+function leadOf({ cut, start }: Timeline, framesPerSecond: number, phase: number): number {
+  const wait = Math.max(0, start - cut);
+  const first = wait < MAX_LEAD_SECONDS ? wait : wait - Math.round(wait * framesPerSecond) / framesPerSecond;
+  return Number((cut + first - phase / framesPerSecond).toFixed(6));
 }
 
 /** The index of the last frame that a rendition with this frame step has. */

@@ -2,7 +2,7 @@ import { Random, testSeed } from '@framelane/test-kit/random';
 import { describe, expect, test } from '@jest/globals';
 import { COMMON_RATES, type FrameRate, toFraction, toNumber } from '../source/frame-rate.ts';
 import { PacketTimeline } from '../source/packet-timeline.ts';
-import { fieldRate, outputFrameRate } from './frame-rate.ts';
+import { fieldRate, outputFrameRate, phaseAt } from './frame-rate.ts';
 
 const whole = (rate: number) => ({ numerator: rate, denominator: 1 });
 const NTSC = { numerator: 30000, denominator: 1001 };
@@ -71,21 +71,27 @@ describe('the field rate', () => {
   });
 });
 
+type OutputOptions = { repeatsFields?: boolean; roundedTo?: number };
+
 /** The output rate for frames that last these numbers of periods of a rate, and the frames that are shown at that rate. */
-function outputOf(grid: FrameRate, periods: readonly number[], declared: FrameRate | null) {
+function outputOf(
+  grid: FrameRate,
+  periods: readonly number[],
+  declared: FrameRate | null,
+  { repeatsFields = false, roundedTo = 0 }: OutputOptions = {},
+) {
   const timeline = new PacketTimeline(0, declared);
-  const times: number[] = [];
-  let period = 0;
-  for (const length of periods) {
-    times.push(period / toNumber(grid));
-    period += length;
-  }
+  const times = periodsBefore(periods).map((before) => {
+    const time = before / toNumber(grid);
+    return roundedTo === 0 ? time : Math.round(time / roundedTo) * roundedTo;
+  });
   for (const time of inDecodingOrder(times)) timeline.add(time, time, 1 / toNumber(grid));
-  const { averageRate: average, ...measured } = timeline.result() ?? { averageRate: Number.NaN, grid: null };
-  const rate = outputFrameRate({ average, declared, ...measured });
+  const { averageRate: average = Number.NaN, grid: ofFrames = null, losses } = timeline.result() ?? {};
+  const rate = outputFrameRate({ average, declared, grid: ofFrames, repeatsFields, losses });
+  const phase = phaseAt(rate, losses);
   return {
     rate: toFraction(rate),
-    shown: new Set(times.map((time) => Math.round(time * toNumber(rate)))).size,
+    shown: new Set(times.map((time) => Math.round(time * toNumber(rate) + phase))).size,
   };
 }
 
@@ -95,6 +101,26 @@ function inDecodingOrder([first = 0, ...others]: number[]): number[] {
     others.slice(4 * at, 4 * at + 4),
   );
   return [first, ...groups.flatMap((group) => [...group.slice(-1), ...group.slice(0, -1)])];
+}
+
+/** The fields that the frames of film last. */
+function pulldown(frames: number, first = 0): number[] {
+  return Array.from({ length: frames }, (_, at) => 2 + ((at + first) % 2));
+}
+
+/** For each frame, the number of periods before it. */
+function periodsBefore(periods: readonly number[]): number[] {
+  let before = 0;
+  return periods.map((length) => {
+    before += length;
+    return before - length;
+  });
+}
+
+/** Adds a field to a random frame, or removes one. */
+function breakCadence(periods: number[], random: Random): void {
+  const at = 1 + random.below(periods.length - 2);
+  periods[at] = (periods[at] ?? 0) + random.pick([-1, 1]);
 }
 
 describe('no frame is lost', () => {
@@ -131,14 +157,64 @@ describe('no frame is lost', () => {
   });
 
   test('in 3:2 pulldown, at the rate of film', () => {
-    const periods = Array.from({ length: 500 }, (_, at) => 2 + (at % 2));
-    expect(outputOf(FIELDS, periods, NTSC)).toEqual({ rate: '24000/1001', shown: 500 });
+    expect(outputOf(FIELDS, pulldown(500), NTSC)).toEqual({ rate: '24000/1001', shown: 500 });
   });
 
-  test('but one, where the cadence of 3:2 pulldown breaks and is soon restored', () => {
-    const periods = Array.from({ length: 500 }, (_, at) => 2 + (at % 2));
+  test('where the cadence of 3:2 pulldown breaks and is soon restored', () => {
+    const periods = pulldown(500);
     periods.splice(251, 0, 2, 2, 3, 3);
-    expect(outputOf(FIELDS, periods, NTSC)).toEqual({ rate: '24000/1001', shown: 503 });
+    expect(outputOf(FIELDS, periods, NTSC)).toEqual({ rate: '24000/1001', shown: 504 });
+  });
+
+  test.each([
+    ['in a transport stream', FIELDS, {}],
+    [
+      'in Matroska, which rounds times and has another declared rate',
+      { numerator: 19_001, denominator: 317 },
+      { roundedTo: 0.001 },
+    ],
+    ['in MPEG-2, which repeats fields', NTSC, { repeatsFields: true }],
+  ])('where one field of 3:2 pulldown is missing %s', (_, declared, options) => {
+    const periods = pulldown(480);
+    periods[241] = 2;
+    expect(outputOf(FIELDS, periods, declared, options)).toEqual({ rate: '24000/1001', shown: 480 });
+  });
+
+  test('in film whose first packet is not its first displayed frame', () => {
+    const times = periodsBefore([4, ...pulldown(479)]).map((fields) => fields / toNumber(FIELDS));
+    const timeline = new PacketTimeline(0, FIELDS);
+    const [first = 0, second = 0, ...others] = times;
+    for (const time of [second, first, ...others]) timeline.add(time, time, 1 / toNumber(FIELDS));
+    const phase = phaseAt({ numerator: 24_000, denominator: 1001 }, timeline.result()?.losses);
+    expect(new Set(times.map((time) => Math.round((time * 24_000) / 1001 + phase))).size).toBe(480);
+  });
+
+  test(`where a field is added to or missing in a random frame of 3:2 pulldown (seed ${seed})`, () => {
+    const random = new Random(seed);
+    for (let run = 0; run < 300; run += 1) {
+      const periods = pulldown(200 + random.below(800), random.below(2));
+      breakCadence(periods, random);
+      const options = {
+        repeatsFields: random.below(2) === 0,
+        roundedTo: random.pick([0, 0.001, 1 / 90_000]),
+      };
+      expect([run, outputOf(FIELDS, periods, null, options)]).toEqual([
+        run,
+        { rate: '24000/1001', shown: periods.length },
+      ]);
+    }
+  });
+
+  test(`but one percent where 3:2 pulldown breaks several times, or the rate is higher (seed ${seed})`, () => {
+    const random = new Random(seed);
+    for (let run = 0; run < 300; run += 1) {
+      const periods = pulldown(600 + random.below(800), random.below(2));
+      const breaks = 2 + random.below(5);
+      for (let count = 0; count < breaks; count += 1) breakCadence(periods, random);
+      const { rate, shown } = outputOf(FIELDS, periods, null, { repeatsFields: random.below(2) === 0 });
+      const lost = rate === '60000/1001' ? 0 : 0.01;
+      expect([run, rate, 1 - shown / periods.length <= lost]).toEqual([run, rate, true]);
+    }
   });
 
   test('where frames are on no grid, and many of them follow quickly', () => {
@@ -150,7 +226,8 @@ describe('no frame is lost', () => {
 
   test('except a few where times jitter around a natural rate', () => {
     const random = new Random(seed);
-    const periods = Array.from({ length: 600 }, () => 60 + random.below(13));
+    const jitters = Array.from({ length: 601 }, () => random.below(13));
+    const periods = jitters.slice(1).map((jitter, at) => 66 + jitter - (jitters[at] ?? 0));
     const { rate, shown } = outputOf(whole(1979), periods, whole(30));
     expect(rate).toBe('30/1');
     expect(shown).toBeGreaterThan(570);

@@ -22,6 +22,9 @@ const MIN_RATE = 10;
 /** Lowest frame rate of interlaced video. A lower rate is film with repeated fields. */
 const MIN_INTERLACED_RATE = 25;
 
+/** Rates that differ less are the same, if one of them was estimated from rounded times. 24 and 23.976 differ by 0.001. */
+const ESTIMATE_TOLERANCE = 0.0003;
+
 /** In 3:2 pulldown, frames last two and three fields in turn. */
 const FIELDS_PER_FILM_FRAME = 2.5;
 
@@ -33,6 +36,8 @@ type Times = {
   declared: FrameRate | null;
   /** The lowest rate, common or declared, whose frame times include those of all frames, if there is one. */
   grid: FrameRate | null;
+  /** Whether frames may repeat a field: they are then on the grid of the fields, although each lasts at least two of them. */
+  repeatsFields?: boolean;
   /** Lowest rate first. */
   losses?: readonly FrameLoss[] | undefined;
 };
@@ -42,17 +47,29 @@ type Times = {
  * declared rate if it is constant, else the next step above the average; a higher rate if that one would lose frames. A rate above 60 is
  * divided, and a rate below 10 multiplied, by a whole number.
  */
-export function outputFrameRate({ average, declared, grid, losses = [] }: Times): FrameRate {
+export function outputFrameRate({
+  average,
+  declared,
+  grid,
+  repeatsFields = false,
+  losses = [],
+}: Times): FrameRate {
   const divisor = Math.ceil(average / (MAX_RATE * (1 + RATE_TOLERANCE)));
   const rate = naturalRate({
     average: average / divisor,
     declared: declared && over(declared, divisor),
     grid,
+    repeatsFields,
     // Above the maximum, frames are lost at every rate.
     losses: divisor > 1 ? [] : losses,
   });
   const repeats = Math.ceil(MIN_RATE / toNumber(rate));
   return { ...rate, numerator: rate.numerator * repeats };
+}
+
+/** By how much the frames must be moved so that the fewest are lost at a rate, as a fraction of its period. */
+export function phaseAt(rate: FrameRate, losses: readonly FrameLoss[] = []): number {
+  return lossesAt(rate, losses)?.phase ?? 0;
 }
 
 /** The field rate of interlaced video. Null if it exceeds the maximum frame rate, or if the video is film. */
@@ -65,10 +82,11 @@ export function fieldRate(frames: FrameRate): FrameRate | null {
 }
 
 function naturalRate(times: Times): FrameRate {
-  const { grid, losses = [] } = times;
-  if (grid) return filmRate(times) ?? grid;
-  const usual = usualRate(times);
-  const isTooSlow = ({ crowded }: FrameLoss) => crowded > MAX_LOST_FRACTION;
+  const { grid, repeatsFields, losses = [] } = times;
+  if (grid && !repeatsFields) return filmRate(times) ?? grid;
+  const usual = filmRate(times) ?? usualRate(times);
+  // Times on a grid do not jitter: two frames with the same nearest frame time are shown as one.
+  const isTooSlow = ({ lost, crowded }: FrameLoss) => (grid ? lost : crowded) > MAX_LOST_FRACTION;
   const lossesAtUsual = lossesAt(usual, losses);
   if (!lossesAtUsual || !isTooSlow(lossesAtUsual)) return usual;
   const higher = losses.find((loss) => toNumber(loss.rate) > toNumber(usual) && !isTooSlow(loss));
@@ -94,7 +112,7 @@ function usualRate({ average, declared }: Times): FrameRate {
 function filmRate({ average, grid, losses = [] }: Times): FrameRate | undefined {
   const isFilm = (rate: FrameRate) =>
     grid !== null &&
-    isSameRate({ ...rate, numerator: FIELDS_PER_FILM_FRAME * rate.numerator }, grid) &&
+    Math.abs((FIELDS_PER_FILM_FRAME * toNumber(rate)) / toNumber(grid) - 1) < ESTIMATE_TOLERANCE &&
     isNear(toNumber(rate), average) &&
     (lossesAt(rate, losses)?.lost ?? 0) <= MAX_LOST_FRACTION;
   return COMMON_RATES.find(isFilm);

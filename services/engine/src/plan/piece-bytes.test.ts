@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { PacketRuns } from '../source/packet-runs.ts';
-import { bytesOfPiece } from './piece-bytes.ts';
+import { PieceBytes } from './piece-bytes.ts';
 
 const FRAME_BYTES = 100;
 const HEADER_BYTES = 40;
@@ -27,7 +27,7 @@ const framesOf = ([start, end]: readonly [number, number]) =>
 
 describe('the bytes of a piece', () => {
   test('are the header, the beginning, and the packets from the key frame before the piece to some after it', () => {
-    const [head, media, ...rest] = bytesOfPiece(layoutOf(), { seek: 50, end: 60 }) ?? [];
+    const [head, media, ...rest] = new PieceBytes(layoutOf()).of({ seek: 50, end: 60 }) ?? [];
     expect(rest).toEqual([]);
     // Runs of 25 packets; at least 64 beyond what is needed.
     expect(head).toEqual([0, HEADER_BYTES + 75 * FRAME_BYTES]);
@@ -36,9 +36,9 @@ describe('the bytes of a piece', () => {
 
   test('of the first piece begin with the file, those of the last one end with it', () => {
     const layout = layoutOf();
-    const [first, ...others] = bytesOfPiece(layout, { seek: null, end: 10 }) ?? [];
+    const [first, ...others] = new PieceBytes(layout).of({ seek: null, end: 10 }) ?? [];
     expect([first, others]).toEqual([[0, HEADER_BYTES + 13 * RATE * FRAME_BYTES], []]);
-    const last = bytesOfPiece(layout, { seek: 90, end: 100 })?.at(-1);
+    const last = new PieceBytes(layout).of({ seek: 90, end: 100 })?.at(-1);
     expect(last).toEqual([HEADER_BYTES + 89 * RATE * FRAME_BYTES, layout.bytes]);
   });
 
@@ -48,27 +48,29 @@ describe('the bytes of a piece', () => {
     ['key frames ten seconds apart', { keyEvery: 250 }, 40],
     ['key frames only', { keyEvery: 1 }, 49.6],
   ])('allow for %s', (_, changes, second) => {
-    const ranges = bytesOfPiece(layoutOf(changes), { seek: 50, end: 60 }) ?? [];
+    const ranges = new PieceBytes(layoutOf(changes)).of({ seek: 50, end: 60 }) ?? [];
     const [first = Number.NaN] = framesOf(ranges.at(-1) ?? [Number.NaN, 0]);
     expect(first / RATE).toBeCloseTo(second);
   });
 
   test('end 64 packets after the last one of the piece', () => {
-    const [, media] = bytesOfPiece(layoutOf({ keyEvery: 1 }), { seek: 50, end: 64 }) ?? [];
+    const [, media] = new PieceBytes(layoutOf({ keyEvery: 1 })).of({ seek: 50, end: 64 }) ?? [];
     expect(framesOf(media ?? [0, 0])[1]).toBe(64 * RATE + 64);
   });
 
   test('are undefined if they are most of the file, many ranges, or outside of the file', () => {
     const layout = layoutOf({ seconds: 20 });
-    expect(bytesOfPiece(layout, { seek: null, end: 12 })).toBeDefined();
-    expect(bytesOfPiece(layout, { seek: null, end: 15 })).toBeUndefined();
+    expect(new PieceBytes(layout).of({ seek: null, end: 12 })).toBeDefined();
+    expect(new PieceBytes(layout).of({ seek: null, end: 15 })).toBeUndefined();
     const scattered = (count: number) =>
       Array.from({ length: count }, (_, at) => [20_000 + 2 * at, 20_001 + 2 * at] as const);
     // The beginning and the piece are one range.
-    expect(bytesOfPiece({ ...layout, index: scattered(63) }, { seek: null, end: 1 })).toHaveLength(64);
-    expect(bytesOfPiece({ ...layout, index: scattered(64) }, { seek: null, end: 1 })).toBeUndefined();
-    expect(bytesOfPiece({ ...layout, index: [[-1, HEADER_BYTES]] }, { seek: 18, end: 20 })).toBeUndefined();
-    expect(bytesOfPiece({ ...layout, bytes: layout.bytes - 1 }, { seek: 18, end: 20 })).toBeUndefined();
+    expect(new PieceBytes({ ...layout, index: scattered(63) }).of({ seek: null, end: 1 })).toHaveLength(64);
+    expect(new PieceBytes({ ...layout, index: scattered(64) }).of({ seek: null, end: 1 })).toBeUndefined();
+    expect(
+      new PieceBytes({ ...layout, index: [[-1, HEADER_BYTES]] }).of({ seek: 18, end: 20 }),
+    ).toBeUndefined();
+    expect(new PieceBytes({ ...layout, bytes: layout.bytes - 1 }).of({ seek: 18, end: 20 })).toBeUndefined();
   });
 });
 

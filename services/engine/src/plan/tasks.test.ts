@@ -1,8 +1,9 @@
 import type { EncodePlan, PieceTask } from '@framelane/contracts/transcode-plan';
+import { requireLinearTime } from '@framelane/test-kit/growth';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan, videoTrack } from '../../tests/support/tracks.ts';
 import { planLadder } from './ladder.ts';
-import { bytesOfPiece } from './piece-bytes.ts';
+import { PieceBytes } from './piece-bytes.ts';
 import { planTasks } from './tasks.ts';
 
 const PIECE_SECONDS = 60;
@@ -183,7 +184,7 @@ describe('the pieces of a video', () => {
     expect(pieces.length).toBeGreaterThan(2);
     for (const { firstFrame, frames, seek, bytes } of pieces) {
       const end = (firstFrame + frames) / 25 + lead;
-      expect(bytes).toEqual(bytesOfPiece(layout, { seek, end }));
+      expect(bytes).toEqual(new PieceBytes(layout).of({ seek, end }));
     }
     expect(piecesOf(sourceOf(600, 2), planOf(600)).some((piece) => 'bytes' in piece)).toBe(false);
   });
@@ -209,5 +210,27 @@ describe('the pieces of a video', () => {
     const pieces = piecesOf(sourceOf(600, 100), planOf(600));
     expect(pieces.map(({ firstFrame }) => firstFrame / 25)).toEqual([0, 258, 426]);
     expect(planTasks(sourceOf(600, 600), planOf(600), PIECE_SECONDS)).toBeNull();
+  });
+
+  test('are planned in linear time, for a video of twelve hours with only key frames', async () => {
+    const rate = 60;
+    const inputOf = (seconds: number) => {
+      const count = Math.floor(seconds / 0.4);
+      const gops = Array.from({ length: count }, (_, at) => ({
+        start: at * 0.4,
+        duration: 0.4,
+        bytes: 1000,
+      }));
+      const runs = Array.from({ length: Math.floor((seconds * rate) / 8) }, (_, at) => {
+        const time = (at * 8) / rate;
+        return { keyTime: time, earliest: time, packets: 8, start: at * 800, end: (at + 1) * 800 };
+      });
+      const layout = { bytes: runs.length * 800, index: [], runs };
+      const frameRate = { numerator: rate, denominator: 1 };
+      const plan = planOf(seconds, { frameRate, videoPassthrough: true, segmentSeconds: 4 });
+      return { source: { ...sourceOf(seconds, 0.5), gops, layout }, plan };
+    };
+    // The shortest pieces that an operator can set are of one segment.
+    await requireLinearTime(12 * 3600, inputOf, ({ source, plan }) => planTasks(source, plan, 1));
   });
 });

@@ -4,7 +4,8 @@ import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { encodedRungs } from './encode-plan.ts';
 import { type KeyFrames, keyFramesOf } from './key-frames.ts';
-import { bytesOfPiece } from './piece-bytes.ts';
+import { LastIndex } from './last-index.ts';
+import { PieceBytes } from './piece-bytes.ts';
 
 /** Minimum time between two stored I-frames of a segment (HLS authoring specification 6.3). */
 export const MIN_I_FRAME_SECONDS = 1;
@@ -88,27 +89,30 @@ function planPieces(
   const perPiece = Math.max(1, Math.round(pieceSeconds / plan.segmentSeconds));
   const rate = toNumber(plan.frameRate);
   const secondOf = (segment: number) => (segmentStarts[segment] ?? 0) / rate + plan.lead;
+  const entryBefore = entryPointsBefore(entryPoints);
   const firsts: { segment: number; seek: number | null }[] = [{ segment: 0, seek: null }];
   for (const segment of cutsOf(segmentStarts.length, perPiece)) {
-    const entry = entryPointFor(secondOf(segment), entryPoints) - SEEK_MARGINS[seek];
+    const entry = entryBefore(secondOf(segment)) - SEEK_MARGINS[seek];
     // Where key frames are far apart, each cut would decode the same frames again.
     if (entry > secondOf(firsts.at(-1)?.segment ?? 0)) firsts.push({ segment, seek: entry });
   }
   if (firsts.length === 1) return null;
+  const keyFrameIndex = new LastIndex(keyFrames.all);
+  const keyFramesBefore = (frame: number) => keyFrameIndex.below(frame) + 1;
+  const pieceBytes = layout && new PieceBytes(layout);
   let iFrames = 0;
   return firsts.map(({ segment, seek }, at): PieceTask => {
     const next = firsts[at + 1]?.segment ?? segmentStarts.length;
     const firstFrame = segmentStarts[segment] ?? 0;
     const end = segmentStarts[next] ?? plan.frames;
-    const bytes = layout ? bytesOfPiece(layout, { seek, end: end / rate + plan.lead }) : undefined;
-    const within = (frame: number) => frame >= firstFrame && frame < end;
+    const bytes = pieceBytes?.of({ seek, end: end / rate + plan.lead });
     const piece = {
       kind: 'piece' as const,
       firstSegment: segment,
       firstFrame,
       frames: end - firstFrame,
       segmentStarts: segmentStarts.slice(segment, next),
-      keyFrames: keyFrames.all.filter(within),
+      keyFrames: keyFrames.all.slice(keyFramesBefore(firstFrame), keyFramesBefore(end)),
       seek,
       ...(bytes && { bytes }),
     };
@@ -119,12 +123,12 @@ function planPieces(
 }
 
 /**
- * The second-to-last key frame before a time of the source, or a time before the file. A run that begins at the last key frame may
+ * Finds the second-to-last key frame before a time of the source, or a time before the file. A run that begins at the last key frame may
  * lack frames before it, as with open groups of pictures, and deinterlacing needs frames before the piece.
  */
-function entryPointFor(second: number, entryPoints: readonly number[]): number {
-  const after = entryPoints.findLastIndex((time) => time < second);
-  return entryPoints[after - 1] ?? Number.NEGATIVE_INFINITY;
+function entryPointsBefore(entryPoints: readonly number[]): (second: number) => number {
+  const index = new LastIndex(entryPoints);
+  return (second) => entryPoints[index.below(second) - 1] ?? Number.NEGATIVE_INFINITY;
 }
 
 /** The number of I-frames of the segments, without those that come too early after the previous one. */
@@ -132,10 +136,11 @@ function countIFrames(
   { segmentStarts, keyFrames }: Pick<PieceTask, 'segmentStarts' | 'keyFrames'>,
   rate: number,
 ) {
+  const starts = new Set(segmentStarts);
   let count = 0;
   let previous = Number.NEGATIVE_INFINITY;
   for (const frame of keyFrames) {
-    if (segmentStarts.includes(frame)) previous = Number.NEGATIVE_INFINITY;
+    if (starts.has(frame)) previous = Number.NEGATIVE_INFINITY;
     if ((frame - previous) / rate <= MIN_I_FRAME_SECONDS - ROUNDING_SECONDS) continue;
     previous = frame;
     count += 1;

@@ -31,9 +31,6 @@ export function gotSigkill(exitCode: number | null, signal: NodeJS.Signals | nul
   return signal === 'SIGKILL' || exitCode === 128 + constants.signals.SIGKILL;
 }
 
-/** Maximum length of an output line in characters: more than ffprobe may print about a whole file. */
-const MAX_LINE_LENGTH = 1024 ** 2;
-
 /**
  * Ends the process group of a confined process when the process itself ends. Call it right after the start.
  *
@@ -52,14 +49,14 @@ export function endGroupWithLeader(child: ChildProcess): void {
   });
 }
 
-/** Calls `onTooLong` and stops reading when a confined process prints a line that exceeds the limit. */
-export function limitLines(child: ChildProcess, onTooLong: () => void): void {
+/** Calls `onTooLong` and stops reading when a confined process prints a line of more than `maxLength` characters. */
+export function limitLines(child: ChildProcess, maxLength: number, onTooLong: () => void): void {
   for (const stream of [child.stdout, child.stderr]) {
     let length = 0;
     stream?.on('data', (text: string | Buffer) => {
       const end = text.lastIndexOf('\n');
       length = end === -1 ? length + text.length : text.length - end - 1;
-      if (length <= MAX_LINE_LENGTH) return;
+      if (length <= maxLength) return;
       stream.destroy();
       onTooLong();
     });

@@ -31,6 +31,9 @@ export class ToolError extends Error {
   }
 }
 
+/** Maximum length of an output line in characters: more than ffprobe may print about a whole file. */
+const MAX_LINE_LENGTH = 1024 ** 2;
+
 /** Characters kept from the end of stderr. */
 const STDERR_KEPT = 8192;
 
@@ -73,7 +76,7 @@ export async function runTool(
     stopProcess(child);
   };
   const { limitSeconds, limitOutput = Number.POSITIVE_INFINITY } = options;
-  limitLines(child, () => stop('output_limit'));
+  limitLines(child, MAX_LINE_LENGTH, () => stop('output_limit'));
   const limit = new RunningLimit(limitSeconds, () => stop('timeout'));
   let printed = 0;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -124,6 +124,25 @@ test.each<[string, Buffer, Edit[]]>([
   ],
   ['another speed', track(7, list([[2000, 0, 0.5]])), [edit(0, 2, 0.5)]],
   ['large times', track(7, largeList(3000n, 25_600n), 1), [edit(2, 3)]],
+  [
+    'an edit list that counts fewer entries than it has',
+    track(
+      7,
+      list(
+        [
+          [2000, 0],
+          [1000, -1],
+        ],
+        1,
+      ),
+    ),
+    [edit(0, 2), edit(null, 1)],
+  ],
+  [
+    'the last of two edit lists',
+    track(7, Buffer.concat([list([[1000, 0]]), list([[2000, 12_800]])])),
+    [edit(1, 2)],
+  ],
   ['an edit list that ends early', track(7, list([[2000, 0]], 5)), [edit(0, 2)]],
 ])('%s is read', async (_, content, edits) => {
   expect(await read(movie(track(3, Buffer.of()), content))).toEqual({

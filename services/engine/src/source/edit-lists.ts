@@ -181,6 +181,13 @@ async function numberIn(file: FileHandle, part: Part, ...path: string[]): Promis
   return bytes.length >= at + 4 ? bytes.readUInt32BE(at) : Number.NaN;
 }
 
+/** The last box of a type, which replaces the others: ffmpeg uses the last edit list of a track. */
+async function lastChildOf(file: FileHandle, part: Part, type: string): Promise<Part | undefined> {
+  let last: Part | undefined;
+  for await (const child of childrenOf(file, part, type)) last = child;
+  return last;
+}
+
 /** Version and flags, and the number of entries. */
 const LIST_HEADER_BYTES = 8;
 
@@ -189,15 +196,16 @@ async function editsOf(
   track: Part,
   { scale, isFragmented }: { scale: number; isFragmented: boolean },
 ): Promise<Edit[]> {
-  const list = await childOf(file, track, 'edts', 'elst');
+  const edits = await lastChildOf(file, track, 'edts');
+  const list = edits && (await lastChildOf(file, edits, 'elst'));
   const header = list ? await read(file, list, 0, LIST_HEADER_BYTES) : Buffer.of();
   if (!list || header.length < LIST_HEADER_BYTES) return [];
   const mediaScale = await numberIn(file, track, 'mdia', 'mdhd');
   if (!(scale > 0 && mediaScale > 0)) return [];
   const hasLargeTimes = header[0] === 1;
   const entryBytes = hasLargeTimes ? 20 : 12;
-  const count = Math.min(header.readUInt32BE(4), MAX_EDITS + 1);
-  const entries = await read(file, list, LIST_HEADER_BYTES, count * entryBytes);
+  // ffmpeg reads as many entries as the box has space for, whatever their declared number is.
+  const entries = await read(file, list, LIST_HEADER_BYTES, (MAX_EDITS + 1) * entryBytes);
   return Array.from({ length: Math.floor(entries.length / entryBytes) }, (_, at) => {
     const start = at * entryBytes;
     const [duration, mediaTime] = hasLargeTimes

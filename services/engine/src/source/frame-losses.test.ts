@@ -23,6 +23,16 @@ describe('the losses of frames', () => {
     expect(losses(times)).toEqual(expected.map((fraction) => expect.closeTo(fraction, 1)));
   });
 
+  test.each([
+    ['the first frame at a frame time', [0, 0.8, 2, 2.8, 4, 4.8, 6], 0, 0],
+    ['the phase that loses fewest', [0, 0.8, 1.6, 2.4, 3.6, 4.4, 5.6], 0.2, 0],
+    ['no other phase if all lose as many', [0, 0.1, 1, 2, 3], 0, 0.2],
+  ])('are those with %s', (_, periods, phase, lost) => {
+    const scan = new FrameLossScan([whole(24)]);
+    for (const period of periods) scan.add(10 + period / 24);
+    expect(scan.result()).toMatchObject([{ phase, lost }]);
+  });
+
   test('count frames up to the reordering that codecs allow', () => {
     const reordered = [0, ...at(50, 33).slice(2).toReversed(), 1 / 50];
     expect(losses([...reordered, ...at(50, 66).slice(33)])).toEqual([expect.closeTo(0.5, 1), 0]);

@@ -1,5 +1,7 @@
+import { requireLinearTime } from '@framelane/test-kit/growth';
 import { describe, expect, test } from '@jest/globals';
 import { describeTrack, readSource } from './media-source.ts';
+import { MAX_DESCRIPTION_CHARS } from './probe.ts';
 
 const probed = (streams: object[], format: object = {}) =>
   JSON.stringify({
@@ -267,3 +269,16 @@ test('a file with more than 32 tracks is refused', () => {
     expect.objectContaining({ code: 'malformed_media', message: 'The file has too many tracks.' }),
   );
 });
+
+test.each(['a', '-', 'a-', ',', '/', ':', '\\', '\n00000000: 0 65536 0'])(
+  'a description that repeats %j is read in linear time',
+  async (token) => {
+    const inputOf = (size: number) => {
+      const text = token.repeat(size / token.length / 7);
+      const texts = { profile: text, sample_aspect_ratio: text, r_frame_rate: text, start_time: text };
+      const tags = { language: text, title: text };
+      return probed([{ ...texts, tags, side_data_list: [{ displaymatrix: text }] }]);
+    };
+    await requireLinearTime(MAX_DESCRIPTION_CHARS, inputOf, readSource);
+  },
+);

@@ -129,7 +129,7 @@ describe('a timeline', () => {
         ...{ cut: 0, frames: 51, start: 0, duration: expect.closeTo(2.01) },
         ...{ averageRate: expect.closeTo(25), grid: rate },
         // The frames of the second edit have frame times of their own.
-        losses: expect.arrayContaining([{ rate, lost: 0, crowded: 0 }]),
+        losses: expect.arrayContaining([{ rate, phase: 0, lost: 0, crowded: 0 }]),
       });
       expect(hidden.packets).toBe(56);
     });

@@ -99,7 +99,7 @@ type ProbeOptions = {
 };
 
 /** Maximum number of characters of ffprobe's description of a file: language tags can be megabytes long. */
-const MAX_DESCRIPTION_CHARS = 256 * 1024;
+export const MAX_DESCRIPTION_CHARS = 256 * 1024;
 /** Maximum number of characters of ffprobe's list of packets: several times what the allowed number of packets takes. */
 const MAX_PACKET_CHARS = 2 ** 34;
 
@@ -201,10 +201,11 @@ async function readTracks(found: MediaSource, options: ProbeOptions) {
   // In these formats, ffmpeg begins at the earliest timestamp of the tracks that it reads.
   const starts = followed.map((index) => described.startTimes[index] ?? Number.NaN).filter(Number.isFinite);
   const source = starts.length === 0 ? described : { ...described, startTime: Math.min(...starts) };
-  const facts = await readPackets(source, tracks, options, new StreamClock(followed));
+  const clockOf = (maxPause?: number) => new StreamClock(followed, maxPause, source.startTime);
+  const facts = await readPackets(source, tracks, options, clockOf());
   if (!facts.clock.isAmbiguous) return { source, tracks, editLists, facts };
-  const clock = new StreamClock(followed, facts.clock.maxPause);
-  return { source, tracks, editLists, facts: await readPackets(source, tracks, options, clock) };
+  const { maxPause } = facts.clock;
+  return { source, tracks, editLists, facts: await readPackets(source, tracks, options, clockOf(maxPause)) };
 }
 
 /** The layout for runs that read only a part of the file. Null with several video tracks: ffmpeg may begin at a key frame of another. */

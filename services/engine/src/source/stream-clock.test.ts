@@ -72,6 +72,16 @@ describe('the clock of a stream', () => {
     expect(read(packets)).toEqual({ ...RESTARTED, ends: [30, Number.NaN] });
   });
 
+  test('begins at the start time, even if that is the one of a track after a restart', () => {
+    const clock = new StreamClock([VIDEO, AUDIO], undefined, 10);
+    const packet = (index: number, time: number) => ({ index, pts: time, dts: time, duration: 0.04, at: 0 });
+    const corrected = [packet(VIDEO, 1000), packet(VIDEO, 1000.04), packet(AUDIO, 10)].map(
+      (each) => each.dts + clock.correction(each),
+    );
+    expect(corrected).toEqual([10, 10.04, 10.04].map((time) => expect.closeTo(time)));
+    expect(clock.hasRestarted).toBe(true);
+  });
+
   test('restarts several times', () => {
     const packets = [...both(0, 20), ...both(0, 5), ...both(500, 505), ...both(0, 5)];
     expect(read(packets)).toEqual({ ...RESTARTED, ends: [35, 35] });

@@ -28,7 +28,7 @@ export class StreamClock {
   readonly #maxPause: number | undefined;
   /** Corrected time at which the next packet of each track is due. */
   readonly #expected = new Map<number, number>();
-  /** Corrected time of the latest packet of any track. */
+  /** Corrected time of the latest packet of any track; before the first packet, where ffmpeg expects that. */
   #latest: number | undefined;
   #shift = 0;
   #hasRestarted = false;
@@ -42,10 +42,12 @@ export class StreamClock {
   /**
    * @param tracks the tracks that ffmpeg reads; others have no effect on the clock
    * @param maxPause seconds; every larger jump ahead is then a restart, whatever other tracks do
+   * @param startTime earliest timestamp of the tracks, in seconds. It may belong to a track that begins after a restart
    */
-  constructor(tracks: readonly number[], maxPause?: number) {
+  constructor(tracks: readonly number[], maxPause?: number, startTime?: number) {
     this.#tracks = tracks;
     this.#maxPause = maxPause;
+    this.#latest = startTime;
   }
 
   /** Reads the next packet of the file. Returns the seconds to add to its timestamps. All are in seconds, and NaN if unknown. */

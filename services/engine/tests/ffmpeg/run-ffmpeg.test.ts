@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createLogger } from '@framelane/service-kit/logger';
+import { longestBlock } from '@framelane/test-kit/event-loop';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -186,4 +187,16 @@ test('the time in which the engine is suspended does not count for the time limi
 test('a program that cannot be started is an error, not a crash', async () => {
   const program = join(directory, 'nothing');
   await expect(runFfmpeg(FOREVER, options('none', { program }))).rejects.toMatchObject({ name: 'Error' });
+});
+
+test('long lines of ffmpeg do not block the event loop', async () => {
+  const program = join(directory, 'long-lines');
+  const script = "head -c 60000000 /dev/zero | tr '\\0' a | fold -w 1000000 >&2; exit 1";
+  await writeFile(program, `#!/bin/sh\n${script}\n`);
+  await chmod(program, 0o755);
+  const block = await longestBlock(async () => {
+    const running = runFfmpeg(FOREVER, { ...options('none'), program, cwd: directory });
+    await expect(running).rejects.toMatchObject({ name: 'ToolError' });
+  });
+  expect(block).toBeLessThan(100);
 });

@@ -137,6 +137,11 @@ const tagged = (colour: string) => ['-colorspace', colour, '-color_primaries', c
 /** Tags of the H.264 stream. The container has those of the encoder. */
 const STREAM_UNTAGGED = ['-x264-params', 'colorprim=undef:transfer=undef:colormatrix=undef'];
 const STREAM_BT_601 = ['-x264-params', 'colorprim=smpte170m:transfer=smpte170m:colormatrix=smpte170m'];
+/** Pixels of BT.601 in frames that are tagged as BT.709. With the option -colorspace, ffmpeg 7 would convert the pixels. */
+const FRAMES_TAGGED_BT_709 = [
+  '-vf',
+  'scale=out_color_matrix=smpte170m,setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709',
+];
 const STREAM_PIXELS_4_3 = ['-bsf:v', 'h264_metadata=sample_aspect_ratio=4/3'];
 
 test.each([
@@ -145,7 +150,7 @@ test.each([
   ['untagged', 'untagged.mp4', []],
   ['tagged in MP4 only', 'mp4-only.mp4', [...tagged('smpte170m'), ...STREAM_UNTAGGED]],
   ['tagged in Matroska only', 'matroska-only.mkv', [...tagged('smpte170m'), ...STREAM_UNTAGGED, '-bf', '0']],
-  ['tagged as BT.709 in MP4 only', 'contradiction.mp4', [...tagged('bt709'), ...STREAM_BT_601]],
+  ['tagged as BT.709 in MP4 only', 'contradiction.mp4', [...FRAMES_TAGGED_BT_709, ...STREAM_BT_601]],
   ['with square pixels in MP4 only', 'square.mp4', STREAM_PIXELS_4_3],
 ])(
   'renditions below a passthrough rendition of standard definition that is %s have its colours',

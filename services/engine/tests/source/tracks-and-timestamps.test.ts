@@ -34,6 +34,21 @@ test('a variable frame rate on a common grid loses no frame', async () => {
   expect(changes).toHaveLength(260);
 });
 
+test('film in 3:2 pulldown loses no frame where its cadence breaks', async () => {
+  const grey = String.raw`geq=lum=30+mod(N*37\,180):cb=128:cr=128`;
+  const times = String.raw`settb=1001/60000,setpts=floor(N/2)*5+mod(N\,2)*2-gte(N\,120)`;
+  const clip = await makeClip(inBench('pulldown.mkv'), {
+    video: `color=s=64x64:r=24:d=10,format=yuv420p,${grey},${times}`,
+    options: ['-vsync', 'passthrough', '-enc_time_base', '1001/60000'],
+  });
+  const { videoId, manifest, outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ rate: 23.976, frames: 239, issues: [] });
+  const shown = await greyFrames(await renditionFile(bench, videoId, manifest.renditions[0]), 64, 64);
+  const changes = shown.filter(([level = 0], at) => Math.abs(level - (shown[at - 1]?.[0] ?? 255)) > 10);
+  // The last frame has no duration of its own.
+  expect(changes).toHaveLength(239);
+});
+
 test('a second track that cannot be decoded is left out and named', async () => {
   const maps = ['-map', '0', '-map', '1', '-map', '1', '-metadata:s:a:1', 'language=fre'];
   const clip = await makeClip(inBench('second-tta.mkv'), {
@@ -262,7 +277,7 @@ test.each([
   ['MP4', 'flash.mp4', ['-c:a', 'aac']],
   ['FLV', 'flash.flv', ['-c:a', 'aac']],
   ['transport stream whose clock wraps', 'wraps.ts', ['-c:a', 'aac', '-output_ts_offset', '95441.8']],
-  ['transport stream with late timestamps', 'late.ts', ['-c:a', 'aac', '-output_ts_offset', '1000']],
+  ['transport stream with late timestamps', 'late.ts', ['-c:a', 'aac', '-output_ts_offset', '50000']],
   ['Matroska', 'flash.mkv', ['-c:a', 'libopus']],
   ['Matroska with late timestamps', 'late.mkv', ['-c:a', 'libopus', '-output_ts_offset', '100']],
   ['MP4 with a delaying edit list', 'late.mp4', ['-c:a', 'aac', '-output_ts_offset', '100']],
@@ -333,6 +348,27 @@ test.each([
     await writeFile(inBench(`${name}.ts`), Buffer.concat([await readFile(before), await readFile(after)]));
     const { manifest } = await transcode(inBench(`${name}.ts`));
     expect(Math.abs(manifest.duration - 12)).toBeLessThan(0.15);
+  },
+);
+
+/** The clocks are further apart than the longest duration of a video. */
+test.each([
+  ['with other PIDs soon follows', 3, ['-c:a', 'aac'], ['-streamid', '0:768', '-streamid', '1:769'], 3],
+  ['follows a silent part', 9, ['-an'], [], 17],
+])(
+  'a transport stream is as long as its video where another clock %s',
+  async (name, seconds, first, others, expected) => {
+    const make = (file: string, duration: number, options: string[]) =>
+      makeClip(inBench(`${name}-${file}.ts`), {
+        video: `testsrc2=s=64x64:r=25:d=${duration}`,
+        audio: `sine=d=${duration}`,
+        options,
+      });
+    const before = await make('before', seconds, [...first, '-output_ts_offset', '50000']);
+    const after = await make('after', 8, ['-c:a', 'aac', ...others]);
+    await writeFile(inBench('clocks.ts'), Buffer.concat([await readFile(before), await readFile(after)]));
+    const { outcome } = await transcode(inBench('clocks.ts'));
+    expect(outcome).toMatchObject({ frames: 25 * expected, audio: true });
   },
 );
 
