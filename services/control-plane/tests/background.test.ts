@@ -227,9 +227,8 @@ describe('transcode commands', () => {
   test('that the queue lacks are published again 15 minutes after they were published, the oldest first', async () => {
     const [oldest = ''] = await queued([30, 20, 10]);
     const publishing = jest.spyOn(plane.bus, 'publish');
-    const counting = jest.spyOn(plane.bus, 'countWaiting').mockResolvedValue(2);
+    jest.spyOn(plane.bus, 'countWaiting').mockResolvedValueOnce(2);
     for (let n = 0; n < 3; n++) await plane.maintain(...STEPS);
-    counting.mockRestore();
     await until(async () => (await waiting()) === 4);
     expect(publishing.mock.calls.map(([message]) => message.data.videoId)).toEqual([oldest]);
   });
