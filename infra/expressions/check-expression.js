@@ -7,6 +7,9 @@ const { checkSync } = createRequire(import.meta.url)('recheck');
 /** An expression takes far less than this on an idle machine. */
 const TIMEOUT_MS = 120_000;
 
+/** What recheck tries, where it cannot decide, has limits on steps. Limits on time would make the result depend on the machine. */
+const WITHOUT_TIME_LIMITS = { seedingTimeout: null, incubationTimeout: null, attackTimeout: null };
+
 /** What is known of expressions, by their text: many occur in several files. */
 const flaws = new Map();
 
@@ -22,7 +25,10 @@ const REPEATS_WITHOUT_LIMIT = /[*+]|\{\d+,\}/;
 
 function check(pattern, flags) {
   if (!REPEATS_WITHOUT_LIMIT.test(pattern)) return null;
-  const { status, complexity, error, attack } = checkSync(pattern, flags, { timeout: TIMEOUT_MS });
+  const { status, complexity, error, attack } = checkSync(pattern, flags, {
+    ...WITHOUT_TIME_LIMITS,
+    timeout: TIMEOUT_MS,
+  });
   if (status === 'safe') return null;
   if (status === 'unknown') return `could not be checked (${error?.kind})`;
   return `${complexity?.summary}, for example with ${attack?.pattern}`;
