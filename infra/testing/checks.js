@@ -13,7 +13,7 @@ function command(program, ...args) {
 /** Four, even on two processors: the tests often wait for programs, timeouts and leases. */
 const MANY_WORKERS = ['--maxWorkers=4'];
 
-// The fault suite runs beside others, with dozens of services. More workers make all of them slower.
+// The acceptance tests and the fault suite run at the same time, with browsers and dozens of services. More workers make both slower.
 const ACCEPTANCE_ARGS = ['--maxWorkers=2'];
 const FAULT_ARGS = [
   '--maxWorkers=3',
@@ -84,19 +84,17 @@ export const STAGES = [
       title: 'Integration tests (PostgreSQL, ffmpeg)',
       run: (output) => withS3Server((env) => runJest('integration', { env, args: MANY_WORKERS, output })),
     },
-    {
-      name: 'faults',
-      title: 'Fault suite against clusters of processes',
-      // Takes about as long as the integration and acceptance tests together, and mostly waits: for leases, timeouts and restarts.
-      inBackground: true,
-      run: (output) => runJest('faults', { args: FAULT_ARGS, output }),
-    },
   ],
   [
     {
       name: 'acceptance',
       title: 'Acceptance tests against a started single node',
       run: (output) => runAcceptance({ args: ACCEPTANCE_ARGS, output }),
+    },
+    {
+      name: 'faults',
+      title: 'Fault suite against clusters of processes',
+      run: (output) => runJest('faults', { args: FAULT_ARGS, output }),
     },
   ],
 ];
