@@ -29,11 +29,6 @@ export const EXCEPTIONS = [
     pattern: '^\\s+(.*)$',
     reason: 'A header of the OpenID Connect provider that the operator has chosen, of up to 16 kB.',
   },
-  {
-    source: 'qs/dist/qs.js',
-    pattern: '[0-9](?=(?:[0-9]{3})+(?![0-9]))',
-    reason: 'Of object-inspect, which separates the digits of a JavaScript number: at most 310 of them.',
-  },
 ];
 
 /** Whether there is an exception for an expression. */

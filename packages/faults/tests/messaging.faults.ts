@@ -219,7 +219,8 @@ describe('control planes killed after a commit and before its command is confirm
     // If an engine claims the video, the control planes stop sending the command.
     for (const engine of cluster.engines) cluster.proxiesOf(engine).broker.silence(['to-client']);
     for (const proxy of brokerProxies()) proxy.silence(['to-client']);
-    await missCommand(videoId);
+    // As if a control plane had just found out that the command is lost. It asks the broker for that.
+    await cluster.postgres.query('update videos set command_due_at = now() where id = $1', [videoId]);
     await until(async () => (await commandsFor(videoId)) === 2);
     expect(await isSending(videoId)).toBe(true);
 
