@@ -220,7 +220,10 @@ describe('control planes killed after a commit and before its command is confirm
     for (const engine of cluster.engines) cluster.proxiesOf(engine).broker.silence(['to-client']);
     for (const proxy of brokerProxies()) proxy.silence(['to-client']);
     // As if a control plane had just found out that the command is lost. It asks the broker for that.
-    await cluster.postgres.query('update videos set command_due_at = now() where id = $1', [videoId]);
+    await cluster.postgres.query(
+      'update tasks set command_due_at = now(), command_published_at = null where video_id = $1',
+      [videoId],
+    );
     await until(async () => (await commandsFor(videoId)) === 2);
     expect(await isSending(videoId)).toBe(true);
 
@@ -242,7 +245,7 @@ describe('control planes killed after a commit and before its command is confirm
   async function replaceControlPlanes(): Promise<void> {
     await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.end('SIGKILL')));
     await cluster.postgres.query(
-      'update videos set command_claimed_until = now() where command_claimed_until is not null',
+      'update tasks set command_claimed_until = now() where command_claimed_until is not null',
     );
     for (const proxy of brokerProxies()) proxy.heal();
     await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.start()));
