@@ -44,22 +44,6 @@ test('every migration goes up, down to the same schema and rows, and up again to
   expect(await dumpSchema(db)).toBe(before.at(-1)?.schema);
 });
 
-test('imports that have ended are not written by the migration that gives the others their workspace', async () => {
-  const database = await createEmptyDatabase();
-  const filled = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
-  while ((await migrateUpWithRows(filled)) !== '20261130-imports-claims');
-  const { rows } = await sql<{ isDue: boolean; isWritten: boolean }>`
-    select due_at is not null as "isDue", workspace <> '' as "isWritten" from imports order by 1`.execute(
-    filled,
-  );
-  expect(rows).toEqual([
-    { isDue: false, isWritten: false },
-    { isDue: true, isWritten: true },
-  ]);
-  await filled.destroy();
-  await database.drop();
-});
-
 test('a migration locks one table against services that run', async () => {
   const database = await createEmptyDatabase();
   const empty = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
