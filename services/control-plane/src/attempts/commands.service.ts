@@ -2,6 +2,7 @@ import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
 import { COMMAND_LEASE_SECONDS, COMMANDS_IN_QUEUE, type DueWork } from '../background/due-loop.ts';
+import { MissingCommands } from '../background/missing-commands.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
@@ -17,6 +18,9 @@ import {
 /** A command that the queue does not have any more is published again after this time: it is lost, or an engine has dropped it. */
 const LOST_SECONDS = 15 * 60;
 
+/** A command is published again after this time in any case: messages of deleted videos and duplicates can hide that others are lost. */
+const LONGEST_WAIT_SECONDS = 24 * 3600;
+
 /** Commands made due again in one run of `reissueLost`, which keeps its statement far below the time limit. */
 const REISSUE_BATCH = 1000;
 
@@ -28,6 +32,7 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   readonly #db: Database;
   readonly #bus: MessageBus;
   readonly #logger: Logger;
+  readonly #missing = new MissingCommands();
 
   constructor(deps: { db: Database; bus: MessageBus; logger: Logger }) {
     this.#db = deps.db;
@@ -54,12 +59,13 @@ export class TranscodeCommands implements DueWork<DueCommand> {
    */
   async reissueLost(): Promise<void> {
     const published = await countPublished(this.#db);
-    if (published === 0) return;
-    const missing = published - (await this.#bus.countWaiting('engine.commands'));
-    if (missing <= 0) return;
-    for (const videoId of await makeUnclaimedDue(this.#db, LOST_SECONDS, Math.min(missing, REISSUE_BATCH))) {
-      this.#logger.warn('transcode.command_reissued', { videoId });
-    }
+    const waiting = published === 0 ? 0 : await this.#bus.countWaiting('engine.commands');
+    const lost = Math.min(this.#missing.count(published, waiting), REISSUE_BATCH);
+    const reissued = [
+      ...(await makeUnclaimedDue(this.#db, LOST_SECONDS, lost)),
+      ...(await makeUnclaimedDue(this.#db, LONGEST_WAIT_SECONDS, REISSUE_BATCH)),
+    ];
+    for (const videoId of reissued) this.#logger.warn('transcode.command_reissued', { videoId });
   }
 
   /** Makes the commands of all videos that wait for an engine due. Call it only while the queue is empty. */

@@ -2,6 +2,7 @@ import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
 import { COMMAND_LEASE_SECONDS, COMMANDS_IN_QUEUE, type DueWork } from '../background/due-loop.ts';
+import { MissingCommands } from '../background/missing-commands.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
@@ -18,6 +19,9 @@ import {
 /** How long a command can be in transit to an idle engine. If the queue does not have it any more, an older command is lost. */
 const IN_TRANSIT_SECONDS = 30;
 
+/** A command is published again after this time in any case: messages of deleted videos and duplicates can hide that others are lost. */
+const LONGEST_WAIT_SECONDS = 24 * 3600;
+
 /** Commands made due again in one run of `reissueLost`, which keeps its statement far below the time limit. */
 const REISSUE_BATCH = 1000;
 
@@ -29,6 +33,7 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
   readonly #db: Database;
   readonly #bus: MessageBus;
   readonly #logger: Logger;
+  readonly #missing = new MissingCommands();
   readonly #limits: QueueLimits;
 
   /** `maxTasks` is the maximum of running tasks of a workspace. */
@@ -57,11 +62,11 @@ export class TaskCommands implements DueWork<DueTaskCommand> {
    */
   async reissueLost(): Promise<void> {
     const published = await countPublishedTasks(this.#db);
-    if (published === 0) return;
-    const missing = published - (await this.#bus.countWaiting('engine.tasks'));
-    if (missing <= 0) return;
-    const limit = Math.min(missing, REISSUE_BATCH);
-    const count = await makeUnclaimedTasksDue(this.#db, IN_TRANSIT_SECONDS, limit);
+    const waiting = published === 0 ? 0 : await this.#bus.countWaiting('engine.tasks');
+    const lost = Math.min(this.#missing.count(published, waiting), REISSUE_BATCH);
+    const count =
+      (await makeUnclaimedTasksDue(this.#db, IN_TRANSIT_SECONDS, lost)) +
+      (await makeUnclaimedTasksDue(this.#db, LONGEST_WAIT_SECONDS, REISSUE_BATCH));
     if (count > 0) this.#logger.warn('task.commands_reissued', { count });
   }
 

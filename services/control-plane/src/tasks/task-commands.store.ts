@@ -73,7 +73,7 @@ export async function recordTaskPublished(db: Database, command: DueTaskCommand)
 export async function countPublishedTasks(db: Database): Promise<number> {
   const { published } = await db
     .selectFrom('tasks')
-    .select(sql<number>`count(command_published_at)`.as('published'))
+    .select(sql<number>`count(*)`.as('published'))
     .where('command_published_at', 'is not', null)
     .executeTakeFirstOrThrow();
   return published;
