@@ -43,6 +43,7 @@ const ENGINE = 'services/engine';
 export const GROUPS = [
   pure('background-rules', `${CONTROL_PLANE}/src`, [
     'background/due-loop',
+    'background/missing-commands',
     'background/lease-grace',
     'engine-events/retry-while-unavailable',
     'upload-tickets/stale-uploads',

@@ -223,16 +223,25 @@ describe('commands to plan videos', () => {
   test('that the queue lacks are published again, the oldest first', async () => {
     const [oldest = ''] = await queued([30, 20, 10]);
     const publishing = jest.spyOn(plane.bus, 'publish');
-    jest.spyOn(plane.bus, 'countWaiting').mockResolvedValueOnce(2);
+    // RabbitMQ sometimes counts too few, so one count is not enough.
+    jest.spyOn(plane.bus, 'countWaiting').mockResolvedValueOnce(2).mockResolvedValueOnce(2);
     for (let n = 0; n < 3; n++) await plane.maintain(...STEPS);
     await until(async () => (await waiting()) === 4);
     expect(publishing.mock.calls.map(([message]) => message.data.videoId)).toEqual([oldest]);
   });
 
-  test('that wait in the queue are not published again, however long they wait', async () => {
+  test('that have waited for a day are published again, although the queue seems to have them', async () => {
+    const [oldest = ''] = await queued([1500, 1400]);
+    const publishing = jest.spyOn(plane.bus, 'publish');
+    await plane.maintain(...STEPS);
+    await until(async () => (await waiting()) === 3);
+    expect(publishing.mock.calls.map(([message]) => message.data.videoId)).toEqual([oldest]);
+  });
+
+  test('that wait in the queue are not published again for a day', async () => {
     const times = () =>
       plane.db.selectFrom('tasks').select(['video_id', 'command_due_at', 'command_published_at']).execute();
-    await queued([3000, 2000]);
+    await queued([1300, 1200]);
     const before = await times();
     for (let n = 0; n < 3; n++) await plane.maintain(...STEPS);
     expect(await times()).toEqual(before);

@@ -63,8 +63,8 @@ function running(workspaceId: RawBuilder<string>) {
 }
 
 /**
- * Claims an import before its deadline, or finds the one that this claim has: of the workspaces with the fewest running imports the one that has been due for longest. During the
- * lease grace, an expired claim counts as live: its engine may have been unable to renew it.
+ * Claims an import before its deadline, or finds the one that this claim has. Of the workspaces with the fewest running imports, it is the one
+ * that has been due for longest. During the lease grace, an expired claim counts as live: its engine may have been unable to renew it.
  */
 export async function claimDueImport(
   db: Database,

@@ -118,11 +118,11 @@ function failureOf(error: unknown): Problem {
   if (error instanceof openid.WWWAuthenticateChallengeError) {
     return fail('misconfigured', 'The provider refused the client or the access token.');
   }
-  // An error with another code than these is a failed check, for example of the signature or the nonce.
+  // With these codes the provider is out of order. Another one is a failed check, for example of the signature or the nonce.
   if (
     error instanceof openid.ClientError &&
     error.code !== undefined &&
-    !/TIMEOUT|NOT_CONFORM|NOT_JSON/.test(error.code)
+    !/TIMEOUT|NOT_CONFORM|NOT_JSON|PARSE_ERROR/.test(error.code)
   ) {
     return fail('rejected', 'The response of the provider is not valid.');
   }

@@ -3,6 +3,7 @@ import { queueFor } from '@framelane/contracts/topology';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
 import { COMMAND_LEASE_SECONDS, COMMANDS_IN_QUEUE, type DueWork } from '../background/due-loop.ts';
+import { MissingCommands } from '../background/missing-commands.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
@@ -19,6 +20,9 @@ import {
 /** How long a command can be in transit to an idle engine. If the queue does not have it any more, an older command is lost. */
 const IN_TRANSIT_SECONDS = 30;
 
+/** A command is published again after this time in any case: messages of deleted videos and duplicates can hide that others are lost. */
+const LONGEST_WAIT_SECONDS = 24 * 3600;
+
 /** Commands made due again in one run of `reissueLost`, which keeps its statement far below the time limit. */
 const REISSUE_BATCH = 1000;
 
@@ -32,6 +36,7 @@ export class Commands implements DueWork<DueCommand> {
   readonly #bus: MessageBus;
   readonly #logger: Logger;
   readonly #limits: QueueLimits;
+  readonly #missing = new MissingCommands();
 
   constructor(
     type: CommandType,
@@ -67,11 +72,11 @@ export class Commands implements DueWork<DueCommand> {
    */
   async reissueLost(): Promise<void> {
     const published = await countPublished(this.#db, this.type);
-    if (published === 0) return;
-    const missing = published - (await this.#bus.countWaiting(queueFor(this.type)));
-    if (missing <= 0) return;
-    const limit = Math.min(missing, REISSUE_BATCH);
-    const count = await makeUnclaimedDue(this.#db, this.type, { seconds: IN_TRANSIT_SECONDS, limit });
+    const waiting = published === 0 ? 0 : await this.#bus.countWaiting(queueFor(this.type));
+    const lost = Math.min(this.#missing.count(published, waiting), REISSUE_BATCH);
+    const makeDue = (seconds: number, limit: number) => makeUnclaimedDue(this.#db, this.type, { seconds, limit });
+    const count =
+      (await makeDue(IN_TRANSIT_SECONDS, lost)) + (await makeDue(LONGEST_WAIT_SECONDS, REISSUE_BATCH));
     if (count > 0) this.#logger.warn('commands.reissued', { type: this.type, count });
   }
 
