@@ -74,7 +74,8 @@ export class Commands implements DueWork<DueCommand> {
     const published = await countPublished(this.#db, this.type);
     const waiting = published === 0 ? 0 : await this.#bus.countWaiting(queueFor(this.type));
     const lost = Math.min(this.#missing.count(published, waiting), REISSUE_BATCH);
-    const makeDue = (seconds: number, limit: number) => makeUnclaimedDue(this.#db, this.type, { seconds, limit });
+    const makeDue = (seconds: number, limit: number) =>
+      makeUnclaimedDue(this.#db, this.type, { seconds, limit });
     const count =
       (await makeDue(IN_TRANSIT_SECONDS, lost)) + (await makeDue(LONGEST_WAIT_SECONDS, REISSUE_BATCH));
     if (count > 0) this.#logger.warn('commands.reissued', { type: this.type, count });
