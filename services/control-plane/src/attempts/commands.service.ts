@@ -2,7 +2,7 @@ import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
 import { COMMAND_LEASE_SECONDS, COMMANDS_IN_QUEUE, type DueWork } from '../background/due-loop.ts';
-import { MissingCommands } from '../background/missing-commands.ts';
+import { LONGEST_WAIT_SECONDS, MissingCommands, REISSUE_BATCH } from '../background/missing-commands.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
@@ -17,12 +17,6 @@ import {
 
 /** A command that the queue does not have any more is published again after this time: it is lost, or an engine has dropped it. */
 const LOST_SECONDS = 15 * 60;
-
-/** A command is published again after this time in any case: messages of deleted videos and duplicates can hide that others are lost. */
-const LONGEST_WAIT_SECONDS = 24 * 3600;
-
-/** Commands made due again in one run of `reissueLost`, which keeps its statement far below the time limit. */
-const REISSUE_BATCH = 1000;
 
 /** The outbox of transcode commands: publishes those that are due, and makes lost ones due again (ADR 24). */
 export class TranscodeCommands implements DueWork<DueCommand> {
