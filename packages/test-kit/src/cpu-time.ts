@@ -9,7 +9,7 @@ export async function cpuMilliseconds(work: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** The names of those that take 100 ms of CPU time of this thread or more, each time of three times. */
+/** The names of those that take 100 ms of CPU time of this thread or more, in each of three runs. */
 export async function slowOnes(
   works: Iterable<readonly [name: string, work: () => unknown]>,
 ): Promise<string[]> {

@@ -3,7 +3,7 @@ import { queueFor } from '@framelane/contracts/topology';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
 import { COMMAND_LEASE_SECONDS, COMMANDS_IN_QUEUE, type DueWork } from '../background/due-loop.ts';
-import { MissingCommands } from '../background/missing-commands.ts';
+import { LONGEST_WAIT_SECONDS, MissingCommands, REISSUE_BATCH } from '../background/missing-commands.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
@@ -19,12 +19,6 @@ import {
 
 /** How long a command can be in transit to an idle engine. If the queue does not have it any more, an older command is lost. */
 const IN_TRANSIT_SECONDS = 30;
-
-/** A command is published again after this time in any case: messages of deleted videos and duplicates can hide that others are lost. */
-const LONGEST_WAIT_SECONDS = 24 * 3600;
-
-/** Commands made due again in one run of `reissueLost`, which keeps its statement far below the time limit. */
-const REISSUE_BATCH = 1000;
 
 /** The outbox of the commands of one type: publishes those that are due, and makes lost ones due again (ADR 24). */
 export class Commands implements DueWork<DueCommand> {
