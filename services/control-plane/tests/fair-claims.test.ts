@@ -220,19 +220,22 @@ describe('with many rows that are due at the same time', () => {
   });
 });
 
-test.each(COMMAND_TYPES)('a claim of a command of the type %s reads few of the tasks in progress', async (type) => {
-  await clear();
-  const { insert, claim } = slotsFor(type);
-  await insert(busy, 2000);
-  await sql`update tasks set command_due_at = null, lease_expires_at = 'infinity'`.execute(db);
-  await insert(busy, 1);
-  await sql`analyze tasks`.execute(db);
-  await db.transaction().execute(async (trx) => {
-    const before = await rowsRead(trx, 'tasks');
-    expect(await claim(1, trx)).toHaveLength(1);
-    expect((await rowsRead(trx, 'tasks')) - before).toBeLessThan(50);
-  });
-});
+test.each(COMMAND_TYPES)(
+  'a claim of a command of the type %s reads few of the tasks in progress',
+  async (type) => {
+    await clear();
+    const { insert, claim } = slotsFor(type);
+    await insert(busy, 2000);
+    await sql`update tasks set command_due_at = null, lease_expires_at = 'infinity'`.execute(db);
+    await insert(busy, 1);
+    await sql`analyze tasks`.execute(db);
+    await db.transaction().execute(async (trx) => {
+      const before = await rowsRead(trx, 'tasks');
+      expect(await claim(1, trx)).toHaveLength(1);
+      expect((await rowsRead(trx, 'tasks')) - before).toBeLessThan(50);
+    });
+  },
+);
 
 test('an import waits for a slot also while a transaction has locked its row', async () => {
   await clear();
