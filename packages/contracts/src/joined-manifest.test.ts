@@ -74,14 +74,6 @@ describe('the manifest of a video of pieces', () => {
       segments: rendition.segments.map(({ start, bytes }) => ({ start: start + 0.04, bytes })),
     })),
   });
-  test('takes the segments as they are if the plan does not say where they begin', () => {
-    const { encode, facts } = PLAN;
-    const renditions = [...pieceOf(0, 3).renditions, ...AUDIO.renditions];
-    const manifest = joinManifest({ encode, facts }, [{ ...IMAGES, renditions }]);
-    expect(manifest.renditions.map(({ segments }) => segments.length)).toEqual([3, 3, 4]);
-    expect(manifest.poster).toEqual({ bytes: 7 });
-  });
-
   const whole = (changed: StoredRendition): TaskResult[] => [
     { renditions: [part('360p', 0, 4), part('720p', 0, 2), changed] },
     AUDIO,

@@ -24,7 +24,7 @@ export function joinManifest(
   const zero = video[0]?.segments[0]?.start ?? Number.NaN;
   assertAligned(video);
   const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
-  if (video[0] && segmentStarts) assertPlanned(video[0], { zero, frameRate, segmentStarts });
+  if (video[0]) assertPlanned(video[0], { zero, frameRate, segmentStarts });
   const end = zero + encode.duration;
   const ofVideo = encode.rungs.map(
     ({ name, width, height, frameStep }, at): RenditionManifest => ({

@@ -9,7 +9,7 @@ import {
 } from './renditions.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
-export const PLAN_VERSION = 2;
+export const PLAN_VERSION = 3;
 
 /** Width and height in pixels. */
 const size = z.object({ width: z.int().positive(), height: z.int().positive() });
@@ -121,7 +121,7 @@ const encodePlan = z.object({
   rungs: z.array(rung).readonly(),
   /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
   videoPassthrough: z.boolean(),
-  /** Segments end at the first key frame at or after each multiple of this many seconds. */
+  /** The target duration of segments in seconds (see `segmentDue`). */
   segmentSeconds: z.number().positive(),
   /** Frame rate of the top rendition. */
   frameRate,
@@ -242,6 +242,8 @@ export function taskNumber(position: number): number {
  */
 export const transcodePlanSchema = z.object({
   version: z.literal(PLAN_VERSION),
+  /** The number of plans that this one replaces. The engine replaces a plan without tasks if it cannot make the video as planned. */
+  revision: z.int().nonnegative(),
   encode: encodePlan,
   /**
    * Settings of the engine that made the plan: the x264 preset, and the number of threads of the filters and of each encoder. That number
@@ -251,17 +253,15 @@ export const transcodePlanSchema = z.object({
   /** Whether the I-frames of the lowest rendition are stored. */
   iFrames: z.boolean(),
   facts: videoFacts,
-  /** The first frame of each segment of the video. Frames are counted as in a piece. Absent without tasks: the encoder then chooses them. */
-  segmentStarts: z.array(frameNumber).min(1).readonly().optional(),
+  /** The first frame of each segment of the video. Frames are counted as in a piece. */
+  segmentStarts: z.array(frameNumber).min(1).readonly(),
   /** Empty if the video is short or cannot be cut: then the planning engine makes all outputs. */
   tasks: z.array(taskSchema).readonly(),
 });
 export type TranscodePlan = z.infer<typeof transcodePlanSchema>;
 
 /** The part of the plan that every task needs. */
-export const taskPlanSchema = transcodePlanSchema
-  .omit({ facts: true, tasks: true })
-  .required({ segmentStarts: true });
+export const taskPlanSchema = transcodePlanSchema.omit({ facts: true, tasks: true });
 export type TaskPlan = z.infer<typeof taskPlanSchema>;
 
 /** A stored segment. */

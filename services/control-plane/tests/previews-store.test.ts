@@ -8,9 +8,10 @@ import {
   findOffer,
   findPlan,
   findPreview,
-  findPreviewedAttempt,
+  findPreviewedPlan,
   findTaskProgress,
   storePreview,
+  withdrawPreview,
 } from '../src/playback/previews.store.ts';
 import { insertTasks, storePlan } from '../src/tasks/tasks.store.ts';
 import { insertWorkspace } from './support/database.ts';
@@ -78,9 +79,9 @@ const change = (videoId: string, values: object) =>
 
 test('a preview has the renditions of its own video', async () => {
   expect(await findPreview(db, workspaceId, own)).toEqual({
-    ...{ attempt: OPEN, variants: ['360p'], startedRenditions: { '360p': 'avc1' } },
+    ...{ attempt: OPEN, revision: 0, variants: ['360p'], startedRenditions: { '360p': 'avc1' } },
   });
-  expect(await findPreviewedAttempt(db, workspaceId, own)).toBe(OPEN);
+  expect(await findPreviewedPlan(db, workspaceId, own)).toEqual({ attempt: OPEN, revision: 0 });
 });
 
 test.each<[string, (videoId: string) => Promise<unknown>]>([
@@ -90,7 +91,20 @@ test.each<[string, (videoId: string) => Promise<unknown>]>([
 ])('a video %s has no preview', async (_, makeDifferent) => {
   await makeDifferent(own);
   expect(await findPreview(db, workspaceId, own)).toBeUndefined();
-  expect(await findPreviewedAttempt(db, workspaceId, own)).toBeUndefined();
+  expect(await findPreviewedPlan(db, workspaceId, own)).toBeUndefined();
+});
+
+test('a preview that is withdrawn has ended, and those of other videos have not', async () => {
+  await withdrawPreview(db, own);
+  expect(await findPreview(db, workspaceId, own)).toBeUndefined();
+  expect(await findPreview(db, workspaceId, other)).toBeDefined();
+});
+
+test('a plan that replaces another one has its own number', async () => {
+  const plan = { ...planOf('Own', OPEN), revision: 1 };
+  await storePlan(db, { videoId: own, attempt: OPEN }, { plan, sourceSha256: undefined });
+  expect(await findPreviewedPlan(db, workspaceId, own)).toEqual({ attempt: OPEN, revision: 1 });
+  expect(await findOffer(db, { videoId: own, attempt: OPEN })).toMatchObject({ attempt: OPEN, revision: 1 });
 });
 
 test('a plan is that of the open attempt at the video', async () => {

@@ -18,12 +18,11 @@ test('renditions have the same facts before and after the tasks of the plan, and
   expect(plannedRenditions(plan, { audio: 'mp4a.40.2' }).map(({ name }) => name)).toEqual(['audio']);
 });
 
-test('a plan that does not say where segments begin allows no preview', () => {
+test('a plan is kept without the data that only engines need', () => {
   expect(plannedVideo(plan)).toMatchObject({
     segmentStarts,
     tasks: [{ kind: 'audio' }, { kind: 'images' }, {}, {}, {}],
   });
-  expect(plannedVideo({ ...samplePlan(), segmentStarts: undefined })).toBeUndefined();
 });
 
 test('segments of video are where the plan has them', () => {
@@ -37,12 +36,12 @@ test('segments of video are where the plan has them', () => {
 });
 
 test.each([
-  [36, [6, 6, 6, 6, 6, 6]],
+  [36, [2, 2, 4, 6, 6, 6, 6, 4]],
   // 0.1 s of audio may belong to the segment before.
-  [30.1, [6, 6, 6, 6, expect.closeTo(6.1)]],
-  [30.5, [6, 6, 6, 6, 6, 0.5]],
+  [26.1, [2, 2, 4, 6, 6, expect.closeTo(6.1)]],
+  [26.5, [2, 2, 4, 6, 6, 6, 0.5]],
   [0.1, [0.1]],
-])('audio of %d s has whole segments', (end, durations) => {
+])('audio of %d s has the segments that are due', (end, durations) => {
   const audio = plan.encode.audio.map((rendition) => ({ ...rendition, end }));
   const found = plannedSegments({ ...plan, encode: { ...plan.encode, audio } }, 'audio');
   expect(found?.durations).toEqual(durations);
@@ -58,7 +57,7 @@ test('each segment belongs to one task', () => {
     5,
     undefined,
   ]);
-  expect([taskOf(plan, 'audio', 0), taskOf(plan, 'audio', 5), taskOf(plan, 'audio', 6)]).toEqual([
+  expect([taskOf(plan, 'audio', 0), taskOf(plan, 'audio', 7), taskOf(plan, 'audio', 8)]).toEqual([
     AUDIO,
     AUDIO,
     undefined,

@@ -1,6 +1,8 @@
 import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
+import { segmentDue } from '@framelane/contracts/segment-times';
 import {
   type PieceTask,
+  PLANNING_TASK,
   type StartedRenditions,
   type Task,
   type TranscodePlan,
@@ -26,14 +28,8 @@ const CHANNEL_RATE = 96_000;
 /** An audio segment shorter than this may not exist: audio frames and priming samples move the ends of segments. */
 const SHORTEST_SEGMENT_SECONDS = 0.2;
 
-/** A plan without the data that only engines need, such as the list of key frames. Undefined if it does not say where segments begin. */
-export function plannedVideo({
-  encode,
-  facts,
-  segmentStarts,
-  tasks,
-}: TranscodePlan): PlannedVideo | undefined {
-  if (segmentStarts === undefined) return undefined;
+/** A plan without the data that only engines need, such as the list of key frames. */
+export function plannedVideo({ encode, facts, segmentStarts, tasks }: TranscodePlan): PlannedVideo {
   const planned = tasks.map((task): PlannedTask => {
     if (task.kind !== 'piece') return { kind: task.kind };
     const { kind, frames, firstSegment, segmentStarts } = task;
@@ -92,12 +88,12 @@ function durationsOf({ encode, segmentStarts }: PlannedVideo, name: RenditionNam
   }
   const audio = encode.audio.find((rendition) => rendition.name === name);
   if (audio === undefined) return undefined;
-  const { segmentSeconds } = encode;
-  const count = Math.max(1, Math.ceil((audio.end - SHORTEST_SEGMENT_SECONDS) / segmentSeconds));
-  return between(
-    Array.from({ length: count }, (_, at) => at * segmentSeconds),
-    audio.end,
-  );
+  const starts = [0];
+  for (;;) {
+    const due = segmentDue(starts.length, encode.segmentSeconds);
+    if (due >= audio.end - SHORTEST_SEGMENT_SECONDS) return between(starts, audio.end);
+    starts.push(due);
+  }
 }
 
 function between(starts: readonly number[], end: number): number[] {
@@ -108,6 +104,7 @@ function between(starts: readonly number[], end: number): number[] {
 export function taskOf(video: PlannedVideo, name: RenditionName, sequence: number): number | undefined {
   if (sequence >= (durationsOf(video, name)?.length ?? 0)) return undefined;
   const { encode, tasks } = video;
+  if (tasks.length === 0) return PLANNING_TASK;
   const isCopied = encode.videoPassthrough && name === encode.rungs.at(-1)?.name;
   const found = tasks.findIndex((task) => {
     if (isAudioRendition(name)) return task.kind === 'audio';

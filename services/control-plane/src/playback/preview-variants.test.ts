@@ -122,3 +122,27 @@ describe('a source without video passthrough', () => {
     expect(variantsOf([60, 60], [{ ...DONE, startedRenditions: ENCODED }, DONE])).toEqual(['360p', '720p']);
   });
 });
+
+describe('a video that one engine makes as a whole', () => {
+  const { encode } = planOf([]);
+  const plan = (changes: object = {}) => ({
+    encode: { ...encode, frames: 60 * RATE, ...changes },
+    tasks: [],
+  });
+  const started = { ...ENCODED, audio: 'mp4a.40.2' };
+  const whole = (encoded: number, seconds: number) => [
+    { ...running(encoded, seconds), startedRenditions: started },
+  ];
+
+  test('can be played when its first segments are stored, if the engine keeps ahead of the viewer', () => {
+    expect(previewVariants(plan(), whole(2, 1))).toEqual(['360p', '720p']);
+    expect(previewVariants(plan(), whole(2, 3))).toEqual([]);
+    // What is left takes less time than the video lasts.
+    expect(previewVariants(plan(), whole(30, 40))).toEqual(['360p', '720p']);
+    expect(previewVariants(plan(), [running(2, 1)])).toEqual([]);
+  });
+
+  test('is not copied faster than it is encoded', () => {
+    expect(previewVariants(plan({ videoPassthrough: true }), whole(2, 3))).toEqual([]);
+  });
+});

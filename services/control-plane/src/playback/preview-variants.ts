@@ -19,7 +19,7 @@ const HEADROOM = 1.05;
  * The video renditions that a viewer can play now without overtaking the engines; empty if playback would overtake them in each
  * rendition. Copying the source and encoding audio are many times faster than playback.
  *
- * @param tasks the states of the tasks, in the order of the plan
+ * @param tasks the states of the tasks, in the order of the plan; of one task if the plan has none
  */
 export function previewVariants(
   { encode, tasks: planned }: Pick<PlannedVideo, 'encode' | 'tasks'>,
@@ -27,12 +27,15 @@ export function previewVariants(
 ): VideoRendition[] {
   const started: StartedRenditions = Object.assign({}, ...tasks.map((task) => task.startedRenditions));
   if (encode.audio.some(({ name }) => started[name] === undefined)) return [];
-  const copied = encode.videoPassthrough ? encode.rungs.at(-1)?.name : undefined;
+  const isWhole = planned.length === 0;
+  // The one run of a whole video copies no faster than it encodes.
+  const copied = encode.videoPassthrough && !isWhole ? encode.rungs.at(-1)?.name : undefined;
   const rate = encode.frameRate.numerator / encode.frameRate.denominator;
-  const pieces = planned.flatMap((task, at) =>
-    task.kind === 'piece' ? [{ ...(tasks[at] as TaskProgress), seconds: task.frames / rate }] : [],
-  );
-  const others = tasks.filter((_, at) => planned[at]?.kind !== 'piece');
+  const pieces = tasks.flatMap((progress, at) => {
+    const task = isWhole ? encode : planned[at];
+    return task !== undefined && 'frames' in task ? [{ ...progress, seconds: task.frames / rate }] : [];
+  });
+  const others = isWhole ? [] : tasks.filter((_, at) => planned[at]?.kind !== 'piece');
   // The duration of a task that has not started is unknown, and later pieces wait for it.
   const haveStarted = others.every(({ isDone, runningSeconds }) => isDone || runningSeconds !== null);
   const isAhead = haveStarted && keepsAhead(pieces, others.flatMap(secondsLeft));

@@ -24,9 +24,11 @@ import {
   findOffer,
   findPlan,
   findPreview,
-  findPreviewedAttempt,
+  findPreviewedPlan,
   findTaskProgress,
+  type PlanOfVideo,
   storePreview,
+  withdrawPreview,
 } from './previews.store.ts';
 
 /** How long a request waits for a segment that is planned and not stored. Players wait about as long for a response. */
@@ -54,7 +56,7 @@ type Place = { attempt: number; task: number };
 type Lookup = { attemptHasEnded: boolean; segment?: StoredSegment; error?: unknown };
 
 /**
- * Serves long videos while engines transcode them. The plan lists all segments, so the playlists are complete from the start. A request
+ * Serves videos while engines transcode them. The plan lists all segments, so the playlists are complete from the start. A request
  * for a segment waits until it is stored.
  */
 export class PreviewsService {
@@ -64,7 +66,7 @@ export class PreviewsService {
   readonly #metrics: Metrics;
   readonly #waitMs: number;
   readonly #maxWaits: number;
-  /** By video and attempt. */
+  /** By video, attempt and revision. */
   readonly #plans = new LRUCache<string, PlannedVideo>({ max: MAX_PLANS });
   /** By segment. Requests for one segment share a wait. */
   readonly #waits = new Map<string, Promise<StoredSegment | undefined>>();
@@ -91,7 +93,7 @@ export class PreviewsService {
    */
   async offer(attempt: Attempt): Promise<void> {
     const state = await findOffer(this.#db, attempt);
-    const plan = state && (await this.#plan(attempt));
+    const plan = state && (await this.#plan(attempt.videoId, state));
     if (state === undefined || plan === undefined) return;
     const offered = state.offered ?? [];
     if (offered.length === plan.encode.rungs.length) return;
@@ -106,10 +108,15 @@ export class PreviewsService {
     this.#metrics.previewOffered((Date.now() - state.uploadedAt.getTime()) / 1000);
   }
 
+  /** Ends the preview of a video because another plan replaces that of its attempt. */
+  async withdraw(trx: Database, videoId: string): Promise<void> {
+    await withdrawPreview(trx, videoId);
+  }
+
   /** The renditions that the master playlist of a preview offers; undefined if the video has no preview. */
   async renditions(workspaceId: string, videoId: string): Promise<RenditionFacts[] | undefined> {
     const preview = await findPreview(this.#db, workspaceId, videoId);
-    const plan = preview && (await this.#plan({ videoId, attempt: preview.attempt }));
+    const plan = preview && (await this.#plan(videoId, preview));
     if (preview === undefined || plan === undefined) return undefined;
     return plannedRenditions(plan, preview.startedRenditions).filter(
       ({ name }) => isAudioRendition(name) || (preview.variants as RenditionName[]).includes(name),
@@ -122,8 +129,8 @@ export class PreviewsService {
     videoId: string,
     rendition: RenditionName,
   ): Promise<SegmentDurations | undefined> {
-    const attempt = await findPreviewedAttempt(this.#db, workspaceId, videoId);
-    const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
+    const previewed = await findPreviewedPlan(this.#db, workspaceId, videoId);
+    const plan = previewed && (await this.#plan(videoId, previewed));
     return plan && plannedSegments(plan, rendition);
   }
 
@@ -133,11 +140,11 @@ export class PreviewsService {
    */
   async segment(address: SegmentAddress): Promise<StoredSegment | undefined> {
     const { workspaceId, videoId, rendition, sequence } = address;
-    const attempt = await findPreviewedAttempt(this.#db, workspaceId, videoId);
-    const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
+    const previewed = await findPreviewedPlan(this.#db, workspaceId, videoId);
+    const plan = previewed && (await this.#plan(videoId, previewed));
     const task = plan && taskOf(plan, rendition, sequence);
-    if (attempt === undefined || task === undefined) return undefined;
-    const place = { attempt, task };
+    if (previewed === undefined || task === undefined) return undefined;
+    const place = { attempt: previewed.attempt, task };
     const { attemptHasEnded, segment } = await this.#lookUp(address, place, EARLIER_TRIES);
     if (attemptHasEnded || segment !== undefined) return segment;
 
@@ -184,13 +191,14 @@ export class PreviewsService {
     return { attemptHasEnded: false };
   }
 
-  async #plan(attempt: Attempt): Promise<PlannedVideo | undefined> {
-    const key = `${attempt.videoId}/${attempt.attempt}`;
+  async #plan(videoId: string, { attempt, revision }: PlanOfVideo): Promise<PlannedVideo | undefined> {
+    const key = `${videoId}/${attempt}/${revision}`;
     const known = this.#plans.get(key);
     if (known !== undefined) return known;
-    const plan = await findPlan(this.#db, attempt);
-    const planned = plan && plannedVideo(plan);
-    if (planned !== undefined) this.#plans.set(key, planned);
+    const plan = await findPlan(this.#db, { videoId, attempt });
+    if (plan?.revision !== revision) return undefined;
+    const planned = plannedVideo(plan);
+    this.#plans.set(key, planned);
     return planned;
   }
 }

@@ -1,16 +1,15 @@
 import type { VideoRendition } from '@framelane/contracts/renditions';
-import {
-  PLANNING_TASK,
-  type StartedRenditions,
-  type TranscodePlan,
-} from '@framelane/contracts/transcode-plan';
+import type { StartedRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { secondsSince } from '../db/due-rows.ts';
 import type { TaskProgress } from './preview-variants.ts';
 
+/** A plan of a video: the attempt, and the number of plans of the attempt that it replaces. */
+export type PlanOfVideo = { attempt: number; revision: number };
+
 /** A video that can be played while it is transcoded. */
-export type Preview = { attempt: number; variants: VideoRendition[]; startedRenditions: StartedRenditions };
+export type Preview = PlanOfVideo & { variants: VideoRendition[]; startedRenditions: StartedRenditions };
 
 /** The preview of a video, if it has one. */
 export async function findPreview(
@@ -18,38 +17,46 @@ export async function findPreview(
   workspaceId: string,
   videoId: string,
 ): Promise<Preview | undefined> {
-  const row = await previewedVideos(db)
+  const row = await previewedVideos(db, workspaceId, videoId)
     .select([
-      'videos.attempt',
       'preview_variants as variants',
       sql<StartedRenditions>`(
         select coalesce(jsonb_object_agg(name, codecs), '{}')
-        from tasks, jsonb_each_text(started_renditions) as stored (name, codecs) where video_id = videos.id
+        from tasks, jsonb_each_text(started_renditions) as stored (name, codecs) where tasks.video_id = videos.id
       )`.as('startedRenditions'),
     ])
-    .where('videos.id', '=', videoId)
-    .where('workspace_id', '=', workspaceId)
     .executeTakeFirst();
   return row?.variants ? { ...row, variants: row.variants } : undefined;
 }
 
-/** The open attempt at a video with a preview. */
-export async function findPreviewedAttempt(
+/** The plan of a video with a preview. */
+export async function findPreviewedPlan(
   db: Database,
   workspaceId: string,
   videoId: string,
-): Promise<number | undefined> {
-  const row = await previewedVideos(db)
-    .select('videos.attempt')
-    .where('videos.id', '=', videoId)
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirst();
-  return row?.attempt;
+): Promise<PlanOfVideo | undefined> {
+  return previewedVideos(db, workspaceId, videoId).executeTakeFirst();
 }
 
 /** Deleted videos have no preview, and neither have videos whose attempt has ended. */
-function previewedVideos(db: Database) {
-  return db.selectFrom('videos').where('preview_variants', 'is not', null).where('deleted_at', 'is', null);
+function previewedVideos(db: Database, workspaceId: string, videoId: string) {
+  return openPlans(db)
+    .where('preview_variants', 'is not', null)
+    .where('videos.id', '=', videoId)
+    .where('videos.workspace_id', '=', workspaceId);
+}
+
+/** The plans of the open attempts at videos that are not deleted. */
+function openPlans(db: Database) {
+  return db
+    .selectFrom('videos')
+    .innerJoin('attempts', (join) =>
+      join.onRef('attempts.video_id', '=', 'videos.id').onRef('attempts.number', '=', 'videos.attempt'),
+    )
+    .where('outcome', 'is', null)
+    .where('plan', 'is not', null)
+    .where('deleted_at', 'is', null)
+    .select(['attempts.number as attempt', sql<number>`(plan -> 'revision')::int`.as('revision')]);
 }
 
 /** The plan of an open attempt; undefined if the attempt has ended. */
@@ -82,22 +89,32 @@ export async function findLatestTry(
   return row?.tries;
 }
 
-/** The renditions of a preview that are offered so far; undefined if the attempt has ended. */
+/** The renditions of a preview that are offered so far; undefined if the attempt has ended or has no plan. */
 export async function findOffer(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
-): Promise<{ title: string; offered: VideoRendition[] | null; uploadedAt: Date | null } | undefined> {
-  return db
-    .selectFrom('videos')
+): Promise<
+  (PlanOfVideo & { title: string; offered: VideoRendition[] | null; uploadedAt: Date | null }) | undefined
+> {
+  return openPlans(db)
     .select(['title', 'preview_variants as offered', 'uploaded_at as uploadedAt'])
-    .where('id', '=', videoId)
-    .where('attempt', '=', attempt)
+    .where('videos.id', '=', videoId)
+    .where('videos.attempt', '=', attempt)
     .where('status', '=', 'processing')
-    .where('deleted_at', 'is', null)
     .executeTakeFirst();
 }
 
-/** The states of the tasks of the plan of an open attempt, in its order. */
+/** Ends the preview of a video. */
+export async function withdrawPreview(trx: Database, videoId: string): Promise<void> {
+  await trx
+    .updateTable('videos')
+    .set({ preview_variants: null, updated_at: sql`now()` })
+    .where('id', '=', videoId)
+    .where('preview_variants', 'is not', null)
+    .execute();
+}
+
+/** The states of the tasks of an open attempt, in the order of its plan. A plan without tasks has one task for everything. */
 export async function findTaskProgress(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
@@ -114,7 +131,7 @@ export async function findTaskProgress(
     ])
     .where('video_id', '=', videoId)
     .where('attempt', '=', attempt)
-    .where('number', '>', PLANNING_TASK)
+    .where('kind', '<>', 'plan')
     .orderBy('number')
     .execute();
 }

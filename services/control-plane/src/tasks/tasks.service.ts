@@ -143,6 +143,7 @@ export class TasksService {
       if (plan.tasks.length === 0) {
         const { leaseSeconds } = this.#settings;
         await makeWhole(trx, taskTry, { frames: plan.encode.frames, leaseSeconds });
+        if (plan.revision > 0) await this.#previews.withdraw(trx, videoId);
       } else {
         await endPlanning(trx, taskTry);
         await insertTasks(trx, taskTry, plan);

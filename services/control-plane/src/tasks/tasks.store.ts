@@ -87,7 +87,10 @@ export async function hasTasks(db: Database, taskTry: TaskTry): Promise<boolean>
   return row !== undefined;
 }
 
-/** Lets the planning task go on as the task that makes all outputs, and renews its lease. */
+/**
+ * Lets the planning task go on, from the beginning, as the task that makes all outputs, and renews its lease. The time for the plan does
+ * not count for its speed.
+ */
 export async function makeWhole(
   trx: Database,
   taskTry: TaskTry,
@@ -97,6 +100,9 @@ export async function makeWhole(
     kind: 'whole',
     frames,
     reported: true,
+    progress: 0,
+    started_renditions: sql<StartedRenditions>`'{}'::jsonb`,
+    started_at: sql<Date>`now()`,
     lease_expires_at: inSeconds(leaseSeconds),
   } as const;
   await currentTry(trx.updateTable('tasks').set(values), taskTry).execute();

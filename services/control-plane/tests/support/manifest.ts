@@ -71,7 +71,7 @@ export function sampleManifest(): Manifest {
 
 /** A plan without tasks of a video whose result is this manifest. */
 export function planOf({ source, duration, inputIssues, renditions, captions }: Manifest): TranscodePlan {
-  const { segmentStarts: _, ...plan } = samplePlan();
+  const plan = samplePlan();
   const video = renditions.filter(({ name }) => !isAudioRendition(name));
   const audio = renditions.filter(({ name }) => isAudioRendition(name));
   return {
@@ -98,8 +98,18 @@ export function planOf({ source, duration, inputIssues, renditions, captions }: 
       })),
       captions,
     },
+    segmentStarts: startsOf(video[0]?.segments ?? [], plan.encode.sourceRate),
     tasks: [],
   };
+}
+
+function startsOf(segments: RenditionManifest['segments'], rate: number): number[] {
+  let start = 0;
+  return segments.map(({ duration }) => {
+    const frame = Math.round(start * rate);
+    start += duration;
+    return frame;
+  });
 }
 
 /** The result of the run that makes all outputs of a video with this manifest. */

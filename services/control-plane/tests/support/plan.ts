@@ -22,6 +22,7 @@ export function samplePlan(): TranscodePlan {
   const size = { width: 640, height: 360 };
   return {
     version: PLAN_VERSION,
+    revision: 0,
     encode: {
       videoIndex: 0,
       lead: 0,

@@ -1,10 +1,12 @@
+import type { RenditionName } from '@framelane/contracts/renditions';
+import { FIRST_SEGMENT_SECONDS } from '@framelane/contracts/segment-times';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
 import { DECODE_OPTIONS } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
-import { encoderOptions } from './encoder-options.ts';
+import { audioOptions, videoOptions, videoPassthroughOptions } from './encoder-options.ts';
 import { filterGraphs, IMAGES } from './filter-graph.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
@@ -29,12 +31,6 @@ const MAX_DECODER_PIXELS = MAX_THREADS * 3840 * 2160;
  */
 const PERMANENT_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
 
-/**
- * Maximum size of the encoded frames of one rendition that wait for the first frame of late audio: 14 minutes at 5 Mb/s. ffmpeg's
- * default is 50 MB.
- */
-const LATE_AUDIO_QUEUE_BYTES = 512 * 1024 ** 2;
-
 export type ArgumentSettings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 
 /**
@@ -48,10 +44,7 @@ export function ffmpegArguments(plan: EncodePlan, settings: ArgumentSettings): F
     input: SOURCE_INPUT,
     // ffmpeg reports the progress of the first output.
     outputs: [
-      {
-        options: streamOptions(plan, filterGraphs(plan), { ...settings, threads }),
-        path: `${OUTPUT_FOLDER}/%v.m3u8`,
-      },
+      ...renditionOutputs(plan, filterGraphs(plan), { ...settings, threads }),
       ...IMAGES.map((name) => ({ options: imageOptions(name), path: `${OUTPUT_FOLDER}/${name}.jpg` })),
     ],
   };
@@ -79,27 +72,47 @@ function decoderThreads({ coded }: EncodePlan, threads: number): number {
   return Math.max(1, Math.min(threads, Math.floor(MAX_DECODER_PIXELS / (coded.width * coded.height))));
 }
 
-export function streamOptions(
+/**
+ * An output for each rendition: the encoded video from the lowest up, the video passthrough, and the audio. One HLS output for all
+ * would cut short segments at the beginning of one rendition only, and would hold back video until the first frame of late audio.
+ */
+export function renditionOutputs(
   plan: EncodePlan,
   graphs: readonly string[],
   settings: ArgumentSettings,
-): string[] {
-  return [
+): FfmpegCommandLine['outputs'] {
+  const streams: { name: RenditionName; options: readonly string[] }[] = [
+    ...encodedRungs(plan).map((rung) => ({
+      name: rung.name,
+      options: ['-map', `[${rung.name}]`, ...videoOptions(rung, plan, settings)],
+    })),
+    ...(plan.videoPassthrough ? plan.rungs.slice(-1) : []).map(({ name }) => ({
+      name,
+      options: ['-map', `0:${plan.videoIndex}`, ...videoPassthroughOptions(plan)],
+    })),
+    ...plan.audio.map((audio) => ({
+      name: audio.name,
+      options: [
+        ...['-map', 'passthroughFrames' in audio.method ? `0:${audio.index}` : `[${audio.name}]`],
+        ...audioOptions(audio),
+      ],
+    })),
+  ];
+  const ofGraphs = [
     ...['-filter_complex_threads', String(settings.threads)],
     ...graphs.flatMap((graph) => ['-filter_complex', graph]),
-    ...encodedRungs(plan).flatMap(({ name }) => ['-map', `[${name}]`]),
-    ...(plan.videoPassthrough ? ['-map', `0:${plan.videoIndex}`] : []),
-    ...plan.audio.flatMap(({ name, index, method }) => [
-      ...['-map', 'passthroughFrames' in method ? `0:${index}` : `[${name}]`],
-    ]),
-    ...['-sn', '-dn', ...WITHOUT_METADATA],
-    ...encoderOptions(plan, settings),
-    ...['-t', String(settings.limits.maxDurationSeconds)],
-    ...(plan.audio.some(({ late }) => late)
-      ? ['-muxing_queue_data_threshold', String(LATE_AUDIO_QUEUE_BYTES)]
-      : []),
-    ...hlsOptions(plan),
   ];
+  const limit = ['-t', String(settings.limits.maxDurationSeconds)];
+  return streams.map(({ name, options }, at) => ({
+    options: [
+      ...(at === 0 ? ofGraphs : []),
+      ...options,
+      ...WITHOUT_METADATA,
+      ...limit,
+      ...hlsOptions(name, plan.segmentSeconds),
+    ],
+    path: `${OUTPUT_FOLDER}/${name}.m3u8`,
+  }));
 }
 
 /**
@@ -114,19 +127,15 @@ export function imageOptions(name: string): string[] {
 }
 
 /**
- * A segment gets its final name when it is complete. The engine does not use the playlists. `-fs` has no effect on HLS
- * (measured). The number of frames, the bit rate limits and the checks of each segment bound the size of the output.
+ * Cuts segments when they are due (see `segmentDue`): the muxer applies `-hls_init_time` to the first two with a list of one segment. A
+ * segment gets its final name when it is complete. The engine does not use the playlists. `-fs` has no effect on HLS (measured). The number
+ * of frames, the bit rate limits and the checks of each segment bound the size of the output.
  */
-function hlsOptions(plan: EncodePlan): string[] {
-  const streams = [
-    ...plan.rungs.map(({ name }, at) => `v:${at},agroup:audio,name:${name}`),
-    ...plan.audio.map(({ name }, at) => `a:${at},agroup:audio,name:${name}`),
-  ];
+function hlsOptions(name: RenditionName, segmentSeconds: number): string[] {
   return [
     ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
-    ...['-f', 'hls', '-hls_time', String(plan.segmentSeconds), '-hls_list_size', '0'],
-    ...['-hls_playlist_type', 'vod', '-hls_flags', 'temp_file'],
-    ...['-var_stream_map', streams.join(' ')],
-    ...['-hls_segment_filename', `${OUTPUT_FOLDER}/%v-%d.ts`],
+    ...['-f', 'hls', '-hls_init_time', String(FIRST_SEGMENT_SECONDS), '-hls_list_size', '1'],
+    ...['-hls_time', String(segmentSeconds), '-hls_flags', 'temp_file'],
+    ...['-hls_segment_filename', `${OUTPUT_FOLDER}/${name}-%d.ts`],
   ];
 }

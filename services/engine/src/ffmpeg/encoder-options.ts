@@ -1,6 +1,5 @@
 import type { VideoRendition } from '@framelane/contracts/renditions';
 import type { AudioPlan, EncodePlan, PieceTask, Rung } from '@framelane/contracts/transcode-plan';
-import { encodedRungs } from '../plan/encode-plan.ts';
 import { h264Level } from '../plan/h264-level.ts';
 import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';
 import { BUFFER_SECONDS } from '../plan/passthrough.ts';
@@ -32,19 +31,12 @@ const SMALL_VIDEO_OPTIONS = 'b-adapt=2';
 /** How a run encodes video: the x264 preset and its number of threads. */
 type EncoderSettings = { preset: string; threads: number };
 
-/** Encoder options of all renditions: the encoded video from the lowest up, the video passthrough, and the audio. */
-export function encoderOptions(plan: EncodePlan, settings: EncoderSettings): string[] {
-  const encoded = encodedRungs(plan);
-  return [
-    ...encoded.flatMap((rung, at) =>
-      x264Options(rung, at, { plan, settings, keyFrames: keyFrameRule(rung, plan) }),
-    ),
-    ...(plan.videoPassthrough ? videoPassthroughOptions(encoded.length, plan) : []),
-    ...plan.audio.flatMap((audio, at) => audioOptions(audio, plan.audio.length === 1 ? 'a' : `a:${at}`)),
-  ];
+/** Encoder options of a video rendition of the whole video. */
+export function videoOptions(rung: Rung, plan: EncodePlan, settings: EncoderSettings): string[] {
+  return x264Options(rung, { plan, settings, keyFrames: keyFrameRule(rung, plan) });
 }
 
-/** Encoder options of one rendition of a piece. Each rendition has its own output. */
+/** Encoder options of a video rendition of a piece. */
 export function pieceEncoderOptions(
   rung: Rung,
   { plan, piece, settings }: { plan: EncodePlan; piece: PieceTask; settings: EncoderSettings },
@@ -54,15 +46,12 @@ export function pieceEncoderOptions(
   // the nearest frame.
   const microseconds = (frame: number) => Math.floor((1_000_000 * frame * denominator) / numerator);
   const keyFrames = piece.keyFrames.map((frame) => (microseconds(frame) / 1_000_000).toFixed(6)).join(',');
-  return x264Options(rung, 0, { plan, settings, keyFrames });
+  return x264Options(rung, { plan, settings, keyFrames });
 }
 
-/**
- * Options of video output `at`. They give all renditions their key frames, and so their segment boundaries, at the same times.
- */
+/** They give all renditions their key frames, and so their segment boundaries, at the same times. */
 function x264Options(
   rung: Rung,
-  at: number,
   options: { plan: EncodePlan; settings: EncoderSettings; keyFrames: string },
 ): string[] {
   const { plan, settings, keyFrames } = options;
@@ -95,7 +84,7 @@ function x264Options(
     ['-flags', '+cgop'],
     ['-threads', String(threads)],
   ];
-  return values.flatMap(([option, value]) => [`${option}:v:${at}`, value]);
+  return values.flatMap(([option, value]) => [`${option}:v`, value]);
 }
 
 function smallRenditionOptions(preset: string, { rungs }: EncodePlan): string | undefined {
@@ -134,7 +123,7 @@ const COLOUR_CODES: Readonly<Record<string, number>> = {
  * players do not need it. Writes the tags of the encoded renditions into every sequence parameter set: the source may have them in its
  * container only, have others there, or have none. A transport stream has no other place for them.
  */
-function videoPassthroughOptions(at: number, { colour }: EncodePlan): string[] {
+export function videoPassthroughOptions({ colour }: Pick<EncodePlan, 'colour'>): string[] {
   const tags = [
     `colour_primaries=${COLOUR_CODES[colour.primaries]}`,
     `transfer_characteristics=${COLOUR_CODES[colour.transfer]}`,
@@ -142,15 +131,12 @@ function videoPassthroughOptions(at: number, { colour }: EncodePlan): string[] {
     ...['video_full_range_flag=0', 'sample_aspect_ratio=1/1'],
   ];
   const filters = ['filter_units=remove_types=6', `h264_metadata=${tags.join(':')}`];
-  return [`-c:v:${at}`, 'copy', `-bsf:v:${at}`, filters.join(',')];
+  return ['-c:v', 'copy', '-bsf:v', filters.join(',')];
 }
 
-/** @param stream specifies the output stream */
-function audioOptions({ method, channels }: AudioPlan, stream: string): string[] {
-  if (!('passthroughFrames' in method)) {
-    return [`-c:${stream}`, 'aac', `-b:${stream}`, AUDIO_BIT_RATES[channels]];
-  }
+/** Options of an audio rendition: of its encoder, or of a stream copy. */
+export function audioOptions({ method, channels }: Pick<AudioPlan, 'method' | 'channels'>): string[] {
+  if (!('passthroughFrames' in method)) return ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATES[channels]];
   // The `noise` bitstream filter can drop packets: here those after the end of the video.
-  const drop = String.raw`noise=drop=gte(n\,${method.passthroughFrames})`;
-  return [`-c:${stream}`, 'copy', `-bsf:${stream}`, drop];
+  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${method.passthroughFrames})`];
 }

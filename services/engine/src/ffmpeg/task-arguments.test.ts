@@ -45,9 +45,9 @@ describe('the arguments of a piece', () => {
     expect(optionValue(first ?? [], '-filter_complex_threads')).toBe('3');
     expect(second).not.toContain('-filter_complex');
     for (const options of [first ?? [], second ?? []]) {
-      expect(optionValue(options, '-preset:v:0')).toBe('faster');
-      expect(optionValue(options, '-threads:v:0')).toBe('3');
-      expect(optionValue(options, '-force_key_frames:v:0')).toBe(
+      expect(optionValue(options, '-preset:v')).toBe('faster');
+      expect(optionValue(options, '-threads:v')).toBe('3');
+      expect(optionValue(options, '-force_key_frames:v')).toBe(
         '60.000000,62.000000,64.000000,66.000000,68.000000,70.000000',
       );
     }
@@ -59,7 +59,7 @@ describe('the arguments of a piece', () => {
     [{ numerator: 25, denominator: 1 }, 1501, '60.040000'],
   ])('force key frames at times that are not after the frames: %j, frame %d', (frameRate, frame, time) => {
     const { outputs } = pieceLine({ frameRate }, { keyFrames: [frame] });
-    expect(optionValue(outputs[0]?.options ?? [], '-force_key_frames:v:0')).toBe(time);
+    expect(optionValue(outputs[0]?.options ?? [], '-force_key_frames:v')).toBe(time);
     const { numerator, denominator } = frameRate;
     expect(Number(time) * numerator).toBeLessThanOrEqual(frame * denominator);
   });
@@ -82,7 +82,7 @@ describe('the arguments of a piece', () => {
   test('write transport stream segments without metadata', () => {
     const [, second] = pieceLine().outputs;
     const options = second?.options.join(' ');
-    expect(options).toMatch(/^-map \[480p\] -map_metadata -1 -map_chapters -1 -c:v:0 libx264 /);
+    expect(options).toMatch(/^-map \[480p\] -map_metadata -1 -map_chapters -1 -c:v libx264 /);
     expect(options).toContain(
       ' -f segment -segment_format mpegts -segment_format_options pat_period=1000000:sdt_period=1000000 ',
     );
@@ -107,20 +107,20 @@ test('the passthrough and the audio are runs of their own', () => {
   const plan = encodePlan({ rungs, videoPassthrough: true, audio: [audioPlan()] });
   const [video] = passthroughArguments(plan, SETTINGS).outputs;
   expect(video?.options.join(' ')).toMatch(
-    / -map 0:1 .*-c:v:0 copy .*-var_stream_map v:0,agroup:audio,name:720p /,
+    / -map 0:1 .*-c:v copy .*-hls_segment_filename output\/720p-%d\.ts$/,
   );
   expect(video?.options).not.toContain('-filter_complex');
   const [audio] = audioArguments(plan, SETTINGS).outputs;
   expect(audio?.options.join(' ')).toMatch(
-    / -map \[audio\] .*-c:a aac .*-var_stream_map a:0,agroup:audio,name:audio /,
+    / -map \[audio\] .*-c:a aac .*-hls_segment_filename output\/audio-%d\.ts$/,
   );
   expect(audio?.options).not.toContain('0:1');
   expect(optionValue(audio?.options ?? [], '-filter_complex')).toMatch(/^\[0:\d\].*\[audio\]$/);
-  for (const { inputOptions, outputs } of [
-    passthroughArguments(plan, { ...SETTINGS, threads: 64 }),
-    audioArguments(plan, { ...SETTINGS, threads: 64 }),
+  for (const { name, inputOptions, outputs } of [
+    { name: '720p', ...passthroughArguments(plan, { ...SETTINGS, threads: 64 }) },
+    { name: 'audio', ...audioArguments(plan, { ...SETTINGS, threads: 64 }) },
   ]) {
-    expect(outputs.map(({ path }) => path)).toEqual(['output/%v.m3u8']);
+    expect(outputs.map(({ path }) => path)).toEqual([`output/${name}.m3u8`]);
     expect(optionValue(inputOptions, '-threads')).toBe('16');
     expect(optionValue(outputs[0]?.options ?? [], '-filter_complex_threads')).toBe('16');
   }

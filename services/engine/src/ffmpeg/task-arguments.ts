@@ -7,7 +7,7 @@ import {
   imageOptions,
   inputOptions,
   MAX_THREADS,
-  streamOptions,
+  renditionOutputs,
   TIMESTAMP_OFFSET_SECONDS,
   WITHOUT_METADATA,
 } from './arguments.ts';
@@ -32,11 +32,10 @@ function partArguments(
   settings: ArgumentSettings,
 ): FfmpegCommandLine {
   const threads = Math.min(settings.threads, MAX_THREADS);
-  const options = streamOptions(part, graphs, { ...settings, threads });
   return {
     inputOptions: [...inputOptions(part, threads), ...timeOptions(part)],
     input: SOURCE_INPUT,
-    outputs: [{ options, path: `${OUTPUT_FOLDER}/%v.m3u8` }],
+    outputs: renditionOutputs(part, graphs, { ...settings, threads }),
   };
 }
 

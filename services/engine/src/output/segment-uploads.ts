@@ -159,13 +159,13 @@ export class SegmentUploads {
       if (!isAudioRendition(file.rendition)) this.#assertAligned(file.sequence, info.start);
       if (configuration !== null) this.#assertUnchanged(file, configuration);
       const bytes = await this.#upload(segment, file);
-      if (file.rendition === this.#options.iFramesOf) {
-        await this.#iFrames.add(file.sequence, await readIFrames(segment));
-      }
       const segments = this.#stored.get(file.rendition) ?? [];
       segments[file.sequence] = { ...info, bytes };
       this.#stored.set(file.rendition, segments);
       if (file.sequence === 0) this.#options.onRenditionStarted?.(file.rendition, info.codecs);
+      if (file.rendition === this.#options.iFramesOf) {
+        await this.#iFrames.add(file.sequence, await readIFrames(segment));
+      }
     } finally {
       await segment.handle.close();
     }

@@ -134,7 +134,7 @@ describe('an encode plan', () => {
   });
 
   test('cuts segments where the passthrough video allows it', () => {
-    const durations = [1.5, 1.5, 2.5, 2, 1, 2, 1.5, 2.5, 2, 2, 1.5];
+    const durations = [3, 2.5, 3, 4.5, 2.5, 2, 2.5];
     const gops = durations.map((duration, at) => ({
       ...{ start: durations.slice(0, at).reduce((sum, seconds) => sum + seconds, 0), duration, bytes: 1000 },
     }));

@@ -1,6 +1,6 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { toNumber } from '../source/frame-rate.ts';
-import type { Gop } from '../source/gop-scan.ts';
+import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import { segmentStarts } from './passthrough.ts';
 
 /** Seconds between key frames, unless the source sets them (HLS authoring specification 1.10). */
@@ -15,27 +15,29 @@ export type KeyFrames = {
 };
 
 /** The key frames of a video: those of the source with passthrough, else one every two seconds. */
-export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[]): KeyFrames {
-  if (!plan.videoPassthrough) return regularKeyFrames(plan);
+export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): KeyFrames {
   const rate = toNumber(plan.frameRate);
   const toFrame = (seconds: number) => Math.round(seconds * rate);
-  return {
-    all: gops.map(({ start }) => toFrame(start)),
-    segmentStarts: segmentStarts(gops, plan.segmentSeconds).map(toFrame),
-  };
+  const all =
+    plan.videoPassthrough && typeof gops !== 'string'
+      ? gops.map(({ start }) => toFrame(start))
+      : regularKeyFrames(plan);
+  const starts = segmentStarts(
+    all.map((frame) => frame / rate),
+    plan.segmentSeconds,
+  );
+  return { all, segmentStarts: starts.map(toFrame) };
 }
 
 /** For each multiple of two seconds, the first frame at or after it that all renditions have. Integers avoid rounding errors. */
-function regularKeyFrames({ frameRate, frames, rungs, segmentSeconds }: EncodePlan): KeyFrames {
+function regularKeyFrames({ frameRate, frames, rungs }: EncodePlan): number[] {
   const step = Math.max(...rungs.map((rung) => rung.frameStep));
   const { numerator, denominator } = frameRate;
   const all: number[] = [];
   for (;;) {
     const due = Math.ceil((all.length * KEY_FRAME_SECONDS * numerator) / denominator);
     const next = step * Math.ceil(due / step);
-    if (next >= frames) break;
+    if (next >= frames) return all;
     all.push(next);
   }
-  const perSegment = segmentSeconds / KEY_FRAME_SECONDS;
-  return { all, segmentStarts: all.filter((_, at) => at % perSegment === 0) };
 }

@@ -1,3 +1,4 @@
+import { segmentDue } from '@framelane/contracts/segment-times';
 import type { Rung } from '@framelane/contracts/transcode-plan';
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
 import { containerTraits } from '../source/containers.ts';
@@ -95,8 +96,9 @@ export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSecon
   if ((facts.video.declaredDuration ?? 0) > end + frameSeconds) return refused('truncated');
   if (Math.abs(end - duration) > frameSeconds / 2) return refused('length');
   if (!staysUnder(top.maxRate, gops)) return refused('bit_rate');
+  const keyFrames = gops.map(({ start }) => start);
   const segmentSeconds = SEGMENT_SECONDS.find((seconds) => {
-    const starts = segmentStarts(gops, seconds);
+    const starts = segmentStarts(keyFrames, seconds);
     return longestSegment(starts, end) < MAX_GOP_SECONDS && isShared(starts, frameSeconds, frameStep);
   });
   return segmentSeconds === undefined
@@ -178,11 +180,14 @@ function staysUnder(bitsPerSecond: number, gops: readonly Gop[]): boolean {
   return true;
 }
 
-/** The start times of segments, each of which ends at the first key frame at or after the next multiple of `seconds`. */
-export function segmentStarts(gops: readonly Gop[], seconds: number): number[] {
+/** Times are computed from frame numbers. */
+const ROUNDING_SECONDS = 1e-6;
+
+/** The start times of segments: each begins at the first key frame at or after the time at which it is due. */
+export function segmentStarts(keyFrames: readonly number[], seconds: number): number[] {
   const starts = [0];
-  for (const { start } of gops) {
-    if (start >= starts.length * seconds) starts.push(start);
+  for (const time of keyFrames) {
+    if (time >= segmentDue(starts.length, seconds) - ROUNDING_SECONDS) starts.push(time);
   }
   return starts;
 }

@@ -1,9 +1,9 @@
-import type { EncodePlan, PieceTask, Task, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan, PieceTask, Task } from '@framelane/contracts/transcode-plan';
 import { containerTraits } from '../source/containers.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { encodedRungs } from './encode-plan.ts';
-import { type KeyFrames, keyFramesOf } from './key-frames.ts';
+import type { KeyFrames } from './key-frames.ts';
 import { LastIndex } from './last-index.ts';
 import { PieceBytes } from './piece-bytes.ts';
 
@@ -22,22 +22,21 @@ const SEEK_MARGINS = { index: 0.0001, search: 1 };
  * @param pieceSeconds the duration of a piece. A video is long if it lasts more than two pieces
  */
 export function planTasks(
-  source: Pick<ProbedSource, 'container' | 'gops' | 'entryPoints' | 'layout' | 'timeline' | 'video'>,
+  source: Pick<ProbedSource, 'container' | 'entryPoints' | 'layout' | 'timeline' | 'video'>,
   plan: EncodePlan,
+  keyFrames: KeyFrames,
   pieceSeconds: number,
-): Pick<TranscodePlan, 'segmentStarts' | 'tasks'> | null {
+): readonly Task[] | null {
   if (plan.duration <= 2 * pieceSeconds) return null;
-  const keyFrames = keyFramesOf(plan, typeof source.gops === 'string' ? [] : source.gops);
   const pieces = encodedRungs(plan).length === 0 ? [] : planPieces(source, plan, { keyFrames, pieceSeconds });
   if (pieces === null) return null;
-  const tasks: Task[] = [
+  return [
     ...(plan.videoPassthrough ? [{ kind: 'passthrough' } as const] : []),
     ...(plan.audio.length > 0 ? [{ kind: 'audio' } as const] : []),
     ...pieces.slice(0, PIECES_BEFORE_IMAGES),
     { kind: 'images', keyFramesOnly: haveCloseKeyFrames(source) },
     ...pieces.slice(PIECES_BEFORE_IMAGES),
   ];
-  return { segmentStarts: keyFrames.segmentStarts, tasks };
 }
 
 /** Viewers wait for the first pieces, so the images follow those. At the end, images of a very long video could finish last. */
@@ -62,7 +61,13 @@ function haveCloseKeyFrames({
 /** Segments in each of the first pieces: few at first, so that playback can soon begin while the rest is transcoded. */
 const FIRST_PIECES = [1, 1, 2, 2, 4, 4];
 
-/** The first segment of each piece, except the first piece. After the first pieces, all have about the same number of segments. */
+/**
+ * The first three segments last about as long as a later one, and count as one here. They are stored while the first piece is
+ * encoded.
+ */
+const SHORT_SEGMENTS = 2;
+
+/** The first segment of each piece, without the short segments, except the first piece. After the first pieces, all have about the same number of segments. */
 function cutsOf(segments: number, perPiece: number): number[] {
   const cuts: number[] = [];
   let begin = 0;
@@ -91,7 +96,8 @@ function planPieces(
   const secondOf = (segment: number) => (segmentStarts[segment] ?? 0) / rate + plan.lead;
   const entryBefore = entryPointsBefore(entryPoints);
   const firsts: { segment: number; seek: number | null }[] = [{ segment: 0, seek: null }];
-  for (const segment of cutsOf(segmentStarts.length, perPiece)) {
+  for (const cut of cutsOf(segmentStarts.length - SHORT_SEGMENTS, perPiece)) {
+    const segment = cut + SHORT_SEGMENTS;
     const entry = entryBefore(secondOf(segment)) - SEEK_MARGINS[seek];
     // Where key frames are far apart, each cut would decode the same frames again.
     if (entry > secondOf(firsts.at(-1)?.segment ?? 0)) firsts.push({ segment, seek: entry });

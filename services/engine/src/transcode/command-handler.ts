@@ -75,7 +75,7 @@ async function runTry(
   const taskTry = { videoId: command.videoId, attempt, task, try: tryNumber };
   const facts = { ...taskTry, kind: work.kind };
   const startedAt = Date.now();
-  const startedRenditions: StartedRenditions = {};
+  let startedRenditions: StartedRenditions = {};
   const report = (fraction: number) =>
     bus.publish(createMessage('task.progress', { ...taskTry, fraction, startedRenditions }));
   const isCurrent = () => controlPlane.isTaskCurrent(taskTry);
@@ -86,6 +86,9 @@ async function runTry(
     facts: taskTry,
     contentKey: Buffer.from(claim.contentKey, 'base64'),
     prefix: outputPrefix({ ...command, attempt, folder: taskFolder(task, tryNumber) }),
+    onStartOver: () => {
+      startedRenditions = {};
+    },
     onRenditionStarted: (rendition: RenditionName, codecs: string) => {
       startedRenditions[rendition] = codecs;
       lease.reportSoon();

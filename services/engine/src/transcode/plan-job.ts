@@ -1,5 +1,6 @@
 import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { videoFacts } from '../output/manifest.ts';
+import { keyFramesOf } from '../plan/key-frames.ts';
 import { planTasks } from '../plan/tasks.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { PlannedSource } from './next-plan.ts';
@@ -15,22 +16,26 @@ const THREADS_OF_PIECE = 1;
  * The plan of a video. It has no tasks if the video is short or cannot be cut: then one run makes everything.
  *
  * @param pieceSeconds the duration of a piece; null if the video must not be cut
+ * @param revision the number of plans that this one replaces
  */
 export async function planVideo(
   { source, plan }: PlannedSource,
   texts: readonly TextTrack[],
   { preset, threads, iFrames }: Pick<TranscodeSettings, 'preset' | 'threads' | 'iFrames'>,
-  pieceSeconds: number | null,
+  { pieceSeconds, revision }: { pieceSeconds: number | null; revision: number },
   context: CaptionsContext,
 ): Promise<TranscodePlan> {
-  const cut = pieceSeconds === null ? null : planTasks(source, plan, pieceSeconds);
+  const keyFrames = keyFramesOf(plan, source.gops);
+  const tasks = pieceSeconds === null ? null : planTasks(source, plan, keyFrames, pieceSeconds);
   const { obstacles: _, ...encode } = plan;
   return {
     version: PLAN_VERSION,
+    revision,
     encode,
-    encoder: { preset, threads: cut === null ? threads : THREADS_OF_PIECE },
+    encoder: { preset, threads: tasks === null ? threads : THREADS_OF_PIECE },
     iFrames,
     facts: videoFacts(source, plan, await toCaptions(texts, plan, context)),
-    ...(cut ?? { tasks: [] }),
+    segmentStarts: keyFrames.segmentStarts,
+    tasks: tasks ?? [],
   };
 }

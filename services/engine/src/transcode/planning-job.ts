@@ -42,17 +42,18 @@ export async function runPlanning(
       );
       return { planned: await planSource(source, settings, directory, context), texts };
     });
-    const store = async (next: PlannedSource, pieceSeconds: number | null) => {
+    const store = async (next: PlannedSource, changes: { pieceSeconds: number | null; revision: number }) => {
       const captions = { directory, logger: context.logger };
-      const plan = await planVideo(next, texts, settings, pieceSeconds, captions);
+      const plan = await planVideo(next, texts, settings, changes, captions);
       if (plan.tasks.length > 0) await context.sources.keep(job.source, join(directory, SOURCE_PATH));
       await job.storePlan(plan, sourceSha256);
       return plan;
     };
-    const plan = await store(planned, job.pieceSeconds);
+    const plan = await store(planned, { pieceSeconds: job.pieceSeconds, revision: 0 });
     if (plan.tasks.length > 0) return { plan, result: undefined };
     // Later plans are not cut, either: this try has begun to make the outputs.
-    const storeNext = (next: PlannedSource) => store(next, null);
+    const storeNext = (next: PlannedSource, revision: number) =>
+      store(next, { pieceSeconds: null, revision });
     return metrics.inStage('encode', () => transcode(job, { planned, plan }, storeNext, directory, context));
   });
 }
@@ -76,7 +77,7 @@ async function planSource(
 async function transcode(
   { output }: PlanningJob,
   first: { planned: PlannedSource; plan: TranscodePlan },
-  store: (next: PlannedSource) => Promise<TranscodePlan>,
+  store: (next: PlannedSource, revision: number) => Promise<TranscodePlan>,
   directory: string,
   context: TranscodeJobContext,
 ): Promise<{ plan: TranscodePlan; result: TaskResult }> {
@@ -101,8 +102,9 @@ async function transcode(
       await context.objects.deletePrefix(output.prefix).catch((cause: unknown) => {
         throw storageFailure(cause);
       });
+      output.onStartOver?.();
       planned = next;
-      plan = await store(next);
+      plan = await store(next, plan.revision + 1);
     }
   }
 }

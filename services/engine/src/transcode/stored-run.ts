@@ -26,6 +26,8 @@ export type TaskOutput = {
   contentKey: Uint8Array;
   /** All object keys of the try begin with this. */
   prefix: string;
+  /** Called before the try starts over with another plan, after its objects are removed. */
+  onStartOver?: () => void;
   /** Called when the first segment of a rendition is stored. */
   onRenditionStarted?: SegmentUploadsOptions['onRenditionStarted'];
 };
@@ -117,4 +119,9 @@ function maxSegmentBytes({ rungs, segmentSeconds }: EncodePlan): number {
 /** The names of renditions. */
 export function namesOf(renditions: readonly { name: RenditionName }[]): Set<RenditionName> {
   return new Set(renditions.map(({ name }) => name));
+}
+
+/** The maximum number of segments of a rendition of the whole video. The first two are short, and the last one may be. */
+export function maxSegments({ duration, segmentSeconds }: EncodePlan): number {
+  return Math.ceil(duration / segmentSeconds) + 3;
 }

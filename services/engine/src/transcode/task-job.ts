@@ -14,7 +14,7 @@ import type { StoredSegments } from '../output/segment-uploads.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { TranscodeJobContext } from './job-source.ts';
-import { namesOf, runAndStore, type TaskOutput } from './stored-run.ts';
+import { maxSegments, namesOf, runAndStore, type TaskOutput } from './stored-run.ts';
 
 /** One try of a task of a plan. */
 export type TaskJob = { plan: TaskPlan; work: Task; output: TaskOutput };
@@ -128,7 +128,7 @@ async function runTracks(
       segments: {
         renditions: namesOf([...part.rungs, ...part.audio]),
         iFramesOf: null,
-        maxSegments: Math.ceil(encode.duration / encode.segmentSeconds) + 1,
+        maxSegments: maxSegments(encode),
       },
       storeOthers: noOthers,
     },

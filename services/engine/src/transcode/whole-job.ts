@@ -5,7 +5,7 @@ import { ffmpegArguments } from '../ffmpeg/arguments.ts';
 import { storeImages } from '../output/image-uploads.ts';
 import { describeStored } from '../output/manifest.ts';
 import type { TranscodeJobContext } from './job-source.ts';
-import { namesOf, runAndStore, type TaskOutput } from './stored-run.ts';
+import { maxSegments, namesOf, runAndStore, type TaskOutput } from './stored-run.ts';
 
 /**
  * Makes all renditions and images of a video in one run of ffmpeg. Throws an InvalidSegmentError if the segments of the renditions do not
@@ -30,7 +30,7 @@ export async function runWhole(
       segments: {
         renditions: namesOf([...encode.rungs, ...encode.audio]),
         iFramesOf: iFrames ? (lowest?.name ?? null) : null,
-        maxSegments: Math.ceil(encode.duration / encode.segmentSeconds) + 1,
+        maxSegments: maxSegments(encode),
       },
       storeOthers: (files, signal) => {
         const keyOf = (name: ImageName) => `${output.prefix}${name}`;

@@ -101,16 +101,16 @@ export class TaskBench implements StoredVideos {
       );
       const planned = { source, plan: planEncoding(source, { allowPassthrough, ...this.#settings }) };
       const captions = { directory, logger: this.#logger };
-      const plan = await planVideo(planned, texts, this.#settings, pieceSeconds, captions);
+      const plan = await planVideo(planned, texts, this.#settings, { pieceSeconds, revision: 0 }, captions);
       return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))) };
     });
   }
 
   /** The plan of a video that is cut. */
   async taskPlan(...args: Parameters<TaskBench['plan']>): Promise<CutPlan> {
-    const { segmentStarts, ...plan } = (await this.plan(...args)).plan;
-    if (segmentStarts === undefined) throw new Error('The video is transcoded as a whole');
-    return { ...plan, segmentStarts };
+    const { plan } = await this.plan(...args);
+    if (plan.tasks.length === 0) throw new Error('The video is transcoded as a whole');
+    return plan;
   }
 
   /** Runs work in a directory with the source of a video, or with parts of it alone. */
