@@ -6,18 +6,19 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { CHECK_SECONDS } from '@framelane/contracts/internal-api';
 import { line, print } from '@framelane/test-kit/benchmark-table';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
 
 /**
- * Prints how long after the upload a long video can be played on this machine. It can be played when its playlists and the first segments
- * of the top rendition and of the audio are fetched and decrypted. Then plays it at the speed of a viewer who buffers half a minute, and
- * prints how long that viewer waited.
+ * Prints how long after the response to an upload a video can be watched on this machine: until its playlists and the first segments of
+ * a video rendition and of the audio are fetched and decrypted. First for 40 uploads one after the other, with p50 and p95. Then plays a
+ * long video at the speed of a viewer who buffers half a minute, and prints how long that viewer waited.
  */
 
 const WORKSPACE_ID = 'ws_01j9z3w8x2f5m7k4q6r8t0v1ye';
-const POLL_MS = 100;
+const POLL_MS = 50;
 const FRAME_RATE = '30';
 /** Without B-frames, so that frames can be counted. */
 const H264 = {
@@ -40,6 +41,8 @@ const H264 = {
   ],
 };
 const MPEG4 = { format: 'm4v', options: ['-c:v', 'mpeg4', '-g', '60', '-b:v', '4M'] };
+/** Seconds of video that are repeated in longer clips. */
+const ONCE_SECONDS = 10;
 /** Seconds that players buffer. */
 const BUFFER_SECONDS = 30;
 
@@ -51,23 +54,82 @@ const node = await SingleNodeProcess.start(join(directory, 'data'), {
 });
 const client = createClient({ baseUrl: node.baseUrl, apiKey, workspaceId: WORKSPACE_ID });
 type Codec = { format: string; options: string[] };
-type Clip = { size: string; minutes: number; codec: Codec; plays: boolean };
+type Clip = { size: string; seconds: number; codec: Codec };
+type Times = { preview: number; firstFrame: number };
 
-async function measure(name: string, clip: Clip): Promise<void> {
-  const file = await makeLongClip(clip);
-  const ticket = await client.uploadTickets.create({ filename: 'long.mp4', playbackPolicy: 'public' });
-  await upload(file, ticket);
+/** The uploads: 480p to 1080p, as a form and resumably. */
+const DURATIONS = [5, 30, 100, 1200];
+const CODECS = [
+  { name: 'kept', codec: H264 },
+  { name: 'encoded', codec: MPEG4 },
+];
+const UPLOADS = [
+  { size: '854x480', way: 'form' },
+  { size: '854x480', way: 'tus' },
+  { size: '1280x720', way: 'form' },
+  { size: '1920x1080', way: 'form' },
+  { size: '1920x1080', way: 'tus' },
+];
+
+/** Uploads a file, and waits for its first frame. */
+async function measure(
+  file: string,
+  way: string,
+): Promise<Times & { videoId: string; viewer: Viewer; since: () => number }> {
+  const ticket = await client.uploadTickets.create({ filename: 'clip.mp4', playbackPolicy: 'public' });
+  await upload(file, ticket, { resumableAbove: way === 'tus' ? 0 : Number.POSITIVE_INFINITY });
   const uploaded = performance.now();
   const since = () => (performance.now() - uploaded) / 1000;
   const hls = await firstAddress(ticket.videoId);
   const preview = since();
   const viewer = await Viewer.begin(hls);
-  const firstFrame = since();
-  const [ready, waited] = clip.plays
-    ? await Promise.all([client.videos.waitUntilReady(ticket.videoId).then(since), viewer.play()])
-    : [];
-  print(line([name, ...[preview, firstFrame, ready, waited].map((seconds) => seconds?.toFixed(1) ?? '–')]));
-  await client.videos.delete(ticket.videoId);
+  return { videoId: ticket.videoId, viewer, since, preview, firstFrame: since() };
+}
+
+async function measureFirstFrames(): Promise<void> {
+  print(line(['seconds after the upload', 'upload', 'preview', 'first frame']));
+  const all: { group: string; firstFrame: number }[] = [];
+  for (const seconds of DURATIONS) {
+    for (const { name, codec } of CODECS) {
+      for (const { size, way } of UPLOADS) {
+        const { videoId, preview, firstFrame } = await measure(
+          await makeLongClip({ size, seconds, codec }),
+          way,
+        );
+        print(line([`${seconds} s of ${size}, ${name}`, way, preview.toFixed(2), firstFrame.toFixed(2)]));
+        all.push({ group: name, firstFrame });
+        await client.videos.delete(videoId);
+        // The engine stops its work at the next check. Until then it would slow down the next one.
+        await pause((CHECK_SECONDS + 1) * 1000);
+      }
+    }
+  }
+  print(line(['first frame', 'uploads', 'p50', 'p95']));
+  for (const group of ['all', ...CODECS.map(({ name }) => name)]) {
+    const times = all
+      .filter((each) => group === 'all' || each.group === group)
+      .map((each) => each.firstFrame);
+    print(
+      line([group, String(times.length), ...[0.5, 0.95].map((part) => quantile(times, part).toFixed(2))]),
+    );
+  }
+}
+
+/** The smallest of the numbers that at least this part of them does not exceed. */
+function quantile(numbers: readonly number[], part: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN;
+}
+
+async function measurePlayback(clip: Clip): Promise<void> {
+  const { videoId, viewer, since, preview, firstFrame } = await measure(await makeLongClip(clip), 'tus');
+  const [ready, waited] = await Promise.all([
+    client.videos.waitUntilReady(videoId).then(since),
+    viewer.play(),
+  ]);
+  print(line(['seconds after the upload', 'preview', 'first frame', 'ready', 'viewer waits']));
+  const name = `${clip.seconds} s of ${clip.size}, encoded`;
+  print(line([name, ...[preview, firstFrame, ready, waited].map((seconds) => seconds.toFixed(1))]));
 }
 
 /** Waits until a video can be played. Resolves with its URL. */
@@ -81,20 +143,21 @@ async function firstAddress(videoId: string): Promise<string> {
   }
 }
 
-/** Encodes twenty seconds of video once, and repeats them as often as needed. */
-async function makeLongClip({ size, minutes, codec }: Clip): Promise<string> {
+/** Encodes some seconds of video once, and repeats them as often as needed. */
+async function makeLongClip({ size, seconds, codec }: Clip): Promise<string> {
   const [short, repeated, long] = ['short', 'repeated', 'long.mp4'].map((file) => join(directory, file)) as [
     string,
     string,
     string,
   ];
-  const input = ['-f', 'lavfi', '-i', `testsrc2=s=${size}:r=${FRAME_RATE}:d=20`];
+  const once = Math.min(seconds, ONCE_SECONDS);
+  const input = ['-f', 'lavfi', '-i', `testsrc2=s=${size}:r=${FRAME_RATE}:d=${once}`];
   await ffmpeg([...input, '-pix_fmt', 'yuv420p', ...codec.options, '-f', codec.format, short]);
   await writeFile(repeated, '');
   const content = await readFile(short);
-  for (let at = 0; at < 3 * minutes; at += 1) await appendFile(repeated, content);
+  for (let at = 0; at < seconds / once; at += 1) await appendFile(repeated, content);
   const video = ['-f', codec.format, '-framerate', FRAME_RATE, '-i', repeated];
-  const audio = ['-f', 'lavfi', '-i', `sine=d=${60 * minutes}:r=48000`, '-c:a', 'aac', '-ac', '2'];
+  const audio = ['-f', 'lavfi', '-i', `sine=d=${seconds}:r=48000`, '-c:a', 'aac', '-ac', '2'];
   const times = `setts=ts=N/(${FRAME_RATE}*TB):duration=1/(${FRAME_RATE}*TB)`;
   await ffmpeg([...video, ...audio, '-c:v', 'copy', '-bsf:v', times, long]);
   return long;
@@ -107,7 +170,7 @@ async function ffmpeg(options: string[]): Promise<void> {
 /** One track of the stream, as a playlist lists it. */
 type Track = { segments: { url: string; seconds: number }[]; key: Buffer };
 
-/** Plays the top rendition and the default audio. */
+/** Plays the first rendition of the master playlist, as players do, and the default audio. */
 class Viewer {
   readonly #tracks: readonly Track[];
 
@@ -118,13 +181,9 @@ class Viewer {
   /** Resolves when the first segments are decrypted. */
   static async begin(hls: string): Promise<Viewer> {
     const master = (await read(hls)).toString();
-    const variants = [...master.matchAll(/RESOLUTION=\d+x(\d+).*\n(.+)/g)].map(([, height, uri]) => ({
-      height: Number(height),
-      uri: String(uri),
-    }));
-    const top = variants.toSorted((a, b) => b.height - a.height)[0]?.uri;
+    const video = /#EXT-X-STREAM-INF:.*\n(.+)/.exec(master)?.[1];
     const audio = /TYPE=AUDIO.*URI="([^"]+)"/.exec(master)?.[1];
-    const playlists = [top, audio].filter((uri) => uri !== undefined).map((uri) => new URL(uri, hls).href);
+    const playlists = [video, audio].filter((uri) => uri !== undefined).map((uri) => new URL(uri, hls).href);
     const tracks = await Promise.all(playlists.map(trackOf));
     await Promise.all(tracks.map((track) => segmentOf(track, 0)));
     return new Viewer(tracks);
@@ -182,9 +241,8 @@ async function read(url: string): Promise<Buffer> {
 }
 
 try {
-  print(line(['seconds after the upload', 'preview', 'first frame', 'ready', 'viewer waits']));
-  await measure('20 min 1080p, passthrough', { size: '1920x1080', minutes: 20, codec: H264, plays: false });
-  await measure('3 min 720p, encoded', { size: '1280x720', minutes: 3, codec: MPEG4, plays: true });
+  await measureFirstFrames();
+  await measurePlayback({ size: '1280x720', seconds: 180, codec: MPEG4 });
 } finally {
   await node.stop();
   await rm(directory, { recursive: true });
