@@ -47,7 +47,7 @@ export function attemptPrefix(workspaceId: string, videoId: string, attempt: num
   return `${hlsPrefix(workspaceId, videoId)}a${attempt}/`;
 }
 
-/** The folder of one try of a task of a long video, within that of its attempt. */
+/** The folder of one try of a task, within that of its attempt. */
 export function taskFolder(task: number, tryNumber: number): string {
   return `t${task}.${tryNumber}/`;
 }

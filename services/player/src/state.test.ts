@@ -87,7 +87,8 @@ test('a request without a response becomes the state offline after 20 s', async 
 });
 
 test('polls while the video is being prepared, and ever less often while there is no connection', () => {
-  expect(pollAfter({ status: 'preparing', progress: 0 }, 5)).toBe(2000);
+  expect(pollAfter({ status: 'preparing', progress: 0 }, 5)).toBe(1000);
+  expect(pollAfter({ status: 'preparing', progress: 0, hls: 'https://video.example/a.m3u8' }, 5)).toBe(2000);
   expect([0, 1, 2, 5, 50].map((failures) => pollAfter({ status: 'offline' }, failures))).toEqual([
     1000, 2000, 4000, 30_000, 30_000,
   ]);

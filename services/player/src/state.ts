@@ -12,8 +12,9 @@ export type State =
   | { status: 'refused'; code: string }
   | { status: 'offline' };
 
-/** Milliseconds between two requests while the video is being prepared. */
-const POLL_MS = 2000;
+/** Milliseconds between two requests until the video can be played, and until it is ready. */
+const POLL_UNTIL_PLAYABLE_MS = 1000;
+const POLL_UNTIL_READY_MS = 2000;
 
 /** After this many milliseconds without a response, a request counts as failed. */
 const TIMEOUT_MS = 20_000;
@@ -77,6 +78,7 @@ export async function fetchState(page: Pick<URL, 'pathname'>, token: string | un
 
 /** How long to wait before the state is asked for again, in milliseconds; undefined for a state that stays. */
 export function pollAfter(state: State, failures: number): number | undefined {
-  if (state.status === 'preparing') return POLL_MS;
+  if (state.status === 'preparing')
+    return state.hls === undefined ? POLL_UNTIL_PLAYABLE_MS : POLL_UNTIL_READY_MS;
   return state.status === 'offline' ? waitBefore(failures) : undefined;
 }

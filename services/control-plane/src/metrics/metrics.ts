@@ -68,7 +68,7 @@ export class Metrics {
   });
   readonly #previewTimes = new Histogram({
     name: 'framelane_video_preview_delay_seconds',
-    help: 'Time from the completed upload of a long video until it can be played, in its first attempt',
+    help: 'Time from the completed upload of a video until it can be played, in its first attempt',
     buckets: PREVIEW_TIMES,
     registers: this.#registers,
   });
