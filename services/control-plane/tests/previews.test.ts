@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { PLANNING_TASK, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
@@ -8,7 +9,7 @@ import { Metrics } from '../src/metrics/metrics.ts';
 import { PreviewsService } from '../src/playback/previews.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { type Claimed, LongVideos, STARTED, tryOf } from './support/long-videos.ts';
-import { IMAGES } from './support/plan.ts';
+import { IMAGES, samplePlan } from './support/plan.ts';
 
 let plane: TestControlPlane;
 let videos: LongVideos;
@@ -85,10 +86,13 @@ describe('the preview of a long video', () => {
       'BANDWIDTH=1091200,AVERAGE-BANDWIDTH=1091200,CODECS="avc1.64001e,mp4a.40.2",RESOLUTION=640x360',
     );
     expect(lines).toContain('NAME="Deutsch",LANGUAGE="de"');
-    for (const rendition of ['360p', 'audio']) {
+    const durations = { '360p': [6, 6, 6, 6, 6, 6], audio: [2, 2, 4, 6, 6, 6, 6, 4] };
+    for (const [rendition, seconds] of Object.entries(durations)) {
       const playlist = await text(videoId, `${rendition}/index.m3u8`);
-      expect(playlist.match(/^\d\.ts$/gm)).toEqual(['0.ts', '1.ts', '2.ts', '3.ts', '4.ts', '5.ts']);
-      expect(playlist.match(/^#EXTINF:6\.000000,$/gm)).toHaveLength(6);
+      const entries = [...playlist.matchAll(/^#EXTINF:(\d)\.000000,\n(\d)\.ts$/gm)];
+      expect(entries.map((entry) => entry.slice(1).map(Number))).toEqual(
+        [...seconds.entries()].map(([at, each]) => [each, at]),
+      );
       expect(playlist).toContain('#EXT-X-PLAYLIST-TYPE:VOD');
       expect(playlist.trimEnd()).toMatch(/#EXT-X-ENDLIST$/);
     }
@@ -238,5 +242,46 @@ describe('the preview of a long video', () => {
     const hls = `/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`;
     const tasks = { total: 5, completed: 0, running: 3 };
     expect(body).toMatchObject({ status: 'preparing', hls, attempt: 1, tasks });
+  });
+});
+
+describe('the preview of a short video', () => {
+  const WHOLE = { attempt: 1, task: PLANNING_TASK, try: 1 };
+  const EVERYTHING = { ...STARTED.piece, ...STARTED.audio };
+  const plan = (changes: Partial<TranscodePlan> = {}) => ({ ...samplePlan(), tasks: [], ...changes });
+
+  async function planned(): Promise<string> {
+    const { engine } = plane;
+    const { videoId, uploadToken } = await plane.ticket({ filename: 'short.mp4', playbackPolicy: 'public' });
+    await engine.upload(uploadToken);
+    await engine.claim(videoId);
+    await engine.storePlan(videoId, 1, plan());
+    return videoId;
+  }
+
+  test('is offered when all first segments are stored, and serves those of the only task', async () => {
+    const videoId = await planned();
+    await videos.progress(videoId, WHOLE, 0.1, STARTED.piece);
+    expect((await video(videoId)).preview).toBeNull();
+    await videos.progress(videoId, WHOLE, 0.1, EVERYTHING);
+    expect((await video(videoId)).preview).toMatchObject({ variants: ['360p'] });
+    const bytes = randomBytes(2000);
+    for (const rendition of ['360p', 'audio'])
+      await videos.store(videoId, WHOLE, { rendition, sequence: 0, bytes });
+    expect(bytes.equals((await get(videoId, '360p/0.ts')).body)).toBe(true);
+    expect(bytes.equals((await get(videoId, 'audio/0.ts')).body)).toBe(true);
+  });
+
+  test('ends with its plan, and the plan that replaces it has its own', async () => {
+    const videoId = await planned();
+    await videos.progress(videoId, WHOLE, 0.1, EVERYTHING);
+    expect(await text(videoId, '360p/index.m3u8')).toContain('#EXTINF:6.000000,');
+    const segmentStarts = [0, 50, 100, 200];
+    await plane.engine.storePlan(videoId, 1, plan({ revision: 1, segmentStarts }));
+    expect((await video(videoId)).preview).toBeNull();
+    expect((await get(videoId, '360p/index.m3u8')).status).toBe(404);
+    expect((await get(videoId, '360p/0.ts')).status).toBe(404);
+    await videos.progress(videoId, WHOLE, 0.1, EVERYTHING);
+    expect(await text(videoId, '360p/index.m3u8')).toContain('#EXTINF:2.000000,\n0.ts\n');
   });
 });
