@@ -307,7 +307,6 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     what: 'segments above the target duration',
     breaks: 'media.target-duration',
-    also: ['media.six-seconds'],
     files: everyPlaylist('DURATION:6', 'DURATION:5'),
   },
   {
