@@ -1,4 +1,4 @@
-import type { VideoRendition } from '@framelane/contracts/renditions';
+import type { RungName } from '@framelane/contracts/renditions';
 import {
   PLANNING_TASK,
   type StartedRenditions,
@@ -10,7 +10,7 @@ import { secondsSince } from '../db/due-rows.ts';
 import type { TaskProgress } from './preview-variants.ts';
 
 /** A video that can be played while it is transcoded. */
-export type Preview = { attempt: number; variants: VideoRendition[]; startedRenditions: StartedRenditions };
+export type Preview = { attempt: number; variants: RungName[]; startedRenditions: StartedRenditions };
 
 /** The preview of a video, if it has one. */
 export async function findPreview(
@@ -86,7 +86,7 @@ export async function findLatestTry(
 export async function findOffer(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
-): Promise<{ title: string; offered: VideoRendition[] | null; uploadedAt: Date | null } | undefined> {
+): Promise<{ title: string; offered: RungName[] | null; uploadedAt: Date | null } | undefined> {
   return db
     .selectFrom('videos')
     .select(['title', 'preview_variants as offered', 'uploaded_at as uploadedAt'])
@@ -126,7 +126,7 @@ export async function findTaskProgress(
 export async function storePreview(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
-  { offered, variants }: { offered: VideoRendition[] | null; variants: VideoRendition[] },
+  { offered, variants }: { offered: RungName[] | null; variants: RungName[] },
 ): Promise<boolean> {
   const result = await db
     .updateTable('videos')

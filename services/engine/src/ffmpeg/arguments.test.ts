@@ -46,7 +46,7 @@ describe('the ffmpeg arguments', () => {
       [
         '-filter_complex_threads 2 -filter_complex <graph> -map 0:1 -sn -dn -map_metadata -1 -map_chapters -1',
         '-c:v:0 copy -bsf:v:0 filter_units=remove_types=6,h264_metadata=colour_primaries=1:transfer_characteristics=1:matrix_coefficients=1:video_full_range_flag=0:sample_aspect_ratio=1/1',
-        '-t 43200 -output_ts_offset 10 -f hls -hls_time 6 -hls_list_size 0 -hls_playlist_type vod -hls_flags temp_file',
+        '-t 43200 -output_ts_offset 10 -f hls -hls_time 6 -hls_list_size 0 -hls_playlist_type vod -hls_flags temp_file -hls_segment_type mpegts',
         '-var_stream_map v:0,agroup:audio,name:360p -hls_segment_filename output/%v-%d.ts',
       ].join(' '),
     );

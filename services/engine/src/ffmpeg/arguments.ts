@@ -1,4 +1,6 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { PACKAGER } from '../packagers/packagers.ts';
+import { segmentFile } from '../packagers/segment-files.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
@@ -126,7 +128,8 @@ function hlsOptions(plan: EncodePlan): string[] {
     ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
     ...['-f', 'hls', '-hls_time', String(plan.segmentSeconds), '-hls_list_size', '0'],
     ...['-hls_playlist_type', 'vod', '-hls_flags', 'temp_file'],
+    ...PACKAGER.hlsOptions,
     ...['-var_stream_map', streams.join(' ')],
-    ...['-hls_segment_filename', `${OUTPUT_FOLDER}/%v-%d.ts`],
+    ...['-hls_segment_filename', `${OUTPUT_FOLDER}/${segmentFile('%v', '%d')}`],
   ];
 }

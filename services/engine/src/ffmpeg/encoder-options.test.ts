@@ -22,9 +22,10 @@ describe('the encoder options', () => {
     expect(optionsOf({ rungs }).join(' ')).toBe(
       [
         '-c:v:0 libx264 -preset:v:0 veryfast -profile:v:0 high -level:v:0 3.0',
-        '-x264-params:v:0 b-adapt=2 -crf:v:0 23 -maxrate:v:0 800000',
-        '-bufsize:v:0 1600000 -force_key_frames:v:0 expr:gte(t,n_forced*2) -forced-idr:v:0 1 -g:v:0 51',
-        '-sc_threshold:v:0 0 -a53cc:v:0 0 -flags:v:0 +cgop -threads:v:0 2 -c:a aac -b:a 128k',
+        '-x264-params:v:0 b-adapt=2 -crf:v:0 23',
+        '-forced-idr:v:0 1 -sc_threshold:v:0 0 -a53cc:v:0 0 -flags:v:0 +cgop',
+        '-maxrate:v:0 800000 -bufsize:v:0 1600000 -force_key_frames:v:0 expr:gte(t,n_forced*2) -g:v:0 51',
+        '-threads:v:0 2 -c:a aac -b:a 128k',
       ].join(' '),
     );
   });

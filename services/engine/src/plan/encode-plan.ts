@@ -101,7 +101,7 @@ export function planEncoding(
   };
 }
 
-/** The renditions that x264 encodes, lowest first. */
+/** The renditions that are encoded, lowest first. */
 export function encodedRungs({ rungs, videoPassthrough }: EncodePlan): readonly Rung[] {
   return videoPassthrough ? rungs.slice(0, -1) : rungs;
 }
