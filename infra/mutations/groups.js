@@ -266,7 +266,7 @@ export const GROUPS = [
     ['imports/{imports,import-job,remote-file,remote-connection}'],
     ['imports', 'import-registration'],
   ),
-  pure('contracts', 'packages/contracts/src', ['joined-manifest', 'languages', 'sealing']),
+  pure('contracts', 'packages/contracts/src', ['joined-manifest', 'languages', 'renditions', 'sealing']),
   {
     name: 'client',
     threshold: 80,
