@@ -2,10 +2,11 @@
  * Imports only go down:
  *   acceptance → client, hls-conformance, test-kit
  *   single-node → services → message-bus → service-kit → contracts
- *   services → object-store, address-guard, captions (these three import no other package)
+ *   services → object-store → contracts
+ *   services → address-guard, captions (these two import no other package)
  *   control-plane, single-node → web-build (which reads the files of services/player and services/console)
  *   console → client
- * within the engine: transcode → output → ffmpeg → plan → source → sandbox;
+ * within the engine: transcode → output → ffmpeg → packagers → plan → encoders → source → sandbox;
  *   imports → uploads; resumable-uploads → uploads. None of these three imports a folder of the line above, and none of those imports them
  */
 const layer = (name, from, mayNot) => ({
@@ -37,7 +38,11 @@ module.exports = {
       '^(services|packages/(single-node|acceptance)/)',
     ),
     layer('ports-do-not-mix', '^packages/message-bus/', '^packages/object-store/'),
-    layer('object-store-stands-alone', '^packages/object-store/', '^packages/(?!(object-store|test-kit)/)'),
+    layer(
+      'object-store-knows-only-contracts',
+      '^packages/object-store/',
+      '^packages/(?!(object-store|contracts|test-kit)/)',
+    ),
     {
       name: 'packages-import-each-other-by-name',
       severity: 'error',
@@ -145,17 +150,50 @@ module.exports = {
     layer(
       'engine-source-knows-only-the-sandbox',
       '^services/engine/src/source/',
-      '^services/engine/src/(plan|ffmpeg|output|transcode|uploads|metrics)/',
+      '^services/engine/src/(encoders|plan|packagers|ffmpeg|output|transcode|uploads|metrics)/',
     ),
     layer(
-      'engine-plan-knows-only-the-source',
-      '^services/engine/src/plan/',
-      '^services/engine/src/(ffmpeg|sandbox|output|transcode|uploads|metrics)/',
+      'engine-encoders-know-only-the-source',
+      '^services/engine/src/encoders/',
+      '^services/engine/src/(plan|packagers|ffmpeg|sandbox|output|transcode|uploads|metrics)/',
     ),
+    layer(
+      'engine-plan-knows-only-encoders-and-the-source',
+      '^services/engine/src/plan/',
+      '^services/engine/src/(packagers|ffmpeg|sandbox|output|transcode|uploads|metrics)/',
+    ),
+    layer(
+      'engine-packagers-run-no-tool',
+      '^services/engine/src/packagers/',
+      '^services/engine/src/(ffmpeg|output|transcode|uploads|metrics)/',
+    ),
+    {
+      name: 'engine-only-registries-know-codecs-and-packagings',
+      severity: 'error',
+      comment:
+        'Other code gets an encoder from encoders/encoders.ts and a packager from packagers/packagers.ts; see docs/adr/0069-encoders-and-packagers.md.',
+      from: {
+        path: '^services/engine/src/',
+        pathNot:
+          '^services/engine/src/((encoders|packagers)/[^/]+/|encoders/encoders\\.ts$|packagers/packagers\\.ts$)|\\.test\\.ts$',
+      },
+      to: { path: '^services/engine/src/(encoders|packagers)/[^/]+/' },
+    },
+    {
+      name: 'engine-codecs-and-packagings-do-not-mix',
+      severity: 'error',
+      comment:
+        'A codec works with each packaging, and the reverse; see docs/adr/0069-encoders-and-packagers.md.',
+      from: { path: '^services/engine/src/(encoders|packagers)/([^/]+)/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: '^services/engine/src/(encoders|packagers)/[^/]+/',
+        pathNot: '^services/engine/src/$1/$2/',
+      },
+    },
     layer(
       'engine-sandbox-knows-no-media',
       '^services/engine/src/sandbox/',
-      '^services/engine/src/(source|plan|ffmpeg|output|transcode|uploads|metrics)/',
+      '^services/engine/src/(source|encoders|plan|packagers|ffmpeg|output|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-ffmpeg-knows-no-output',
@@ -169,13 +207,13 @@ module.exports = {
     ),
     layer(
       'engine-transcode-knows-no-upload',
-      '^services/engine/src/(source|plan|sandbox|ffmpeg|output|transcode)/',
+      '^services/engine/src/(source|encoders|plan|packagers|sandbox|ffmpeg|output|transcode)/',
       '^services/engine/src/(uploads|imports|resumable-uploads)/',
     ),
     layer(
       'engine-uploads-know-no-transcode',
       '^services/engine/src/(uploads|imports|resumable-uploads)/',
-      '^services/engine/src/(source|plan|sandbox|ffmpeg|output|transcode)/',
+      '^services/engine/src/(source|encoders|plan|packagers|sandbox|ffmpeg|output|transcode)/',
     ),
     layer(
       'engine-uploads-are-below-imports',

@@ -119,14 +119,19 @@ export const GROUPS = [
     'task-arguments',
     'version',
   ]),
-  pure('engine-output', `${ENGINE}/src/output`, [
-    'codec-strings',
-    'continuity',
-    'segment-encryption',
-    'storage-retries',
-    'stream-configuration',
-    'transport-stream',
-  ]),
+  pure('engine-output', `${ENGINE}/src/output`, ['segment-encryption', 'storage-retries']),
+  {
+    name: 'engine-encoders',
+    threshold: 80,
+    // All codecs.
+    mutate: [`${ENGINE}/src/encoders/*/!(*.test).ts`],
+    tests: [
+      `${ENGINE}/src/encoders/*/*.test.ts`,
+      `${ENGINE}/src/ffmpeg/encoder-options.test.ts`,
+      `${ENGINE}/src/plan/passthrough.test.ts`,
+    ],
+  },
+  pure('engine-packagers', `${ENGINE}/src/packagers/mpeg-ts`, ['continuity', 'transport-stream']),
   pure(
     'engine-plan',
     `${ENGINE}/src/plan`,
@@ -135,7 +140,6 @@ export const GROUPS = [
       'colour',
       'encode-plan',
       'frame-rate',
-      'h264-level',
       'images',
       'input-issues',
       'ladder',
@@ -220,6 +224,7 @@ export const GROUPS = [
       'transcode/{plan,planning,task,whole}-job',
       'transcode/{job-source,stored-run,transcode-worker}',
       'output/{i-frame-uploads,manifest,segment-info}',
+      'packagers/{segment-files,mpeg-ts/segment}',
     ],
     ['engine-lifecycle', 'metrics', 'transcode/{tasks,transcode-worker}'],
   ),
@@ -261,7 +266,7 @@ export const GROUPS = [
     ['imports/{imports,import-job,remote-file,remote-connection}'],
     ['imports', 'import-registration'],
   ),
-  pure('contracts', 'packages/contracts/src', ['joined-manifest', 'languages', 'sealing']),
+  pure('contracts', 'packages/contracts/src', ['joined-manifest', 'languages', 'renditions', 'sealing']),
   {
     name: 'client',
     threshold: 80,

@@ -29,7 +29,7 @@ const renditionManifest = z.object({
     .optional(),
   /** Absent for video and for ordinary audio. */
   role: z.enum(AUDIO_ROLES).optional(),
-  /** In playback order. Segment n is stored as `<rendition>/<n>.ts`. */
+  /** In playback order. Segment n is stored as `<rendition>/<n>.<extension>`, with that of the packaging. */
   segments: z.array(segment).min(1),
 });
 export type RenditionManifest = z.infer<typeof renditionManifest>;

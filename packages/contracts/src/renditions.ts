@@ -1,6 +1,46 @@
-/** The video renditions of the ladder, lowest first. The public API calls them variants. */
-export const VIDEO_RENDITIONS = ['360p', '480p', '720p', '1080p'] as const;
-export type VideoRendition = (typeof VIDEO_RENDITIONS)[number];
+/** The rungs of the ladder, lowest first: a rung is a quality level, named after the short side of the frame. The public API calls them variants. */
+export const RUNGS = ['360p', '480p', '720p', '1080p'] as const;
+export type RungName = (typeof RUNGS)[number];
+
+/**
+ * The codecs of video renditions. Each video gets each of its rungs in each of them. Renditions of one rung have this order; the source can
+ * be copied as the very last one.
+ */
+export const VIDEO_CODECS = ['h264'] as const;
+export type VideoCodec = (typeof VIDEO_CODECS)[number];
+
+/** The codec whose renditions have the names of their rungs. Every video has it. */
+const PLAIN_CODEC = 'h264';
+
+/** The name of a video rendition: one rung in one codec. */
+export type VideoRendition = RungName | `${RungName}-${Exclude<VideoCodec, typeof PLAIN_CODEC>}`;
+
+/** The name of a rung in a codec, such as `1080p`, or `1080p-av1` in a codec other than H.264. */
+export function videoRendition(rung: RungName, codec: VideoCodec): VideoRendition {
+  return codec === PLAIN_CODEC ? rung : `${rung}-${codec}`;
+}
+
+const BY_NAME = new Map(
+  RUNGS.flatMap((rung) =>
+    VIDEO_CODECS.map((codec) => [videoRendition(rung, codec), { rung, codec }] as const),
+  ),
+);
+
+/** All video renditions, lowest rung first. */
+export const VIDEO_RENDITIONS: readonly VideoRendition[] = [...BY_NAME.keys()];
+
+/** The rung and the codec of a video rendition. */
+export function partsOf(name: VideoRendition): { rung: RungName; codec: VideoCodec } {
+  const parts = BY_NAME.get(name);
+  if (parts === undefined) throw new TypeError(`Not a video rendition: ${name}`);
+  return parts;
+}
+
+/** The rungs of which there is a rendition, lowest first. */
+export function rungsOf(names: readonly RenditionName[]): RungName[] {
+  const found = new Set(names.map((name) => BY_NAME.get(name as VideoRendition)?.rung));
+  return RUNGS.filter((rung) => found.has(rung));
+}
 
 /** The audio renditions, in mono or stereo: one for each audio track of a video. The first one is the default. */
 export const AUDIO_RENDITIONS = [
@@ -19,17 +59,16 @@ export type SurroundRendition = (typeof SURROUND_RENDITIONS)[number];
 /** I-frames of the lowest video rendition, for scrubbing. Each one is a segment. */
 export const I_FRAME_RENDITION = 'iframes';
 
+/** The renditions of whole tracks: all but that of I-frames. */
+export const TRACK_RENDITIONS = [...VIDEO_RENDITIONS, ...AUDIO_RENDITIONS, ...SURROUND_RENDITIONS] as const;
+export type TrackRendition = (typeof TRACK_RENDITIONS)[number];
+
 /** All rendition names, as in object keys, URLs and manifests. */
-export const RENDITIONS = [
-  ...VIDEO_RENDITIONS,
-  ...AUDIO_RENDITIONS,
-  ...SURROUND_RENDITIONS,
-  I_FRAME_RENDITION,
-] as const;
+export const RENDITIONS = [...TRACK_RENDITIONS, I_FRAME_RENDITION] as const;
 export type RenditionName = (typeof RENDITIONS)[number];
 
 export function isAudioRendition(name: RenditionName): name is AudioRendition | SurroundRendition {
-  return name !== I_FRAME_RENDITION && !(VIDEO_RENDITIONS as readonly string[]).includes(name);
+  return name !== I_FRAME_RENDITION && !BY_NAME.has(name as VideoRendition);
 }
 
 /** The name of audio without a title and a language, and of all audio in videos of earlier versions. */

@@ -17,7 +17,7 @@ const size = z.object({ width: z.int().positive(), height: z.int().positive() })
 /** Frames a second as a fraction, as ffmpeg reads and writes it. */
 const frameRate = z.object({ numerator: z.int().positive(), denominator: z.int().positive() });
 
-/** One entry of the ladder: what the engine aims at for one video rendition. */
+/** What the engine aims at for one video rendition: a rung of the ladder in one codec. */
 const rung = size.extend({
   name: z.enum(VIDEO_RENDITIONS),
   /** Maximum bit rate in bits per second, averaged over the decoder buffer. */
@@ -246,7 +246,7 @@ export const transcodePlanSchema = z.object({
   revision: z.int().nonnegative(),
   encode: encodePlan,
   /**
-   * Settings of the engine that made the plan: the x264 preset, and the number of threads of the filters and of each encoder. That number
+   * Settings of the engine that made the plan: the preset of the encoders, and the number of threads of the filters and of each encoder. That number
    * changes the result: scaled frames differ where the parts of two threads meet.
    */
   encoder: z.object({ preset: z.string(), threads: z.int().positive() }),

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { segmentName } from '@framelane/contracts/packaging';
 
 /**
  * Builds and parses every object key. A key contains only ids and names that Framelane makes, nothing that a user has
@@ -57,7 +58,12 @@ type Output = { workspaceId: string; videoId: string; attempt: number; folder?: 
 
 /** Segment `sequence` (0, 1, 2 …) of a rendition, encrypted. */
 export function segmentKey(output: Output, rendition: string, sequence: number): string {
-  return `${outputPrefix(output)}${rendition}/${sequence}.ts`;
+  return segmentKeyBelow(outputPrefix(output), rendition, sequence);
+}
+
+/** The same for an output whose prefix is known. */
+export function segmentKeyBelow(prefix: string, rendition: string, sequence: number): string {
+  return `${prefix}${rendition}/${segmentName(sequence)}`;
 }
 
 /** The images stored with the segments of an attempt. */

@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import type { VideoRendition } from '@framelane/contracts/renditions';
+import type { RungName } from '@framelane/contracts/renditions';
 import { type TranscodePlan, taskNumber } from '@framelane/contracts/transcode-plan';
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
@@ -143,7 +143,7 @@ test('renditions are offered for the open attempt of one video, once', async () 
   expect([await store(ENDED), await store(OPEN), await store(OPEN)]).toEqual([false, true, false]);
   expect(await findPreview(db, workspaceId, own)).toMatchObject({ variants: ['480p', '360p'] });
   expect(await findPreview(db, workspaceId, other)).toMatchObject({ variants: ['360p'] });
-  const offered: VideoRendition[] = ['480p', '360p'];
+  const offered: RungName[] = ['480p', '360p'];
   for (const values of [
     { status: 'failed', error_code: 'not_a_video' },
     { status: 'processing', error_code: null, deleted_at: new Date() },

@@ -1,40 +1,27 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
-import { VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
+import { RUNGS } from '@framelane/contracts/renditions';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
+import { PRESETS } from './encoders/encoder.ts';
 import { DEFAULT_MAX_RATES, type MaxRates } from './plan/ladder.ts';
 import { DEFAULT_TRANSCODE_LIMITS, SANDBOXES, type TranscodeSettings } from './transcode-settings.ts';
 
-/** The presets of x264, fastest first. */
-export const X264_PRESETS = [
-  'ultrafast',
-  'superfast',
-  'veryfast',
-  'faster',
-  'fast',
-  'medium',
-  'slow',
-  'slower',
-  'veryslow',
-] as const;
-
-/** Maximum bit rates of the video renditions in kilobits per second, lowest rendition first. */
+/** Maximum bit rates of the rungs in kilobits per second, lowest rung first. */
 function maxRates() {
-  const message = `must be ${VIDEO_RENDITIONS.length} increasing numbers from 100 to 100000, in kilobits per second, for ${VIDEO_RENDITIONS.join(', ')}`;
+  const message = `must be ${RUNGS.length} increasing numbers from 100 to 100000, in kilobits per second, for ${RUNGS.join(', ')}`;
   return z
     .string()
     .transform((text) => text.split(',').map((rate) => (/^\d{3,6}$/.test(rate) ? Number(rate) : 0)))
     .refine(
       (rates) =>
-        rates.length === VIDEO_RENDITIONS.length &&
+        rates.length === RUNGS.length &&
         rates.every((rate, at) => rate >= 100 && rate <= 100_000 && rate > (rates[at - 1] ?? 0)),
       message,
     )
     .transform(
-      (rates) =>
-        Object.fromEntries(VIDEO_RENDITIONS.map((name, at) => [name, 1000 * (rates[at] ?? 0)])) as MaxRates,
+      (rates) => Object.fromEntries(RUNGS.map((name, at) => [name, 1000 * (rates[at] ?? 0)])) as MaxRates,
     );
 }
 
@@ -65,7 +52,7 @@ const settings = z.object({
   ENGINE_SLOTS: setting.integer(1).default(Math.max(1, Math.floor(availableParallelism() / 4))),
   ENGINE_WORK_DIR: setting.text().optional(),
   ENGINE_SANDBOX: z.enum(SANDBOXES).default('auto'),
-  ENGINE_PRESET: z.enum(X264_PRESETS).default('veryfast'),
+  ENGINE_PRESET: z.enum(PRESETS).default('veryfast'),
   ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
   ENGINE_SURROUND: z.enum(['yes', 'no']).default('no'),
   ENGINE_I_FRAMES: z.enum(['yes', 'no']).default('yes'),

@@ -36,7 +36,7 @@ export type TranscodeSettings = {
   /** A directory for this engine only. At its start the engine removes the content. */
   workDir: string;
   sandbox: Sandbox;
-  /** The x264 preset of all renditions. */
+  /** The preset of all encoders. */
   preset: string;
   maxRates: MaxRates;
   /** Whether audio tracks with 5.1 also get a rendition in 5.1. */

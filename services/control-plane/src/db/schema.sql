@@ -231,7 +231,7 @@ create table renditions (
   constraint renditions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint renditions_average_bandwidth_check CHECK ((average_bandwidth > 0)),
   constraint renditions_bandwidth_check CHECK ((bandwidth > 0)),
-  constraint renditions_name_check CHECK (((name = ANY (ARRAY['360p'::text, '480p'::text, '720p'::text, '1080p'::text, 'iframes'::text])) OR (name ~ '^(audio|surround)[2-8]?$'::text))),
+  constraint renditions_name_check CHECK ((name ~ '^(\d{3,4}p(-\w+)?|iframes|(audio|surround)[2-8]?)$'::text)),
   constraint segments_have_durations_and_bytes CHECK (((cardinality(segment_durations) = cardinality(segment_bytes)) AND (cardinality(segment_bytes) > 0)))
 );
 

@@ -1,7 +1,7 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
-import type { AudioRole, RenditionName, VideoRendition } from '@framelane/contracts/renditions';
+import type { AudioRole, RenditionName, RungName } from '@framelane/contracts/renditions';
 import type {
   StartedRenditions,
   TaskKind,
@@ -166,9 +166,9 @@ type VideosTable = {
   height: number | null;
   frame_rate: number | null;
   /** Video renditions in the master playlist, lowest first; null until ready. */
-  variants: VideoRendition[] | null;
+  variants: RungName[] | null;
   /** Video renditions that can be played while the open attempt encodes them; null without a preview. */
-  preview_variants: VideoRendition[] | null;
+  preview_variants: RungName[] | null;
   /** EXT-X-TARGETDURATION of every rendition; null until ready. */
   target_duration: number | null;
   /** Bytes of the poster, and layout of the storyboard; null until ready, and for a video without images. */

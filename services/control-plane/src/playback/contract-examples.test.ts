@@ -1,3 +1,4 @@
+import { RENDITIONS, RUNGS } from '@framelane/contracts/renditions';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { expect, test } from '@jest/globals';
 import { renderCaptionsPlaylist, renderCaptionsSegment } from './captions-playlist.ts';
@@ -17,7 +18,7 @@ function exampleOf(path: string, type: string): string | undefined {
 const PLAYLIST = 'application/vnd.apple.mpegurl';
 const VIDEO_ONLY = { channels: null, language: null, label: null, role: null, frameRate: 25 };
 
-const RENDITIONS: RenditionFacts[] = [
+const FACTS: RenditionFacts[] = [
   {
     ...{ name: '480p', codecs: 'avc1.64001f', width: 854, height: 480, ...VIDEO_ONLY },
     ...{ bandwidth: 1_562_844, averageBandwidth: 1_287_037 },
@@ -47,7 +48,7 @@ const CUES = [
 const STORYBOARD = { bytes: 9000, width: 160, height: 90, columns: 2, tiles: 2, interval: 1 };
 
 test.each([
-  ['master playlist', exampleOf('master.m3u8', PLAYLIST), renderMasterPlaylist(RENDITIONS)],
+  ['master playlist', exampleOf('master.m3u8', PLAYLIST), renderMasterPlaylist(FACTS)],
   [
     'media playlist',
     exampleOf('{rendition}/index.m3u8', PLAYLIST),
@@ -66,4 +67,11 @@ test.each([
   ['storyboard', exampleOf('storyboard.vtt', 'text/vtt'), renderStoryboard(STORYBOARD, 2, undefined)],
 ])('the example of a %s in the contract equals the rendered one', (_, example, rendered) => {
   expect(example).toBe(rendered);
+});
+
+test('the contract has the names of all renditions and rungs', () => {
+  type Schemas = { components: { schemas: Record<'Rendition' | 'Variant', { enum: string[] }> } };
+  const { Rendition, Variant } = (readOpenApiDocument() as Schemas).components.schemas;
+  expect(new Set(Rendition.enum)).toEqual(new Set(RENDITIONS));
+  expect(Variant.enum).toEqual(RUNGS);
 });

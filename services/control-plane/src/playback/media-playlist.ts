@@ -1,4 +1,5 @@
 import type { Segment } from '@framelane/contracts/manifest';
+import { segmentName } from '@framelane/contracts/packaging';
 import { withToken } from './playback-token.ts';
 
 /**
@@ -52,6 +53,6 @@ export function renderMediaPlaylist(
       ...(iFramesOnly ? ['#EXT-X-I-FRAMES-ONLY'] : []),
       `#EXT-X-KEY:METHOD=AES-128,URI="${withToken('../key', token)}"`,
     ],
-    uriOf: (sequence) => `${segmentsAt}${sequence}.ts`,
+    uriOf: (sequence) => `${segmentsAt}${segmentName(sequence)}`,
   });
 }

@@ -1,3 +1,4 @@
+import { SEGMENTS } from '@framelane/contracts/packaging';
 import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
 import { segmentDue } from '@framelane/contracts/segment-times';
 import {
@@ -21,8 +22,6 @@ export type PlannedTask =
   | Pick<PieceTask, 'kind' | 'frames' | 'firstSegment' | 'segmentStarts'>
   | { kind: Exclude<Task['kind'], 'piece'> };
 
-/** Bytes of a transport stream for each 100 bytes of media, at most. */
-const BYTES_FOR_100 = 110;
 /** Upper limit of the bit rate of each audio channel, encoded or passed through, in bits a second. */
 const CHANNEL_RATE = 96_000;
 /** An audio segment shorter than this may not exist: audio frames and priming samples move the ends of segments. */
@@ -64,7 +63,7 @@ export function plannedRenditions(
   });
   return [...video, ...audio].flatMap(({ maxRate, ...rendition }) => {
     const codecs = started[rendition.name];
-    const bandwidth = Math.ceil((maxRate * BYTES_FOR_100) / 100);
+    const bandwidth = Math.ceil((maxRate * SEGMENTS.bytesFor100) / 100);
     return codecs === undefined ? [] : [{ ...rendition, codecs, bandwidth, averageBandwidth: bandwidth }];
   });
 }

@@ -1,3 +1,4 @@
+import { SEGMENTS } from '@framelane/contracts/packaging';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import compression from 'compression';
@@ -16,7 +17,7 @@ import type { Admission, IssuedToken, PlaybackAccessService, Viewer } from './pl
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const WEBVTT_TYPE = 'text/vtt';
-const SEGMENT_TYPE = { 'Content-Type': 'video/mp2t' };
+const SEGMENT_TYPE = { 'Content-Type': SEGMENTS.contentType };
 /**
  * The headers of a segment, and the caching of redirects to it. Redirects are cached for half of the time that their URLs are valid, so a
  * cached URL is valid for at least the other half.

@@ -3,8 +3,8 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import {
   I_FRAME_RENDITION,
   type RenditionName,
-  VIDEO_RENDITIONS,
-  type VideoRendition,
+  type RungName,
+  rungsOf,
 } from '@framelane/contracts/renditions';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
@@ -83,7 +83,7 @@ export class PlaybackService {
     videoId: string,
     manifest: Manifest,
     { parts, imageFolder }: AttemptOutput,
-  ): Promise<{ variants: VideoRendition[]; targetDuration: number; imageFolder: string; bytes: number }> {
+  ): Promise<{ variants: RungName[]; targetDuration: number; imageFolder: string; bytes: number }> {
     const { iFrames, poster, storyboard } = manifest;
     const renditions = iFrames === undefined ? manifest.renditions : [...manifest.renditions, iFrames];
     const targetDuration = targetDurationOf(renditions.map((rendition) => rendition.segments));
@@ -96,9 +96,8 @@ export class PlaybackService {
         parts: parts.filter(({ name }) => name === rendition.name),
       })),
     );
-    const names = new Set<RenditionName>(renditions.map((rendition) => rendition.name));
     return {
-      variants: VIDEO_RENDITIONS.filter((name) => names.has(name)),
+      variants: rungsOf(renditions.map(({ name }) => name)),
       targetDuration,
       imageFolder,
       bytes: [...renditions.flatMap((rendition) => rendition.segments), poster, storyboard].reduce(

@@ -1,4 +1,4 @@
-import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+import { partsOf, RUNGS, type RungName, type VideoRendition } from '@framelane/contracts/renditions';
 import type { StartedRenditions } from '@framelane/contracts/transcode-plan';
 import type { PlannedVideo } from './planned-renditions.ts';
 
@@ -16,7 +16,7 @@ export type TaskProgress = {
 const HEADROOM = 1.05;
 
 /**
- * The video renditions that a viewer can play now without overtaking the engines; empty if playback would overtake them in each
+ * The rungs that a viewer can play now without overtaking the engines; empty if playback would overtake them in each
  * rendition. Copying the source and encoding audio are many times faster than playback.
  *
  * @param tasks the states of the tasks, in the order of the plan; of one task if the plan has none
@@ -24,7 +24,7 @@ const HEADROOM = 1.05;
 export function previewVariants(
   { encode, tasks: planned }: Pick<PlannedVideo, 'encode' | 'tasks'>,
   tasks: readonly TaskProgress[],
-): VideoRendition[] {
+): RungName[] {
   const started: StartedRenditions = Object.assign({}, ...tasks.map((task) => task.startedRenditions));
   if (encode.audio.some(({ name }) => started[name] === undefined)) return [];
   const isWhole = planned.length === 0;
@@ -39,12 +39,11 @@ export function previewVariants(
   // The duration of a task that has not started is unknown, and later pieces wait for it.
   const haveStarted = others.every(({ isDone, runningSeconds }) => isDone || runningSeconds !== null);
   const isAhead = haveStarted && keepsAhead(pieces, others.flatMap(secondsLeft));
-  return VIDEO_RENDITIONS.filter(
-    (name) =>
-      encode.rungs.some((rung) => rung.name === name) &&
-      started[name] !== undefined &&
-      (name === copied || isAhead),
-  );
+  const isPlayable = (name: VideoRendition) => started[name] !== undefined && (name === copied || isAhead);
+  return RUNGS.filter((rung) => {
+    const names = encode.rungs.map(({ name }) => name).filter((name) => partsOf(name).rung === rung);
+    return names.length > 0 && names.every(isPlayable);
+  });
 }
 
 type Piece = Omit<TaskProgress, 'startedRenditions'> & { seconds: number };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAudioRendition, type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
+import { isAudioRendition, type RenditionName, RUNGS, rungsOf } from '@framelane/contracts/renditions';
 import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -96,9 +96,9 @@ export class PreviewsService {
     const plan = state && (await this.#plan(attempt.videoId, state));
     if (state === undefined || plan === undefined) return;
     const offered = state.offered ?? [];
-    if (offered.length === plan.encode.rungs.length) return;
+    if (offered.length === rungsOf(plan.encode.rungs.map(({ name }) => name)).length) return;
     const playable = [...offered, ...previewVariants(plan, await findTaskProgress(this.#db, attempt))];
-    const variants = VIDEO_RENDITIONS.filter((name) => playable.includes(name));
+    const variants = RUNGS.filter((rung) => playable.includes(rung));
     if (variants.length === offered.length) return;
     // Another control plane was first, or the attempt has ended.
     if (!(await storePreview(this.#db, attempt, { offered: state.offered, variants }))) return;
@@ -119,7 +119,7 @@ export class PreviewsService {
     const plan = preview && (await this.#plan(videoId, preview));
     if (preview === undefined || plan === undefined) return undefined;
     return plannedRenditions(plan, preview.startedRenditions).filter(
-      ({ name }) => isAudioRendition(name) || (preview.variants as RenditionName[]).includes(name),
+      ({ name }) => isAudioRendition(name) || rungsOf([name]).some((rung) => preview.variants.includes(rung)),
     );
   }
 

@@ -1,4 +1,4 @@
-import type { VideoRendition } from '@framelane/contracts/renditions';
+import type { RungName } from '@framelane/contracts/renditions';
 import type { StartedRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -9,7 +9,7 @@ import type { TaskProgress } from './preview-variants.ts';
 export type PlanOfVideo = { attempt: number; revision: number };
 
 /** A video that can be played while it is transcoded. */
-export type Preview = PlanOfVideo & { variants: VideoRendition[]; startedRenditions: StartedRenditions };
+export type Preview = PlanOfVideo & { variants: RungName[]; startedRenditions: StartedRenditions };
 
 /** The preview of a video, if it has one. */
 export async function findPreview(
@@ -94,7 +94,7 @@ export async function findOffer(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
 ): Promise<
-  (PlanOfVideo & { title: string; offered: VideoRendition[] | null; uploadedAt: Date | null }) | undefined
+  (PlanOfVideo & { title: string; offered: RungName[] | null; uploadedAt: Date | null }) | undefined
 > {
   return openPlans(db)
     .select(['title', 'preview_variants as offered', 'uploaded_at as uploadedAt'])
@@ -143,7 +143,7 @@ export async function findTaskProgress(
 export async function storePreview(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
-  { offered, variants }: { offered: VideoRendition[] | null; variants: VideoRendition[] },
+  { offered, variants }: { offered: RungName[] | null; variants: RungName[] },
 ): Promise<boolean> {
   const result = await db
     .updateTable('videos')

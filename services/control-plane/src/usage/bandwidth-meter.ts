@@ -1,3 +1,4 @@
+import { SEGMENTS } from '@framelane/contracts/packaging';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { RequestHandler } from 'express';
 import type { Database } from '../db/database.ts';
@@ -90,6 +91,6 @@ function unescaped(path: string): string {
 /** Images include WebVTT: the index of the storyboard, and segments of captions. */
 function kindOf(path: string): HlsKind {
   if (path.endsWith('.m3u8')) return 'playlist';
-  if (path.endsWith('.ts')) return 'segment';
+  if (path.endsWith(`.${SEGMENTS.extension}`)) return 'segment';
   return path.endsWith('/key') ? 'key' : 'image';
 }

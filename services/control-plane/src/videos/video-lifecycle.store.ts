@@ -1,6 +1,6 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { Manifest } from '@framelane/contracts/manifest';
-import type { VideoRendition } from '@framelane/contracts/renditions';
+import type { RungName } from '@framelane/contracts/renditions';
 import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
 import { sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -36,7 +36,7 @@ export async function storeFile(trx: Database, videoId: string, move: Move, file
 
 /** The properties of the stored renditions that the master playlist and the accounting need. */
 export type StoredRenditions = {
-  variants: VideoRendition[];
+  variants: RungName[];
   targetDuration: number;
   bytes: number;
   /** The folder of the images within that of the attempt. */

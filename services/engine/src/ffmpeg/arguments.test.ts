@@ -52,7 +52,7 @@ describe('the ffmpeg arguments', () => {
         '-filter_complex_threads 2 -filter_complex <graph> -map 0:1',
         '-c:v copy -bsf:v filter_units=remove_types=6,h264_metadata=colour_primaries=1:transfer_characteristics=1:matrix_coefficients=1:video_full_range_flag=0:sample_aspect_ratio=1/1',
         '-map_metadata -1 -map_chapters -1 -t 43200 -output_ts_offset 10',
-        '-f hls -hls_init_time 2 -hls_list_size 1 -hls_time 6 -hls_flags temp_file',
+        '-f hls -hls_init_time 2 -hls_list_size 1 -hls_time 6 -hls_flags temp_file -hls_segment_type mpegts',
         '-hls_segment_filename output/360p-%d.ts',
       ].join(' '),
     );

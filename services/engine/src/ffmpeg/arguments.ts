@@ -1,6 +1,8 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { FIRST_SEGMENT_SECONDS } from '@framelane/contracts/segment-times';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { PACKAGER } from '../packagers/packagers.ts';
+import { segmentFile } from '../packagers/segment-files.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
@@ -86,9 +88,9 @@ export function renditionOutputs(
       name: rung.name,
       options: ['-map', `[${rung.name}]`, ...videoOptions(rung, plan, settings)],
     })),
-    ...(plan.videoPassthrough ? plan.rungs.slice(-1) : []).map(({ name }) => ({
-      name,
-      options: ['-map', `0:${plan.videoIndex}`, ...videoPassthroughOptions(plan)],
+    ...(plan.videoPassthrough ? plan.rungs.slice(-1) : []).map((rung) => ({
+      name: rung.name,
+      options: ['-map', `0:${plan.videoIndex}`, ...videoPassthroughOptions(rung, plan)],
     })),
     ...plan.audio.map((audio) => ({
       name: audio.name,
@@ -136,6 +138,7 @@ function hlsOptions(name: RenditionName, segmentSeconds: number): string[] {
     ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
     ...['-f', 'hls', '-hls_init_time', String(FIRST_SEGMENT_SECONDS), '-hls_list_size', '1'],
     ...['-hls_time', String(segmentSeconds), '-hls_flags', 'temp_file'],
-    ...['-hls_segment_filename', `${OUTPUT_FOLDER}/${name}-%d.ts`],
+    ...PACKAGER.hlsOptions,
+    ...['-hls_segment_filename', `${OUTPUT_FOLDER}/${segmentFile(name, '%d')}`],
   ];
 }

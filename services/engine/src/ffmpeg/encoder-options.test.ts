@@ -1,4 +1,4 @@
-import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
@@ -26,9 +26,10 @@ describe('the encoder options', () => {
     expect(optionsOf({ rungs }).map((options) => options.join(' '))).toEqual([
       [
         '-c:v libx264 -preset:v veryfast -profile:v high -level:v 3.0',
-        '-x264-params:v b-adapt=2 -crf:v 23 -maxrate:v 800000',
-        '-bufsize:v 1600000 -force_key_frames:v expr:gte(t,n_forced*2) -forced-idr:v 1 -g:v 51',
-        '-sc_threshold:v 0 -a53cc:v 0 -flags:v +cgop -threads:v 2',
+        '-x264-params:v b-adapt=2 -crf:v 23',
+        '-forced-idr:v 1 -sc_threshold:v 0 -a53cc:v 0 -flags:v +cgop',
+        '-maxrate:v 800000 -bufsize:v 1600000 -force_key_frames:v expr:gte(t,n_forced*2) -g:v 51',
+        '-threads:v 2',
       ].join(' '),
     ]);
   });
@@ -98,7 +99,8 @@ describe('the encoder options', () => {
     [{ matrix: 'bt709', primaries: 'bt709', transfer: 'iec61966-2-1' }, [1, 13, 1]],
   ])('of passthrough video remove supplemental information and write the tags of %j', (colour, codes) => {
     const [primaries, transfer, matrix] = codes;
-    expect(optionOf(videoPassthroughOptions({ colour }), '-bsf:v')).toBe(
+    const [top] = planLadder({ width: 640, height: 360 }, 25).slice(-1) as [Rung];
+    expect(optionOf(videoPassthroughOptions(top, { colour }), '-bsf:v')).toBe(
       'filter_units=remove_types=6,h264_metadata=' +
         `colour_primaries=${primaries}:transfer_characteristics=${transfer}:matrix_coefficients=${matrix}` +
         ':video_full_range_flag=0:sample_aspect_ratio=1/1',

@@ -2,6 +2,7 @@ import type { AudioPlan, EncodePlan, PieceTask, Rung } from '@framelane/contract
 import { AUDIO_SAMPLE_RATE } from '../plan/audio-plan.ts';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
+import { rungTraits } from '../plan/ladder.ts';
 import { toFraction } from '../source/frame-rate.ts';
 import type { Size } from '../source/media-source.ts';
 
@@ -44,7 +45,7 @@ export const CANDIDATES = 'frames';
 
 /** The filter graph of the images alone, made from frames at any times, such as key frames only. */
 export function imagesGraph(plan: EncodePlan): string {
-  const source = plan.rungs.findLast(({ name }) => name !== '1080p') ?? plan.rungs[0];
+  const source = plan.rungs.findLast((rung) => rungTraits(rung).isPosterSize) ?? plan.rungs[0];
   if (source === undefined) return '';
   const { interval, tiles } = plan.images.storyboard;
   const choose = [
@@ -104,11 +105,13 @@ function fork(labels: readonly string[]): string {
   return labels.length > 1 ? `split=${labels.length}${outputs}` : `null${outputs}`;
 }
 
-/** For the poster the highest one up to 720p, if there is one; for the storyboard the lowest one. */
+/** For the poster the highest one of its size, if there is one; for the storyboard the lowest one. */
 function imageSources(plan: EncodePlan): ImageSources {
   const rungs = encodedRungs(plan);
-  const small = rungs.filter(({ name }) => name !== '1080p');
-  return { poster: small.at(-1) ?? rungs[0], storyboard: rungs[0] };
+  return {
+    poster: rungs.findLast((rung) => rungTraits(rung).isPosterSize) ?? rungs[0],
+    storyboard: rungs[0],
+  };
 }
 
 /** The first frame at or after each interval. */

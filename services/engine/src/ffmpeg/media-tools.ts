@@ -5,6 +5,7 @@ import { MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
 import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
+import { ENCODER_PROGRAMS } from '../encoders/encoders.ts';
 import { type Confinement, LAUNCH_PROGRAMS, writeLaunchScript } from '../sandbox/launch-script.ts';
 import { runTool } from '../sandbox/run-tool.ts';
 import type { Sandbox, TranscodeSettings } from '../transcode-settings.ts';
@@ -29,7 +30,7 @@ const ROOTS_ACCOUNT = 'framelane-ffmpeg';
 export const MAX_TEXT_FILE_BYTES = 2 * MAX_CAPTIONS_BYTES;
 
 const CHECK_SECONDS = 20;
-const NEEDED_ENCODERS = ['libx264', 'aac', 'mjpeg'];
+const NEEDED_ENCODERS = [...ENCODER_PROGRAMS, 'mjpeg'];
 const NEEDED_FILTERS = ['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile', 'alimiter'];
 
 /**

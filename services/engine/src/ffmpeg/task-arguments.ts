@@ -1,4 +1,6 @@
 import type { EncodePlan, PieceTask, Rung, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { PACKAGER } from '../packagers/packagers.ts';
+import { segmentFile } from '../packagers/segment-files.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
@@ -115,13 +117,10 @@ export function pieceArguments(
         ...pieceEncoderOptions(rung, { plan, piece, settings: encoder }),
         ...segmentOptions(rung, piece),
       ],
-      path: `${OUTPUT_FOLDER}/${rung.name}-%d.ts`,
+      path: `${OUTPUT_FOLDER}/${segmentFile(rung.name, '%d')}`,
     })),
   };
 }
-
-/** Longer than any video, so that ffmpeg writes the tables only before each key frame and at no other times. */
-const TABLES_SECONDS = 1_000_000;
 
 /** Cuts segments by frame numbers: they are exact, unlike times. One muxer writes all segments, so that each continues the previous one. */
 function segmentOptions({ frameStep }: Rung, piece: PieceTask): string[] {
@@ -129,11 +128,9 @@ function segmentOptions({ frameStep }: Rung, piece: PieceTask): string[] {
   // The end of the piece begins no segment, but ffmpeg needs a frame in the list.
   const starts = [...segmentStarts.slice(1), firstFrame + frames];
   const inRendition = starts.map((frame) => Math.ceil((frame - firstFrame) / frameStep));
-  const tables = `pat_period=${TABLES_SECONDS}:sdt_period=${TABLES_SECONDS}`;
   return [
     ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
-    ...['-f', 'segment', '-segment_format', 'mpegts', '-segment_format_options', tables],
-    ...['-individual_header_trailer', '0', '-segment_start_number', String(firstSegment)],
+    ...['-f', 'segment', ...PACKAGER.segmentOptions, '-segment_start_number', String(firstSegment)],
     ...['-segment_frames', inRendition.join(',')],
   ];
 }

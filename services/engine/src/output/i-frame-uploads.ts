@@ -1,13 +1,11 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { MIN_I_FRAME_SECONDS } from '../plan/tasks.ts';
-import { avcCodecString, startsWithIdr } from './codec-strings.ts';
+import type { IFrame } from '../packagers/packager.ts';
+import { PACKAGER } from '../packagers/packagers.ts';
 import { encryptSegment } from './segment-encryption.ts';
 import type { StoredSegment } from './segment-info.ts';
 import { withStorageRetries } from './storage-retries.ts';
-import { type OutputFile, readFrom } from './tool-output.ts';
-import { type AccessUnit, elementaryStream, KeyFrames } from './transport-stream.ts';
 
 type IFrameUploadsOptions = {
   objects: ObjectStore;
@@ -20,17 +18,10 @@ type IFrameUploadsOptions = {
   signal: AbortSignal;
 };
 
-/** Reads the I-frames of a video segment, each as a transport stream. */
-export async function readIFrames(segment: OutputFile): Promise<readonly AccessUnit[]> {
-  const frames = new KeyFrames(MIN_I_FRAME_SECONDS);
-  for await (const chunk of readFrom(segment)) frames.push(chunk as Buffer);
-  return frames.end().filter(({ stream }) => startsWithIdr(elementaryStream(stream)));
-}
-
 /** Encrypts and stores the I-frames of one rendition. Their numbers follow those of the segments, which can arrive in any order. */
 export class IFrameUploads {
   readonly #options: IFrameUploadsOptions;
-  readonly #waiting = new Map<number, readonly AccessUnit[]>();
+  readonly #waiting = new Map<number, readonly IFrame[]>();
   readonly #stored: StoredSegment[] = [];
   #nextSegment: number;
   #running: Promise<void> = Promise.resolve();
@@ -46,7 +37,7 @@ export class IFrameUploads {
   }
 
   /** Takes the I-frames of a segment. Resolves when they are stored, or wait for an earlier segment. */
-  async add(segment: number, frames: readonly AccessUnit[]): Promise<void> {
+  async add(segment: number, frames: readonly IFrame[]): Promise<void> {
     this.#waiting.set(segment, frames);
     const work = this.#running.then(() => this.#storeInOrder());
     this.#running = work.catch(() => {});
@@ -63,12 +54,11 @@ export class IFrameUploads {
     }
   }
 
-  async #store({ start, stream }: AccessUnit): Promise<void> {
+  async #store({ start, codecs, segment }: IFrame): Promise<void> {
     const { objects, contentKey, keyOf, signal } = this.#options;
     const sequence = this.#options.firstSequence + this.#stored.length;
-    const ciphertext = await buffer(encryptSegment(Readable.from([stream]), contentKey, sequence));
-    await withStorageRetries(() => objects.put(keyOf(sequence), ciphertext, 'video/mp2t'), signal);
-    const codecs = avcCodecString(elementaryStream(stream));
-    this.#stored.push({ codecs, start, last: start, pesPackets: 1, bytes: ciphertext.length });
+    const ciphertext = await buffer(encryptSegment(Readable.from([segment]), contentKey, sequence));
+    await withStorageRetries(() => objects.put(keyOf(sequence), ciphertext, PACKAGER.contentType), signal);
+    this.#stored.push({ codecs, start, last: start, units: 1, bytes: ciphertext.length });
   }
 }

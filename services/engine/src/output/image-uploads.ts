@@ -2,9 +2,9 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import type { ImagesPlan } from '@framelane/contracts/transcode-plan';
 import type { ImageName } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { type ToolOutput, ToolOutputError } from '../sandbox/tool-output.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
 import { withStorageRetries } from './storage-retries.ts';
-import { type ToolOutput, ToolOutputError } from './tool-output.ts';
 
 /** Several times the size of the largest image (see images.ts). */
 const MAX_BYTES = 16 * 1024 ** 2;

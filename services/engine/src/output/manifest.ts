@@ -1,12 +1,13 @@
 import { CLOCK_HZ, type Manifest, START_TIMESTAMP } from '@framelane/contracts/manifest';
 import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan, StoredRendition, VideoFacts } from '@framelane/contracts/transcode-plan';
+import { InvalidSegmentError } from '../packagers/packager.ts';
 import { audioLabels } from '../plan/audio-plan.ts';
 import { passthroughRenditions } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
-import { InvalidSegmentError, type StoredSegment } from './segment-info.ts';
+import type { StoredSegment } from './segment-info.ts';
 import type { StoredSegments } from './segment-uploads.ts';
 
 /** What the manifest says about the source. */
@@ -120,7 +121,7 @@ function assertContiguous(
 
 /** Throws if frames are missing. ffmpeg leaves out frames that are too damaged to copy, without an error. */
 function assertAllFrames(name: RenditionName, stored: readonly StoredSegment[], planned: number): void {
-  const frames = stored.reduce((sum, { pesPackets }) => sum + pesPackets, 0);
+  const frames = stored.reduce((sum, { units }) => sum + units, 0);
   if (frames < planned) throw new InvalidSegmentError(`${name} has ${frames} frames, not ${planned}`);
 }
 

@@ -4,23 +4,35 @@ import { ALIGNMENT_TOLERANCE_SECONDS } from '@framelane/contracts/joined-manifes
 import {
   I_FRAME_RENDITION,
   isAudioRendition,
-  RENDITIONS,
   type RenditionName,
+  TRACK_RENDITIONS,
+  type TrackRendition,
+  type VideoRendition,
 } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { headroomBytes } from '../disk-space.ts';
+import { encoderOf } from '../encoders/encoders.ts';
+import { InvalidSegmentError } from '../packagers/packager.ts';
+import { PACKAGER } from '../packagers/packagers.ts';
+import { readSegmentFile, segmentFile } from '../packagers/segment-files.ts';
+import { MIN_I_FRAME_SECONDS } from '../plan/tasks.ts';
+import {
+  hostileOutput,
+  type OutputFile,
+  readFrom,
+  type ToolOutput,
+  ToolOutputError,
+} from '../sandbox/tool-output.ts';
 import { outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
-import { completeCounters } from './continuity.ts';
-import { IFrameUploads, readIFrames } from './i-frame-uploads.ts';
+import { IFrameUploads } from './i-frame-uploads.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
-import { InvalidSegmentError, readSegmentInfo, type StoredSegment } from './segment-info.ts';
+import { readSegmentInfo, type StoredSegment } from './segment-info.ts';
 import { withStorageRetries } from './storage-retries.ts';
-import { hostileOutput, type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
 
 /** The stored segments of each rendition, by sequence number. */
 export type StoredSegments = ReadonlyMap<RenditionName, readonly StoredSegment[]>;
 
-type SegmentFile = { name: string; rendition: RenditionName; sequence: number };
+type SegmentFile = { name: string; rendition: TrackRendition; sequence: number };
 
 export type SegmentUploadsOptions = {
   /** The folder that ffmpeg writes to. */
@@ -34,7 +46,7 @@ export type SegmentUploadsOptions = {
   /** Those that are stream copies. */
   passthrough: ReadonlySet<RenditionName>;
   /** The rendition whose I-frames are stored as well; null for none. */
-  iFramesOf: RenditionName | null;
+  iFramesOf: VideoRendition | null;
   /** Maximum number of segments of a rendition; for a piece, exactly its number of segments. */
   maxSegments: number;
   /**
@@ -100,9 +112,9 @@ export class SegmentUploads {
     try {
       const names = new Set(await output.names());
       for (const name of names) {
-        const file = segmentFile(name, renditions);
+        const file = plannedFile(name, renditions);
         if (!file || this.#seen.has(name)) continue;
-        if (piece && isRunning && !names.has(`${file.rendition}-${file.sequence + 1}.ts`)) continue;
+        if (piece && isRunning && !names.has(segmentFile(file.rendition, file.sequence + 1))) continue;
         this.#seen.add(name);
         const isPlanned = file.sequence >= firstSegment && file.sequence < firstSegment + maxSegments;
         if (!isPlanned) {
@@ -164,7 +176,9 @@ export class SegmentUploads {
       this.#stored.set(file.rendition, segments);
       if (file.sequence === 0) this.#options.onRenditionStarted?.(file.rendition, info.codecs);
       if (file.rendition === this.#options.iFramesOf) {
-        await this.#iFrames.add(file.sequence, await readIFrames(segment));
+        const { reader } = encoderOf(file.rendition);
+        const frames = await PACKAGER.readIFrames(segment, reader, MIN_I_FRAME_SECONDS);
+        await this.#iFrames.add(file.sequence, frames);
       }
     } finally {
       await segment.handle.close();
@@ -206,9 +220,9 @@ export class SegmentUploads {
 
   async #upload(segment: OutputFile, { name, rendition, sequence }: SegmentFile): Promise<number> {
     const { objects, contentKey, keyOf, signal } = this.#options;
-    const options = { contentType: 'video/mp2t', signal };
+    const options = { contentType: PACKAGER.contentType, signal };
     const completed = this.#isLastBeforeNextPiece(sequence)
-      ? completeCounters(await buffer(readFrom(segment)))
+      ? PACKAGER.completed(await buffer(readFrom(segment)))
       : undefined;
     const { bytes } = await withStorageRetries(() => {
       const plaintext = completed ? Readable.from([completed]) : readFrom(segment);
@@ -244,12 +258,12 @@ function failureOf(error: unknown): TranscodeFailure | InvalidSegmentError {
  * Null for a file without the final name of a segment, such as a playlist. Throws a ToolOutputError for a name that ffmpeg does not
  * write: a rendition that is not in the plan, or a number with leading zeros.
  */
-function segmentFile(name: string, renditions: ReadonlySet<RenditionName>): SegmentFile | null {
-  const [, prefix, sequence] = /^(\w+)-(\d+)\.ts$/.exec(name) ?? [];
-  const known = RENDITIONS.find((rendition) => rendition === prefix);
-  if (known === undefined || sequence === undefined) return null;
-  if (renditions.has(known) && /^(0|[1-9]\d*)$/.test(sequence)) {
-    return { name, rendition: known, sequence: Number(sequence) };
+function plannedFile(name: string, renditions: ReadonlySet<RenditionName>): SegmentFile | null {
+  const file = readSegmentFile(name);
+  const rendition = TRACK_RENDITIONS.find((known) => known === file?.rendition);
+  if (file === null || rendition === undefined) return null;
+  if (renditions.has(rendition) && /^(0|[1-9]\d*)$/.test(file.sequence)) {
+    return { name, rendition, sequence: Number(file.sequence) };
   }
   throw new ToolOutputError(`${name} is not a segment of this video`);
 }

@@ -1,5 +1,6 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
+import { mayRepeatFields, storesFields } from '../source/codec-traits.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import type { VideoTrack } from '../source/media-source.ts';
@@ -21,9 +22,6 @@ const SEGMENT_SECONDS = 6;
  * earlier, the first frame is repeated until the video starts.
  */
 const MAX_LEAD_SECONDS = 0.1;
-
-/** HEVC codes each field as a frame of its own. The decoder marks those frames as interlaced, but there is nothing to deinterlace. */
-const FIELD_CODED_CODEC = 'hevc';
 
 /** bwdif needs three columns and four lines of each colour component. Smaller frames are not deinterlaced. */
 const MIN_INTERLACED_SIDE = 16;
@@ -101,7 +99,7 @@ export function planEncoding(
   };
 }
 
-/** The renditions that x264 encodes, lowest first. */
+/** The renditions that are encoded, lowest first. */
 export function encodedRungs({ rungs, videoPassthrough }: EncodePlan): readonly Rung[] {
   return videoPassthrough ? rungs.slice(0, -1) : rungs;
 }
@@ -116,7 +114,7 @@ export function passthroughRenditions({ rungs, videoPassthrough, audio }: Encode
 /** The frame rate of the source, the frame rate of the top rendition (higher if each field becomes a frame), and how to deinterlace. */
 function planRate({ container, video, timeline }: ProbedSource) {
   const { averageRate: average, grid, losses } = timeline;
-  const repeatsFields = video.codec === 'mpeg2video';
+  const repeatsFields = mayRepeatFields(video.codec);
   const { declaredRate: declared } = video;
   const sourceFrameRate = outputFrameRate({ average, declared, grid, repeatsFields, losses });
   if (!mayBeInterlaced(container, video))
@@ -133,7 +131,7 @@ function sourceRate({ timeline }: ProbedSource, sourceFrameRate: FrameRate): num
 }
 
 function mayBeInterlaced(container: string, { codec, interlaced, coded }: VideoTrack): boolean {
-  if (codec === FIELD_CODED_CODEC || Math.min(coded.width, coded.height) < MIN_INTERLACED_SIDE) return false;
+  if (storesFields(codec) || Math.min(coded.width, coded.height) < MIN_INTERLACED_SIDE) return false;
   return interlaced || containerTraits(container).scanTypeMayChange;
 }
 

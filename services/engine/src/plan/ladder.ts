@@ -1,9 +1,9 @@
-import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+import { partsOf, RUNGS, type RungName, VIDEO_CODECS, videoRendition } from '@framelane/contracts/renditions';
 import type { Rung } from '@framelane/contracts/transcode-plan';
 import type { Size } from '../source/media-source.ts';
 
-/** Maximum bit rate of each rendition at up to 30 frames per second, in bits per second. */
-export type MaxRates = Readonly<Record<VideoRendition, number>>;
+/** Maximum bit rate of each rung at up to 30 frames per second, in bits per second. */
+export type MaxRates = Readonly<Record<RungName, number>>;
 
 export const DEFAULT_MAX_RATES: MaxRates = {
   '360p': 800_000,
@@ -15,19 +15,33 @@ export const DEFAULT_MAX_RATES: MaxRates = {
 /** Video with more frames per second counts as fast. */
 const FAST_RATE = 30;
 
-/**
- * The short side in pixels. For fast video: the factor of the maximum bit rate, and whether the rung has half the frame rate
- * unless it is the highest one (HLS authoring specification, table of H.264 variants).
- */
-const RUNGS: Record<VideoRendition, { shortSide: number; fastFactor: number; halvesRate: boolean }> = {
-  '360p': { shortSide: 360, fastFactor: 1, halvesRate: true },
-  '480p': { shortSide: 480, fastFactor: 1, halvesRate: true },
-  '720p': { shortSide: 720, fastFactor: 1.4, halvesRate: false },
-  '1080p': { shortSide: 1080, fastFactor: 1.4, halvesRate: false },
+type RungTraits = {
+  /** Pixels. */
+  shortSide: number;
+  /** For fast video: the factor of the maximum bit rate (HLS authoring specification, table of H.264 variants). */
+  fastFactor: number;
+  /** Whether fast video has half the frame rate, unless this is its highest rung (same table). */
+  halvesRate: boolean;
+  /** Whether encoders may take more time for each frame. */
+  isSmall: boolean;
+  /** Whether the poster is taken from this rung rather than from a higher one. */
+  isPosterSize: boolean;
 };
 
+const LADDER: Record<RungName, RungTraits> = {
+  '360p': { shortSide: 360, fastFactor: 1, halvesRate: true, isSmall: true, isPosterSize: true },
+  '480p': { shortSide: 480, fastFactor: 1, halvesRate: true, isSmall: true, isPosterSize: true },
+  '720p': { shortSide: 720, fastFactor: 1.4, halvesRate: false, isSmall: false, isPosterSize: true },
+  '1080p': { shortSide: 1080, fastFactor: 1.4, halvesRate: false, isSmall: false, isPosterSize: false },
+};
+
+/** The rung of a rendition. */
+export function rungTraits({ name }: Pick<Rung, 'name'>): RungTraits {
+  return LADDER[partsOf(name).rung];
+}
+
 /**
- * The ladder for a video, lowest rung first. A rung is named after the short side of the displayed frame, so that portrait
+ * The renditions of a video, lowest rung first, each rung in all codecs. A rung is named after the short side of the displayed frame, so that portrait
  * video gets the same quality as landscape. No video is enlarged: one below the lowest rung keeps its size. The highest rung
  * always has the full frame rate.
  *
@@ -36,15 +50,17 @@ const RUNGS: Record<VideoRendition, { shortSide: number; fastFactor: number; hal
 export function planLadder(display: Size, framesPerSecond: number, maxRates = DEFAULT_MAX_RATES): Rung[] {
   const shortSide = Math.min(display.width, display.height);
   const isFast = framesPerSecond > FAST_RATE;
-  const names = VIDEO_RENDITIONS.filter((name) => RUNGS[name].shortSide <= shortSide);
-  const top = names.at(-1) ?? '360p';
-  const rung = (name: VideoRendition, size: Size): Rung => {
-    const { fastFactor, halvesRate } = RUNGS[name];
-    const maxRate = Math.round(maxRates[name] * (isFast ? fastFactor : 1));
-    return { name, ...size, maxRate, frameStep: isFast && halvesRate && name !== top ? 2 : 1 };
+  const rungs = RUNGS.filter((rung) => LADDER[rung].shortSide <= shortSide);
+  const [lowest] = RUNGS;
+  const top = rungs.at(-1) ?? lowest;
+  const renditions = (rung: RungName, size: Size): Rung[] => {
+    const { fastFactor, halvesRate } = LADDER[rung];
+    const maxRate = Math.round(maxRates[rung] * (isFast ? fastFactor : 1));
+    const frameStep = isFast && halvesRate && rung !== top ? 2 : 1;
+    return VIDEO_CODECS.map((codec) => ({ name: videoRendition(rung, codec), ...size, maxRate, frameStep }));
   };
-  if (names.length === 0) return [rung('360p', ownSize(display))];
-  return names.map((name) => rung(name, scaled(display, RUNGS[name].shortSide)));
+  if (rungs.length === 0) return renditions(lowest, ownSize(display));
+  return rungs.flatMap((rung) => renditions(rung, scaled(display, LADDER[rung].shortSide)));
 }
 
 function scaled({ width, height }: Size, shortSide: number): Size {

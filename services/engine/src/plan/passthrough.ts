@@ -1,5 +1,6 @@
 import { segmentDue } from '@framelane/contracts/segment-times';
 import type { Rung } from '@framelane/contracts/transcode-plan';
+import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
@@ -31,10 +32,6 @@ export type Obstacle =
 /** How to pass a track through, or why it must be encoded. */
 export type Verdict<T> = { passthrough: T; obstacle: null } | { passthrough: null; obstacle: Obstacle };
 
-/** H.264 profiles that the decoders of all phones support. The plain Baseline profile has coding tools that they do not support. */
-const PROFILES = ['Constrained Baseline', 'Main', 'High'];
-/** Level 4.2, in tenths. */
-const MAX_LEVEL = 42;
 /** Colour matrices of standard dynamic range. Untagged video follows the standard of its size. */
 const MATRICES = [null, 'bt709', 'smpte170m', 'bt470bg'];
 /** Colour primaries and transfer functions of standard dynamic range that players and zimg support. */
@@ -47,7 +44,6 @@ const SEGMENT_SECONDS = [6, 5, 4];
 export const BUFFER_SECONDS = 2;
 
 const MAX_AUDIO_RATE = 160_000;
-const SAMPLE_RATES = [44_100, 48_000];
 /** One frame, and a tolerance for the rounded times of containers. */
 const FRAME_TOLERANCE = 1.01;
 /** An offset between audio and video that is not noticeable. */
@@ -67,12 +63,8 @@ type VideoFacts = {
   duration: number;
 };
 
-/** The first rule that applies names the obstacle. */
+/** The first rule that applies names the obstacle, in any codec. */
 const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => boolean])[] = [
-  ['container', ({ container }) => !containerTraits(container).allowsPassthrough],
-  ['codec', ({ video }) => video.codec !== 'h264'],
-  ['profile', ({ video }) => !PROFILES.includes(video.profile)],
-  ['level', ({ video }) => !(video.level > 0 && video.level <= MAX_LEVEL)],
   ['pixel_format', ({ video }) => video.pixelFormat !== 'yuv420p' || video.fullRange],
   ['colour', ({ video }) => !hasUsualColours(video)],
   ['interlaced', ({ video }) => video.interlaced],
@@ -86,9 +78,12 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
  * then cut at its key frames.
  */
 export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSeconds: number }> {
+  const { gops, top, duration, frameStep } = facts;
+  if (!containerTraits(facts.container).allowsPassthrough) return refused('container');
+  const ofCodec = encoderOf(top.name).copyObstacle(facts.video);
+  if (ofCodec) return refused(ofCodec);
   const found = VIDEO_OBSTACLES.find(([, holds]) => holds(facts));
   if (found) return refused(found[0]);
-  const { gops, top, duration, frameStep } = facts;
   if (typeof gops === 'string') return refused(gops);
   const end = gops.reduce((sum, gop) => sum + gop.duration, 0);
   const frameSeconds = 1 / toNumber(facts.frameRate);
@@ -124,7 +119,7 @@ type AudioFacts = {
 export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: number; end: number }> {
   const { container, audio, frames, lead, duration } = facts;
   if (!containerTraits(container).allowsPassthrough) return refused('container');
-  const obstacle = audioObstacle(audio);
+  const obstacle = AUDIO_ENCODER.copyObstacle(audio);
   if (obstacle) return refused(obstacle);
   if (!frames) return refused('gaps');
   const frameSeconds = AAC_FRAME_SAMPLES / audio.sampleRate;
@@ -138,14 +133,6 @@ export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: numb
   if (end < duration - frameSeconds * FRAME_TOLERANCE) return refused('length');
   if ((frames.bytes * 8) / (frames.frames * frameSeconds) > MAX_AUDIO_RATE) return refused('bit_rate');
   return { passthrough: { frames: passed, end }, obstacle: null };
-}
-
-/** The property of an audio track, apart from its packets, that prevents passthrough; null if nothing prevents it. */
-function audioObstacle({ codec, profile, channels, sampleRate }: AudioTrack): Obstacle | null {
-  if (codec !== 'aac') return 'codec';
-  if (profile !== 'LC') return 'profile';
-  if (channels !== 2) return 'channels';
-  return SAMPLE_RATES.includes(sampleRate) ? null : 'sample_rate';
 }
 
 function refused(obstacle: Obstacle): { passthrough: null; obstacle: Obstacle } {

@@ -10,7 +10,10 @@ async function changeOf(script: string, signal = new AbortController().signal): 
   try {
     const program = join(directory, 'ffmpeg');
     await writeFile(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    return await parameterSetsChange(0, { program, cwd: directory, signal, limits: { scanSeconds: 60 } });
+    return await parameterSetsChange(
+      { index: 0, filters: 'null' },
+      { program, cwd: directory, signal, limits: { scanSeconds: 60 } },
+    );
   } finally {
     await rm(directory, { recursive: true });
   }

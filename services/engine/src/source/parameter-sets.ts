@@ -1,4 +1,3 @@
-import { SEQUENCE_PARAMETER_SET } from '../nal-unit-types.ts';
 import { SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
@@ -11,12 +10,18 @@ const MAX_LIST_CHARS = 2 ** 27;
 const HASH_COLUMN = 5;
 
 /**
- * Whether the sequence parameter sets of an H.264 track change: the size of its frames, their colours, or the profile. Container and key
- * frames can both contain parameter sets. So ffmpeg writes the track as a byte stream without anything else, and lists its packets. It
- * decodes nothing. False also if ffmpeg fails: then the check of the segments decides.
+ * Whether the parameter sets of a track change: the size of its frames, their colours, or the profile. Container and key frames can both
+ * contain parameter sets. So ffmpeg writes the track as a byte stream without anything else, and lists its packets. It decodes nothing. False also if ffmpeg fails: then the check of the segments decides.
  */
 export async function parameterSetsChange(
-  index: number,
+  {
+    index,
+    filters,
+  }: {
+    index: number;
+    /** The bitstream filters that leave only the parameter sets. */
+    filters: string;
+  },
   options: {
     /** The confined ffmpeg. */
     program: string;
@@ -30,7 +35,7 @@ export async function parameterSetsChange(
   let first: string | undefined;
   let changes = false;
   try {
-    await runTool(program, listArguments(index), {
+    await runTool(program, listArguments(index, filters), {
       cwd,
       signal,
       limitSeconds: limits.scanSeconds,
@@ -48,11 +53,11 @@ export async function parameterSetsChange(
   return changes;
 }
 
-function listArguments(index: number): string[] {
+function listArguments(index: number, filters: string): string[] {
   return [
     ...['-nostdin', '-hide_banner', '-v', 'error', ...DECODE_OPTIONS, '-i', SOURCE_INPUT],
     ...['-map', `0:${index}`, '-c', 'copy'],
-    ...['-bsf:v', `h264_mp4toannexb,filter_units=pass_types=${SEQUENCE_PARAMETER_SET}`],
+    ...['-bsf:v', filters],
     ...['-f', 'framehash', '-hash', 'md5', '-'],
   ];
 }

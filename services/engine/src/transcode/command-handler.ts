@@ -13,7 +13,7 @@ import {
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { PLAN_VERSION, type StartedRenditions, type TaskResult } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
-import { InvalidSegmentError } from '../output/segment-info.ts';
+import { InvalidSegmentError } from '../packagers/packager.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { reportFailure } from './failure-report.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { ToolOutputError } from '../output/tool-output.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
+import { ToolOutputError } from '../sandbox/tool-output.ts';
 import { refusal, storageFailure, TranscodeFailure } from '../transcode-failure.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
 

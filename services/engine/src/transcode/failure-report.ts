@@ -1,6 +1,6 @@
 import { ENGINE_STOPPED } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
-import { ToolOutputError } from '../output/tool-output.ts';
+import { ToolOutputError } from '../sandbox/tool-output.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
 /** This engine is stopping; the control plane starts another attempt. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
-import { EmptyRenditionError, InvalidSegmentError } from '../output/segment-info.ts';
+import { EmptyRenditionError } from '../output/segment-info.ts';
+import { InvalidSegmentError } from '../packagers/packager.ts';
 import { planEncoding } from '../plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../plan/ladder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';

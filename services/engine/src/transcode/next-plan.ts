@@ -1,6 +1,7 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
-import { EmptyRenditionError, InvalidSegmentError } from '../output/segment-info.ts';
+import { EmptyRenditionError } from '../output/segment-info.ts';
+import { InvalidSegmentError } from '../packagers/packager.ts';
 import {
   type ExplainedPlan,
   type PlanSettings,

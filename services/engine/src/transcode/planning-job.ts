@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { encoderOf } from '../encoders/encoders.ts';
 import { type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { parameterSetsChange } from '../source/parameter-sets.ts';
@@ -66,9 +67,11 @@ async function planSource(
   { tools, settings: { limits }, signal }: TranscodeJobContext,
 ): Promise<PlannedSource> {
   const plan = planEncoding(source, { allowPassthrough: true, ...settings });
-  if (!plan.videoPassthrough) return { source, plan };
+  const [top] = plan.rungs.slice(-1);
+  if (!plan.videoPassthrough || top === undefined) return { source, plan };
+  const track = { index: plan.videoIndex, filters: encoderOf(top.name).configurationFilters };
   const options = { program: tools.lightFfmpeg, cwd: directory, signal, limits };
-  if (!(await parameterSetsChange(plan.videoIndex, options))) return { source, plan };
+  if (!(await parameterSetsChange(track, options))) return { source, plan };
   const changing = { ...source, gops: 'parameter_sets' } as const;
   return { source: changing, plan: planEncoding(changing, { allowPassthrough: true, ...settings }) };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { TaskTry } from '@framelane/contracts/messages';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import { explainToolError } from '../ffmpeg/errors.ts';
 import type { ProgressKey } from '../ffmpeg/progress.ts';
 import { type FfmpegCommandLine, runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
@@ -11,11 +12,11 @@ import {
   type SegmentUploadsOptions,
   type StoredSegments,
 } from '../output/segment-uploads.ts';
-import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
 import { passthroughRenditions } from '../plan/encode-plan.ts';
 import { BUFFER_SECONDS } from '../plan/passthrough.ts';
 import { grantFolder, OUTPUT_FOLDER } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
+import { hostileOutput, ToolOutput, ToolOutputError } from '../sandbox/tool-output.ts';
 import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { TranscodeJobContext } from './job-source.ts';
 
@@ -68,7 +69,7 @@ export async function runAndStore<T>(
     output,
     objects: context.objects,
     contentKey,
-    keyOf: (rendition, sequence) => `${prefix}${rendition}/${sequence}.ts`,
+    keyOf: (rendition, sequence) => segmentKeyBelow(prefix, rendition, sequence),
     onRenditionStarted,
     maxBytes: maxSegmentBytes(plan),
     signal,

@@ -9,8 +9,8 @@ import {
 } from '../ffmpeg/task-arguments.ts';
 import { storeImages } from '../output/image-uploads.ts';
 import { describeStored } from '../output/manifest.ts';
-import { InvalidSegmentError } from '../output/segment-info.ts';
 import type { StoredSegments } from '../output/segment-uploads.ts';
+import { InvalidSegmentError } from '../packagers/packager.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { TranscodeJobContext } from './job-source.ts';

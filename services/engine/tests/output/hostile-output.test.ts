@@ -7,7 +7,7 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { ToolOutput } from '../../src/output/tool-output.ts';
+import { ToolOutput } from '../../src/sandbox/tool-output.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 const run = promisify(execFile);

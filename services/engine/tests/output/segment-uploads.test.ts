@@ -3,20 +3,20 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { RenditionName } from '@framelane/contracts/renditions';
+import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { imageKey } from '@framelane/object-store/object-keys';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { completeCounters } from '../../src/output/continuity.ts';
 import { storeImages } from '../../src/output/image-uploads.ts';
 import { initializationVector } from '../../src/output/segment-encryption.ts';
-import { InvalidSegmentError } from '../../src/output/segment-info.ts';
 import { SegmentUploads, type SegmentUploadsOptions } from '../../src/output/segment-uploads.ts';
-import { ToolOutput } from '../../src/output/tool-output.ts';
+import { completeCounters } from '../../src/packagers/mpeg-ts/continuity.ts';
+import { InvalidSegmentError } from '../../src/packagers/packager.ts';
 import { planImages } from '../../src/plan/images.ts';
+import { ToolOutput } from '../../src/sandbox/tool-output.ts';
 
 let directory: string;
 let folder: string;
@@ -44,7 +44,7 @@ function uploadsTo(
   gate: Promise<void>,
   maxSegments: number,
   renditions: RenditionName[] = ['360p'],
-  iFramesOf: RenditionName | null = null,
+  iFramesOf: VideoRendition | null = null,
   passthrough: RenditionName[] = [],
   piece?: SegmentUploadsOptions['piece'],
 ) {

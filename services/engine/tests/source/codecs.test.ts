@@ -7,7 +7,7 @@ import type { RenditionManifest } from '@framelane/contracts/manifest';
 import { makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { X264_PRESETS } from '../../src/config.ts';
+import { PRESETS } from '../../src/encoders/encoder.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/source/whitelist.ts';
 import { ffmpegReport, firstFrameAndSamples } from '../support/media.ts';
 import { coloursOf, nameOf, QUARTERS, quartered } from '../support/quarters.ts';
@@ -177,7 +177,7 @@ const LEVELS = [
   { level: '2a', maxFrames: 4 },
 ];
 
-test.each(X264_PRESETS)('the preset %s stays within the H.264 level of the rung', async (preset) => {
+test.each(PRESETS)('the preset %s stays within the H.264 level of the rung', async (preset) => {
   const presetBench = await WorkerBench.start({ preset });
   try {
     const clip = await makeClip(inBench('level.mp4'), {

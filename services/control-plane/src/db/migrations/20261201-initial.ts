@@ -294,9 +294,7 @@ const TABLES = [
 
   `create table renditions (
     video_id text not null references videos,
-    name text not null check (
-      name in ('360p', '480p', '720p', '1080p', 'iframes') or name ~ '^(audio|surround)[2-8]?$'
-    ),
+    name text not null check (name ~ '^(\\d{3,4}p(-\\w+)?|iframes|(audio|surround)[2-8]?)$'),
     codecs text not null,
     width int,
     height int,

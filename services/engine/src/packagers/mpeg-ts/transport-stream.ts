@@ -1,7 +1,6 @@
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
-import { ROUNDING_SECONDS } from '../plan/tasks.ts';
-import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
-import type { StreamConfiguration } from './stream-configuration.ts';
+import type { StreamConfiguration, StreamReader } from '../../encoders/stream-reader.ts';
+import { ROUNDING_SECONDS } from '../../plan/tasks.ts';
 
 /** Size of a packet (ISO/IEC 13818-1 §2.4.3.2). */
 export const PACKET_BYTES = 188;
@@ -94,14 +93,9 @@ export function pidOf(packet: Buffer): number {
 /** A PES packet of audio has less than 64 KiB: its length field has 16 bits. */
 const MAX_AUDIO_PES_BYTES = 65_536;
 
-/** The last audio frame of a segment is incomplete. */
-export class IncompleteFrameError extends Error {
-  override name = 'IncompleteFrameError';
-}
-
 /** Reads a segment in chunks and computes when it ends. */
 export class StreamEnd {
-  readonly #kind: 'video' | 'audio';
+  readonly #durationOf: StreamReader['duration'];
   readonly #configuration: StreamConfiguration | null;
   readonly #packets = new PacketReader();
   #latest: number | undefined;
@@ -111,8 +105,11 @@ export class StreamEnd {
   #audioBytes = 0;
 
   /** @param configuration gets the bytes of the stream, too */
-  constructor(kind: 'video' | 'audio', configuration: StreamConfiguration | null = null) {
-    this.#kind = kind;
+  constructor(
+    { duration }: Pick<StreamReader, 'duration'>,
+    configuration: StreamConfiguration | null = null,
+  ) {
+    this.#durationOf = duration;
     this.#configuration = configuration;
   }
 
@@ -129,12 +126,12 @@ export class StreamEnd {
   }
 
   /**
-   * Video: presentation time of the last frame. Audio: the end of the last frame. In seconds. Throws an IncompleteFrameError, or an
+   * Video: presentation time of the last frame. Audio: the end of the last frame. In seconds. Throws an IncompleteUnitError, or an
    * Error if there is no timestamp.
    */
   seconds(): number {
     if (this.#latest === undefined) throw new Error('There is no timestamp');
-    return this.#latest + (this.#kind === 'audio' ? audioSeconds(Buffer.concat(this.#audio)) : 0);
+    return this.#latest + (this.#durationOf?.(Buffer.concat(this.#audio)) ?? 0);
   }
 
   #take(packet: Buffer): void {
@@ -147,10 +144,10 @@ export class StreamEnd {
       this.#audio = [];
       this.#audioBytes = 0;
     }
-    if (this.#kind === 'video' && this.#configuration === null) return;
+    if (this.#durationOf === undefined && this.#configuration === null) return;
     const bytes = streamBytes(packet, beginsUnit);
     this.#configuration?.push(bytes, beginsUnit);
-    if (this.#kind === 'video') return;
+    if (this.#durationOf === undefined) return;
     this.#audioBytes += bytes.length;
     if (this.#audioBytes > MAX_AUDIO_PES_BYTES) throw new Error('An audio PES packet is too long');
     this.#audio.push(Buffer.from(bytes));
@@ -213,25 +210,4 @@ export class KeyFrames {
 function isRandomAccessPoint(packet: Buffer): boolean {
   const hasAdaptation = (packet.readUInt8(3) & 0x20) !== 0;
   return hasAdaptation && packet.readUInt8(4) > 0 && (packet.readUInt8(5) & 0x40) !== 0;
-}
-
-/** Sample rates of AAC by their index (ISO/IEC 14496-3 table 1.18). */
-const SAMPLE_RATES = [
-  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-];
-const ADTS_HEADER_BYTES = 7;
-
-/** Duration of complete ADTS frames in seconds (ISO/IEC 14496-3 §1.A.2). Throws if the last frame is incomplete. */
-function audioSeconds(frames: Buffer): number {
-  let seconds = 0;
-  let at = 0;
-  while (at + ADTS_HEADER_BYTES <= frames.length && frames.readUInt16BE(at) >= 0xfff0) {
-    const sampleRate = SAMPLE_RATES[(frames.readUInt8(at + 2) >> 2) & 0x0f] ?? 0;
-    const blocks = (frames.readUInt8(at + 6) & 0x03) + 1;
-    seconds += (blocks * AAC_FRAME_SAMPLES) / sampleRate;
-    // The frame length: 13 bits within three bytes.
-    at += Math.max(ADTS_HEADER_BYTES, (frames.readUIntBE(at + 3, 3) >> 5) & 0x1fff);
-  }
-  if (at !== frames.length) throw new IncompleteFrameError('The last audio frame is incomplete');
-  return seconds;
 }

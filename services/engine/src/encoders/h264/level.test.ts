@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { h264Level } from './h264-level.ts';
-import { planLadder } from './ladder.ts';
+import { planLadder } from '../../plan/ladder.ts';
+import { h264Level } from './level.ts';
 
 const levels = (width: number, height: number, framesPerSecond: number) =>
   planLadder({ width, height }, framesPerSecond).map((rung) => {

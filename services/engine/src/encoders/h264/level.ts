@@ -1,4 +1,4 @@
-import type { Size } from '../source/media-source.ts';
+import type { Size } from '../../source/media-source.ts';
 
 /** What a stream needs from a level. */
 type Demands = Size & {

@@ -1,7 +1,8 @@
 import { requireLinearTime } from '@framelane/test-kit/growth';
 import { test } from '@jest/globals';
+import { AAC } from '../../encoders/aac/aac.ts';
+import { H264 } from '../../encoders/h264/h264.ts';
 import { completeCounters } from './continuity.ts';
-import { AdtsHeaders, ParameterSets } from './stream-configuration.ts';
 import { KeyFrames, PACKET_BYTES, StreamEnd } from './transport-stream.ts';
 
 /** A second of passthrough. */
@@ -34,8 +35,8 @@ const orError = (read: () => unknown) => {
 /** Reads a segment as the engine does, in chunks of a file. */
 function readSegment(segment: Buffer): void {
   const readers = [
-    new StreamEnd('video', new ParameterSets()),
-    new StreamEnd('audio', new AdtsHeaders()),
+    new StreamEnd(H264.reader, H264.reader.configuration()),
+    new StreamEnd(AAC.reader, AAC.reader.configuration()),
     new KeyFrames(0),
   ];
   for (const reader of readers) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { AAC } from '../../encoders/aac/aac.ts';
 import {
   elementaryStream,
   firstTimestamp,
@@ -98,7 +99,7 @@ function timeOf(seconds: number): string {
 
 /** Reads packets in chunks of a size. */
 function endOf(kind: 'video' | 'audio', packets: Buffer[], chunkBytes = 100): number {
-  const end = new StreamEnd(kind);
+  const end = new StreamEnd(kind === 'audio' ? AAC.reader : {});
   const bytes = Buffer.concat(packets);
   for (let at = 0; at < bytes.length; at += chunkBytes) end.push(bytes.subarray(at, at + chunkBytes));
   return end.seconds();
@@ -180,7 +181,7 @@ describe('the end of audio', () => {
 });
 
 test('the PES packets of a stream are counted', () => {
-  const end = new StreamEnd('video');
+  const end = new StreamEnd({});
   end.push(
     Buffer.concat([TABLE, packet(0x100, timeOf(10), '01'), continuation('02'), packet(0x100, '', '03')]),
   );

@@ -1,4 +1,5 @@
-import { SEQUENCE_PARAMETER_SET } from '../nal-unit-types.ts';
+import type { StreamConfiguration } from '../stream-reader.ts';
+import { SEQUENCE_PARAMETER_SET } from './nal-unit-types.ts';
 
 const START_CODE = Buffer.from([0, 0, 1]);
 /** Bytes of a start code and the type of a NAL unit. */
@@ -7,14 +8,6 @@ const UNIT_HEAD_BYTES = START_CODE.length + 1;
 const MAX_SET_BYTES = 4096;
 
 const NOTHING = Buffer.alloc(0);
-
-/** Finds what configures a decoder in the bytes of a stream. */
-export interface StreamConfiguration {
-  /** Adds the next bytes of the stream. `beginsUnit` is true for the first bytes of a PES packet. */
-  push(bytes: Buffer, beginsUnit: boolean): void;
-  /** The different configurations so far, at most two. */
-  readonly found: ReadonlySet<string>;
-}
 
 /** Finds the sequence parameter sets of an H.264 byte stream (annex B), wherever they are. */
 export class ParameterSets implements StreamConfiguration {
@@ -53,35 +46,4 @@ export class ParameterSets implements StreamConfiguration {
 function openEnd(bytes: Buffer): Buffer {
   const last = bytes.at(-1) ?? 0;
   return last <= 1 ? Buffer.from(bytes.subarray(1 - UNIT_HEAD_BYTES)) : NOTHING;
-}
-
-const ADTS_HEADER_BYTES = 7;
-
-/** Finds the headers of ADTS frames (ISO/IEC 14496-3 §1.A.2.2): the profile, the sample rate and the channels. */
-export class AdtsHeaders implements StreamConfiguration {
-  readonly #found = new Set<string>();
-  /** The beginning of a header. */
-  #rest: Buffer = NOTHING;
-  /** Bytes of the current frame that follow. */
-  #skipped = 0;
-
-  get found(): ReadonlySet<string> {
-    return this.#found;
-  }
-
-  /** A frame begins with each PES packet, as ffmpeg writes them. */
-  push(bytes: Buffer, beginsUnit: boolean): void {
-    if (beginsUnit) [this.#rest, this.#skipped] = [NOTHING, 0];
-    const stream = Buffer.concat([this.#rest, bytes]);
-    let at = this.#skipped;
-    while (at + ADTS_HEADER_BYTES <= stream.length) {
-      // Without the private bit and the flags that have no effect on decoding.
-      const configuration = stream.readUInt16BE(at + 2) & 0xfdc0;
-      if (this.#found.size < 2) this.#found.add(configuration.toString(16));
-      // The frame length: 13 bits within three bytes.
-      at += Math.max(ADTS_HEADER_BYTES, (stream.readUIntBE(at + 3, 3) >> 5) & 0x1fff);
-    }
-    this.#skipped = Math.max(0, at - stream.length);
-    this.#rest = Buffer.from(stream.subarray(at));
-  }
 }

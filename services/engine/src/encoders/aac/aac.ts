@@ -1,0 +1,28 @@
+import type { AudioPlan } from '@framelane/contracts/transcode-plan';
+import type { AudioTrack } from '../../source/media-source.ts';
+import type { AudioEncoder } from '../encoder.ts';
+import { AdtsHeaders, audioSeconds, codecString } from './adts.ts';
+
+/** By the number of channels. */
+const BIT_RATES: Record<AudioPlan['channels'], string> = { 1: '64k', 2: '128k', 6: '320k' };
+const COPIED_SAMPLE_RATES = [44_100, 48_000];
+
+/** AAC-LC by the encoder of ffmpeg. Every frame can be decoded by itself. */
+export const AAC: AudioEncoder = {
+  program: 'aac',
+  options: (channels) => [['-b', BIT_RATES[channels]]],
+  copyObstacle,
+  reader: {
+    codecString,
+    isDecodable: () => true,
+    configuration: () => new AdtsHeaders(),
+    duration: audioSeconds,
+  },
+};
+
+function copyObstacle({ codec, profile, channels, sampleRate }: AudioTrack) {
+  if (codec !== 'aac') return 'codec';
+  if (profile !== 'LC') return 'profile';
+  if (channels !== 2) return 'channels';
+  return COPIED_SAMPLE_RATES.includes(sampleRate) ? null : 'sample_rate';
+}

@@ -1,0 +1,53 @@
+import type { AudioPlan, Colour } from '@framelane/contracts/transcode-plan';
+import type { AudioTrack, Size, VideoTrack } from '../source/media-source.ts';
+import type { StreamReader } from './stream-reader.ts';
+
+/** The presets of the engine, fastest first. They have the names of x264's. */
+export const PRESETS = [
+  'ultrafast',
+  'superfast',
+  'veryfast',
+  'faster',
+  'fast',
+  'medium',
+  'slow',
+  'slower',
+  'veryslow',
+] as const;
+
+/** What a video rendition demands of its encoder. */
+export type VideoDemands = Size & {
+  framesPerSecond: number;
+  /** Bits per second, and bits. */
+  maxRate: number;
+  bufferSize: number;
+  preset: string;
+  /** Which renditions of the video are small: none, this one and not all, or all. Small ones get more time. */
+  small: 'no' | 'this' | 'all';
+};
+
+/** An option of ffmpeg for one output stream, and its value. */
+export type StreamOption = readonly [name: string, value: string];
+
+/** Makes renditions in one video codec, with an encoder of ffmpeg or as a stream copy. */
+export type VideoEncoder = {
+  /** ffmpeg's name. */
+  program: string;
+  /** The options that only this encoder has. All encoders get a maximum rate, key frames and a number of threads. */
+  options: (demands: VideoDemands) => readonly StreamOption[];
+  /** The property of a track that the codec's decoders in players do not support; null if there is none. */
+  copyObstacle: (track: VideoTrack) => 'codec' | 'profile' | 'level' | null;
+  /** The bitstream filters of a copy. Its packets then have the parameters of encoded ones. */
+  copyFilters: (colour: Colour) => string;
+  /** The bitstream filters that leave only what configures a decoder, to find out whether that changes. */
+  configurationFilters: string;
+  reader: StreamReader;
+};
+
+/** The same for audio. */
+export type AudioEncoder = {
+  program: string;
+  options: (channels: AudioPlan['channels']) => readonly StreamOption[];
+  copyObstacle: (track: AudioTrack) => 'codec' | 'profile' | 'channels' | 'sample_rate' | null;
+  reader: StreamReader;
+};

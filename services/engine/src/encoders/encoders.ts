@@ -1,0 +1,30 @@
+import {
+  isAudioRendition,
+  partsOf,
+  type TrackRendition,
+  type VideoCodec,
+  type VideoRendition,
+} from '@framelane/contracts/renditions';
+import { AAC } from './aac/aac.ts';
+import type { AudioEncoder, VideoEncoder } from './encoder.ts';
+import { H264 } from './h264/h264.ts';
+import type { StreamReader } from './stream-reader.ts';
+
+/** The only place that lists the encoders. */
+const VIDEO_ENCODERS: Record<VideoCodec, VideoEncoder> = { h264: H264 };
+export const AUDIO_ENCODER: AudioEncoder = AAC;
+
+/** ffmpeg's names of all encoders. */
+export const ENCODER_PROGRAMS: readonly string[] = [...Object.values(VIDEO_ENCODERS), AUDIO_ENCODER].map(
+  ({ program }) => program,
+);
+
+/** The encoder of a video rendition. */
+export function encoderOf(name: VideoRendition): VideoEncoder {
+  return VIDEO_ENCODERS[partsOf(name).codec];
+}
+
+/** The reader of the segments of a rendition. */
+export function readerOf(name: TrackRendition): StreamReader {
+  return (isAudioRendition(name) ? AUDIO_ENCODER : encoderOf(name)).reader;
+}

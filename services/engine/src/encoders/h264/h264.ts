@@ -1,0 +1,96 @@
+import type { Colour } from '@framelane/contracts/transcode-plan';
+import type { VideoTrack } from '../../source/media-source.ts';
+import type { StreamOption, VideoDemands, VideoEncoder } from '../encoder.ts';
+import { codecString, startsWithIdr } from './byte-stream.ts';
+import { h264Level } from './level.ts';
+import { SEQUENCE_PARAMETER_SET } from './nal-unit-types.ts';
+import { ParameterSets } from './parameter-sets.ts';
+
+/** Profiles that the decoders of all phones support. The plain Baseline profile has coding tools that they do not support. */
+const PROFILES = ['Constrained Baseline', 'Main', 'High'];
+/** Level 4.2, in tenths. */
+const MAX_LEVEL = 42;
+
+const CONSTANT_RATE_FACTOR = '23';
+/** x264's number of reference frames, for the presets whose number may exceed what a level allows. */
+const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16 };
+
+/**
+ * x264 options for the small renditions, by preset. They restore analysis that the preset omits, and cost little time at these
+ * sizes. The slower presets have these options or better ones, and ultrafast has no B-frames. ADR 40 has the figures.
+ */
+const SMALL_RENDITION_OPTIONS: Readonly<Record<string, string>> = {
+  superfast: 'b-adapt=2:bframes=4:trellis=1',
+  veryfast: 'b-adapt=2:bframes=4:trellis=1:ref=2:mixed-refs=1',
+  faster: 'b-adapt=2:bframes=4:mixed-refs=1',
+  fast: 'b-adapt=2:bframes=4',
+  medium: 'b-adapt=2:bframes=4',
+  slow: 'b-adapt=2:bframes=4',
+};
+/** The same for a video that has only small renditions. */
+const SMALL_VIDEO_OPTIONS = 'b-adapt=2';
+
+/** H.264 by x264. */
+export const H264: VideoEncoder = {
+  program: 'libx264',
+  options,
+  copyObstacle,
+  copyFilters,
+  configurationFilters: `h264_mp4toannexb,filter_units=pass_types=${SEQUENCE_PARAMETER_SET}`,
+  reader: { codecString, isDecodable: startsWithIdr, configuration: () => new ParameterSets() },
+};
+
+function options(demands: VideoDemands): StreamOption[] {
+  const { preset } = demands;
+  const { level, maxFrames } = h264Level(demands);
+  const references = REFERENCES[preset];
+  const x264Params = smallRenditionOptions(demands);
+  return [
+    ['-preset', preset],
+    ['-profile', 'high'],
+    ['-level', (level / 10).toFixed(1)],
+    ...(references === undefined ? [] : ([['-refs', String(Math.min(references, maxFrames))]] as const)),
+    ...(x264Params === undefined ? [] : ([['-x264-params', x264Params]] as const)),
+    ['-crf', CONSTANT_RATE_FACTOR],
+    ['-forced-idr', '1'],
+    ['-sc_threshold', '0'],
+    ['-a53cc', '0'],
+    ['-flags', '+cgop'],
+  ];
+}
+
+function smallRenditionOptions({ preset, small }: VideoDemands): string | undefined {
+  if (small === 'no') return undefined;
+  const options = SMALL_RENDITION_OPTIONS[preset];
+  return options !== undefined && small === 'all' ? SMALL_VIDEO_OPTIONS : options;
+}
+
+function copyObstacle({ codec, profile, level }: VideoTrack): 'codec' | 'profile' | 'level' | null {
+  if (codec !== 'h264') return 'codec';
+  if (!PROFILES.includes(profile)) return 'profile';
+  return level > 0 && level <= MAX_LEVEL ? null : 'level';
+}
+
+/** Code points of the colours of copied video (ISO/IEC 14496-10 tables E-3 to E-5). */
+const COLOUR_CODES: Readonly<Record<string, number>> = {
+  bt709: 1,
+  bt470m: 4,
+  bt470bg: 5,
+  smpte170m: 6,
+  'iec61966-2-1': 13,
+};
+
+/**
+ * Removes supplemental enhancement information: it may contain anything, such as captions or the position of a drone, and
+ * players do not need it. Writes the tags of the encoded renditions into every sequence parameter set: the source may have them in its
+ * container only, have others there, or have none. A transport stream has no other place for them.
+ */
+function copyFilters(colour: Colour): string {
+  const tags = [
+    `colour_primaries=${COLOUR_CODES[colour.primaries]}`,
+    `transfer_characteristics=${COLOUR_CODES[colour.transfer]}`,
+    `matrix_coefficients=${COLOUR_CODES[colour.matrix]}`,
+    ...['video_full_range_flag=0', 'sample_aspect_ratio=1/1'],
+  ];
+  return ['filter_units=remove_types=6', `h264_metadata=${tags.join(':')}`].join(',');
+}

@@ -1,0 +1,49 @@
+import type { Packaging } from '@framelane/contracts/packaging';
+import type { StreamReader } from '../encoders/stream-reader.ts';
+import type { OutputFile } from '../sandbox/tool-output.ts';
+
+/** What the packets of a segment show. */
+export type SegmentInfo = {
+  /** RFC 6381 string. */
+  codecs: string;
+  /** Presentation time of the first access unit, in seconds. */
+  start: number;
+  /** Video: presentation time of the last frame. Audio: the end of the last frame. In seconds. */
+  last: number;
+  /** Number of access units. Each one of video contains one frame. */
+  units: number;
+  /** Of a passthrough: its parameter set or ADTS header, in a form to compare. Null if encoded: encoders do not change it. */
+  configuration: string | null;
+};
+
+/** An I-frame of a segment, as a segment of its own. */
+export type IFrame = Pick<SegmentInfo, 'codecs' | 'start'> & { segment: Buffer };
+
+/** Packs encoded media into segments, with muxers of ffmpeg, and reads the segments that they have written. */
+export type Packager = Packaging & {
+  /** Options of ffmpeg's muxer `hls`. */
+  hlsOptions: readonly string[];
+  /** Options of ffmpeg's muxer `segment`. It writes nothing between two segments, so that each continues the previous one. */
+  segmentOptions: readonly string[];
+  /**
+   * Reads a finished segment from its beginning to its end. Throws
+   * - an InvalidSegmentError if decoding cannot start at its beginning (HLS authoring specification 7.4), if the last audio frame of a
+   *   passthrough is incomplete, or its configuration changes, as they may in the source,
+   * - a retryable failure if the segment is truncated: its end is missing, or it is encoded audio whose last frame is incomplete,
+   * - a ToolOutputError if it has another packaging, or its beginning cannot be parsed.
+   */
+  readSegment: (
+    segment: OutputFile,
+    reader: StreamReader,
+    options: { isPassthrough: boolean },
+  ) => Promise<SegmentInfo>;
+  /** Reads the I-frames of a video segment, without those that come less than `minSeconds` after the previous one. */
+  readIFrames: (segment: OutputFile, reader: StreamReader, minSeconds: number) => Promise<readonly IFrame[]>;
+  /** A segment that the first segment of another run can follow. Throws if it is too short for that. */
+  completed: (segment: Buffer) => Buffer;
+};
+
+/** A segment breaks a rule of HLS. With passthrough, encoding the source avoids that. */
+export class InvalidSegmentError extends Error {
+  override name = 'InvalidSegmentError';
+}

@@ -1,0 +1,130 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VIDEO_CODECS, videoRendition } from '@framelane/contracts/renditions';
+import { makeClip } from '@framelane/test-kit/clips';
+import { runProgram } from '@framelane/test-kit/run-program';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { VideoDemands } from '../../src/encoders/encoder.ts';
+import { encoderOf } from '../../src/encoders/encoders.ts';
+import type { SegmentInfo } from '../../src/packagers/packager.ts';
+import { PACKAGER } from '../../src/packagers/packagers.ts';
+import { segmentFile } from '../../src/packagers/segment-files.ts';
+import { BT709 } from '../../src/plan/colour.ts';
+import { ToolOutput } from '../../src/sandbox/tool-output.ts';
+import { PROBED_ENTRIES, readSource } from '../../src/source/media-source.ts';
+
+/** What every encoder must do, with the packager of segments. */
+describe.each(VIDEO_CODECS)('the encoder of %s', (codec) => {
+  const encoder = encoderOf(videoRendition('360p', codec));
+  let directory: string;
+  let clip: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'framelane-encoders-'));
+    clip = await makeClip(join(directory, 'clip.mkv'), { video: 'testsrc2=s=320x180:r=25:d=2' });
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  const encoded = (demands: Partial<VideoDemands> = {}) => [
+    ...['-c:v', encoder.program],
+    ...encoder
+      .options({
+        ...{ width: 320, height: 180, framesPerSecond: 25, maxRate: 800_000, bufferSize: 1_600_000 },
+        ...{ preset: 'veryfast', small: 'all', ...demands },
+      })
+      .flatMap(([name, value]) => [`${name}:v`, value]),
+    ...['-maxrate', '800000', '-bufsize', '1600000', '-g', '51', '-threads', '1'],
+    ...['-force_key_frames', 'expr:gte(t,n_forced)'],
+  ];
+
+  async function segmentsOf(name: string, input: string, options: readonly string[]): Promise<SegmentInfo[]> {
+    const folder = join(directory, name);
+    await mkdir(folder);
+    await runProgram('ffmpeg', [
+      ...[
+        '-v',
+        'error',
+        '-i',
+        input,
+        '-map',
+        '0:v',
+        ...options,
+        '-f',
+        'hls',
+        '-hls_time',
+        '1',
+        '-hls_list_size',
+        '0',
+      ],
+      ...[
+        ...PACKAGER.hlsOptions,
+        '-hls_segment_filename',
+        join(folder, segmentFile('v', '%d')),
+        join(folder, 'v.m3u8'),
+      ],
+    ]);
+    return withFiles(folder, (file) => PACKAGER.readSegment(file, encoder.reader, { isPassthrough: true }));
+  }
+
+  async function withFiles<T>(
+    folder: string,
+    read: (file: NonNullable<Awaited<ReturnType<ToolOutput['file']>>>) => Promise<T>,
+  ): Promise<T[]> {
+    const output = await ToolOutput.open(folder);
+    const results: T[] = [];
+    for (const sequence of [0, 1]) {
+      const file = await output.file(segmentFile('v', sequence), 10_000_000);
+      if (file === null) throw new Error('A segment is missing');
+      results.push(await read(file).finally(() => file.handle.close()));
+    }
+    await output.close();
+    return results;
+  }
+
+  test('makes segments that decoding can start at, all with one configuration', async () => {
+    const [first, second] = await segmentsOf('encoded', clip, encoded());
+    expect(first).toMatchObject({ units: 25, configuration: second?.configuration, codecs: second?.codecs });
+    expect(first?.configuration).not.toBeNull();
+    expect((second?.start ?? 0) - (first?.start ?? 0)).toBeCloseTo(1, 3);
+    expect((first?.last ?? 0) - (first?.start ?? 0)).toBeCloseTo(0.96, 3);
+  });
+
+  test('makes I-frames that can be decoded alone, and segments that another run can continue', async () => {
+    const folder = join(directory, 'encoded');
+    const frames = await withFiles(folder, (file) => PACKAGER.readIFrames(file, encoder.reader, 0.5));
+    expect(frames.map(({ length }) => length)).toEqual([1, 1]);
+    const segment = await readFile(join(folder, segmentFile('v', 0)));
+    expect(PACKAGER.completed(segment).length).toBeGreaterThanOrEqual(segment.length);
+  });
+
+  test('copies what it has made, with a configuration that does not change', async () => {
+    const file = join(directory, 'own.mp4');
+    await runProgram('ffmpeg', ['-v', 'error', '-i', clip, ...encoded(), '-pix_fmt', 'yuv420p', file]);
+    const { stdout } = await runProgram('ffprobe', [
+      '-v',
+      'error',
+      '-show_entries',
+      PROBED_ENTRIES,
+      '-of',
+      'json',
+      file,
+    ]);
+    const [track] = readSource(stdout).videoTracks;
+    expect(track && encoder.copyObstacle(track)).toBeNull();
+    const copied = await segmentsOf('copied', file, ['-c', 'copy', '-bsf:v', encoder.copyFilters(BT709)]);
+    expect(new Set(copied.map(({ configuration }) => configuration)).size).toBe(1);
+    const { stdout: hashes } = await runProgram('ffmpeg', [
+      ...['-v', 'error', '-i', file, '-c', 'copy', '-bsf:v', encoder.configurationFilters],
+      ...['-f', 'framehash', '-hash', 'md5', '-'],
+    ]);
+    const lines = hashes.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    expect(lines.length).toBeGreaterThan(1);
+    expect(new Set(lines.map((line) => line.split(',')[5])).size).toBe(1);
+  });
+
+  test('does not copy a track in another codec', () => {
+    const track = { codec: 'vp9', profile: 'Profile 0', level: 30 };
+    expect(encoder.copyObstacle(track as never)).toBe('codec');
+  });
+});
