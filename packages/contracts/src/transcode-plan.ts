@@ -121,7 +121,8 @@ const encodePlan = z.object({
   rungs: z.array(rung).readonly(),
   /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
   videoPassthrough: z.boolean(),
-  /** The target duration of segments in seconds (see `segmentDue`). */
+  /** How segments are cut (see `Cuts`). */
+  startsShort: z.boolean(),
   segmentSeconds: z.number().positive(),
   /** Frame rate of the top rendition. */
   frameRate,

@@ -1,6 +1,6 @@
 import { SEGMENTS } from '@framelane/contracts/packaging';
 import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
-import { segmentDue } from '@framelane/contracts/segment-times';
+import { audioSegmentStarts } from '@framelane/contracts/segment-times';
 import {
   type PieceTask,
   PLANNING_TASK,
@@ -24,9 +24,6 @@ export type PlannedTask =
 
 /** Upper limit of the bit rate of each audio channel, encoded or passed through, in bits a second. */
 const CHANNEL_RATE = 96_000;
-/** An audio segment shorter than this may not exist: audio frames and priming samples move the ends of segments. */
-const SHORTEST_SEGMENT_SECONDS = 0.2;
-
 /** A plan without the data that only engines need, such as the list of key frames. */
 export function plannedVideo({ encode, facts, segmentStarts, tasks }: TranscodePlan): PlannedVideo {
   const planned = tasks.map((task): PlannedTask => {
@@ -87,12 +84,7 @@ function durationsOf({ encode, segmentStarts }: PlannedVideo, name: RenditionNam
   }
   const audio = encode.audio.find((rendition) => rendition.name === name);
   if (audio === undefined) return undefined;
-  const starts = [0];
-  for (;;) {
-    const due = segmentDue(starts.length, encode.segmentSeconds);
-    if (due >= audio.end - SHORTEST_SEGMENT_SECONDS) return between(starts, audio.end);
-    starts.push(due);
-  }
+  return between(audioSegmentStarts(encode, audio.end), audio.end);
 }
 
 function between(starts: readonly number[], end: number): number[] {

@@ -34,6 +34,7 @@ export function samplePlan(): TranscodePlan {
       ],
       rungs: [{ ...size, name: '360p', maxRate: 800_000, frameStep: 1 }],
       videoPassthrough: false,
+      startsShort: true,
       segmentSeconds: SEGMENT_SECONDS,
       frameRate: { numerator: FRAME_RATE, denominator: 1 },
       frames: duration * FRAME_RATE,

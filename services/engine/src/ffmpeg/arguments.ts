@@ -1,5 +1,5 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
-import { FIRST_SEGMENT_SECONDS } from '@framelane/contracts/segment-times';
+import { type Cuts, FIRST_SEGMENT_SECONDS } from '@framelane/contracts/segment-times';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentFile } from '../packagers/segment-files.ts';
@@ -111,7 +111,7 @@ export function renditionOutputs(
       ...options,
       ...WITHOUT_METADATA,
       ...limit,
-      ...hlsOptions(name, plan.segmentSeconds),
+      ...hlsOptions(name, plan),
     ],
     path: `${OUTPUT_FOLDER}/${name}.m3u8`,
   }));
@@ -133,10 +133,11 @@ export function imageOptions(name: string): string[] {
  * segment gets its final name when it is complete. The engine does not use the playlists. `-fs` has no effect on HLS (measured). The number
  * of frames, the bit rate limits and the checks of each segment bound the size of the output.
  */
-function hlsOptions(name: RenditionName, segmentSeconds: number): string[] {
+function hlsOptions(name: RenditionName, { startsShort, segmentSeconds }: Cuts): string[] {
+  const first = startsShort ? ['-hls_init_time', String(FIRST_SEGMENT_SECONDS)] : [];
   return [
     ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
-    ...['-f', 'hls', '-hls_init_time', String(FIRST_SEGMENT_SECONDS), '-hls_list_size', '1'],
+    ...['-f', 'hls', ...first, '-hls_list_size', '1'],
     ...['-hls_time', String(segmentSeconds), '-hls_flags', 'temp_file'],
     ...PACKAGER.hlsOptions,
     ...['-hls_segment_filename', `${OUTPUT_FOLDER}/${segmentFile(name, '%d')}`],

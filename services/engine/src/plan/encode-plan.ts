@@ -1,4 +1,5 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
+import type { Cuts } from '@framelane/contracts/segment-times';
 import type { EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
 import { mayRepeatFields, storesFields } from '../source/codec-traits.ts';
 import { containerTraits } from '../source/containers.ts';
@@ -14,8 +15,8 @@ import { inputIssues } from './input-issues.ts';
 import { DEFAULT_MAX_RATES, type MaxRates, planLadder } from './ladder.ts';
 import { checkAudioPassthrough, checkVideoPassthrough, type Obstacle } from './passthrough.ts';
 
-/** Target duration of a segment in seconds (HLS authoring specification 7.5). */
-const SEGMENT_SECONDS = 6;
+/** How encoded video is cut (HLS authoring specification 7.5). */
+const CUTS: Cuts = { startsShort: true, segmentSeconds: 6 };
 
 /**
  * If the audio starts less than this many seconds before the video, its start is cut: it is usually encoder delay. If it starts
@@ -81,7 +82,7 @@ export function planEncoding(
     rungs,
     videoPassthrough,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio.map(({ obstacle }) => obstacle) },
-    segmentSeconds: ownVideo.passthrough?.segmentSeconds ?? SEGMENT_SECONDS,
+    ...(ownVideo.passthrough ?? CUTS),
     frameRate,
     frames,
     duration,

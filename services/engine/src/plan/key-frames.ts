@@ -24,7 +24,7 @@ export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): K
       : regularKeyFrames(plan);
   const starts = segmentStarts(
     all.map((frame) => frame / rate),
-    plan.segmentSeconds,
+    plan,
   );
   return { all, segmentStarts: starts.map(toFrame) };
 }

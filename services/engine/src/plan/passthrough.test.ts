@@ -29,7 +29,10 @@ const withVideo = (changes: Parameters<typeof videoTrack>[0]) => ({ video: { ...
 
 describe('video passthrough', () => {
   test('is possible for compatible video', () => {
-    expect(checkVideoPassthrough(facts)).toEqual({ passthrough: { segmentSeconds: 6 }, obstacle: null });
+    expect(checkVideoPassthrough(facts)).toEqual({
+      passthrough: { startsShort: true, segmentSeconds: 6 },
+      obstacle: null,
+    });
   });
 
   test.each([
@@ -98,18 +101,18 @@ describe('video passthrough', () => {
   });
 
   test.each([
-    ['2 s', Array(15).fill(2), 6],
-    ['1 to 2.5 s', [1.5, 1.5, 2.5, 2, 1, 2, 1.5, 2.5, 2, 2, 1.5, 2, 2, 2, 2, 2], 6],
-    ['6.4 s', [6.4, 6.4, 6.4, 6.4, 4.4], 6],
-    ['4.1666 s', [...Array(7).fill(25 / 6), 5 / 6], 5],
-  ])(
-    'with key frames %s apart is cut so that no segment rounds to seven seconds',
-    (_, durations, seconds) => {
-      expect(checkVideoPassthrough({ ...facts, gops: groups(durations) }).passthrough).toEqual({
-        segmentSeconds: seconds,
-      });
-    },
-  );
+    ['2 s', Array(15).fill(2), { startsShort: true, segmentSeconds: 6 }],
+    [
+      '1 to 2.5 s',
+      [1.5, 1.5, 2.5, 2, 1, 2, 1.5, 2.5, 2, 2, 1.5, 2, 2, 2, 2, 2],
+      { startsShort: true, segmentSeconds: 6 },
+    ],
+    ['5 s', Array(6).fill(5), { startsShort: false, segmentSeconds: 5 }],
+    ['6.4 s', [6.4, 6.4, 6.4, 6.4, 4.4], { startsShort: false, segmentSeconds: 6 }],
+    ['4.1666 s', [...Array(7).fill(25 / 6), 5 / 6], { startsShort: false, segmentSeconds: 4 }],
+  ])('with key frames %s apart is cut so that no segment rounds to seven seconds', (_, durations, cuts) => {
+    expect(checkVideoPassthrough({ ...facts, gops: groups(durations) }).passthrough).toEqual(cuts);
+  });
 });
 
 describe('audio passthrough', () => {

@@ -1,4 +1,4 @@
-import { segmentDue } from '@framelane/contracts/segment-times';
+import { audioSegmentStarts, type Cuts, segmentDue } from '@framelane/contracts/segment-times';
 import type { Rung } from '@framelane/contracts/transcode-plan';
 import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
@@ -38,8 +38,10 @@ const MATRICES = [null, 'bt709', 'smpte170m', 'bt470bg'];
 const PRIMARIES = MATRICES;
 const TRANSFERS = [null, 'bt709', 'smpte170m', 'bt470bg', 'bt470m', 'iec61966-2-1'];
 
-/** Target segment durations to try, in seconds. */
-const SEGMENT_SECONDS = [6, 5, 4];
+/** Cuts to try. */
+const CUTS: readonly Cuts[] = [true, false].flatMap((startsShort) =>
+  [6, 5, 4].map((segmentSeconds) => ({ startsShort, segmentSeconds })),
+);
 /** The decoder buffer, in seconds at the maximum bit rate: the window in which that rate holds. Encoded renditions get it as `-bufsize`. */
 export const BUFFER_SECONDS = 2;
 
@@ -74,10 +76,10 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
 ];
 
 /**
- * Whether the source's video can be the top rendition as a stream copy, and with which target segment duration. All renditions are
+ * Whether the source's video can be the top rendition as a stream copy, and how segments are cut. All renditions are
  * then cut at its key frames.
  */
-export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSeconds: number }> {
+export function checkVideoPassthrough(facts: VideoFacts): Verdict<Cuts> {
   const { gops, top, duration, frameStep } = facts;
   if (!containerTraits(facts.container).allowsPassthrough) return refused('container');
   const ofCodec = encoderOf(top.name).copyObstacle(facts.video);
@@ -92,13 +94,13 @@ export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSecon
   if (Math.abs(end - duration) > frameSeconds / 2) return refused('length');
   if (!staysUnder(top.maxRate, gops)) return refused('bit_rate');
   const keyFrames = gops.map(({ start }) => start);
-  const segmentSeconds = SEGMENT_SECONDS.find((seconds) => {
-    const starts = segmentStarts(keyFrames, seconds);
-    return longestSegment(starts, end) < MAX_GOP_SECONDS && isShared(starts, frameSeconds, frameStep);
+  const cuts = CUTS.find((each) => {
+    const starts = segmentStarts(keyFrames, each);
+    const isSuitable =
+      longestSegment(starts, end) < MAX_GOP_SECONDS && isShared(starts, frameSeconds, frameStep);
+    return isSuitable && (!each.startsShort || matchAudio(starts, each, end));
   });
-  return segmentSeconds === undefined
-    ? refused('segments')
-    : { passthrough: { segmentSeconds }, obstacle: null };
+  return cuts === undefined ? refused('segments') : { passthrough: cuts, obstacle: null };
 }
 
 type AudioFacts = {
@@ -171,12 +173,18 @@ function staysUnder(bitsPerSecond: number, gops: readonly Gop[]): boolean {
 const ROUNDING_SECONDS = 1e-6;
 
 /** The start times of segments: each begins at the first key frame at or after the time at which it is due. */
-export function segmentStarts(keyFrames: readonly number[], seconds: number): number[] {
+export function segmentStarts(keyFrames: readonly number[], cuts: Cuts): number[] {
   const starts = [0];
   for (const time of keyFrames) {
-    if (time >= segmentDue(starts.length, seconds) - ROUNDING_SECONDS) starts.push(time);
+    if (time >= segmentDue(starts.length, cuts) - ROUNDING_SECONDS) starts.push(time);
   }
   return starts;
+}
+
+/** Whether video that is cut at its own key frames has a segment for each segment of audio of the same duration, near the same time. */
+function matchAudio(starts: readonly number[], cuts: Cuts, end: number): boolean {
+  const isNear = starts.every((start, at) => start < segmentDue(at + 1, cuts));
+  return isNear && starts.length === audioSegmentStarts(cuts, end).length;
 }
 
 function longestSegment(starts: readonly number[], end: number): number {

@@ -45,7 +45,8 @@ export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
   return {
     ...{ videoIndex: 1, lead: 0 },
     audio: [audioPlan()],
-    ...{ rungs: planLadder({ width: 854, height: 480 }, 25), videoPassthrough: false, segmentSeconds: 6 },
+    ...{ rungs: planLadder({ width: 854, height: 480 }, 25), videoPassthrough: false },
+    ...{ startsShort: true, segmentSeconds: 6 },
     ...{ obstacles: { video: null, audio: [] } },
     ...{
       frameRate: { numerator: 25, denominator: 1 },
