@@ -13,6 +13,9 @@ import { TOOL_ENVIRONMENT, ToolError } from '../sandbox/run-tool.ts';
 import { RunningLimit } from '../sandbox/running-limit.ts';
 import { type ProgressKey, ProgressReader } from './progress.ts';
 
+/** Seconds between two reports of progress. Finished segments are found then. */
+const PROGRESS_SECONDS = '0.2';
+
 /** The arguments of one ffmpeg run: input options, input, and each output with its options. */
 export type FfmpegCommandLine = {
   inputOptions: readonly string[];
@@ -63,7 +66,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   const command = ffmpeg({ cwd: options.cwd, stdoutLines: KEPT_LINES })
     .setFfmpegPath(options.program)
     .input(commandLine.input)
-    .inputOptions('-progress', 'pipe:1', '-nostats', ...commandLine.inputOptions);
+    .inputOptions('-progress', 'pipe:1', '-stats_period', PROGRESS_SECONDS, '-nostats', ...commandLine.inputOptions);
   for (const { options: before, path } of commandLine.outputs) command.output(path).outputOptions(...before);
   const { _spawnFfmpeg: spawnFfmpeg } = command as unknown as { _spawnFfmpeg: Spawn };
   // By default, fluent-ffmpeg first runs ffmpeg to list formats and encoders. No limit and no signal applies to those runs.
