@@ -1,10 +1,10 @@
-/** The rungs of the ladder, lowest first: a rung is a quality level, named after the short side of the frame. The public API calls them variants. */
+/** The rungs of the ladder, lowest first: quality levels, named after the short side of the frame. The public API calls them variants. */
 export const RUNGS = ['360p', '480p', '720p', '1080p'] as const;
 export type RungName = (typeof RUNGS)[number];
 
 /**
- * The codecs of video renditions. Each video gets each of its rungs in each of them. Renditions of one rung have this order; the source can
- * be copied as the very last one.
+ * The codecs of video renditions. A video has each of its rungs in each of them, in this order. Only its last rendition can be a stream copy
+ * of the source.
  */
 export const VIDEO_CODECS = ['h264'] as const;
 export type VideoCodec = (typeof VIDEO_CODECS)[number];

@@ -4,7 +4,8 @@ import type { FrameLoss } from '../source/frame-losses.ts';
 import type { FrameRate } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import type { VideoTrack } from '../source/media-source.ts';
-import { passthroughRenditions, planEncoding } from './encode-plan.ts';
+import { iFrameSource, passthroughRenditions, planEncoding } from './encode-plan.ts';
+import { planLadder } from './ladder.ts';
 
 type Packets = {
   gops?: Gop[] | GopFlaw;
@@ -240,4 +241,9 @@ describe('an encode plan', () => {
     const issues = plan(10, { interlaced: true }, 6, { declared: 20 }).inputIssues;
     expect(issues.map(({ code }) => code)).toEqual(['interlaced', 'truncated', 'audio_downmixed']);
   });
+});
+
+test('I-frames are those of the lowest rung', () => {
+  expect(iFrameSource(planLadder({ width: 1280, height: 720 }, 25).slice(1))).toBe('480p');
+  expect(iFrameSource([])).toBeNull();
 });

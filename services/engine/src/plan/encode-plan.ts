@@ -1,4 +1,4 @@
-import type { RenditionName } from '@framelane/contracts/renditions';
+import { partsOf, type RenditionName, type VideoRendition } from '@framelane/contracts/renditions';
 import type { Cuts } from '@framelane/contracts/segment-times';
 import type { EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
 import { mayRepeatFields, storesFields } from '../source/codec-traits.ts';
@@ -103,6 +103,12 @@ export function planEncoding(
 /** The renditions that are encoded, lowest first. */
 export function encodedRungs({ rungs, videoPassthrough }: EncodePlan): readonly Rung[] {
   return videoPassthrough ? rungs.slice(0, -1) : rungs;
+}
+
+/** The rendition whose I-frames are stored: that of the lowest rung, in its last codec. Null without renditions. */
+export function iFrameSource(rungs: readonly Rung[]): VideoRendition | null {
+  const [lowest] = rungs.map(({ name }) => partsOf(name).rung);
+  return rungs.findLast(({ name }) => partsOf(name).rung === lowest)?.name ?? null;
 }
 
 /** The renditions that are stream copies of tracks of the source. */

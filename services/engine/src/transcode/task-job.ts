@@ -11,7 +11,7 @@ import { storeImages } from '../output/image-uploads.ts';
 import { describeStored } from '../output/manifest.ts';
 import type { StoredSegments } from '../output/segment-uploads.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
-import { encodedRungs } from '../plan/encode-plan.ts';
+import { encodedRungs, iFrameSource } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { TranscodeJobContext } from './job-source.ts';
 import { maxSegments, namesOf, runAndStore, type TaskOutput } from './stored-run.ts';
@@ -59,7 +59,7 @@ async function runPiece(
       progress: { key: 'frame', end: Math.ceil(frames / (rungs[0]?.frameStep ?? 1)) },
       segments: {
         renditions: namesOf(rungs),
-        iFramesOf: iFrames ? (rungs[0]?.name ?? null) : null,
+        iFramesOf: iFrames ? iFrameSource(rungs) : null,
         maxSegments: count,
         piece: { firstSegment, firstIFrame, isFollowed: firstSegment + count < segmentStarts.length },
       },

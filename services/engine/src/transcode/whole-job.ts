@@ -4,6 +4,7 @@ import type { ImageName } from '@framelane/object-store/object-keys';
 import { ffmpegArguments } from '../ffmpeg/arguments.ts';
 import { storeImages } from '../output/image-uploads.ts';
 import { describeStored } from '../output/manifest.ts';
+import { iFrameSource } from '../plan/encode-plan.ts';
 import type { TranscodeJobContext } from './job-source.ts';
 import { maxSegments, namesOf, runAndStore, type TaskOutput } from './stored-run.ts';
 
@@ -29,7 +30,7 @@ export async function runWhole(
       progress: { key: 'frame', end: Math.ceil(encode.frames / (lowest?.frameStep ?? 1)) },
       segments: {
         renditions: namesOf([...encode.rungs, ...encode.audio]),
-        iFramesOf: iFrames ? (lowest?.name ?? null) : null,
+        iFramesOf: iFrames ? iFrameSource(encode.rungs) : null,
         maxSegments: maxSegments(encode),
       },
       storeOthers: (files, signal) => {
