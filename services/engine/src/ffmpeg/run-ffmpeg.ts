@@ -66,7 +66,14 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   const command = ffmpeg({ cwd: options.cwd, stdoutLines: KEPT_LINES })
     .setFfmpegPath(options.program)
     .input(commandLine.input)
-    .inputOptions('-progress', 'pipe:1', '-stats_period', PROGRESS_SECONDS, '-nostats', ...commandLine.inputOptions);
+    .inputOptions(
+      '-progress',
+      'pipe:1',
+      '-stats_period',
+      PROGRESS_SECONDS,
+      '-nostats',
+      ...commandLine.inputOptions,
+    );
   for (const { options: before, path } of commandLine.outputs) command.output(path).outputOptions(...before);
   const { _spawnFfmpeg: spawnFfmpeg } = command as unknown as { _spawnFfmpeg: Spawn };
   // By default, fluent-ffmpeg first runs ffmpeg to list formats and encoders. No limit and no signal applies to those runs.
