@@ -63,6 +63,10 @@ export const GROUPS = [
     'auth/request-coalescing',
     'auth/rights',
   ]),
+  pure('artifacts-rules', `${CONTROL_PLANE}/src`, [
+    'artifacts/artifact-prefix',
+    'tasks/artifacts-of-results',
+  ]),
   pure('openid-rules', `${CONTROL_PLANE}/src`, ['openid/{openid-settings,identity}', 'console-people/email']),
   pure('playback-rules', `${CONTROL_PLANE}/src/playback`, [
     'bandwidth',
@@ -288,6 +292,11 @@ export const GROUPS = [
     ['file-object-store'],
   ),
   stores('api-keys', ['api-keys/api-keys.{service,store}', 'auth/last-use'], ['api-keys', 'revocation']),
+  stores(
+    'artifacts',
+    ['artifacts/artifacts.{service,store}'],
+    ['artifacts', 'images', 'sources', 'captions', 'quotas'],
+  ),
   stores('attempts', ['attempts/*'], ['attempts', 'attempts-store', 'tasks', 'metrics', 'video-retry']),
   partlyTested(
     'http-responses',

@@ -24,6 +24,8 @@ type VideoState = {
   segments: string[];
   /** The keys of these segments, below the prefix of the attempt, such as `360p/0.ts` or `t3.1/360p/20.ts`. */
   stored: string[];
+  /** Its artifacts in the object store, each with the key of its file or the prefix of its segments. */
+  artifacts: { prefix: string; bytes: number }[];
 };
 
 /** The state of a cluster in all its systems. */
@@ -111,16 +113,23 @@ const VIDEOS = `
     (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",
     array(select r.name || '/' || n || '.ts' from renditions r,
       generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as segments,
-    array(select part_folders[width_bucket(n, part_starts)] || r.name || '/' || n || '.ts' from renditions r,
-      generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as stored
+    array(select (select a.folder from artifacts a
+        where a.video_id = v.id and a.kind = 'segments' and a.name = r.name and a.first_segment <= n
+        order by a.first_segment desc limit 1) || r.name || '/' || n || '.ts'
+      from renditions r, generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as stored,
+    (select coalesce(json_agg(json_build_object('bytes', bytes, 'prefix',
+        case when a.attempt is null then 'sources/' else 'hls/' end || v.workspace_id || '/' || v.id || '/'
+        || coalesce('a' || a.attempt || '/', '') || folder
+        || case kind when 'source' then 'original' when 'segments' then name || '/' else kind || '.jpg' end)), '[]')
+      from artifacts a where a.video_id = v.id and folder is not null) as artifacts
   from videos v left join upload_tickets t on t.video_id = v.id`;
 
 const USAGE = `
   select coalesce(sum(transcoded_ms), 0)::float8 / 60000 as minutes,
     coalesce(sum(bandwidth_bytes), 0)::float8 as "bandwidthBytes",
-    -- Captions are rows, not objects.
+    -- Files without a folder are in the database.
     ((select coalesce(sum(storage_bytes), 0) from videos where deleted_at is null)
-      - (select coalesce(sum(bytes), 0) from captions))::float8 as "storageBytes"
+      - (select coalesce(sum(bytes), 0) from artifacts where folder is null))::float8 as "storageBytes"
   from usage_daily`;
 
 async function readQueues(url: string): Promise<Record<string, number>> {

@@ -46,19 +46,24 @@ export function unfinishedWork({ videos, jobs }: Pick<Snapshot, 'videos' | 'jobs
   ];
 }
 
-/** 2, 3, 4: storage holds exactly the objects that the database refers to. Those of a video are from one attempt. */
+/** 2, 3, 4: storage holds exactly the artifacts of the database. Those of a video are from one transfer and one attempt. */
 function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[] {
   const known = new Map(videos.map((video) => [video.id, video]));
   const strays = [...objects.keys()].filter((key) => {
-    const [kind, workspaceId, videoId = '', ...rest] = key.split('/');
+    const [kind, workspaceId, videoId = '', attempt] = key.split('/');
     const video = known.get(videoId);
     if (video === undefined || video.deleted || video.workspaceId !== workspaceId) return true;
+    if (!video.artifacts.some(({ prefix }) => key.startsWith(prefix))) return true;
     if (kind === 'sources') return !video.uploaded || video.sourceDeleted;
-    const [attempt, ...name] = rest;
-    if (video.status !== 'ready' || attempt !== `a${video.attempt}`) return true;
-    const isSegment = name.at(-1)?.endsWith('.ts');
-    return isSegment && !video.stored.includes(name.join('/'));
+    return video.status !== 'ready' || attempt !== `a${video.attempt}`;
   });
+  const unequal = videos.flatMap(({ artifacts }) =>
+    artifacts.flatMap(({ prefix, bytes }) => {
+      const sizes = [...objects].filter(([key]) => key.startsWith(prefix)).map(([, size]) => size);
+      const stored = sizes.reduce((sum, size) => sum + size, 0);
+      return stored === bytes ? [] : [`2: ${prefix} has ${stored} bytes, not ${bytes}`];
+    }),
+  );
   const missing = videos
     .filter(({ status, deleted }) => status === 'ready' && !deleted)
     .flatMap(({ id, workspaceId, attempt, stored }) =>
@@ -74,6 +79,7 @@ function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[
   );
   return [
     ...strays.map((key) => `4: ${key} is orphaned`),
+    ...unequal,
     ...missing.map((key) => `2: ${key} is missing`),
     ...sourceless.map(({ id }) => `4: ${id} does not have exactly one source`),
     ...unfinishedUploads.map((key) => `4: the multipart upload of ${key} is unfinished`),

@@ -10,7 +10,17 @@ import { segmentName } from '@framelane/contracts/packaging';
  * The uploaded file, byte for byte. Each transfer has a key of its own, so that an abandoned one cannot affect another.
  */
 export function sourceKey(workspaceId: string, videoId: string, transferId: string): string {
-  return `${transferPrefix(workspaceId, videoId, transferId)}original`;
+  return sourceIn(workspaceId, videoId, transferFolder(transferId));
+}
+
+/** The uploaded file in the folder of a transfer. */
+export function sourceIn(workspaceId: string, videoId: string, folder: string): string {
+  return `${sourcePrefix(workspaceId, videoId)}${folder}original`;
+}
+
+/** The folder of a transfer, within that of the uploads of its video. */
+export function transferFolder(transferId: string): string {
+  return `${transferId}/`;
 }
 
 /** The video and the transfer that stored an object of a source or of its tail; null for any other key. */
@@ -22,7 +32,7 @@ export function transferOf(key: string): { videoId: string; transferId: string }
 
 /** Everything that one transfer has stored. */
 export function transferPrefix(workspaceId: string, videoId: string, transferId: string): string {
-  return `${sourcePrefix(workspaceId, videoId)}${transferId}/`;
+  return `${sourcePrefix(workspaceId, videoId)}${transferFolder(transferId)}`;
 }
 
 /**

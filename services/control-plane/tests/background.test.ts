@@ -250,10 +250,10 @@ describe('commands to plan videos', () => {
   test('are all due again for a control plane that starts alone, which publishes a few of each workspace', async () => {
     const [videoId] = await queued([1]);
     await sql`
-      insert into videos (id, workspace_id, environment, status, title, filename, size, sha256, source_key,
-        uploaded_at, attempt)
-      select 'vid_' || n, workspace_id, environment, status, title, filename, size, sha256, source_key,
-        uploaded_at, attempt
+      insert into videos (id, workspace_id, environment, status, title, filename, size, sha256, uploaded_at,
+        attempt)
+      select 'vid_' || n, workspace_id, environment, status, title, filename, size, sha256, uploaded_at,
+        attempt
       from videos, generate_series(1, 249) as n where id = ${videoId}`.execute(plane.db);
     await sql`
       insert into attempts (video_id, number, due_at)

@@ -1,8 +1,8 @@
 import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
 import { newId } from '@framelane/contracts/ids';
 import { beforeEach, expect, test } from '@jest/globals';
+import { addArtifacts } from '../src/artifacts/artifacts.service.ts';
 import {
-  addStoredBytes,
   findDuration,
   findFile,
   hasVideo,
@@ -38,18 +38,20 @@ async function video({ deleted = false } = {}): Promise<string> {
   await db
     .insertInto('videos')
     .values({
-      ...{ ...any, id, workspace_id: workspaceId, duration: 60, storage_bytes: 100 },
+      ...{ ...any, id, workspace_id: workspaceId, duration: 60 },
       ...(deleted && { deleted_at: new Date() }),
     })
     .execute();
   return id;
 }
 
-const save = (videoId: string, language: string, { isDefault }: { isDefault: boolean }) =>
-  saveCaptions(db, videoId, {
-    ...{ language, label: language, isDefault, origin: 'api', revision: 1 },
-    cues: storedCues([cue(`${language} of ${videoId}`)]),
+async function save(videoId: string, language: string, { isDefault }: { isDefault: boolean }) {
+  const cues = storedCues([cue(`${language} of ${videoId}`)]);
+  await saveCaptions(db, videoId, {
+    ...{ language, label: language, isDefault, origin: 'api', revision: 1, cues },
   });
+  await addArtifacts(db, videoId, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
+}
 
 const cue = (text: string) => ({ start: 0, end: 1000, settings: '', text });
 const fileOf = (...texts: string[]) => webVttFile(texts.map((text) => cueBlock(cue(text))));
@@ -62,10 +64,6 @@ async function shown(videoId: string): Promise<string[]> {
   );
 }
 
-const storedBytes = async (videoId: string) =>
-  (await db.selectFrom('videos').select('storage_bytes').where('id', '=', videoId).executeTakeFirstOrThrow())
-    .storage_bytes;
-
 test('a language has its own cues', async () => {
   expect(await findFile(db, own, 'de')).toBe(fileOf(`de of ${own}`));
   expect(await findFile(db, other, 'en')).toBe(fileOf(`en of ${other}`));
@@ -75,12 +73,11 @@ test('a language has its own cues', async () => {
 test('the database returns every text as it was stored', async () => {
   const texts = ['"A\\" {B}, \'C\' \\\\', 'NULL', '\u{1f600} \u00a0\nD', '\\n$1 ?'];
   const captions = { language: 'en', label: 'English', isDefault: true, origin: 'api', revision: 1 } as const;
-  await saveCaptions(db, own, { ...captions, cues: storedCues(texts.map(cue)) });
+  const cues = storedCues(texts.map(cue));
+  await saveCaptions(db, own, { ...captions, cues });
   expect(await findFile(db, own, 'en')).toBe(fileOf(...texts));
-  expect(await listCaptions(db, own)).toMatchObject([
-    { language: 'de' },
-    { cues: 4, bytes: Buffer.byteLength(fileOf(...texts)) },
-  ]);
+  expect(cues.bytes).toBe(Buffer.byteLength(fileOf(...texts)));
+  expect(await listCaptions(db, own)).toMatchObject([{ language: 'de' }, { language: 'en', cues: 4 }]);
 });
 
 test('a living video is found in its workspace only', async () => {
@@ -125,11 +122,4 @@ test.each<[string, () => Promise<void>, string[]]>([
   await change();
   expect(await shown(own)).toEqual(expected);
   expect(await listCaptions(db, other)).toEqual(before);
-});
-
-test('stored bytes are added to one video, and never become negative', async () => {
-  await addStoredBytes(db, own, 50);
-  expect([await storedBytes(own), await storedBytes(other)]).toEqual([150, 100]);
-  await addStoredBytes(db, own, -200);
-  expect([await storedBytes(own), await storedBytes(other)]).toEqual([0, 100]);
 });

@@ -49,9 +49,13 @@ const newVideo = async () => (await plane.ticket()).videoId;
 
 /** Copies the only captions of a video to this many other languages. */
 async function addLanguages(videoId: string, count: number): Promise<void> {
-  await sql`insert into captions select video_id, 'q' || chr(97 + n / 26) || chr(97 + n % 26), label, false, origin, 1, bytes,
-    cue_count, cue_starts, cue_ends, cues from captions, generate_series(0, ${count - 1}::int) n
-    where video_id = ${videoId}`.execute(plane.db);
+  await sql`with added as (
+    insert into captions select video_id, 'q' || chr(97 + n / 26) || chr(97 + n % 26), label, false, origin, 1,
+      cue_count, cue_starts, cue_ends, cues from captions, generate_series(0, ${count - 1}::int) n
+      where video_id = ${videoId}
+      returning video_id, language
+    ) insert into artifacts (video_id, kind, name, bytes)
+    select video_id, 'captions', language, 1 from added`.execute(plane.db);
 }
 
 /** A ready video whose file had these text tracks. `duringTranscode` runs while it is being transcoded. */

@@ -51,9 +51,10 @@ const CHANGES: Record<string, string> = {
   passthrough: `update videos set passthrough = 'a' where id = ?`,
   variants: `update videos set variants = '{360p}' where id = ?`,
   audioTracks: `update renditions set label = 'Other' where video_id = ? and name = 'audio'`,
-  thumbnail: `update videos set poster_bytes = null where id = ?`,
+  thumbnail: `delete from artifacts where kind = 'poster' and video_id = ?`,
   storyboard: `update videos set storyboard = null where id = ?`,
-  poster: `update videos set chosen_poster = '{"width":1,"height":1,"bytes":1}' where id = ?`,
+  poster: `with chosen as (insert into artifacts (video_id, kind, bytes) values (?, 'chosen_poster', 1))
+    update videos set chosen_poster = '{"width":1,"height":1}' where id = ?`,
   duration: `update videos set duration = 1 where id = ?`,
   width: `update videos set width = 2 where id = ?`,
   height: `update videos set height = 4 where id = ?`,
@@ -63,8 +64,10 @@ const CHANGES: Record<string, string> = {
   storageBytes: `update videos set storage_bytes = 1 where id = ?`,
   progress: `update videos set progress = 1 where id = ?`,
   inputIssues: `update videos set input_issues = '[]' where id = ?`,
-  captions: `insert into captions (video_id, language, label, is_default, origin, revision, bytes, cue_count, cue_starts,
-    cue_ends, cues) values (?, 'en', 'English', false, 'api', 1, 1, 1, '{0}', '{1}', '{A}')`,
+  captions: `with added as (
+    insert into captions (video_id, language, label, is_default, origin, revision, cue_count, cue_starts,
+      cue_ends, cues) values (?, 'en', 'English', false, 'api', 1, 1, '{0}', '{1}', '{A}') returning video_id
+    ) insert into artifacts (video_id, kind, name, bytes) select video_id, 'captions', 'en', 1 from added`,
   'captions of the same language': `update captions set label = 'Other' where video_id = ?`,
   'no captions': `delete from captions where video_id = ?`,
   source: `update videos set sha256 = repeat('c', 64) where id = ?`,
@@ -74,7 +77,8 @@ const CHANGES: Record<string, string> = {
   uploadedAt: `update videos set uploaded_at = '2030-01-01' where id = ?`,
   readyAt: `update videos set ready_at = '2030-01-01' where id = ?`,
   error: `update videos set status = 'failed', content_key = null, error_code = 'internal_error' where id = ?`,
-  retryable: `update videos set source_deleted_at = '2030-01-01' where id = ?`,
+  retryable: `delete from artifacts where kind = 'source' and video_id = ?`,
+  deletedSource: `update videos set source_deleted_at = '2030-01-01' where id = ?`,
   status: `update videos set status = 'uploading', error_code = null where id = ?`,
   expiresAt: `update upload_tickets set expires_at = '2030-01-01' where video_id = ?`,
   preview: `update videos set preview_variants = '{360p}' where id = ?`,
@@ -97,7 +101,7 @@ test('each field of a video changes the ETag of its record and of each list that
   for (const [field, statement] of Object.entries(CHANGES)) {
     const before = await current(record);
     const lists = await Promise.all(LISTS.map(async (path) => ({ path, before: await current(path) })));
-    await sql.raw(statement.replace('?', `'${videoId}'`)).execute(plane.db);
+    await sql.raw(statement.replaceAll('?', `'${videoId}'`)).execute(plane.db);
     const after = await expectNew(record, before);
     if (field in before.body) expect({ [field]: after[field] }).not.toEqual({ [field]: before.body[field] });
     for (const list of lists) await expectNew(list.path, list.before);

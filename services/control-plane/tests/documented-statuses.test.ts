@@ -448,9 +448,13 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
     200: async (documented) => send(documented, { path: await captions(), ...CAPTIONS }),
     409: async (documented) => {
       const path = await captions('de');
-      await sql`insert into captions select video_id, 'q' || chr(97 + n / 26) || chr(97 + n % 26), label, false, origin,
-        1, bytes, cue_count, cue_starts, cue_ends, cues from captions, generate_series(1, 49) n
-        where video_id = ${path.split('/')[2]}`.execute(plane.db);
+      await sql`with added as (
+        insert into captions select video_id, 'q' || chr(97 + n / 26) || chr(97 + n % 26), label, false, origin,
+          1, cue_count, cue_starts, cue_ends, cues from captions, generate_series(1, 49) n
+          where video_id = ${path.split('/')[2]}
+          returning video_id, language
+        ) insert into artifacts (video_id, kind, name, bytes)
+        select video_id, 'captions', language, 1 from added`.execute(plane.db);
       return send(documented, { path, ...CAPTIONS });
     },
     413: async (documented) =>

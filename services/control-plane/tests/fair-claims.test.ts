@@ -30,8 +30,8 @@ const DUE = sql`now() - interval '1 hour' + n * interval '1 second'`;
 async function videos(workspaceId: string, count: number): Promise<string> {
   const prefix = newId('vid');
   await sql`
-    insert into videos (id, workspace_id, environment, title, filename, status, uploaded_at, source_key, size)
-    select ${prefix} || n, ${workspaceId}, 'live', 'Any', 'any.mp4', 'processing', now(), 'any', 1
+    insert into videos (id, workspace_id, environment, title, filename, status, uploaded_at, size)
+    select ${prefix} || n, ${workspaceId}, 'live', 'Any', 'any.mp4', 'processing', now(), 1
     from generate_series(1, ${count}::int) n`.execute(db);
   return prefix;
 }

@@ -6,15 +6,19 @@ import { newId } from '@framelane/contracts/ids';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { attemptPrefix, hlsPrefix, sourcePrefix } from '@framelane/object-store/object-keys';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Insertable } from 'kysely';
 import type { Database } from '../src/db/database.ts';
+import type { Schema } from '../src/db/schema.ts';
 import { EndedTransfers } from '../src/upload-tickets/ended-transfers.ts';
 import { ObjectPurges } from '../src/videos/object-purges.service.ts';
 import { requestPurge } from '../src/videos/object-purges.store.ts';
-import { insertRendition, insertTicket } from './support/video-rows.ts';
+import { insertArtifact, insertTicket, SOURCE } from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 const REPEAT_SECONDS = 600;
 const ATTEMPT = 2;
+
+type VideoValues = Partial<Insertable<Schema['videos']>>;
 
 let db: Database;
 let workspaceId: string;
@@ -33,26 +37,28 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const NOW = Date.now();
-const READY = {
+const READY: VideoValues = {
   ...{ status: 'ready', content_key: 'key', variants: ['360p'], target_duration: 6, start_timestamp: 0 },
 };
-const FAILED = { status: 'failed', error_code: 'malformed_media' };
+const FAILED: VideoValues = { status: 'failed', error_code: 'malformed_media' };
 
-/** Creates a video with the objects of two attempts and two transfers. It refers to the second attempt and the second transfer. */
-async function video(values: object): Promise<string> {
+/** Creates a video with the objects of two attempts and two transfers. By default, the second transfer is its source. */
+async function video({ isStored = true, ...values }: { isStored?: boolean } & VideoValues): Promise<string> {
   const id = newId('vid');
   await db
     .insertInto('videos')
     .values({
       ...{ id, workspace_id: workspaceId, environment: 'live', title: 'Any', filename: 'any.mp4' },
       ...{ status: 'processing', attempt: ATTEMPT, uploaded_at: new Date() },
-      source_key: `${sourcePrefix(workspaceId, id)}xfr_2/original`,
       ...values,
     })
     .execute();
+  if (isStored) await insertArtifact(db, id, { ...SOURCE, folder: 'xfr_2/' });
+  if (values.status === 'ready') await insertArtifact(db, id, { attempt: ATTEMPT });
   for (const transfer of ['xfr_1', 'xfr_2'])
     await store(`${sourcePrefix(workspaceId, id)}${transfer}/original`);
-  for (const attempt of [1, ATTEMPT]) await store(`${attemptPrefix(workspaceId, id, attempt)}360p/0.ts`);
+  for (const attempt of [1, ATTEMPT])
+    await store(`${attemptPrefix(workspaceId, id, attempt)}t0.1/audio/0.ts`);
   return id;
 }
 
@@ -81,10 +87,10 @@ async function beginUpload(id: string): Promise<() => Promise<boolean>> {
     );
 }
 
-const FIRST = ['a1/360p/0.ts', 'xfr_1/original'];
-const SECOND = ['a2/360p/0.ts', 'xfr_2/original'];
+const FIRST = ['a1/t0.1/audio/0.ts', 'xfr_1/original'];
+const SECOND = ['a2/t0.1/audio/0.ts', 'xfr_2/original'];
 const NOTHING = { id: 'file', durableBytes: 0, tail: [], laterBytesUntrusted: false };
-const NO_FILE = { uploaded_at: null, source_key: null };
+const NO_FILE = { uploaded_at: null, isStored: false };
 
 test.each<[string, object, string[]]>([
   [
@@ -96,12 +102,12 @@ test.each<[string, object, string[]]>([
   ['is ready keeps its file and its attempt', READY, SECOND],
   [
     'is ready and whose file is deleted keeps its attempt',
-    { ...READY, source_deleted_at: new Date() },
+    { ...READY, isStored: false, source_deleted_at: new Date() },
     SECOND.slice(0, 1),
   ],
   ['failed keeps its file', FAILED, SECOND.slice(1)],
   ['failed without an upload keeps nothing', { ...FAILED, ...NO_FILE }, []],
-  ['is deleted keeps nothing', { ...FAILED, deleted_at: new Date() }, []],
+  ['is deleted keeps nothing', { ...FAILED, isStored: false, deleted_at: new Date() }, []],
 ])('a video that %s', async (_, values, kept) => {
   const id = await video(values);
   const canContinue = await beginUpload(id);
@@ -174,12 +180,12 @@ test('each pass ends the count of ended transfers: a control plane of an earlier
   }
 });
 
-test('a ready video keeps the tries of tasks that it refers to', async () => {
-  const id = await video({ ...READY, image_folder: 't1.2/' });
-  await insertRendition(db, id, {
-    ...{ name: '360p', segment_durations: [1, 1], segment_bytes: [1, 1] },
-    ...{ part_starts: [0, 1], part_folders: ['t2.1/', 't3.1/'] },
-  });
+test('a ready video keeps the tries of tasks with artifacts', async () => {
+  const id = await video(READY);
+  const ofAttempt = { name: '360p', attempt: ATTEMPT };
+  await insertArtifact(db, id, { ...ofAttempt, kind: 'poster', name: '', folder: 't1.2/' });
+  await insertArtifact(db, id, { ...ofAttempt, folder: 't2.1/' });
+  await insertArtifact(db, id, { ...ofAttempt, first_segment: 1, folder: 't3.1/' });
   const output = attemptPrefix(workspaceId, id, ATTEMPT);
   const kept = ['t1.2/poster.jpg', 't2.1/360p/0.ts', 't3.1/360p/1.ts'];
   for (const name of [...kept, 't1.1/poster.jpg', 't2.2/360p/0.ts', 't2.2/360p/1.ts', 't4.1/360p/0.ts'])

@@ -1,6 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
-import { sourceKey } from '@framelane/object-store/object-keys';
+import { sourceKey, transferFolder } from '@framelane/object-store/object-keys';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import { Random, testSeed } from '@framelane/test-kit/random';
 import { until } from '@framelane/test-kit/until';
@@ -319,12 +319,10 @@ describe('a form and a resumable upload of one ticket', () => {
     );
     for (const { id, accepted } of registered) {
       expect(accepted.size).toBe(1);
-      const { source_key } = await plane.db
-        .selectFrom('videos')
-        .select('source_key')
-        .where('id', '=', id)
-        .executeTakeFirstOrThrow();
-      expect(source_key).toBe(sourceKey(plane.workspaceId, id, [...accepted].join()));
+      const sources = plane.db.selectFrom('artifacts').select(['kind', 'folder']).where('video_id', '=', id);
+      expect(await sources.execute()).toEqual([
+        { kind: 'source', folder: transferFolder([...accepted].join()) },
+      ]);
     }
   });
 });

@@ -46,7 +46,8 @@ beforeAll(async () => {
     .set({ segment_bytes: [0, 1, 2, 3].map(() => SEGMENT.byteLength) })
     .where('name', '=', '360p')
     .execute();
-  await plane.db.updateTable('videos').set({ size: SOURCE.byteLength }).execute();
+  const source = plane.db.updateTable('artifacts').set({ bytes: SOURCE.byteLength });
+  await source.where('kind', '=', 'source').execute();
   const video = { workspaceId: plane.workspaceId, videoId, attempt, folder: FOLDER };
   for (const sequence of [0, 1, 2, 3]) {
     await objects.put(segmentKey(video, '360p', sequence), SEGMENT, 'video/mp2t');

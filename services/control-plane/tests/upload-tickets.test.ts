@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { INTERNAL_PATHS, type RedeemTicketResponse } from '@framelane/contracts/internal-api';
+import { transferFolder } from '@framelane/object-store/object-keys';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -235,10 +236,11 @@ describe('redeeming a token', () => {
 
     const video = await plane.db
       .selectFrom('videos')
-      .select(['status', 'sha256', 'source_key'])
+      .innerJoin('artifacts', 'artifacts.video_id', 'videos.id')
+      .select(['status', 'sha256', 'folder'])
       .where('id', '=', videoId)
       .executeTakeFirstOrThrow();
-    const registered = { sha256: 'aa'.repeat(32), source_key: successor.sourceKey };
+    const registered = { sha256: 'aa'.repeat(32), folder: transferFolder(successor.transferId) };
     expect(video).toEqual({ status: 'processing', ...registered });
     expect((await plane.engine.claim(videoId)).sourceKey).toBe(successor.sourceKey);
     await until(async () => (await plane.objects.head(late.sourceKey)) === null);

@@ -30,7 +30,15 @@ withTestDatabase((opened) => {
   ({ db, workspaceId } = opened);
 });
 /** The tables whose rows are deleted with the video. */
-const TABLES = ['captions', 'posters', 'renditions', 'attempts', 'imports', 'upload_tickets'] as const;
+const TABLES = [
+  'artifacts',
+  'captions',
+  'posters',
+  'renditions',
+  'attempts',
+  'imports',
+  'upload_tickets',
+] as const;
 beforeEach(async () => {
   for (const table of [...TABLES, 'object_purges', 'videos'] as const) await db.deleteFrom(table).execute();
 });
@@ -93,12 +101,12 @@ test('a living video is found and locked', async () => {
 });
 
 describe('a move stores', () => {
-  test('the file of an upload, in addition to the bytes of captions', async () => {
-    const id = await video('uploading', { storage_bytes: 5 });
+  test('the file of an upload', async () => {
+    const id = await video('uploading');
     await video('uploading');
-    const file = { sourceKey: 'sources/own', bytes: 70, sha256: 'hash' };
+    const file = { bytes: 70, sha256: 'hash' };
     expect(await changesOf(id, () => storeFile(db, id, MOVES.beginProcessing, file))).toEqual({
-      ...{ status: 'processing', size: 70, sha256: 'hash', source_key: 'sources/own', storage_bytes: 75 },
+      ...{ status: 'processing', size: 70, sha256: 'hash' },
       ...{ uploaded_at: TIME, updated_at: TIME },
     });
   });
@@ -114,12 +122,13 @@ describe('a move stores', () => {
   test('the result of an attempt, with the hash of the source unless the upload had one', async () => {
     const manifest = { ...sampleManifest(), startTimestamp: 9000 };
     const { container, videoCodec, audioCodec } = manifest.source;
+    const storyboard = { width: 160, height: 90, columns: 10, tiles: 20, interval: 1 };
     const result: AttemptResult = {
       manifest,
-      renditions: { variants: ['360p'], targetDuration: 6, bytes: 30, imageFolder: 'images/' },
+      renditions: { variants: ['360p'], targetDuration: 6 },
       sourceSha256: 'computed',
     };
-    const id = await video('processing', { ...OF_THE_PREVIOUS_ATTEMPT, storage_bytes: 70 });
+    const id = await video('processing', OF_THE_PREVIOUS_ATTEMPT);
     const uploaded = await video('processing', { sha256: 'uploaded' });
     const store = async (videoId: string, each = result) =>
       changesOf(videoId, async () => storeResult(db, await row(videoId), MOVES.complete, each));
@@ -127,14 +136,13 @@ describe('a move stores', () => {
       ...{ ...CLEARED, status: 'ready', progress: 100, ready_at: TIME, updated_at: TIME },
       ...{ duration: 20, width: 854, height: 480, frame_rate: 25, start_timestamp: 9000 },
       ...{ source: { container, videoCodec, audioCodec }, sha256: 'computed' },
-      ...{ variants: ['360p'], target_duration: 6, image_folder: 'images/', storage_bytes: 100 },
-      ...{ poster_bytes: 40_000, storyboard: manifest.storyboard, input_issues: manifest.inputIssues },
+      ...{ variants: ['360p'], target_duration: 6, storyboard, input_issues: manifest.inputIssues },
     });
     expect(await store(uploaded)).not.toHaveProperty('sha256');
     const withoutImages = { ...manifest, poster: null, storyboard: null };
     const plain = await video('processing');
     await store(plain, { ...result, manifest: withoutImages, sourceSha256: undefined });
-    expect(await row(plain)).toMatchObject({ sha256: null, poster_bytes: null, storyboard: null });
+    expect(await row(plain)).toMatchObject({ sha256: null, storyboard: null });
   });
 
   test('a failure, and erases the key', async () => {
@@ -282,8 +290,8 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
     ...{ playback_policy: 'signed', keep_source_days: 3, size: 70, sha256: 'hash', storage_bytes: 100 },
     ...{ source: JSON.stringify({ container: 'matroska' }), input_issues: JSON.stringify([{ code: 'any' }]) },
     ...{ duration: 7, width: 640, height: 360, frame_rate: 25, start_timestamp: 9000 },
-    ...{ preview_variants: ['360p'], poster_bytes: 11, storyboard: '{}', chosen_poster: '{}' },
-    ...{ image_folder: 'images/', retried_at: [minutes(-9)], delete_source_at: minutes(9) },
+    ...{ preview_variants: ['360p'], storyboard: '{}', chosen_poster: '{}' },
+    ...{ retried_at: [minutes(-9)], delete_source_at: minutes(9) },
   };
   const videos = [await video('ready', { ...texts, ...values }), await video('ready')] as const;
   for (const video_id of videos) {
@@ -307,7 +315,7 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
     ...{ keep_source_days: null, size: null, sha256: null, storage_bytes: 0, source: null },
     ...{ input_issues: [], duration: null, width: null, height: null, frame_rate: null },
     ...{ start_timestamp: null, variants: null, preview_variants: null, target_duration: null },
-    ...{ poster_bytes: null, storyboard: null, chosen_poster: null, image_folder: '', retried_at: [] },
+    ...{ storyboard: null, chosen_poster: null, retried_at: [] },
     ...{ delete_source_at: null, content_key: null },
   });
   for (const table of TABLES) {

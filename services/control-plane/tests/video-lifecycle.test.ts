@@ -2,13 +2,14 @@ import { newId } from '@framelane/contracts/ids';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { storedSource } from '../src/artifacts/artifacts.service.ts';
 import type { Database } from '../src/db/database.ts';
 import type { VideoRow, VideoStatus } from '../src/db/schema.ts';
 import { VideoLifecycle } from '../src/videos/video-lifecycle.ts';
 import { insertEndpoint } from '../src/webhooks/endpoints.store.ts';
 import { WebhookEventsService } from '../src/webhooks/events.service.ts';
 import { sampleManifest } from './support/manifest.ts';
-import { insertImport } from './support/video-rows.ts';
+import { insertArtifact, insertImport, SOURCE } from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 const IMPORT = { request: 'sealed', due_at: new Date() };
@@ -43,9 +44,9 @@ beforeEach(async () => {
 
 const COLUMNS: Record<VideoStatus, object> = {
   uploading: {},
-  processing: { source_key: 'key', uploaded_at: new Date(), size: 70, attempt: 1, content_key: 'key' },
+  processing: { uploaded_at: new Date(), size: 70, attempt: 1, content_key: 'key' },
   ready: { content_key: 'key', variants: ['360p'], target_duration: 6, start_timestamp: 0 },
-  failed: { error_code: 'not_a_video', attempt: 1, source_key: 'key', uploaded_at: new Date() },
+  failed: { error_code: 'not_a_video', attempt: 1, uploaded_at: new Date() },
 };
 
 /** Creates a video. One that is processed has an open attempt. */
@@ -61,6 +62,7 @@ async function video(status: VideoStatus, values: object = {}): Promise<string> 
     .insertInto('videos')
     .values({ ...fixed, ...COLUMNS[status], id, status, ...values })
     .execute();
+  if (status === 'processing' || status === 'failed') await insertArtifact(db, id, SOURCE);
   if (status === 'processing')
     await db
       .insertInto('attempts')
@@ -113,9 +115,9 @@ test('an uploaded file begins the first attempt, and ends the import', async () 
   expect(await move(id, (trx, locked) => lifecycle.beginProcessing(trx, locked, upload))).toBe(true);
   expect(commits).toBe(1);
   const stored = await row(id);
-  expect(stored).toMatchObject({
-    ...{ status: 'processing', size: 70, sha256: 'hash', source_key: sourceKey(workspaceId, id, 'xfr_1') },
-  });
+  expect(stored).toMatchObject({ status: 'processing', size: 70, sha256: 'hash', storage_bytes: 70 });
+  const key = sourceKey(workspaceId, id, 'xfr_1');
+  expect(await storedSource(db, { id, workspace_id: workspaceId })).toEqual({ key, bytes: 70 });
   expect(stored.attempt).toBe(1);
   expect(await tasks(id)).toMatchObject([{ attempt: 1, number: 0, kind: 'plan', failed_tries: 0 }]);
   expect(await importRequests(id)).toEqual([null]);
@@ -150,7 +152,7 @@ test('progress is shown as 99 % at most until the video is ready', async () => {
 
 test('a completed attempt makes the video ready; objects of earlier attempts are purged', async () => {
   const id = await video('processing', { keep_source_days: 3 });
-  const renditions = { variants: ['360p' as const], targetDuration: 6, bytes: 30, imageFolder: '' };
+  const renditions = { variants: ['360p' as const], targetDuration: 6 };
   const result = { manifest: sampleManifest(), renditions };
   await move(id, (trx, locked) => lifecycle.complete(trx, locked, result));
   const stored = await row(id);

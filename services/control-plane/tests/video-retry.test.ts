@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { storedSource } from '../src/artifacts/artifacts.service.ts';
 import type { TimelineEntry } from '../src/videos/timeline.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { firstTry } from './support/engine.ts';
@@ -185,15 +186,11 @@ describe('POST /videos/:id/retry', () => {
 describe('purges', () => {
   test('after a failure delete the objects of the attempts and keep the source', async () => {
     const videoId = await claimedVideo();
-    const { source_key } = await plane.db
-      .selectFrom('videos')
-      .select('source_key')
-      .where('id', '=', videoId)
-      .executeTakeFirstOrThrow();
+    const source = await storedSource(plane.db, { id: videoId, workspace_id: plane.workspaceId });
     const segment = await storeSegment(videoId, 1);
     await fail(videoId, 1);
     await until(async () => (await plane.objects.head(segment)) === null);
-    expect(await plane.objects.head(source_key ?? '')).not.toBeNull();
+    expect(await plane.objects.head(source?.key ?? '')).not.toBeNull();
   });
 
   test('of a failed video do not delete the objects of a retry', async () => {

@@ -16,7 +16,14 @@ import {
   type VideoFilter,
 } from '../src/videos/videos.store.ts';
 import { insertWorkspace } from './support/database.ts';
-import { insertCaptions, insertImport, insertRendition, insertTicket } from './support/video-rows.ts';
+import {
+  insertArtifact,
+  insertCaptions,
+  insertImport,
+  insertRendition,
+  insertTicket,
+  SOURCE,
+} from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
@@ -95,16 +102,20 @@ describe('a video', () => {
     ]);
   });
 
-  test('has its own audio renditions and captions', async () => {
+  test('has its own audio renditions, captions and artifacts', async () => {
     const [id, other] = [await video(), await video()];
     for (const each of [id, other]) await insertRendition(db, each, { label: each });
     await insertRendition(db, id, { name: '360p', width: 640 });
     for (const language of ['fr', 'en']) await insertCaptions(db, id, language);
     await insertCaptions(db, other, 'de');
+    await insertArtifact(db, id, { ...SOURCE, bytes: 7 });
+    await insertArtifact(db, other, SOURCE);
     const found = await findVideo(db, workspaceId, id);
     expect(found?.audio).toMatchObject([{ name: 'audio', label: id }]);
     expect(found?.captions.map(({ language }) => language)).toEqual(['en', 'fr']);
-    expect(await findVideo(db, workspaceId, await video())).toMatchObject({ audio: null, captions: [] });
+    expect(found?.stored).toEqual({ source: 7 });
+    const without = { audio: null, captions: [], stored: {} };
+    expect(await findVideo(db, workspaceId, await video())).toMatchObject(without);
   });
 
   test('gets only the changes that the owner made', async () => {
@@ -213,6 +224,7 @@ test('a version changes with each row that the record shows', async () => {
     () => insertTicket(db, id),
     () => insertRendition(db, id),
     () => insertCaptions(db, id, 'en'),
+    () => insertArtifact(db, id, SOURCE),
   ]) {
     await change();
     const after = await versions();

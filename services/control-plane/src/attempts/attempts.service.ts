@@ -2,12 +2,13 @@ import { newContentKey, openContentKey } from '@framelane/contracts/content-key'
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
+import { type Artifact, addArtifacts } from '../artifacts/artifacts.service.ts';
 import type { CaptionsService, ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { AttemptOutput, PlaybackService } from '../playback/playback.service.ts';
+import type { PlaybackService } from '../playback/playback.service.ts';
 import type { UsageService } from '../usage/usage.service.ts';
 import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { NextAttempt } from '../videos/video-moves.ts';
@@ -19,7 +20,8 @@ export type AttemptResult = {
   /** The text tracks of the manifest. */
   texts: readonly ReadTrack[];
   sourceSha256: string | undefined;
-  output: AttemptOutput;
+  /** What its tasks have stored. */
+  artifacts: readonly Artifact[];
 };
 
 /**
@@ -102,8 +104,9 @@ export class AttemptsService {
 
   /** Makes the video ready. */
   async complete(trx: Database, video: VideoRow, result: AttemptResult): Promise<() => void> {
-    const { manifest, texts, sourceSha256, output } = result;
-    const renditions = await this.#playback.store(trx, video.id, manifest, output);
+    const { manifest, texts, sourceSha256, artifacts } = result;
+    const renditions = await this.#playback.store(trx, video.id, manifest);
+    await addArtifacts(trx, video.id, artifacts);
     await this.#captions.storeTracks(trx, video, texts);
     await this.#lifecycle.complete(trx, video, { manifest, renditions, sourceSha256 });
     await this.#usage.countTranscode(trx, video, manifest.source.duration);

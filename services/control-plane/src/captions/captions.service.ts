@@ -4,6 +4,7 @@ import type { CaptionsTrack } from '@framelane/contracts/manifest';
 import type { components } from '@framelane/openapi/types';
 import type { Logger } from '@framelane/service-kit/logger';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
+import { addArtifacts, removeArtifact } from '../artifacts/artifacts.service.ts';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
@@ -11,7 +12,6 @@ import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { videoNotFound } from '../videos/videos.service.ts';
 import {
-  addStoredBytes,
   type CaptionsRecord,
   findDuration,
   findFile,
@@ -107,7 +107,7 @@ export class CaptionsService {
       const revision = await this.#playback.changed(trx, videoId);
       const captions = { label: label ?? nameOf(language), isDefault, revision };
       await saveCaptions(trx, videoId, { ...captions, cues, language, origin: 'api' });
-      await addStoredBytes(trx, videoId, growth);
+      await addArtifacts(trx, videoId, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
       return {
         created: old === undefined,
         record: await readRecord(trx, videoId, language),
@@ -140,11 +140,10 @@ export class CaptionsService {
   async delete(address: CaptionsAddress): Promise<void> {
     const language = requireLanguage(address.language);
     await this.#change(address, async (trx, existing) => {
-      const old = existing.find((captions) => captions.language === language);
-      if (old === undefined) throw captionsNotFound(language);
+      if (!existing.some((captions) => captions.language === language)) throw captionsNotFound(language);
       await this.#playback.changed(trx, address.videoId);
       await removeCaptions(trx, address.videoId, language);
-      await addStoredBytes(trx, address.videoId, -old.bytes);
+      await removeArtifact(trx, address.videoId, { kind: 'captions', name: language });
     });
   }
 
@@ -182,7 +181,7 @@ export class CaptionsService {
       const { cues } = track;
       const facts = { language, label: labelOf(track.label, language), isDefault: false, revision };
       await saveCaptions(trx, video.id, { ...facts, cues, origin: 'file' });
-      await addStoredBytes(trx, video.id, cues.bytes);
+      await addArtifacts(trx, video.id, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
     }
   }
 

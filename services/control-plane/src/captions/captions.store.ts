@@ -33,6 +33,12 @@ export async function hasVideo(db: Database, workspaceId: string, videoId: strin
 export async function listCaptions(db: Database, videoId: string): Promise<CaptionsRecord[]> {
   const rows = await db
     .selectFrom('captions')
+    .innerJoin('artifacts', (join) =>
+      join
+        .onRef('artifacts.video_id', '=', 'captions.video_id')
+        .on('artifacts.kind', '=', 'captions')
+        .onRef('artifacts.name', '=', 'captions.language'),
+    )
     .select([
       'language',
       'label',
@@ -42,7 +48,7 @@ export async function listCaptions(db: Database, videoId: string): Promise<Capti
       'bytes',
       'updated_at',
     ])
-    .where('video_id', '=', videoId)
+    .where('captions.video_id', '=', videoId)
     .orderBy(sql`language collate "C"`)
     .execute();
   return rows.map(({ updated_at, ...captions }) => ({ ...captions, updatedAt: updated_at.toISOString() }));
@@ -97,7 +103,6 @@ export async function saveCaptions(trx: Database, videoId: string, captions: New
     is_default: isDefault,
     origin,
     revision,
-    bytes: cues.bytes,
     cue_count: cues.count,
     cue_starts: sql<number[]>`${cues.starts}::bigint[]`,
     cue_ends: sql<number[]>`${cues.ends}::bigint[]`,
@@ -141,13 +146,4 @@ async function clearOtherDefault(trx: Database, videoId: string, language: strin
 
 export async function removeCaptions(trx: Database, videoId: string, language: string): Promise<void> {
   await trx.deleteFrom('captions').where('video_id', '=', videoId).where('language', '=', language).execute();
-}
-
-/** Adds to the stored bytes of a video, or subtracts from them. */
-export async function addStoredBytes(trx: Database, videoId: string, bytes: number): Promise<void> {
-  await trx
-    .updateTable('videos')
-    .set({ storage_bytes: sql`greatest(storage_bytes + ${bytes}::bigint, 0)`, updated_at: sql`now()` })
-    .where('id', '=', videoId)
-    .execute();
 }

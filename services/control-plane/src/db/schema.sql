@@ -20,6 +20,21 @@ create table api_keys (
 );
 CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (workspace_id, created_at DESC, id DESC);
 
+create table artifacts (
+  video_id text not null,
+  kind text not null,
+  name text not null default ''::text,
+  first_segment integer not null default 0,
+  attempt integer,
+  folder text,
+  bytes bigint not null,
+  constraint artifacts_pkey PRIMARY KEY (video_id, kind, name, first_segment),
+  constraint artifacts_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
+  constraint artifacts_bytes_check CHECK ((bytes > 0)),
+  constraint artifacts_kind_check CHECK ((kind = ANY (ARRAY['source'::text, 'segments'::text, 'poster'::text, 'storyboard'::text, 'chosen_poster'::text, 'captions'::text]))),
+  constraint output_has_a_folder CHECK (((attempt IS NULL) OR (folder IS NOT NULL)))
+);
+
 create table attempts (
   video_id text not null,
   number integer not null,
@@ -45,7 +60,6 @@ create table captions (
   is_default boolean not null,
   origin text not null,
   revision integer not null,
-  bytes integer not null,
   cue_count integer not null,
   cue_starts bigint[] not null,
   cue_ends bigint[] not null,
@@ -53,7 +67,6 @@ create table captions (
   updated_at timestamp(3) with time zone not null default now(),
   constraint captions_pkey PRIMARY KEY (video_id, language),
   constraint captions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
-  constraint captions_bytes_check CHECK ((bytes > 0)),
   constraint captions_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'file'::text]))),
   constraint cues_have_times CHECK (((cardinality(cues) = cue_count) AND (cue_count > 0) AND (cardinality(cue_starts) = cue_count) AND (cardinality(cue_ends) = cue_count)))
 );
@@ -225,8 +238,6 @@ create table renditions (
   average_bandwidth integer not null,
   segment_durations double precision[] not null,
   segment_bytes integer[] not null,
-  part_starts integer[] not null,
-  part_folders text[] not null,
   constraint renditions_pkey PRIMARY KEY (video_id, name),
   constraint renditions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint renditions_average_bandwidth_check CHECK ((average_bandwidth > 0)),
@@ -342,7 +353,6 @@ create table videos (
   passthrough text,
   size bigint,
   sha256 text,
-  source_key text,
   source jsonb,
   input_issues jsonb not null default '[]'::jsonb,
   duration double precision,
@@ -353,10 +363,8 @@ create table videos (
   preview_variants text[],
   target_duration integer,
   start_timestamp integer,
-  poster_bytes integer,
   storyboard jsonb,
   chosen_poster jsonb,
-  image_folder text not null default ''::text,
   storage_bytes bigint not null default 0,
   progress integer not null default 0,
   attempt integer not null default 0,
@@ -382,7 +390,6 @@ create table videos (
   constraint failed_has_no_key CHECK (((status <> 'failed'::text) OR (content_key IS NULL))),
   constraint metadata_is_an_object CHECK ((jsonb_typeof(metadata) = 'object'::text)),
   constraint ready_is_complete CHECK (((status <> 'ready'::text) OR (deleted_at IS NOT NULL) OR ((content_key IS NOT NULL) AND (variants IS NOT NULL) AND (target_duration IS NOT NULL) AND (start_timestamp IS NOT NULL)))),
-  constraint uploaded_has_a_source CHECK (((uploaded_at IS NULL) = (source_key IS NULL))),
   constraint videos_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint videos_playback_policy_check CHECK ((playback_policy = ANY (ARRAY['public'::text, 'signed'::text]))),
   constraint videos_progress_check CHECK (((progress >= 0) AND (progress <= 100))),

@@ -29,6 +29,7 @@ export type Schema = {
   engines: EnginesTable;
   renditions: RenditionsTable;
   captions: CaptionsTable;
+  artifacts: ArtifactsTable;
   posters: PostersTable;
   object_purges: ObjectPurgesTable;
   maintenance_steps: MaintenanceStepsTable;
@@ -157,8 +158,6 @@ type VideosTable = {
   /** Bytes and SHA-256 (hex) of the source; null until uploaded. */
   size: number | null;
   sha256: string | null;
-  /** The object key of the source, below the prefix of the transfer that stored it. */
-  source_key: string | null;
   source: JSONColumnType<SourceColumn> | null;
   input_issues: JSONColumnType<InputIssue[], string | undefined>;
   duration: number | null;
@@ -171,15 +170,13 @@ type VideosTable = {
   preview_variants: RungName[] | null;
   /** EXT-X-TARGETDURATION of every rendition; null until ready. */
   target_duration: number | null;
-  /** Bytes of the poster, and layout of the storyboard; null until ready, and for a video without images. */
-  poster_bytes: number | null;
-  storyboard: JSONColumnType<Storyboard> | null;
+  /** The layout of the storyboard; null until ready, and without one. */
+  storyboard: JSONColumnType<Omit<Storyboard, 'bytes'>> | null;
   /** The image in `posters`, which takes the place of the poster in the object store; null without one. */
-  chosen_poster: JSONColumnType<components['schemas']['Poster']> | null;
-  /** The folder of the images within that of the attempt. */
-  image_folder: Generated<string>;
+  chosen_poster: JSONColumnType<Omit<components['schemas']['Poster'], 'bytes'>> | null;
   /** The timestamp of the first frame in the segments, in units of 1/90,000 s; null until ready. */
   start_timestamp: number | null;
+  /** The sum of the `bytes` of its artifacts, so that lists and quotas do not add them up. */
   storage_bytes: Generated<number>;
   /** 0..100. Only a retry of the failed video lowers it, to 0. */
   progress: Generated<number>;
@@ -386,9 +383,6 @@ type RenditionsTable = {
   /** Seconds and bytes of each segment, in play order; the arrays are equally long. */
   segment_durations: number[];
   segment_bytes: number[];
-  /** The numbers of the segments that begin a part, and the folder of each part within that of the attempt. */
-  part_starts: number[];
-  part_folders: string[];
 };
 export type RenditionRow = Selectable<RenditionsTable>;
 
@@ -402,8 +396,6 @@ type CaptionsTable = {
   origin: 'api' | 'file';
   /** The `playback_version` of the video when these captions were stored. */
   revision: number;
-  /** Size of the WebVTT file. */
-  bytes: number;
   cue_count: number;
   /** Times of each cue in milliseconds, by increasing start. */
   cue_starts: number[];
@@ -416,6 +408,23 @@ export type CaptionsRow = Selectable<CaptionsTable>;
 
 /** The JPEG images that clients have set. */
 type PostersTable = { video_id: string; image: Buffer };
+
+/** The stored files of a video that it refers to: a row for each file, or for the segments of a rendition that one task has stored. */
+type ArtifactsTable = {
+  video_id: string;
+  kind: ArtifactKind;
+  /** The rendition or the language; empty for kinds of which a video has one. */
+  name: Generated<string>;
+  first_segment: Generated<number>;
+  /** The attempt that made it; null for what was uploaded. */
+  attempt: number | null;
+  /** The folder of its transfer, or that of the try of its task within the attempt; null for a file in the database. */
+  folder: string | null;
+  bytes: number;
+};
+
+/** What is stored of a video. */
+export type ArtifactKind = 'source' | 'segments' | 'poster' | 'storyboard' | 'chosen_poster' | 'captions';
 
 type ObjectPurgesTable = {
   /** The video whose orphaned objects are purged. */

@@ -174,7 +174,7 @@ export function playbackRoutes(deps: {
 
     // Caches must revalidate, so that a new poster is visible at once.
     getPoster: sendImage((...video) => playback.poster(...video), REVALIDATED),
-    getStoryboardImage: sendImage((...video) => playback.image(...video, 'storyboard.jpg')),
+    getStoryboardImage: sendImage((...video) => playback.image(...video, 'storyboard')),
 
     getStoryboard: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);

@@ -7,7 +7,7 @@ import {
   rungsOf,
 } from '@framelane/contracts/renditions';
 import type { SealingKeys } from '@framelane/contracts/sealing';
-import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
+import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectNotFoundError, ObjectStore } from '@framelane/object-store/object-store';
 import { SettingsError } from '@framelane/service-kit/settings';
 import type { Database } from '../db/database.ts';
@@ -20,11 +20,12 @@ import {
   findCaptions,
   findChosenPoster,
   findContentKey,
-  findImages,
+  findImage,
   findPlayedAttempt,
   findRenditions,
   findSegment,
   findSegments,
+  findStoryboard,
   incrementPlaybackVersion,
   insertRenditions,
   type SegmentAddress,
@@ -37,12 +38,6 @@ import { renderStoryboard } from './storyboard.ts';
 
 /** How players get segments; see `ControlPlaneConfig`. */
 type PlaybackSettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined };
-
-/** The folders in which the tasks of an attempt stored parts of renditions and the images. */
-export type AttemptOutput = {
-  parts: readonly { name: RenditionName; start: number; folder: string }[];
-  imageFolder: string;
-};
 
 /** Serves ready videos and previews: playlists from the database, segments and images from the object store, the content key. */
 export class PlaybackService {
@@ -82,9 +77,8 @@ export class PlaybackService {
     trx: Database,
     videoId: string,
     manifest: Manifest,
-    { parts, imageFolder }: AttemptOutput,
-  ): Promise<{ variants: RungName[]; targetDuration: number; imageFolder: string; bytes: number }> {
-    const { iFrames, poster, storyboard } = manifest;
+  ): Promise<{ variants: RungName[]; targetDuration: number }> {
+    const { iFrames } = manifest;
     const renditions = iFrames === undefined ? manifest.renditions : [...manifest.renditions, iFrames];
     const targetDuration = targetDurationOf(renditions.map((rendition) => rendition.segments));
     await insertRenditions(
@@ -93,18 +87,9 @@ export class PlaybackService {
       renditions.map((rendition) => ({
         ...rendition,
         bandwidth: measureBandwidth(rendition.segments, targetDuration),
-        parts: parts.filter(({ name }) => name === rendition.name),
       })),
     );
-    return {
-      variants: rungsOf(renditions.map(({ name }) => name)),
-      targetDuration,
-      imageFolder,
-      bytes: [...renditions.flatMap((rendition) => rendition.segments), poster, storyboard].reduce(
-        (sum, stored) => sum + (stored?.bytes ?? 0),
-        0,
-      ),
-    };
+    return { variants: rungsOf(renditions.map(({ name }) => name)), targetDuration };
   }
 
   /**
@@ -205,24 +190,23 @@ export class PlaybackService {
    */
   async poster(workspaceId: string, videoId: string): Promise<Buffer> {
     const chosen = await findChosenPoster(this.#db, workspaceId, videoId);
-    return chosen ?? this.image(workspaceId, videoId, 'poster.jpg');
+    return chosen ?? this.image(workspaceId, videoId, 'poster');
   }
 
   /** An image from the engine, a JPEG. Throws 404 unless the video is ready and has it. */
-  async image(workspaceId: string, videoId: string, name: ImageName): Promise<Buffer> {
-    const images = await findImages(this.#db, workspaceId, videoId);
-    const bytes = name === 'poster.jpg' ? images?.poster_bytes : images?.storyboard?.bytes;
-    if (images === undefined || bytes == null) throw notPlayable();
-    const { attempt, image_folder: folder } = images;
-    const key = imageKey({ workspaceId, videoId, attempt, folder }, name);
+  async image(workspaceId: string, videoId: string, kind: 'poster' | 'storyboard'): Promise<Buffer> {
+    const image = await findImage(this.#db, workspaceId, videoId, kind);
+    if (image === undefined) throw notPlayable();
+    const { attempt, folder, bytes } = image;
+    const key = imageKey({ workspaceId, videoId, attempt, folder }, `${kind}.jpg`);
     return this.#reads.readWhole(this.#object(key, bytes, { workspaceId, videoId }));
   }
 
   /** The WebVTT index of the storyboard. Throws 404 unless the video is ready and has one. */
   async storyboard(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
-    const images = await findImages(this.#db, workspaceId, videoId);
-    if (!images?.storyboard) throw notPlayable();
-    return renderStoryboard(images.storyboard, images.duration ?? 0, token);
+    const found = await findStoryboard(this.#db, workspaceId, videoId);
+    if (!found?.storyboard) throw notPlayable();
+    return renderStoryboard(found.storyboard, found.duration ?? 0, token);
   }
 
   /** The origins, apart from that of the control plane, from which players get segments. */

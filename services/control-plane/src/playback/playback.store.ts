@@ -6,10 +6,7 @@ import { compileOnce } from '../db/prepared-statements.ts';
 import type { PlaybackPolicy, RenditionRow, VideoRow } from '../db/schema.ts';
 
 /** A rendition without its segments. */
-export type RenditionSummary = Omit<
-  RenditionRow,
-  'segment_durations' | 'segment_bytes' | 'part_starts' | 'part_folders'
->;
+export type RenditionSummary = Omit<RenditionRow, 'segment_durations' | 'segment_bytes'>;
 
 /** Identifies one segment. */
 export type SegmentAddress = {
@@ -19,16 +16,15 @@ export type SegmentAddress = {
   sequence: number;
 };
 
-/** Stores the renditions of a video. `bandwidth` is in bits per second. Without parts, all segments are in the folder of the attempt. */
+/** Stores the renditions of a video. `bandwidth` is in bits per second. */
 export async function insertRenditions(
   db: Database,
   videoId: string,
   renditions: readonly (Manifest['renditions'][number] & {
     bandwidth: { peak: number; average: number };
-    parts: readonly { start: number; folder: string }[];
   })[],
 ): Promise<void> {
-  const rows = renditions.map(({ segments, frameRate, bandwidth, parts, ...rendition }) => ({
+  const rows = renditions.map(({ segments, frameRate, bandwidth, ...rendition }) => ({
     ...rendition,
     video_id: videoId,
     frame_rate: frameRate,
@@ -36,8 +32,6 @@ export async function insertRenditions(
     average_bandwidth: bandwidth.average,
     segment_durations: segments.map((segment) => segment.duration),
     segment_bytes: segments.map((segment) => segment.bytes),
-    part_starts: parts.map(({ start }) => start),
-    part_folders: parts.map(({ folder }) => folder),
   }));
   await db.insertInto('renditions').values(rows).execute();
 }
@@ -86,7 +80,7 @@ export async function findSegments(
     : { durations: row.durations, targetDuration: row.targetDuration };
 }
 
-/** The size of a stored segment, the attempt that encoded it, and its folder. */
+/** The size of a stored segment or image, the attempt that encoded it, and its folder. */
 export type StoredSegment = { attempt: number; folder: string; bytes: number };
 
 /** One segment of a ready video; undefined when the video has no such segment. */
@@ -94,20 +88,30 @@ export async function findSegment(
   db: Database,
   { workspaceId, videoId, rendition, sequence }: SegmentAddress,
 ): Promise<StoredSegment | undefined> {
-  // PostgreSQL counts array elements from 1, and returns null beyond the last one.
-  const [row] = await segmentsAt(db, workspaceId, videoId, rendition, sequence + 1);
+  const [row] = await segmentsAt(db, workspaceId, videoId, rendition, sequence);
   return row?.bytes == null ? undefined : { attempt: row.attempt, folder: row.folder, bytes: row.bytes };
 }
 
 const segmentsAt = compileOnce(
-  (db, workspaceId: string, videoId: string, rendition: RenditionName, place: number) =>
+  (db, workspaceId: string, videoId: string, rendition: RenditionName, sequence: number) =>
     readyRenditions(db, workspaceId, videoId)
+      .innerJoin('artifacts', (join) =>
+        join
+          .onRef('artifacts.video_id', '=', 'renditions.video_id')
+          .on('artifacts.kind', '=', 'segments')
+          .onRef('artifacts.name', '=', 'renditions.name')
+          .on('first_segment', '<=', sequence),
+      )
       .select([
-        'videos.attempt',
-        sql<number | null>`segment_bytes[${place}::int]`.as('bytes'),
-        sql<string>`part_folders[width_bucket(${place}::int - 1, part_starts)]`.as('folder'),
+        // Segments have both.
+        sql<number>`artifacts.attempt`.as('attempt'),
+        sql<string>`folder`.as('folder'),
+        // PostgreSQL counts array elements from 1, and returns null beyond the last one.
+        sql<number | null>`segment_bytes[${sequence}::int + 1]`.as('bytes'),
       ])
-      .where('name', '=', rendition),
+      .where('renditions.name', '=', rendition)
+      .orderBy('first_segment', 'desc')
+      .limit(1),
 );
 
 /** The playback policy of a video that can be played, and the version of its playlists. A preview has playlists of its own. */
@@ -162,17 +166,27 @@ export async function findContentKey(
   return row?.content_key ?? undefined;
 }
 
-/** The poster and the storyboard of a ready video. */
-export async function findImages(
+/** An image that an attempt has stored of a ready video. */
+export async function findImage(
   db: Database,
   workspaceId: string,
   videoId: string,
-): Promise<
-  Pick<VideoRow, 'attempt' | 'image_folder' | 'poster_bytes' | 'storyboard' | 'duration'> | undefined
-> {
+  kind: 'poster' | 'storyboard',
+): Promise<StoredSegment | undefined> {
   return readyVideo(db, workspaceId, videoId)
-    .select(['attempt', 'image_folder', 'poster_bytes', 'storyboard', 'duration'])
+    .innerJoin('artifacts', 'artifacts.video_id', 'videos.id')
+    .select(['bytes', sql<number>`artifacts.attempt`.as('attempt'), sql<string>`folder`.as('folder')])
+    .where('kind', '=', kind)
     .executeTakeFirst();
+}
+
+/** The layout of the storyboard of a ready video. */
+export async function findStoryboard(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<Pick<VideoRow, 'storyboard' | 'duration'> | undefined> {
+  return readyVideo(db, workspaceId, videoId).select(['storyboard', 'duration']).executeTakeFirst();
 }
 
 /** The poster that a client has set for a video that can be played. */

@@ -7,7 +7,7 @@ import { withToken } from './playback-token.ts';
  * Recommendation 4.2.2). The URL of the image has the token, if there is one.
  */
 export function renderStoryboard(
-  { width, height, columns, tiles, interval }: Storyboard,
+  { width, height, columns, tiles, interval }: Omit<Storyboard, 'bytes'>,
   duration: number,
   token: string | undefined,
 ): string {

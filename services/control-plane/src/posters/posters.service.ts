@@ -1,4 +1,5 @@
 import { Problem } from '@framelane/service-kit/problem';
+import { addArtifacts, chosenPosterBytes, removeArtifact } from '../artifacts/artifacts.service.ts';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
@@ -26,10 +27,12 @@ export class PostersService {
    */
   async set(workspaceId: string, videoId: string, sent: Buffer): Promise<VideoRecord> {
     const { image, facts } = readPoster(sent);
-    await this.#change(workspaceId, videoId, async (trx, video) => {
-      const growth = facts.bytes - (video.chosen_poster?.bytes ?? 0);
+    const { bytes, ...size } = facts;
+    await this.#change(workspaceId, videoId, async (trx) => {
+      const growth = bytes - (await chosenPosterBytes(trx, videoId));
       if (growth > 0) await this.#quotas.requireBytes(trx, workspaceId, growth);
-      await savePoster(trx, videoId, { image, growth, facts });
+      await savePoster(trx, videoId, { image, size });
+      await addArtifacts(trx, videoId, [{ kind: 'chosen_poster', bytes }]);
     });
     return this.#videos.get(workspaceId, videoId);
   }
@@ -38,7 +41,8 @@ export class PostersService {
   async delete(workspaceId: string, videoId: string): Promise<void> {
     await this.#change(workspaceId, videoId, async (trx, { chosen_poster: poster }) => {
       if (poster === null) throw posterNotFound();
-      await removePoster(trx, videoId, poster.bytes);
+      await removePoster(trx, videoId);
+      await removeArtifact(trx, videoId, { kind: 'chosen_poster' });
     });
   }
 

@@ -8,10 +8,10 @@ import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData, TaskTry } from '@framelane/contracts/messages';
 import { PLANNING_TASK, type TaskKind } from '@framelane/contracts/transcode-plan';
-import { taskFolder } from '@framelane/object-store/object-keys';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
+import { storedSource } from '../artifacts/artifacts.service.ts';
 import { type AttemptsService, reasonOf } from '../attempts/attempts.service.ts';
 import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { ReadTrack } from '../captions/captions.service.ts';
@@ -19,7 +19,6 @@ import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { AttemptOutput } from '../playback/playback.service.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
 import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import {
@@ -29,6 +28,7 @@ import {
   type TryCounts,
   type TryFailure,
 } from '../videos/video-moves.ts';
+import { artifactsOf } from './artifacts-of-results.ts';
 import {
   type ClaimedTry,
   claimTask,
@@ -187,7 +187,10 @@ export class TasksService {
     const videoId = video.id;
     if (claimId !== undefined && (await hasClaimed(trx, videoId, claimId))) {
       const repeated = await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds });
-      return { claimed: repeated && this.#describe(video, repeated, await this.#attempts.contentKey(video)) };
+      return {
+        claimed:
+          repeated && (await this.#describe(trx, video, repeated, await this.#attempts.contentKey(video))),
+      };
     }
     if (command === 'task' && workspaceMaxTasks !== undefined) {
       if (!(await mayClaim(trx, video.workspace_id, workspaceMaxTasks))) {
@@ -202,22 +205,27 @@ export class TasksService {
       const key = await (isFirst
         ? this.#attempts.start(trx, video, claimId)
         : this.#attempts.contentKey(video));
-      return { claimed: this.#describe(video, task, key) };
+      return { claimed: await this.#describe(trx, video, task, key) };
     }
     if (!(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
     return { report: await this.#attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }
 
   /** What the engine must know of a try that it has claimed. */
-  #describe(video: VideoRow, { plan, work, ...claimed }: ClaimedTry, contentKey: Buffer): ClaimTaskResponse {
-    const { source_key: sourceKey, size: sourceBytes } = video;
-    if (sourceKey === null || sourceBytes === null) throw new Error(`Video ${video.id} has no source`);
+  async #describe(
+    trx: Database,
+    video: VideoRow,
+    { plan, work, ...claimed }: ClaimedTry,
+    contentKey: Buffer,
+  ): Promise<ClaimTaskResponse> {
+    const source = await storedSource(trx, video);
+    if (source === undefined) throw new Error(`Video ${video.id} has no source`);
     const { leaseSeconds, pieceSeconds } = this.#settings;
     const common = {
       ...claimed,
       contentKey: contentKey.toString('base64'),
-      sourceKey,
-      sourceBytes,
+      sourceKey: source.key,
+      sourceBytes: source.bytes,
       leaseSeconds,
     };
     if (plan !== null && work !== null) return { ...common, plan, work };
@@ -335,7 +343,7 @@ export class TasksService {
     }
     return this.#attempts.complete(trx, video, {
       manifest,
-      output: outputOf(results),
+      artifacts: artifactsOf(video.attempt, results),
       sourceSha256: planned.sourceSha256,
       texts: texts ?? (await this.#attempts.readTexts(video.id, manifest.captions)),
     });
@@ -397,13 +405,4 @@ export class TasksService {
     this.#logger.info('task.result_ignored', taskTry);
     await this.#lifecycle.discard(trx, taskTry.videoId);
   }
-}
-
-/** Where the segments and images of the tasks are. */
-function outputOf(results: Awaited<ReturnType<typeof findResults>>): AttemptOutput {
-  const parts = results.flatMap(({ task, try: tryNumber, result }) =>
-    result.renditions.map(({ name, first }) => ({ name, start: first, folder: taskFolder(task, tryNumber) })),
-  );
-  const images = results.find(({ result }) => result.images !== undefined);
-  return { parts, imageFolder: images ? taskFolder(images.task, images.try) : '' };
 }

@@ -1,26 +1,19 @@
-import { attemptPrefix, sourcePrefix, transferOf } from '@framelane/object-store/object-keys';
+import { sourcePrefix, transferOf } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { artifactPrefixes } from '../artifacts/artifacts.service.ts';
 import { type DueWork, RENEWED_CLAIM_SECONDS } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
-import type { VideoRow } from '../db/schema.ts';
 import {
   claimDuePurges,
   type DuePurge,
   endPurge,
-  findFolders,
   findPurgeBacklog,
   releasePurges,
   renewPurgeClaim,
   scheduleNextPass,
 } from './object-purges.store.ts';
-import {
-  acceptsUploads,
-  prefixesToPurge,
-  prefixOf,
-  prefixOfLostTransfer,
-  prefixOfLostTry,
-} from './orphaned-objects.ts';
+import { acceptsUploads, closedPrefixes, orphanedPrefix, prefixOf } from './orphaned-objects.ts';
 import { findVideoOrTombstone } from './videos.store.ts';
 
 /** Passes of a purge. The later ones find objects that a disconnected engine stored after the first one. */
@@ -32,7 +25,7 @@ type Transfers = {
   endPass(videoId: string, endPass: (trx: Database) => Promise<boolean>): Promise<void>;
 };
 
-/** Purges orphaned objects: those that the row of their video no longer refers to. */
+/** Purges orphaned objects: those of no artifact of their video. */
 export class ObjectPurges implements DueWork<DuePurge> {
   readonly name = 'object-purges';
   readonly pollMs = 1000;
@@ -86,26 +79,27 @@ export class ObjectPurges implements DueWork<DuePurge> {
   async #purge(videoId: string): Promise<void> {
     const video = await findVideoOrTombstone(this.#db, videoId);
     if (video === undefined) return;
-    for (const prefix of prefixesToPurge(video)) await this.#objects.deletePrefix(prefix);
     const sources = sourcePrefix(video.workspace_id, videoId);
     if (acceptsUploads(video)) await this.#purgeEndedTransfers(sources);
     else await this.#objects.abortUploads(sources);
-    if (video.deleted_at === null && video.source_key !== null) {
-      await this.#purgeLostTransfers(sources, video.source_key);
-    }
-    if (video.deleted_at === null && video.status === 'ready') await this.#purgeLostTries(video);
+    // Read after the video, so that they include those of the result that closed a prefix.
+    const artifacts = await artifactPrefixes(this.#db, video);
+    for (const prefix of closedPrefixes(video)) await this.#purgeBelow(prefix, artifacts);
   }
 
-  /** Purges the objects of tries whose results were not applied. */
-  async #purgeLostTries({ id, workspace_id, attempt }: VideoRow): Promise<void> {
-    const folders = await findFolders(this.#db, id);
-    const output = attemptPrefix(workspace_id, id, attempt);
-    const lost = new Set<string>();
-    for await (const { key } of this.#objects.list(output)) {
-      const prefix = prefixOfLostTry(output, key, folders);
-      if (prefix !== null) lost.add(prefix);
+  /** Purges the objects below a prefix that are below none of those of artifacts. */
+  async #purgeBelow(prefix: string, artifacts: readonly string[]): Promise<void> {
+    const ofPrefix = artifacts.filter((each) => each.startsWith(prefix));
+    if (ofPrefix.length === 0) {
+      await this.#objects.deletePrefix(prefix);
+      return;
     }
-    for (const prefix of lost) await this.#objects.deletePrefix(prefix);
+    const orphaned = new Set<string>();
+    for await (const { key } of this.#objects.list(prefix)) {
+      const each = orphanedPrefix(key, ofPrefix);
+      if (each !== null) orphaned.add(each);
+    }
+    for (const each of orphaned) await this.#objects.deletePrefix(each);
   }
 
   /** Purges what transfers have stored that ended unregistered, while the video still waits for its file. */
@@ -117,14 +111,6 @@ export class ObjectPurges implements DueWork<DuePurge> {
     await this.#objects.abortUploads(sources, mayContinue);
     for await (const { key } of this.#objects.list(sources)) {
       if (!(await mayContinue(key))) await this.#objects.deletePrefix(prefixOf(key));
-    }
-  }
-
-  /** Purges the objects of other transfers: nothing refers to them once a source is registered. */
-  async #purgeLostTransfers(sources: string, source: string): Promise<void> {
-    for await (const { key } of this.#objects.list(sources)) {
-      const lost = prefixOfLostTransfer(key, source);
-      if (lost !== null) await this.#objects.deletePrefix(lost);
     }
   }
 }

@@ -78,12 +78,3 @@ export async function findPurgeBacklog(db: Database): Promise<Backlog> {
     .where('due_at', '<=', sql<Date>`now()`)
     .executeTakeFirstOrThrow();
 }
-
-/** The folders in which tasks stored a ready video. */
-export async function findFolders(db: Database, videoId: string): Promise<Set<string>> {
-  const { rows } = await sql<{ folder: string }>`
-    select distinct unnest(part_folders || videos.image_folder) as folder
-    from renditions join videos on videos.id = renditions.video_id
-    where video_id = ${videoId}`.execute(db);
-  return new Set(rows.map(({ folder }) => folder).filter((folder) => folder !== ''));
-}

@@ -1,5 +1,6 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { Problem } from '@framelane/service-kit/problem';
+import { storedSource } from '../artifacts/artifacts.service.ts';
 import type { Database } from '../db/database.ts';
 import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
 import type { StoredReads } from '../stored-files/stored-reads.ts';
@@ -36,8 +37,9 @@ export class SourcesService {
   async find(workspaceId: string, videoId: string): Promise<{ file: StoredFile; headers: SourceHeaders }> {
     const video = await findVideo(this.#db, workspaceId, videoId);
     if (video === undefined) throw videoNotFound(videoId);
-    const { source_key: key, size, source_deleted_at: deletedAt } = video;
-    if (key === null || size === null || deletedAt !== null) throw sourceNotFound(deletedAt);
+    const source = await storedSource(this.#db, video);
+    if (source === undefined) throw sourceNotFound(video.source_deleted_at);
+    const { key, bytes } = source;
     const headers = headersOf(video.filename);
     const presigned = {
       contentType: headers['Content-Type'],
@@ -50,10 +52,10 @@ export class SourcesService {
     return {
       headers,
       file: {
-        bytes: size,
+        bytes,
         // Each transfer has a key of its own, so the ids in the key identify the file.
         etag: `"${key.split('/').slice(2, -1).join('-')}"`,
-        read: (range) => this.#reads.read({ key, bytes: size, shared: false, missing }, range),
+        read: (range) => this.#reads.read({ key, bytes, shared: false, missing }, range),
         presign: presign && (() => presign(key, PRESIGNED_SECONDS, presigned)),
       },
     };

@@ -36,7 +36,6 @@ export async function markSourceDeleted(
     .set({
       source_deleted_at: sql`now()`,
       delete_source_at: null,
-      storage_bytes: sql`greatest(storage_bytes - size, 0)`,
       updated_at: sql`now()`,
     })
     .where('id', '=', videoId)
@@ -62,11 +61,16 @@ export async function findDueSources(db: Database, limit: number): Promise<strin
 }
 
 /** No attempt needs the source of a ready or failed video. */
-function hasDeletableSource({ and, eb }: ExpressionBuilder<Schema, 'videos'>) {
-  return and([
+function hasDeletableSource(eb: ExpressionBuilder<Schema, 'videos'>) {
+  return eb.and([
     eb('status', 'in', ['ready', 'failed']),
-    eb('source_key', 'is not', null),
-    eb('source_deleted_at', 'is', null),
     eb('deleted_at', 'is', null),
+    eb.exists(
+      eb
+        .selectFrom('artifacts')
+        .select('kind')
+        .whereRef('artifacts.video_id', '=', 'videos.id')
+        .where('kind', '=', 'source'),
+    ),
   ]);
 }

@@ -20,28 +20,19 @@ export async function lockVideo(db: Database, videoId: string): Promise<VideoRow
 }
 
 /** A file that an upload has stored. */
-export type StoredFile = { sourceKey: string; bytes: number; sha256: string | null };
+export type StoredFile = { bytes: number; sha256: string | null };
 
 /** Moves a video and stores its file. */
 export async function storeFile(trx: Database, videoId: string, move: Move, file: StoredFile): Promise<void> {
   await moveVideo(trx, videoId, move, {
     size: file.bytes,
     sha256: file.sha256,
-    source_key: file.sourceKey,
-    // Captions can be stored before the file.
-    storage_bytes: sql`storage_bytes + ${file.bytes}::bigint`,
     uploaded_at: sql`now()`,
   });
 }
 
-/** The properties of the stored renditions that the master playlist and the accounting need. */
-export type StoredRenditions = {
-  variants: RungName[];
-  targetDuration: number;
-  bytes: number;
-  /** The folder of the images within that of the attempt. */
-  imageFolder: string;
-};
+/** The properties of the stored renditions that the master playlist needs. */
+export type StoredRenditions = { variants: RungName[]; targetDuration: number };
 
 /** The result of an attempt. It has the SHA-256 of the source if the upload did not. */
 export type AttemptResult = {
@@ -57,7 +48,7 @@ export async function storeResult(
   move: Move,
   { manifest, renditions, sourceSha256 }: AttemptResult,
 ): Promise<void> {
-  const { source, duration, inputIssues, poster, storyboard } = manifest;
+  const { source, duration, inputIssues, storyboard } = manifest;
   const { container, videoCodec, audioCodec } = source;
   await moveVideo(trx, video.id, move, {
     duration,
@@ -69,11 +60,8 @@ export async function storeResult(
     input_issues: JSON.stringify(inputIssues),
     variants: renditions.variants,
     target_duration: renditions.targetDuration,
-    poster_bytes: poster?.bytes ?? null,
-    storyboard: storyboard && JSON.stringify(storyboard),
+    storyboard: storyboard && JSON.stringify({ ...storyboard, bytes: undefined }),
     start_timestamp: manifest.startTimestamp,
-    image_folder: renditions.imageFolder,
-    storage_bytes: sql`storage_bytes + ${renditions.bytes}::bigint`,
     progress: 100,
     ready_at: sql`now()`,
   });
@@ -232,11 +220,12 @@ export async function findVideosToRemove(
 }
 
 /**
- * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions and poster, and blanks
- * every column that is not kept.
+ * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions, poster and artifacts, and
+ * blanks every column that is not kept.
  */
 export async function turnIntoTombstone(trx: Database, videoId: string, move: Move): Promise<void> {
   for (const table of [
+    'artifacts',
     'captions',
     'posters',
     'renditions',
@@ -250,12 +239,12 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
 }
 
 /**
- * The columns that a tombstone keeps. None holds something that the owner wrote. The purge reads the first line. Constraints tie the
- * second line to `status` and `uploaded_at`. The others say how the video was processed.
+ * The columns that a tombstone keeps. None holds something that the owner wrote. The purge reads the first line. A constraint ties the
+ * second line to `status`. The others say how the video was processed.
  */
 type KeptColumn =
   | ('id' | 'workspace_id' | 'status' | 'deleted_at')
-  | ('error_code' | 'source_key')
+  | 'error_code'
   | ('environment' | 'progress' | 'attempt' | 'in_one_run' | 'playback_version')
   | ('uploaded_at' | 'ready_at' | 'failed_at' | 'source_deleted_at')
   | ('created_at' | 'updated_at' | 'remove_at');
@@ -282,10 +271,8 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   preview_variants: null,
   target_duration: null,
   start_timestamp: null,
-  poster_bytes: null,
   storyboard: null,
   chosen_poster: null,
-  image_folder: sql`default`,
   storage_bytes: 0,
   content_key: null,
   error_message: null,

@@ -1,7 +1,8 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
-import { sourceKey } from '@framelane/object-store/object-keys';
+import { transferFolder } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
+import { addArtifacts, removeArtifact } from '../artifacts/artifacts.service.ts';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
@@ -79,10 +80,10 @@ export class VideoLifecycle {
     upload: Pick<MessageData<'upload.completed'>, 'transferId' | 'bytes' | 'sha256'>,
   ): Promise<boolean> {
     const { transferId, bytes, sha256 } = upload;
-    const file = { sourceKey: sourceKey(video.workspace_id, video.id, transferId), bytes, sha256 };
-    const moved = await this.#move(trx, video, 'beginProcessing', (move) =>
-      storeFile(trx, video.id, move, file),
-    );
+    const moved = await this.#move(trx, video, 'beginProcessing', async (move) => {
+      await storeFile(trx, video.id, move, { bytes, sha256 });
+      await addArtifacts(trx, video.id, [{ kind: 'source', folder: transferFolder(transferId), bytes }]);
+    });
     if (moved) this.#logger.info('video.uploaded', { videoId: video.id, title: video.title, bytes });
     return moved;
   }
@@ -161,6 +162,7 @@ export class VideoLifecycle {
   async deleteSource(trx: Database, videoId: string, when: 'due' | 'now'): Promise<boolean> {
     const deleted = await markSourceDeleted(trx, videoId, when);
     if (deleted) {
+      await removeArtifact(trx, videoId, { kind: 'source' });
       await requestPurge(trx, videoId);
       this.#logger.info('video.source_deleted', { videoId });
     }

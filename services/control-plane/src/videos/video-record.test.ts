@@ -12,15 +12,15 @@ const UPLOADING: VideoDetails = {
   ...{ id: 'vid_1', workspace_id: 'ws_1', environment: 'live', status: 'uploading' },
   ...{ title: 'Any', filename: 'any.mp4', playback_policy: 'public', allowed_origins: null },
   ...{ playback_version: 1, metadata: {}, tags: [], passthrough: null, size: null, sha256: null },
-  ...{ source_key: null, source: null, input_issues: [], duration: null, width: null, height: null },
+  ...{ source: null, input_issues: [], duration: null, width: null, height: null },
   ...{ frame_rate: null, variants: null, preview_variants: null, target_duration: null },
-  ...{ poster_bytes: null, storyboard: null, chosen_poster: null, image_folder: '', start_timestamp: 0 },
+  ...{ storyboard: null, chosen_poster: null, start_timestamp: 0 },
   ...{ storage_bytes: 0, progress: 0, attempt: 0, failed_attempts: 0, in_one_run: false },
   ...{ command_due_at: null, command_claimed_until: null, command_published_at: null, waiting_since: null },
   ...{ content_key: null, error_code: null, error_message: null, created_at: at(1), updated_at: at(2) },
   ...{ uploaded_at: null, ready_at: null, failed_at: null, retried_at: [], keep_source_days: null },
   ...{ delete_source_at: null, source_deleted_at: null, remove_at: null, deleted_at: null },
-  ...{ upload_expires_at: at(9), import: null, audio: null, captions: [], version: '1' },
+  ...{ upload_expires_at: at(9), import: null, audio: null, captions: [], stored: {}, version: '1' },
 };
 
 const recordOf = (changes: Partial<VideoDetails> = {}) =>
@@ -28,7 +28,7 @@ const recordOf = (changes: Partial<VideoDetails> = {}) =>
 
 const READY: Partial<VideoDetails> = { status: 'ready', variants: ['360p'] };
 const SOURCE = { container: 'matroska', videoCodec: 'h264', audioCodec: null };
-const STORYBOARD = { bytes: 9, width: 160, height: 90, columns: 1, tiles: 1, interval: 1 };
+const STORYBOARD = { width: 160, height: 90, columns: 1, tiles: 1, interval: 1 };
 
 test('a video that waits for its upload has the expiry of its ticket, but no playback', () => {
   const record = recordOf();
@@ -60,16 +60,18 @@ test('a pair of values is shown only if both are known', () => {
 });
 
 describe('a poster', () => {
-  const CHOSEN = { chosen_poster: { width: 640, height: 360, bytes: 40 } };
+  const CHOSEN = { chosen_poster: { width: 640, height: 360 }, stored: { chosen_poster: 40 } };
 
   test.each<[string, Partial<VideoDetails>, boolean]>([
-    ['of the transcode', { ...READY, poster_bytes: 9 }, true],
+    ['of the transcode', { ...READY, stored: { poster: 9 } }, true],
     ['that was chosen for a ready video', { ...READY, ...CHOSEN }, true],
     ['that was chosen for a preview', { ...CHOSEN, status: 'processing', preview_variants: ['360p'] }, true],
     ['that was chosen before the video can be played', { ...CHOSEN, status: 'processing' }, false],
     ['that does not exist', READY, false],
   ])('%s', (_, changes, hasThumbnail) => {
     expect(recordOf(changes).thumbnail).toBe(hasThumbnail ? `${HLS}/poster.jpg` : null);
+    const isChosen = changes.chosen_poster !== undefined;
+    expect(recordOf(changes).poster).toEqual(isChosen ? { width: 640, height: 360, bytes: 40 } : null);
   });
 });
 
@@ -112,19 +114,15 @@ test('times within JSON have the format of the API', () => {
 });
 
 describe('the source', () => {
-  const STORED = { source_key: 'key', uploaded_at: at(3) };
+  const STORED = { stored: { source: 70 }, uploaded_at: at(3) };
   const FAILED = { ...STORED, status: 'failed', error_code: 'storage_failed' } as const;
 
   test.each<[string, Partial<VideoDetails>, { stored: boolean; retryable: boolean }]>([
     ['of a failed video is stored', FAILED, { stored: true, retryable: true }],
     ['can never be transcoded', { ...FAILED, error_code: 'not_a_video' }, { stored: true, retryable: false }],
     ['of a ready video is stored', { ...READY, ...STORED }, { stored: true, retryable: false }],
-    ['is deleted', { ...FAILED, source_deleted_at: at(5) }, { stored: false, retryable: false }],
-    [
-      'never arrived',
-      { ...FAILED, source_key: null, uploaded_at: null },
-      { stored: false, retryable: false },
-    ],
+    ['is deleted', { ...FAILED, stored: {}, source_deleted_at: at(5) }, { stored: false, retryable: false }],
+    ['never arrived', { ...FAILED, stored: {}, uploaded_at: null }, { stored: false, retryable: false }],
   ])('%s: can the video be retried?', (_, changes, { stored, retryable }) => {
     expect(recordOf(changes)).toMatchObject({ retryable, sourceFile: { stored } });
   });

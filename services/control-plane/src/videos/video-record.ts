@@ -6,19 +6,29 @@ import {
   UNNAMED_AUDIO,
 } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
-import type { RenditionRow, VideoRow } from '../db/schema.ts';
+import type { ArtifactKind, RenditionRow, VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
 import { fromDays } from './keep-source.ts';
 
 /** The public record of a video. */
 export type VideoRecord = components['schemas']['Video'];
 
-/** A video with the expiry of its ticket or import, its import, its audio renditions, its captions, and the version of all of these. */
+/** Kinds of artifacts that the record of a video shows, and of which it has at most one. */
+export const SINGLE_ARTIFACTS = [
+  'source',
+  'poster',
+  'chosen_poster',
+] as const satisfies readonly ArtifactKind[];
+type SingleArtifact = (typeof SINGLE_ARTIFACTS)[number];
+
+/** A video with the expiry of its ticket or import, its import, its audio renditions, its captions, its artifacts, and the version of all of these. */
 export type VideoDetails = VideoRow & {
   upload_expires_at: Date | null;
   import: VideoRecord['import'];
   audio: readonly Pick<RenditionRow, 'name' | 'label' | 'language' | 'role' | 'channels'>[] | null;
   captions: VideoRecord['captions'];
+  /** Bytes of the artifacts of the kinds of which a video has one, by kind. */
+  stored: Partial<Record<SingleArtifact, number>>;
   version: string;
 };
 
@@ -48,7 +58,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
     passthrough: row.passthrough,
     embed: `${baseUrl}/embed/${row.workspace_id}/${row.id}`,
     thumbnail: hasPoster(row) ? playbackUrl(address, baseUrl, 'poster.jpg') : null,
-    poster: row.chosen_poster,
+    poster: chosenPoster(row),
     storyboard: row.storyboard === null ? null : playbackUrl(address, baseUrl, 'storyboard.vtt'),
     ...(row.status === 'ready' && {
       hls: masterPlaylistUrl(address, baseUrl),
@@ -81,9 +91,14 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
   };
 }
 
+function chosenPoster({ chosen_poster, stored }: VideoDetails): VideoRecord['poster'] {
+  const { chosen_poster: bytes } = stored;
+  return chosen_poster === null || bytes === undefined ? null : { bytes, ...chosen_poster };
+}
+
 /** A poster that a client has set can be loaded as soon as the video can be played. */
-function hasPoster({ poster_bytes, chosen_poster, status, preview_variants }: VideoRow): boolean {
-  if (poster_bytes !== null) return true;
+function hasPoster({ stored, chosen_poster, status, preview_variants }: VideoDetails): boolean {
+  if (stored.poster !== undefined) return true;
   return chosen_poster !== null && (status === 'ready' || preview_variants !== null);
 }
 
@@ -119,8 +134,8 @@ function importRecord(row: NonNullable<VideoRecord['import']>): VideoRecord['imp
   return { ...row, nextTryAt: row.nextTryAt === null ? null : new Date(row.nextTryAt).toISOString() };
 }
 
-function sourceState(row: VideoRow): Pick<VideoRecord, 'keepSource' | 'sourceFile' | 'retryable'> {
-  const stored = row.source_key !== null && row.source_deleted_at === null;
+function sourceState(row: VideoDetails): Pick<VideoRecord, 'keepSource' | 'sourceFile' | 'retryable'> {
+  const stored = row.stored.source !== undefined;
   return {
     keepSource: fromDays(row.keep_source_days),
     sourceFile: {

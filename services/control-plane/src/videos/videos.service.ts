@@ -1,6 +1,7 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
+import { storedSource } from '../artifacts/artifacts.service.ts';
 import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
@@ -148,11 +149,12 @@ export class VideosService {
     const failed = await findVideo(this.#db, workspaceId, videoId);
     if (failed === undefined) throw videoNotFound(videoId);
     if (failed.status !== 'failed') throw notFailed(failed.status);
-    if (failed.source_key === null || !(await this.#isStored(failed.source_key))) throw sourceNotAvailable();
+    const source = await storedSource(this.#db, failed);
+    if (source === undefined || !(await this.#isStored(source.key))) throw sourceNotAvailable();
     return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       // The object of a deleted source exists until the purge.
-      if (video.source_deleted_at !== null) throw sourceNotAvailable();
+      if ((await storedSource(trx, video)) === undefined) throw sourceNotAvailable();
       await this.#quotas.requireMinutes(trx, workspaceId);
       if (!(await this.#lifecycle.retry(trx, video))) throw notFailed(video.status);
       return this.#record(trx, workspaceId, videoId);

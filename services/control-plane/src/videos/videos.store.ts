@@ -7,7 +7,7 @@ import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type { AttemptRow, Environment, PlaybackPolicy, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
 import type { TaskCounts } from './timeline.ts';
-import type { VideoDetails } from './video-record.ts';
+import { SINGLE_ARTIFACTS, type VideoDetails } from './video-record.ts';
 
 const STATUSES: readonly VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
 
@@ -97,7 +97,7 @@ const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
         .as('videos'),
     )
     .selectAll()
-    .select([uploadExpiry, importOf, audioOf, captionsOf, versionOf]),
+    .select([uploadExpiry, importOf, audioOf, captionsOf, storedOf, versionOf]),
 );
 
 /** Any video, a tombstone included. */
@@ -114,7 +114,7 @@ export async function listVideos(
 ): Promise<VideoDetails[]> {
   return pageOfVideos(db, workspaceId, await narrowed(db, workspaceId, filter), page)
     .selectAll()
-    .select([uploadExpiry, importOf, audioOf, captionsOf, versionOf])
+    .select([uploadExpiry, importOf, audioOf, captionsOf, storedOf, versionOf])
     .execute();
 }
 
@@ -262,6 +262,9 @@ export async function patchVideo(trx: Database, videoId: string, changes: VideoC
 /** The transaction that wrote this version of the row. Unlike a time, two changes never share it (ADR 48). */
 const rowVersion = sql<string>`videos.xmin`.as('row_version');
 
+/** The artifacts of the video in the outer query that its record shows. */
+const ofSingleArtifacts = sql`video_id = videos.id and kind in (${sql.join(SINGLE_ARTIFACTS.map((kind) => sql.lit(kind)))})`;
+
 /**
  * The version of the record of the video in the outer query. It changes when any row that the record shows changes, in any
  * transaction.
@@ -270,7 +273,8 @@ const versionOf = sql<string>`concat_ws(' ', videos.id, videos.row_version,
   (select xmin from imports where video_id = videos.id),
   (select xmin from upload_tickets where video_id = videos.id),
   array(select xmin from renditions where video_id = videos.id order by name),
-  array(select xmin from captions where video_id = videos.id order by language))`.as('version');
+  array(select xmin from captions where video_id = videos.id order by language),
+  array(select xmin from artifacts where ${ofSingleArtifacts} order by kind))`.as('version');
 
 /** When the import or the ticket of the video in the outer query expires. */
 function uploadExpiry(eb: ExpressionBuilder<Schema, 'videos'>) {
@@ -320,5 +324,16 @@ function captionsOf(_: ExpressionBuilder<Schema, 'videos'>) {
     VideoDetails['captions']
   >`(select coalesce(json_agg(json_build_object('language', language, 'label', label,
     'default', is_default, 'origin', origin, 'cues', cue_count, 'bytes', bytes, 'updatedAt', updated_at)
-    order by language collate "C"), '[]') from captions where video_id = videos.id)`.as('captions');
+    order by language collate "C"), '[]') from captions
+    join artifacts on artifacts.video_id = captions.video_id and kind = 'captions' and name = language
+    where captions.video_id = videos.id)`.as('captions');
+}
+
+/** The bytes of the artifacts of the video in the outer query that its record shows, by kind. */
+function storedOf(_: ExpressionBuilder<Schema, 'videos'>) {
+  return sql<
+    VideoDetails['stored']
+  >`(select coalesce(json_object_agg(kind, bytes), '{}') from artifacts where ${ofSingleArtifacts})`.as(
+    'stored',
+  );
 }

@@ -108,10 +108,13 @@ async function fill(): Promise<void> {
     from generate_series(1, ${VIDEOS}::int) as n`.execute(db);
   await sql`
     insert into renditions (video_id, name, codecs, width, height, frame_rate, bandwidth, average_bandwidth,
-      segment_durations, segment_bytes, part_starts, part_folders)
-    values (${VIDEO}, '360p', 'avc1.64001e', 640, 360, 25, 700000, 670000, '{6}', ${[SEGMENT_BYTES]}, '{0}', '{t0.1/}')`.execute(
+      segment_durations, segment_bytes)
+    values (${VIDEO}, '360p', 'avc1.64001e', 640, 360, 25, 700000, 670000, '{6}', ${[SEGMENT_BYTES]})`.execute(
     db,
   );
+  await sql`
+    insert into artifacts (video_id, kind, name, attempt, folder, bytes)
+    values (${VIDEO}, 'segments', '360p', 1, 't0.1/', ${SEGMENT_BYTES})`.execute(db);
   await sql`vacuum analyze`.execute(db);
   await db.destroy();
   const video = { workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1, folder: FOLDER };

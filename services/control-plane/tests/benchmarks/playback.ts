@@ -108,9 +108,12 @@ async function fill(s3Url: string): Promise<void> {
       1000000)`.execute(db);
   await sql`
     insert into renditions (video_id, name, codecs, width, height, frame_rate, bandwidth, average_bandwidth,
-      segment_durations, segment_bytes, part_starts, part_folders)
+      segment_durations, segment_bytes)
     values (${VIDEO}, '360p', 'avc1.64001e', 640, 360, 25, 700000, 670000, ${Array(SEGMENTS).fill(6)},
-      ${Array(SEGMENTS).fill(SEGMENT_BYTES)}, '{0}', '{t0.1/}')`.execute(db);
+      ${Array(SEGMENTS).fill(SEGMENT_BYTES)})`.execute(db);
+  await sql`
+    insert into artifacts (video_id, kind, name, attempt, folder, bytes)
+    values (${VIDEO}, 'segments', '360p', 1, 't0.1/', ${SEGMENTS * SEGMENT_BYTES})`.execute(db);
   await sql`vacuum analyze`.execute(db);
   await db.destroy();
   const store = new S3ObjectStore({

@@ -45,18 +45,37 @@ export async function insertRendition(
     .insertInto('renditions')
     .values({
       ...{ video_id, name: 'audio', codecs: 'mp4a.40.2', bandwidth: 1, average_bandwidth: 1 },
-      ...{ segment_durations: [1], segment_bytes: [1], part_starts: [0], part_folders: ['t0.1/'] },
+      ...{ segment_durations: [1], segment_bytes: [1] },
       ...difference,
     })
     .execute();
 }
 
+/** By default, the segments of the audio. */
+export async function insertArtifact(
+  db: Database,
+  video_id: string,
+  difference: Difference<'artifacts'> = {},
+): Promise<void> {
+  await db
+    .insertInto('artifacts')
+    .values({
+      ...{ video_id, kind: 'segments', name: 'audio', attempt: 1, folder: 't0.1/', bytes: 1 },
+      ...difference,
+    })
+    .execute();
+}
+
+/** What differs from `insertArtifact` in the row of a source. */
+export const SOURCE = { kind: 'source', name: '', attempt: null, folder: 'xfr_1/' } as const;
+
 export async function insertCaptions(db: Database, video_id: string, language: string): Promise<void> {
   await db
     .insertInto('captions')
     .values({
-      ...{ video_id, language, label: language, is_default: false, origin: 'api', revision: 1, bytes: 1 },
+      ...{ video_id, language, label: language, is_default: false, origin: 'api', revision: 1 },
       ...{ cue_count: 1, cue_starts: [0], cue_ends: [1], cues: ['any'] },
     })
     .execute();
+  await insertArtifact(db, video_id, { kind: 'captions', name: language, attempt: null, folder: null });
 }

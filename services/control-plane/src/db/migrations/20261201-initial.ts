@@ -98,7 +98,6 @@ const TABLES = [
     passthrough text,
     size bigint,
     sha256 text,
-    source_key text,
     source jsonb,
     input_issues jsonb not null default '[]',
     duration float8,
@@ -109,10 +108,8 @@ const TABLES = [
     preview_variants text[],
     target_duration int,
     start_timestamp int,
-    poster_bytes int,
     storyboard jsonb,
     chosen_poster jsonb,
-    image_folder text not null default '',
     storage_bytes bigint not null default 0,
     progress int not null default 0 check (progress between 0 and 100),
     attempt int not null default 0,
@@ -138,8 +135,7 @@ const TABLES = [
       status <> 'ready' or deleted_at is not null
       or (content_key is not null and variants is not null and target_duration is not null
         and start_timestamp is not null)
-    ),
-    constraint uploaded_has_a_source check ((uploaded_at is null) = (source_key is null))
+    )
   )`,
   `create index videos_by_workspace on videos (workspace_id, created_at desc, id desc)
     where deleted_at is null`,
@@ -307,8 +303,6 @@ const TABLES = [
     average_bandwidth int not null check (average_bandwidth > 0),
     segment_durations float8[] not null,
     segment_bytes int[] not null,
-    part_starts int[] not null,
-    part_folders text[] not null,
     primary key (video_id, name),
     constraint segments_have_durations_and_bytes check (
       cardinality(segment_durations) = cardinality(segment_bytes) and cardinality(segment_bytes) > 0
@@ -322,7 +316,6 @@ const TABLES = [
     is_default boolean not null,
     origin text not null check (origin in ('api', 'file')),
     revision int not null,
-    bytes int not null check (bytes > 0),
     cue_count int not null,
     cue_starts bigint[] not null,
     cue_ends bigint[] not null,
@@ -340,6 +333,21 @@ const TABLES = [
   `create table posters (
     video_id text primary key references videos on delete cascade,
     image bytea storage external not null
+  )`,
+
+  // The folder is that of a transfer, or of a try of a task within the attempt. Without one, the file is in the database.
+  `create table artifacts (
+    video_id text not null references videos,
+    kind text not null check (
+      kind in ('source', 'segments', 'poster', 'storyboard', 'chosen_poster', 'captions')
+    ),
+    name text not null default '',
+    first_segment int not null default 0,
+    attempt int,
+    folder text,
+    bytes bigint not null check (bytes > 0),
+    primary key (video_id, kind, name, first_segment),
+    constraint output_has_a_folder check (attempt is null or folder is not null)
   )`,
 
   `create table object_purges (

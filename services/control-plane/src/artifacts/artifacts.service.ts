@@ -1,0 +1,81 @@
+import type { RenditionName } from '@framelane/contracts/renditions';
+import { sourceIn } from '@framelane/object-store/object-keys';
+import type { Database } from '../db/database.ts';
+import { artifactPrefix } from './artifact-prefix.ts';
+import {
+  deleteArtifacts,
+  findArtifact,
+  findPlaces,
+  updateStoredBytes,
+  upsertArtifacts,
+} from './artifacts.store.ts';
+
+/** A stored file that a video refers to, or the segments of a rendition that one task has stored. */
+export type Artifact = { bytes: number } & (
+  | { kind: 'source'; folder: string }
+  | { kind: 'segments'; name: RenditionName; firstSegment: number; attempt: number; folder: string }
+  | { kind: 'poster' | 'storyboard'; attempt: number; folder: string }
+  | { kind: 'chosen_poster' }
+  | { kind: 'captions'; name: string }
+);
+
+type Video = { id: string; workspace_id: string };
+
+/**
+ * Adds artifacts of a locked video, in the transaction that accepts them; they replace those of the same kind and name. From then on, they
+ * count as stored and are not purged.
+ */
+export async function addArtifacts(
+  trx: Database,
+  videoId: string,
+  artifacts: readonly Artifact[],
+): Promise<void> {
+  if (artifacts.length === 0) return;
+  const rows = artifacts.map((artifact) => ({
+    video_id: videoId,
+    kind: artifact.kind,
+    bytes: artifact.bytes,
+    name: 'name' in artifact ? artifact.name : '',
+    first_segment: 'firstSegment' in artifact ? artifact.firstSegment : 0,
+    attempt: 'attempt' in artifact ? artifact.attempt : null,
+    folder: 'folder' in artifact ? artifact.folder : null,
+  }));
+  await upsertArtifacts(trx, rows);
+  await updateStoredBytes(trx, videoId);
+}
+
+/** Removes an artifact of a locked video. It no longer counts as stored; the caller schedules the purge of its objects, if it has any. */
+export async function removeArtifact(
+  trx: Database,
+  videoId: string,
+  artifact: { kind: 'source' | 'chosen_poster'; name?: undefined } | { kind: 'captions'; name: string },
+): Promise<void> {
+  const { kind, name = '' } = artifact;
+  await deleteArtifacts(trx, videoId, { kind, name });
+  await updateStoredBytes(trx, videoId);
+}
+
+/** The key and the size of the stored source of a video; undefined without one. */
+export async function storedSource(
+  db: Database,
+  { id, workspace_id: workspaceId }: Video,
+): Promise<{ key: string; bytes: number } | undefined> {
+  const source = await findArtifact(db, id, 'source');
+  if (source === undefined || source.folder === null) return undefined;
+  return { key: sourceIn(workspaceId, id, source.folder), bytes: source.bytes };
+}
+
+/** The size of the poster that a client has set for a video; 0 without one. */
+export async function chosenPosterBytes(db: Database, videoId: string): Promise<number> {
+  return (await findArtifact(db, videoId, 'chosen_poster'))?.bytes ?? 0;
+}
+
+/** The prefixes of all objects that a video refers to. */
+export async function artifactPrefixes(
+  db: Database,
+  { id: videoId, workspace_id: workspaceId }: Video,
+): Promise<string[]> {
+  const places = await findPlaces(db, videoId);
+  const prefixes = places.map((place) => artifactPrefix({ workspaceId, videoId }, place));
+  return [...new Set(prefixes.filter((prefix) => prefix !== null))];
+}

@@ -1,0 +1,74 @@
+import { type Insertable, sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { ArtifactKind, Schema } from '../db/schema.ts';
+import type { ArtifactPlace } from './artifact-prefix.ts';
+
+/** Inserts artifacts. One of the same kind and name is replaced. */
+export async function upsertArtifacts(
+  trx: Database,
+  rows: readonly Insertable<Schema['artifacts']>[],
+): Promise<void> {
+  await trx
+    .insertInto('artifacts')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['video_id', 'kind', 'name', 'first_segment']).doUpdateSet((eb) => ({
+        attempt: eb.ref('excluded.attempt'),
+        folder: eb.ref('excluded.folder'),
+        bytes: eb.ref('excluded.bytes'),
+      })),
+    )
+    .execute();
+}
+
+export async function deleteArtifacts(
+  trx: Database,
+  videoId: string,
+  { kind, name }: { kind: ArtifactKind; name: string },
+): Promise<void> {
+  await trx
+    .deleteFrom('artifacts')
+    .where('video_id', '=', videoId)
+    .where('kind', '=', kind)
+    .where('name', '=', name)
+    .execute();
+}
+
+/** Sets the stored bytes of a video to the sum of its artifacts. */
+export async function updateStoredBytes(trx: Database, videoId: string): Promise<void> {
+  await trx
+    .updateTable('videos')
+    .set((eb) => ({
+      storage_bytes: eb
+        .selectFrom('artifacts')
+        .select(sql<number>`coalesce(sum(bytes), 0)`.as('bytes'))
+        .where('video_id', '=', videoId),
+      updated_at: sql`now()`,
+    }))
+    .where('id', '=', videoId)
+    .execute();
+}
+
+/** A file of a kind of which a video has at most one. */
+export async function findArtifact(
+  db: Database,
+  videoId: string,
+  kind: ArtifactKind,
+): Promise<(ArtifactPlace & { bytes: number }) | undefined> {
+  return db
+    .selectFrom('artifacts')
+    .select(['kind', 'attempt', 'folder', 'bytes'])
+    .where('video_id', '=', videoId)
+    .where('kind', '=', kind)
+    .executeTakeFirst();
+}
+
+/** The places of all artifacts of a video. */
+export async function findPlaces(db: Database, videoId: string): Promise<ArtifactPlace[]> {
+  return db
+    .selectFrom('artifacts')
+    .select(['kind', 'attempt', 'folder'])
+    .distinct()
+    .where('video_id', '=', videoId)
+    .execute();
+}
