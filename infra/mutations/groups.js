@@ -375,7 +375,10 @@ export const GROUPS = [
   stores('usage', ['usage/{usage.service,usage.store,bandwidth-meter}'], ['usage']),
   stores(
     'videos',
-    ['videos/{videos,object-purges,sources}.{service,store}', 'videos/video-{lifecycle,lifecycle.store}'],
+    [
+      'videos/{videos,object-purges,sources}.{service,store}',
+      'videos/video-{columns.store,lifecycle,lifecycle.store}',
+    ],
     [
       'videos',
       'videos-store',

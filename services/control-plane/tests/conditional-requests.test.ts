@@ -39,7 +39,7 @@ const LISTS = ['/videos', '/videos?limit=2', '/videos?environment=live&order=asc
 const FIXED = ['id', 'workspaceId', 'environment', 'filename', 'embed', 'createdAt', 'hls'];
 
 /**
- * For each other field, a statement that changes it. The statement changes nothing else that an ETag could depend on, such as
+ * For each other field, a statement that changes it, unless it is a text with a column of the same name. The statement changes nothing else that an ETag could depend on, such as
  * `updated_at`. `?` is the id of the video. The order matters: the video is first ready, then failed, then uploading.
  */
 const CHANGES: Record<string, string> = {
@@ -48,7 +48,6 @@ const CHANGES: Record<string, string> = {
   allowedOrigins: `update videos set allowed_origins = '{https://example.com}' where id = ?`,
   metadata: `update videos set metadata = '{"a":"b"}' where id = ?`,
   tags: `update videos set tags = '{a}' where id = ?`,
-  passthrough: `update videos set passthrough = 'a' where id = ?`,
   variants: `update videos set variants = '{360p}' where id = ?`,
   audioTracks: `update renditions set label = 'Other' where video_id = ? and name = 'audio'`,
   thumbnail: `delete from artifacts where kind = 'poster' and video_id = ?`,
@@ -88,17 +87,20 @@ const CHANGES: Record<string, string> = {
   'deadline of an import': `update imports set deadline = '2032-01-01' where video_id = ?`,
 };
 
+const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 test('each field of a video changes the ETag of its record and of each list that shows it', async () => {
   const { components } = readOpenApiDocument() as {
     components: { schemas: { Video: { properties: object } } };
   };
-  const fields = Object.keys(components.schemas.Video.properties);
-  expect(fields.filter((field) => !FIXED.includes(field) && !(field in CHANGES))).toEqual([]);
+  const texts = Object.keys(components.schemas.Video.properties)
+    .filter((field) => !FIXED.includes(field) && !(field in CHANGES))
+    .map((field) => [field, `update videos set ${columnOf(field)} = 'a' where id = ?`] as const);
 
   const { videoId } = await plane.readyVideo();
   await plane.ticket();
   const record = `/videos/${videoId}`;
-  for (const [field, statement] of Object.entries(CHANGES)) {
+  for (const [field, statement] of [...texts, ...Object.entries(CHANGES)]) {
     const before = await current(record);
     const lists = await Promise.all(LISTS.map(async (path) => ({ path, before: await current(path) })));
     await sql.raw(statement.replaceAll('?', `'${videoId}'`)).execute(plane.db);

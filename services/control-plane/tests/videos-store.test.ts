@@ -2,6 +2,7 @@ import { newId } from '@framelane/contracts/ids';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Database } from '../src/db/database.ts';
 import type { PageRequest } from '../src/db/keyset-page.ts';
+import type { VideoFilter } from '../src/videos/video-columns.store.ts';
 import {
   countTasks,
   fewWithTag,
@@ -13,7 +14,6 @@ import {
   listVideoVersions,
   type NewVideo,
   patchVideo,
-  type VideoFilter,
 } from '../src/videos/videos.store.ts';
 import { insertWorkspace } from './support/database.ts';
 import {
@@ -44,9 +44,7 @@ let created = 0;
 async function video(difference: Partial<NewVideo> = {}): Promise<string> {
   const id = newId('vid');
   await insertVideo(db, {
-    ...{ id, workspaceId, environment: 'live', filename: 'any.mp4', title: 'Any', metadata: {}, tags: [] },
-    ...{ passthrough: null, playbackPolicy: 'public', allowedOrigins: null },
-    ...{ keepSourceDays: null, removeInSeconds: null },
+    ...{ id, workspaceId, environment: 'live', filename: 'any.mp4', title: 'Any', removeInSeconds: null },
     ...difference,
   });
   created += 1;
@@ -64,7 +62,7 @@ test('a new video waits for its upload', async () => {
   const id = await video({
     ...{ environment: 'test', title: 'New', filename: 'new.mp4', metadata: { a: 'b' }, tags: ['t'] },
     ...{ passthrough: 'p', playbackPolicy: 'signed', allowedOrigins: ['https://a.example'] },
-    ...{ keepSourceDays: 3, removeInSeconds: 600 },
+    ...{ keepSource: 3, removeInSeconds: 600 },
   });
   const stored = await row(id);
   expect(stored).toMatchObject({
@@ -125,7 +123,7 @@ describe('a video', () => {
     expect([await row(id), await row(other)]).toEqual(before);
     await patchVideo(db, id, {
       ...{ title: 'New', metadata: { a: 'b' }, playbackPolicy: 'signed' },
-      ...{ allowedOrigins: ['https://a.example'], keepSourceDays: 3 },
+      ...{ allowedOrigins: ['https://a.example'], keepSource: 3 },
     });
     expect(await row(id)).toEqual({
       ...before[0],
@@ -140,13 +138,9 @@ describe('a video', () => {
 });
 
 describe('a list', () => {
-  const NO_FILTER: VideoFilter = {
-    ...{ statuses: [], createdAfter: undefined, createdBefore: undefined, environment: undefined },
-    ...{ titleContains: [], tag: undefined },
-  };
   const DEFAULT: Required<PageRequest> = { after: undefined, limit: 10, order: 'desc' };
-  const list = async (filter: Partial<VideoFilter> = {}, page: Partial<PageRequest> = {}) => {
-    const request = [db, workspaceId, { ...NO_FILTER, ...filter }, { ...DEFAULT, ...page }] as const;
+  const list = async (filter: VideoFilter = {}, page: Partial<PageRequest> = {}) => {
+    const request = [db, workspaceId, filter, { ...DEFAULT, ...page }] as const;
     const videos = await listVideos(...request);
     expect(await listVideoVersions(...request)).toEqual(videos.map(({ version }) => version));
     return videos.map(({ id }) => id);
@@ -171,7 +165,7 @@ describe('a list', () => {
     }
   });
 
-  test.each<[string, Partial<VideoFilter>, number[]]>([
+  test.each<[string, VideoFilter, number[]]>([
     ['title', { titleContains: ['oT'] }, [0, 3]],
     ['several words of the title', { titleContains: ['her', 'AN'] }, [0]],
     ['text with wildcards', { titleContains: ['%', '_n'] }, []],

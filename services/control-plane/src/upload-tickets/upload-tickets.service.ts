@@ -114,34 +114,26 @@ export class UploadTicketsService {
    * Creates a video and the ticket for its upload. Throws 413 when the declared size exceeds the limit, and 403
    * `quota_exceeded` when the workspace has no room for the video.
    */
-  async issue(request: TicketRequest): Promise<Commit<Ticket>> {
+  async issue({ size, expiresInSeconds, ...video }: TicketRequest): Promise<Commit<Ticket>> {
     const { maxBytes } = this.#limits;
-    if (request.size !== undefined && request.size > maxBytes) throw fileTooLarge(maxBytes);
+    if (size !== undefined && size > maxBytes) throw fileTooLarge(maxBytes);
     const videoId = newId('vid');
     const uploadToken = newUploadToken();
-    const keptSeconds = request.environment === 'test' ? this.#testVideoHours * 3600 : Infinity;
+    const keptSeconds = video.environment === 'test' ? this.#testVideoHours * 3600 : Infinity;
     return async (trx) => {
-      const declaredBytes = request.size ?? null;
-      const largest = await this.#quotas.requireRoom(trx, request.workspaceId, declaredBytes);
+      const declaredBytes = size ?? null;
+      const largest = await this.#quotas.requireRoom(trx, video.workspaceId, declaredBytes);
       await this.#videos.create(trx, {
+        ...video,
         id: videoId,
-        workspaceId: request.workspaceId,
-        environment: request.environment,
-        filename: request.filename,
-        title: request.title ?? request.filename.replace(/\.[^.]*$/, ''),
-        metadata: request.metadata ?? {},
-        tags: request.tags ?? [],
-        passthrough: request.passthrough ?? null,
-        playbackPolicy: request.playbackPolicy ?? 'public',
-        allowedOrigins: request.allowedOrigins ?? null,
-        keepSource: request.keepSource,
+        title: video.title ?? video.filename.replace(/\.[^.]*$/, ''),
         removeInSeconds: keptSeconds === Infinity ? null : keptSeconds,
       });
       const expiresAt = await insertTicket(trx, {
         videoId,
         tokenHash: hashToken(uploadToken),
         declaredBytes,
-        expiresInSeconds: Math.min(request.expiresInSeconds, keptSeconds),
+        expiresInSeconds: Math.min(expiresInSeconds, keptSeconds),
         latestInSeconds: Math.min(this.#limits.maxHours * 3600, keptSeconds),
       });
       return { videoId, uploadToken, expiresAt, maxBytes: declaredBytes ?? Math.min(maxBytes, largest) };

@@ -6,6 +6,7 @@ import { sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
 import type { AttemptOutcome, Schema, VideoRow } from '../db/schema.ts';
+import { BLANK_COLUMNS } from './video-columns.store.ts';
 import type { Move, NextAttempt } from './video-moves.ts';
 
 /** A living video, its row locked until the transaction ends. Every move begins here, so moves cannot deadlock. */
@@ -251,14 +252,8 @@ type KeptColumn =
 
 /** The type requires a decision about every new column: it is blanked here, or is a `KeptColumn`. */
 const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject<Schema, 'videos'> = {
-  title: '',
+  ...BLANK_COLUMNS,
   filename: '',
-  metadata: '{}',
-  tags: [],
-  passthrough: null,
-  playback_policy: sql`default`,
-  allowed_origins: null,
-  keep_source_days: null,
   size: null,
   sha256: null,
   source: null,

@@ -39,14 +39,6 @@ describe('changesOf', () => {
     });
   });
 
-  test.each([
-    ['always', null],
-    ['never', 0],
-    [30, 30],
-  ] as const)('changes keepSource %s to %s days', (keepSource, days) => {
-    expect(changesOf({ metadata }, { keepSource })).toEqual({ keepSourceDays: days });
-  });
-
   test.each([[['https://a.example']], [[]], [null]])('sets the origins to %j', (allowedOrigins) => {
     expect(changesOf({ metadata }, { allowedOrigins })).toEqual({ allowedOrigins });
   });

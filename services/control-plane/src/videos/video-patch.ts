@@ -1,8 +1,7 @@
 import type { components } from '@framelane/openapi/types';
 import { invalidField } from '@framelane/service-kit/problem';
 import type { Metadata } from '../db/schema.ts';
-import { toDays } from './keep-source.ts';
-import type { VideoChanges } from './videos.store.ts';
+import type { OwnFields } from './video-columns.store.ts';
 
 /** The changes that a client requests. */
 export type VideoPatch = components['schemas']['VideoPatch'];
@@ -16,16 +15,12 @@ const MAX_METADATA = 50;
  */
 export function changesOf(
   current: { metadata: Metadata },
-  { title, metadata, tags, passthrough, playbackPolicy, allowedOrigins, keepSource }: VideoPatch,
-): VideoChanges {
+  { metadata, tags, ...others }: VideoPatch,
+): Partial<OwnFields> {
   return {
-    ...(title !== undefined && { title }),
+    ...others,
     ...(metadata !== undefined && { metadata: mergeMetadata(current.metadata, metadata) }),
     ...(tags !== undefined && { tags: tags ?? [] }),
-    ...(passthrough !== undefined && { passthrough }),
-    ...(playbackPolicy !== undefined && { playbackPolicy }),
-    ...(allowedOrigins !== undefined && { allowedOrigins }),
-    ...(keepSource !== undefined && { keepSourceDays: toDays(keepSource) }),
   };
 }
 

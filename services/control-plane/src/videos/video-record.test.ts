@@ -7,11 +7,11 @@ const HLS = `${BASE_URL}/hls/ws_1/vid_1`;
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
 const text = (minute: number) => at(minute).toISOString();
 
-/** A video that waits for its upload, without optional values. */
-const UPLOADING: VideoDetails = {
+/** A video that waits for its upload, without optional values, and without columns that the record shows as they are. */
+const UPLOADING = {
   ...{ id: 'vid_1', workspace_id: 'ws_1', environment: 'live', status: 'uploading' },
   ...{ title: 'Any', filename: 'any.mp4', playback_policy: 'public', allowed_origins: null },
-  ...{ playback_version: 1, metadata: {}, tags: [], passthrough: null, size: null, sha256: null },
+  ...{ playback_version: 1, metadata: {}, tags: [], size: null, sha256: null },
   ...{ source: null, input_issues: [], duration: null, width: null, height: null },
   ...{ frame_rate: null, variants: null, preview_variants: null, target_duration: null },
   ...{ storyboard: null, chosen_poster: null, start_timestamp: 0 },
@@ -21,7 +21,7 @@ const UPLOADING: VideoDetails = {
   ...{ uploaded_at: null, ready_at: null, failed_at: null, retried_at: [], keep_source_days: null },
   ...{ delete_source_at: null, source_deleted_at: null, remove_at: null, deleted_at: null },
   ...{ upload_expires_at: at(9), import: null, audio: null, captions: [], stored: {}, version: '1' },
-};
+} as unknown as VideoDetails;
 
 const recordOf = (changes: Partial<VideoDetails> = {}) =>
   toVideoRecord({ ...UPLOADING, ...changes }, BASE_URL);

@@ -8,7 +8,7 @@ import {
 import type { components } from '@framelane/openapi/types';
 import type { ArtifactKind, RenditionRow, VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
-import { fromDays } from './keep-source.ts';
+import { toOwnFields } from './video-columns.store.ts';
 
 /** The public record of a video. */
 export type VideoRecord = components['schemas']['Video'];
@@ -44,18 +44,15 @@ function playbackUrl(video: { workspaceId: string; id: string }, baseUrl: string
 /** The public record of a row. `baseUrl` ends in `/v1`. */
 export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
   const address = { workspaceId: row.workspace_id, id: row.id };
+  const { title, keepSource, ...own } = toOwnFields(row);
   return {
     id: row.id,
     workspaceId: row.workspace_id,
     environment: row.environment,
     status: row.status,
-    title: row.title,
+    title,
     filename: row.filename,
-    playbackPolicy: row.playback_policy,
-    allowedOrigins: row.allowed_origins,
-    metadata: row.metadata,
-    tags: row.tags,
-    passthrough: row.passthrough,
+    ...own,
     embed: `${baseUrl}/embed/${row.workspace_id}/${row.id}`,
     thumbnail: hasPoster(row) ? playbackUrl(address, baseUrl, 'poster.jpg') : null,
     poster: chosenPoster(row),
@@ -82,6 +79,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
     })),
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
     import: row.import && importRecord(row.import),
+    keepSource,
     ...sourceState(row),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
@@ -134,10 +132,9 @@ function importRecord(row: NonNullable<VideoRecord['import']>): VideoRecord['imp
   return { ...row, nextTryAt: row.nextTryAt === null ? null : new Date(row.nextTryAt).toISOString() };
 }
 
-function sourceState(row: VideoDetails): Pick<VideoRecord, 'keepSource' | 'sourceFile' | 'retryable'> {
+function sourceState(row: VideoDetails): Pick<VideoRecord, 'sourceFile' | 'retryable'> {
   const stored = row.stored.source !== undefined;
   return {
-    keepSource: fromDays(row.keep_source_days),
     sourceFile: {
       stored,
       keptUntil: row.delete_source_at?.toISOString() ?? null,

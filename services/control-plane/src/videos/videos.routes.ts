@@ -1,23 +1,16 @@
-import type { components } from '@framelane/openapi/types';
+import type { components, operations } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
 import { type EntityTags, sendUnchanged, setEntityTag } from '../http/entity-tags.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
+import type { WithDefaults } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import { searchedTexts } from './searched-texts.ts';
 import type { VideoRecord } from './video-record.ts';
 import type { VideosService } from './videos.service.ts';
 
 /** Query parameters of the list, after the OpenAPI validator has checked them and filled in defaults. */
-type ListQuery = {
-  order: 'asc' | 'desc';
-  status?: string[];
-  createdAfter?: string;
-  createdBefore?: string;
-  environment?: components['schemas']['Environment'];
-  q?: string;
-  tag?: string;
-};
+type ListQuery = WithDefaults<NonNullable<operations['listVideos']['parameters']['query']>, 'order'>;
 
 type Operation =
   | 'getVideo'
@@ -53,22 +46,16 @@ export function videoRoutes({
     },
 
     listVideos: async (req, res) => {
-      const query = req.query as unknown as ListQuery;
+      const { order, limit, cursor, ...query } = req.query as unknown as ListQuery;
+      const { status = [], createdAfter, createdBefore, q = '', ...others } = query;
       const filter = {
-        statuses: (query.status ?? []).flatMap((item) =>
-          item.split(','),
-        ) as components['schemas']['VideoStatus'][],
-        createdAfter: query.createdAfter === undefined ? undefined : new Date(query.createdAfter),
-        createdBefore: query.createdBefore === undefined ? undefined : new Date(query.createdBefore),
-        environment: query.environment,
-        titleContains: searchedTexts(query.q ?? ''),
-        tag: query.tag,
+        ...others,
+        statuses: status.flatMap((item) => item.split(',')) as components['schemas']['VideoStatus'][],
+        createdAfter: createdAfter === undefined ? undefined : new Date(createdAfter),
+        createdBefore: createdBefore === undefined ? undefined : new Date(createdBefore),
+        titleContains: searchedTexts(q),
       };
-      const listArguments = [
-        credentialOf(req).workspace_id,
-        filter,
-        { order: query.order, ...pageOf(req) },
-      ] as const;
+      const listArguments = [credentialOf(req).workspace_id, filter, { order, ...pageOf(req) }] as const;
       if (req.get('if-none-match') !== undefined) {
         if (sendUnchanged(req, res, entityTags.of(await videos.versions(...listArguments)))) return;
       }

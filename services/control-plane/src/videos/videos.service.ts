@@ -6,9 +6,10 @@ import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
-import { type KeepSource, toDays } from './keep-source.ts';
+import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
+import type { VideoFilter } from './video-columns.store.ts';
 import { deleteTombstones, findVideosToRemove, lockVideo } from './video-lifecycle.store.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
 import { changesOf, type VideoPatch } from './video-patch.ts';
@@ -22,7 +23,6 @@ import {
   listVideoVersions,
   type NewVideo,
   patchVideo,
-  type VideoFilter,
 } from './videos.store.ts';
 
 /** Videos deleted in one run of `removeOutdated`, and sources in one round of `deleteDueSources`. */
@@ -36,9 +36,6 @@ const TOMBSTONE_BATCH = 1000;
 
 /** The most attempts in a timeline. */
 const TIMELINE_ATTEMPTS = 100;
-
-/** A video to create. */
-export type VideoRequest = Omit<NewVideo, 'keepSourceDays'> & { keepSource: KeepSource | undefined };
 
 type ListRequest = { order: 'asc' | 'desc'; after: Position | undefined; limit: number };
 
@@ -72,9 +69,8 @@ export class VideosService {
    * Creates a video that waits for its upload, in the caller's transaction. Without `keepSource` the default of the installation
    * applies.
    */
-  create(trx: Database, { keepSource, ...video }: VideoRequest): Promise<void> {
-    const keepSourceDays = keepSource === undefined ? this.#sourceRetentionDays : toDays(keepSource);
-    return insertVideo(trx, { ...video, keepSourceDays });
+  create(trx: Database, video: NewVideo): Promise<void> {
+    return insertVideo(trx, { keepSource: fromDays(this.#sourceRetentionDays), ...video });
   }
 
   /** The record of one video. Throws 404 `video_not_found`, also for a video of another workspace. */

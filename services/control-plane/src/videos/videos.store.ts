@@ -5,23 +5,14 @@ import { inSeconds } from '../db/due-rows.ts';
 import { ENVIRONMENTS } from '../db/environments.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
-import type { AttemptRow, Environment, PlaybackPolicy, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
+import type { AttemptRow, Environment, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
 import type { TaskCounts } from './timeline.ts';
+import { conditionOf, hasTag, type OwnFields, toColumns, type VideoFilter } from './video-columns.store.ts';
 import { SINGLE_ARTIFACTS, type VideoDetails } from './video-record.ts';
 
 const STATUSES: readonly VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
 
 type VideoPageRequest = PageRequest & { order: 'asc' | 'desc' };
-
-export type VideoFilter = {
-  statuses: VideoStatus[];
-  createdAfter: Date | undefined;
-  createdBefore: Date | undefined;
-  environment: Environment | undefined;
-  /** Texts that the title contains, in any order. */
-  titleContains: readonly string[];
-  tag: string | undefined;
-};
 
 /** `among`: the ids of all videos that can match; undefined if they are unknown. */
 type NarrowedFilter = VideoFilter & { among: string[] | undefined };
@@ -30,45 +21,21 @@ type NarrowedFilter = VideoFilter & { among: string[] | undefined };
 const RARE_TAG_VIDEOS = 500;
 
 /** A video that waits for its upload; it is removed after `removeInSeconds`, unless that is null. */
-export type NewVideo = Pick<
-  VideoRow,
-  'id' | 'environment' | 'filename' | 'title' | 'metadata' | 'tags' | 'passthrough'
-> & {
-  workspaceId: string;
-  playbackPolicy: PlaybackPolicy;
-  allowedOrigins: string[] | null;
-  keepSourceDays: number | null;
-  removeInSeconds: number | null;
-};
-
-/** What changes about a video; absent fields stay. */
-export type VideoChanges = Partial<
-  Pick<
-    NewVideo,
-    'title' | 'metadata' | 'tags' | 'passthrough' | 'playbackPolicy' | 'allowedOrigins' | 'keepSourceDays'
-  >
->;
+export type NewVideo = Pick<VideoRow, 'id' | 'environment' | 'filename'> &
+  Partial<OwnFields> & { title: string; workspaceId: string; removeInSeconds: number | null };
 
 export async function insertVideo(db: Database, video: NewVideo): Promise<void> {
-  const {
-    workspaceId,
-    playbackPolicy,
-    allowedOrigins,
-    keepSourceDays,
-    removeInSeconds,
-    metadata,
-    ...columns
-  } = video;
+  const { id, environment, filename, title, workspaceId, removeInSeconds, ...own } = video;
   await db
     .insertInto('videos')
     .values({
-      ...columns,
+      ...toColumns(own),
+      id,
+      environment,
+      filename,
+      title,
       workspace_id: workspaceId,
       status: 'uploading',
-      metadata: JSON.stringify(metadata),
-      playback_policy: playbackPolicy,
-      allowed_origins: allowedOrigins,
-      keep_source_days: keepSourceDays,
       remove_at: removeInSeconds === null ? null : inSeconds(removeInSeconds),
     })
     .execute();
@@ -158,12 +125,8 @@ export function fewWithTag(db: Database, workspaceId: string, tag: string) {
     .limit(RARE_TAG_VIDEOS + 1);
 }
 
-function hasTag(tag: string) {
-  return sql<boolean>`tags @> array[${tag}]::text[]`;
-}
-
 function pageOfVideos(db: Database, workspaceId: string, filter: NarrowedFilter, page: VideoPageRequest) {
-  const { createdAfter, createdBefore, titleContains, tag, among } = filter;
+  const { among, ...wanted } = filter;
   const { order, limit } = page;
   const matching = db
     .selectFrom('videos')
@@ -171,13 +134,7 @@ function pageOfVideos(db: Database, workspaceId: string, filter: NarrowedFilter,
     .select(rowVersion)
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
-    .$if(createdAfter !== undefined, (query) => query.where('created_at', '>=', createdAfter as Date))
-    .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore as Date))
-    // Not "ilike all": PostgreSQL would not use the index on titles.
-    .$if(titleContains.length > 0, (query) =>
-      query.where((eb) => eb.and(titleContains.map((text) => eb('title', 'ilike', patternOf(text))))),
-    )
-    .$if(tag !== undefined, (query) => query.where(hasTag(tag as string)))
+    .where((eb) => conditionOf(eb, wanted))
     .$if(among !== undefined, (query) => query.where(sql<boolean>`id = any(${among}::text[])`));
   const ofAnyKind = keysetPage(matching, 'videos', page);
   const kinds = kindsOf(filter);
@@ -197,19 +154,14 @@ function pageOfVideos(db: Database, workspaceId: string, filter: NarrowedFilter,
   return keysetPage(db.selectFrom(listed.as('videos')), 'videos', { order, limit, after: undefined });
 }
 
-/** The pattern of LIKE for titles that contain a text. */
-function patternOf(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
-}
-
 /** Every pair of environment and status that the filter matches, once; null when it matches all. */
-function kindsOf(filter: VideoFilter) {
-  if (filter.statuses.length === 0 && filter.environment === undefined) return null;
-  const environments = filter.environment === undefined ? ENVIRONMENTS : [filter.environment];
-  const statuses = filter.statuses.length === 0 ? STATUSES : [...new Set(filter.statuses)];
+function kindsOf({ environment, statuses = [] }: VideoFilter) {
+  if (statuses.length === 0 && environment === undefined) return null;
+  const environments = environment === undefined ? ENVIRONMENTS : [environment];
+  const kinds = statuses.length === 0 ? STATUSES : [...new Set(statuses)];
   return sql<{ environment: Environment; status: VideoStatus }>`(
     select environment, status
-    from unnest(${environments}::text[]) as environment, unnest(${statuses}::text[]) as status
+    from unnest(${environments}::text[]) as environment, unnest(${kinds}::text[]) as status
   )`;
 }
 
@@ -240,21 +192,12 @@ export async function countTasks(db: Database, videoId: string): Promise<TaskCou
   return counts.total > 0 ? counts : undefined;
 }
 
-/** Changes the fields that the owner may set. */
-export async function patchVideo(trx: Database, videoId: string, changes: VideoChanges): Promise<void> {
+/** Changes the fields that the owner may set; absent fields stay. */
+export async function patchVideo(trx: Database, videoId: string, changes: Partial<OwnFields>): Promise<void> {
   if (Object.keys(changes).length === 0) return;
-  const { metadata, playbackPolicy, allowedOrigins, keepSourceDays, ...columns } = changes;
   await trx
     .updateTable('videos')
-    .set({
-      ...columns,
-      // Kysely omits columns that are undefined.
-      metadata: metadata && JSON.stringify(metadata),
-      playback_policy: playbackPolicy,
-      allowed_origins: allowedOrigins,
-      keep_source_days: keepSourceDays,
-      updated_at: sql`now()`,
-    })
+    .set({ ...toColumns(changes), updated_at: sql`now()` })
     .where('id', '=', videoId)
     .execute();
 }
