@@ -468,6 +468,18 @@ testInBrowser(
   },
 );
 
+testInBrowser('a video whose page is open during its upload plays from its preview to its end', async () => {
+  const ticket = await client.requestTicket({ filename: 'soon.mp4' });
+  const { embed } = await unwrap(
+    client.api.GET('/videos/{id}', { params: { path: { id: ticket.videoId } } }),
+  );
+  const opened = await open(`${embed}?autoplay=1&muted=1`);
+  await upload(clip, ticket);
+  await opened.page.waitForFunction(`${VIDEO}?.ended`, { timeout: 120_000 });
+  expect(await opened.page.evaluate(`${VIDEO}.currentTime`)).toBeCloseTo(SECONDS, 0);
+  expect(opened.problems).toEqual([]);
+});
+
 testInBrowser('a failed and a deleted video say so', async () => {
   const ticket = await client.requestTicket({ filename: 'notes.mp4' });
   await client.upload(ticket, new Blob(['no video']));

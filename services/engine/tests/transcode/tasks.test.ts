@@ -110,7 +110,7 @@ describe('an engine that can link to sources', () => {
     );
     // Each try has a folder, and the result says what is in it.
     const folders = new Set(stored.map((key) => key.split('/')[4]));
-    expect([...folders].sort()).toEqual(['t1.1', 't2.1', 't3.1', 't4.1', 't5.1', 't6.1']);
+    expect([...folders].sort()).toEqual(['t1.1', 't2.1', 't3.1', 't4.1', 't5.1']);
     expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
     expect(eventsOf('task.failed', videoId)).toEqual([]);
     expect(rejected).toEqual([]);
