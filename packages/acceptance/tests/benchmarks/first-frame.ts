@@ -44,6 +44,8 @@ const MPEG4 = { format: 'm4v', options: ['-c:v', 'mpeg4', '-g', '60', '-b:v', '4
 const DELETION_MS = 6000;
 /** Seconds of video that are repeated in longer clips. */
 const ONCE_SECONDS = 10;
+/** A video without a first frame by then is encoded more slowly than it plays. It does not count in the quantiles. */
+const LIMIT_SECONDS = 60;
 /** Seconds that players buffer. */
 const BUFFER_SECONDS = 30;
 
@@ -56,7 +58,6 @@ const node = await SingleNodeProcess.start(join(directory, 'data'), {
 const client = createClient({ baseUrl: node.baseUrl, apiKey, workspaceId: WORKSPACE_ID });
 type Codec = { format: string; options: string[] };
 type Clip = { size: string; seconds: number; codec: Codec };
-type Times = { preview: number; firstFrame: number };
 
 /** The uploads: 480p to 1080p, as a form and resumably. */
 const DURATIONS = [5, 30, 100, 1200];
@@ -64,55 +65,57 @@ const CODECS = [
   { name: 'kept', codec: H264 },
   { name: 'encoded', codec: MPEG4 },
 ];
-const UPLOADS = [
-  { size: '854x480', way: 'form' },
-  { size: '854x480', way: 'tus' },
-  { size: '1280x720', way: 'form' },
-  { size: '1920x1080', way: 'form' },
-  { size: '1920x1080', way: 'tus' },
-];
+const SIZES = [
+  { size: '854x480', ways: ['form', 'tus'] },
+  { size: '1280x720', ways: ['form'] },
+  { size: '1920x1080', ways: ['form', 'tus'] },
+] as const;
 
-/** Uploads a file, and waits for its first frame. */
+/** A video that can be watched, and when, in seconds after the response to its upload. */
+type Watchable = { viewer: Viewer; since: () => number; preview: number; firstFrame: number };
+
+/** Uploads a file, and waits for its first frame. `watchable` is undefined if there is none within `limitSeconds`. */
 async function measure(
   file: string,
-  way: string,
-): Promise<Times & { videoId: string; viewer: Viewer; since: () => number }> {
+  way: 'form' | 'tus',
+  limitSeconds: number,
+): Promise<{ videoId: string; watchable: Watchable | undefined }> {
   const ticket = await client.uploadTickets.create({ filename: 'clip.mp4', playbackPolicy: 'public' });
+  const { videoId } = ticket;
   await upload(file, ticket, { resumableAbove: way === 'tus' ? 0 : Number.POSITIVE_INFINITY });
   const uploaded = performance.now();
   const since = () => (performance.now() - uploaded) / 1000;
-  const hls = await firstAddress(ticket.videoId);
+  const hls = await firstAddress(videoId, () => since() < limitSeconds);
+  if (hls === undefined) return { videoId, watchable: undefined };
   const preview = since();
   const viewer = await Viewer.begin(hls);
-  return { videoId: ticket.videoId, viewer, since, preview, firstFrame: since() };
+  return { videoId, watchable: { viewer, since, preview, firstFrame: since() } };
 }
 
 async function measureFirstFrames(): Promise<void> {
   print(line(['seconds after the upload', 'upload', 'preview', 'first frame']));
-  const all: { group: string; firstFrame: number }[] = [];
+  const all: { group: string; firstFrame: number | undefined }[] = [];
   for (const seconds of DURATIONS) {
     for (const { name, codec } of CODECS) {
-      for (const { size, way } of UPLOADS) {
-        const { videoId, preview, firstFrame } = await measure(
-          await makeLongClip({ size, seconds, codec }),
-          way,
-        );
-        print(line([`${seconds} s of ${size}, ${name}`, way, preview.toFixed(2), firstFrame.toFixed(2)]));
-        all.push({ group: name, firstFrame });
-        await client.videos.delete(videoId);
-        // The engine stops its work at the next check. Until then it would slow down the next one.
-        await pause(DELETION_MS);
+      for (const { size, ways } of SIZES) {
+        const file = await makeLongClip({ size, seconds, codec });
+        for (const way of ways) {
+          const { videoId, watchable } = await measure(file, way, LIMIT_SECONDS);
+          const times = [watchable?.preview, watchable?.firstFrame].map((each) => each?.toFixed(2) ?? '–');
+          print(line([`${seconds} s of ${size}, ${name}`, way, ...times]));
+          all.push({ group: name, firstFrame: watchable?.firstFrame });
+          await client.videos.delete(videoId);
+          await pause(DELETION_MS);
+        }
       }
     }
   }
-  print(line(['first frame', 'uploads', 'p50', 'p95']));
+  print(line(['first frame', 'uploads', 'without', 'p50', 'p95']));
   for (const group of ['all', ...CODECS.map(({ name }) => name)]) {
-    const times = all
-      .filter((each) => group === 'all' || each.group === group)
-      .map((each) => each.firstFrame);
-    print(
-      line([group, String(times.length), ...[0.5, 0.95].map((part) => quantile(times, part).toFixed(2))]),
-    );
+    const uploads = all.filter((each) => group === 'all' || each.group === group);
+    const times = uploads.flatMap(({ firstFrame }) => (firstFrame === undefined ? [] : [firstFrame]));
+    const quantiles = [0.5, 0.95].map((part) => quantile(times, part).toFixed(2));
+    print(line([group, String(uploads.length), String(uploads.length - times.length), ...quantiles]));
   }
 }
 
@@ -123,7 +126,9 @@ function quantile(numbers: readonly number[], part: number): number {
 }
 
 async function measurePlayback(clip: Clip): Promise<void> {
-  const { videoId, viewer, since, preview, firstFrame } = await measure(await makeLongClip(clip), 'tus');
+  const { videoId, watchable } = await measure(await makeLongClip(clip), 'tus', Number.POSITIVE_INFINITY);
+  if (watchable === undefined) throw new Error('The video cannot be played');
+  const { viewer, since, preview, firstFrame } = watchable;
   const [ready, waited] = await Promise.all([
     client.videos.waitUntilReady(videoId).then(since),
     viewer.play(),
@@ -133,15 +138,16 @@ async function measurePlayback(clip: Clip): Promise<void> {
   print(line([name, ...[preview, firstFrame, ready, waited].map((seconds) => seconds.toFixed(1))]));
 }
 
-/** Waits until a video can be played. Resolves with its URL. */
-async function firstAddress(videoId: string): Promise<string> {
-  for (;;) {
+/** Waits until a video can be played. Resolves with its URL; with undefined when it must not wait any more. */
+async function firstAddress(videoId: string, mayWait: () => boolean): Promise<string | undefined> {
+  while (mayWait()) {
     const video = await client.videos.get(videoId);
     const hls = video.hls ?? video.preview?.hls;
     if (hls !== undefined) return hls;
     if (video.status === 'failed') throw new Error(`The video failed: ${video.error?.code}`);
     await pause(POLL_MS);
   }
+  return undefined;
 }
 
 /** Encodes some seconds of video once, and repeats them as often as needed. */
