@@ -292,11 +292,7 @@ export const GROUPS = [
     ['file-object-store'],
   ),
   stores('api-keys', ['api-keys/api-keys.{service,store}', 'auth/last-use'], ['api-keys', 'revocation']),
-  stores(
-    'artifacts',
-    ['artifacts/artifacts.{service,store}'],
-    ['artifacts', 'images', 'sources', 'captions', 'quotas'],
-  ),
+  stores('artifacts', ['artifacts/artifacts.{service,store}'], ['artifacts', 'artifacts-store']),
   stores('attempts', ['attempts/*'], ['attempts', 'attempts-store', 'tasks', 'metrics', 'video-retry']),
   partlyTested(
     'http-responses',
