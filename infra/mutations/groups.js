@@ -131,6 +131,7 @@ export const GROUPS = [
     mutate: [`${ENGINE}/src/encoders/*/!(*.test).ts`],
     tests: [
       `${ENGINE}/src/encoders/*/*.test.ts`,
+      `${ENGINE}/src/packagers/mpeg-ts/*.test.ts`,
       `${ENGINE}/src/ffmpeg/encoder-options.test.ts`,
       `${ENGINE}/src/plan/passthrough.test.ts`,
     ],

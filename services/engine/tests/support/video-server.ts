@@ -24,7 +24,7 @@ export class VideoServer {
         response.end(file);
         return;
       }
-      const [, name = '', sequence] = /^\/(\w+)\/(\d+)\.ts$/.exec(path) ?? [];
+      const [, name = '', sequence] = /^\/([\w-]+)\/(\d+)\.ts$/.exec(path) ?? [];
       try {
         const { body } = await bench.objects.get(bench.segmentKey(videoId, name, Number(sequence)));
         await pipeline(body, response);
