@@ -1,4 +1,4 @@
-import type { components, paths } from '#openapi';
+import type { components, paths, webhooks } from '#openapi';
 
 /** The schemas of the contract, e.g. `Schemas['Webhook']`. */
 export type Schemas = components['schemas'];
@@ -16,10 +16,11 @@ export type ReadyVideo = Video &
 
 /** Webhook events, distinguished by `type`. New types can appear: ignore those that you do not know. */
 export type WebhookEvent =
-  | (Schemas['VideoReadyEvent'] & { data: ReadyVideo })
-  | Schemas['VideoFailedEvent']
-  | Schemas['VideoDeletedEvent']
-  | Schemas['WebhookTestEvent'];
+  | (Message<'video.ready'> & { data: ReadyVideo })
+  | Message<Exclude<keyof webhooks, 'video.ready'>>;
+
+type Message<Type extends keyof webhooks> =
+  webhooks[Type]['post']['requestBody']['content']['application/json'];
 
 /**
  * The paths of the control plane. Headers are optional, because the client sets the required ones. The excluded paths belong to

@@ -1,12 +1,12 @@
 import { FramelaneError, type Schemas, type Video } from '@framelane/client';
 import { linesOf } from '../ui/lines.ts';
+import { TEXT_FIELD_NAMES, TEXT_FIELDS, type TextField, valueOfEach } from './text-fields.ts';
 
 /** The values of the form. */
-export type EditValues = {
+export type EditValues = Record<TextField, string> & {
   title: string;
   tags: string[];
   metadata: { name: string; value: string }[];
-  passthrough: string;
   playbackPolicy: Schemas['PlaybackPolicy'];
   /** The sites that may show the player: those of the installation, or a list with one origin a line. */
   sites: 'installation' | 'list';
@@ -19,12 +19,12 @@ export type EditField = keyof EditValues;
 
 /** The form of a video as it is stored. */
 export function editValues(video: Video): EditValues {
-  const { title, tags, metadata, passthrough, playbackPolicy, allowedOrigins, keepSource } = video;
+  const { title, tags, metadata, playbackPolicy, allowedOrigins, keepSource } = video;
   return {
     title,
     tags,
     metadata: Object.entries(metadata).map(([name, value]) => ({ name, value })),
-    passthrough: passthrough ?? '',
+    ...valueOfEach(TEXT_FIELD_NAMES, (name) => video[name] ?? ''),
     playbackPolicy,
     sites: allowedOrigins === null ? 'installation' : 'list',
     origins: (allowedOrigins ?? []).join('\n'),
@@ -53,23 +53,27 @@ const LABELS: Record<keyof Schemas['VideoPatch'], string> = {
   title: 'title',
   tags: 'tags',
   metadata: 'metadata',
-  passthrough: 'id in your system',
+  ...valueOfEach(TEXT_FIELD_NAMES, (name) => withinSentence(TEXT_FIELDS[name])),
   playbackPolicy: 'playback policy',
   allowedOrigins: 'sites',
   keepSource: 'time for which the file is kept',
 };
 
+function withinSentence(label: string): string {
+  return label.charAt(0).toLowerCase() + label.slice(1);
+}
+
 /** A whole patch with the values of a form. */
 type WholePatch = Required<Omit<Schemas['VideoPatch'], 'metadata'>> & { metadata: Record<string, string> };
 
 function toPatch(values: EditValues): WholePatch {
-  const { title, tags, metadata, passthrough, playbackPolicy, sites, origins, keep, days } = values;
+  const { title, tags, metadata, playbackPolicy, sites, origins, keep, days } = values;
   const filled = metadata.filter(({ name, value }) => name !== '' || value !== '');
   return {
     title,
     tags,
     metadata: Object.fromEntries(filled.map(({ name, value }) => [name, value])),
-    passthrough: passthrough === '' ? null : passthrough,
+    ...valueOfEach(TEXT_FIELD_NAMES, (name) => (values[name] === '' ? null : values[name])),
     playbackPolicy,
     allowedOrigins: sites === 'installation' ? null : linesOf(origins),
     keepSource: keep === 'days' ? Number(days) : keep,
@@ -112,7 +116,7 @@ const FIELDS: Readonly<Record<string, EditField>> = {
   title: 'title',
   tags: 'tags',
   metadata: 'metadata',
-  passthrough: 'passthrough',
+  ...valueOfEach(TEXT_FIELD_NAMES, (name) => name),
   playbackPolicy: 'playbackPolicy',
   allowedOrigins: 'origins',
   keepSource: 'days',

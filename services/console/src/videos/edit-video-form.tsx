@@ -14,6 +14,7 @@ import {
   patchOf,
 } from './edit-form.ts';
 import { MetadataFields } from './metadata-fields.tsx';
+import { TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 import { useUpdateVideo } from './update-video.ts';
 
 type EditVideoFormProps = {
@@ -79,12 +80,15 @@ export function EditVideoForm({ video, onDirty, onCancel, onSaved }: EditVideoFo
           onChange={(metadata) => set({ metadata })}
           error={errors.metadata}
         />
-        <TextInput
-          label="Id in your system"
-          value={values.passthrough}
-          onChange={({ currentTarget }) => set({ passthrough: currentTarget.value })}
-          error={errors.passthrough}
-        />
+        {TEXT_FIELD_NAMES.map((name) => (
+          <TextInput
+            key={name}
+            label={TEXT_FIELDS[name]}
+            value={values[name]}
+            onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
+            error={errors[name]}
+          />
+        ))}
         <NativeSelect
           label="Playback"
           description="A change applies at once, also to current viewers"

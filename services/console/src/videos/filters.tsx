@@ -2,6 +2,7 @@ import { Button, NativeSelect, TextInput, type TextInputProps } from '@mantine/c
 import { useEffect, useRef, useState } from 'react';
 import { useShortcut } from '../ui/shortcuts.ts';
 import { type ListAddress, readListAddress, STATUSES } from './list-address.ts';
+import { TEXT_FILTER_NAMES, TEXT_FILTERS } from './text-fields.ts';
 
 /** Milliseconds without another key before a search begins. */
 const TYPING_MS = 300;
@@ -10,7 +11,7 @@ type FiltersProps = { address: ListAddress; onChange: (changed: Partial<ListAddr
 
 /** Search, filters and order of the list. */
 export function Filters({ address, onChange }: FiltersProps) {
-  const { q, status, tag, from, to, order } = address;
+  const { q, status, from, to, order } = address;
   const search = useRef<HTMLInputElement>(null);
   const [isOpen, setIsOpen] = useState(from + to + order !== '');
   useShortcut('/', 'Search', () => search.current?.focus());
@@ -36,13 +37,15 @@ export function Filters({ address, onChange }: FiltersProps) {
           ...STATUSES.map((value) => ({ value, label: capitalize(value) })),
         ]}
       />
-      <TypedInput
-        label="Tag"
-        type="search"
-        maxLength={64}
-        value={tag}
-        onValue={(value) => onChange({ tag: value })}
-      />
+      {TEXT_FILTER_NAMES.map((name) => (
+        <TypedInput
+          key={name}
+          {...TEXT_FILTERS[name]}
+          type="search"
+          value={address[name]}
+          onValue={(value) => onChange({ [name]: value })}
+        />
+      ))}
       {/* Only on narrow screens. */}
       <Button
         className="more"

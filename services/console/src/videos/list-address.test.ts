@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { isFiltered, readListAddress, toQuery, writeListAddress } from './list-address.ts';
+import { isFiltered, type ListAddress, readListAddress, toQuery, writeListAddress } from './list-address.ts';
 
-const EMPTY = { q: '', status: '', tag: '', from: '', to: '', order: '', cursor: '' } as const;
+const EMPTY = readListAddress('');
 
 test('an address survives writing and reading', () => {
-  const address = {
+  const address: ListAddress = {
+    ...EMPTY,
     q: 'sommer & "meer" <b>',
     status: 'ready',
     tag: 'Beach, 2026',
@@ -12,7 +13,7 @@ test('an address survives writing and reading', () => {
     to: '2026-11-30',
     order: 'asc',
     cursor: 'abc',
-  } as const;
+  };
   expect(readListAddress(writeListAddress(address))).toEqual(address);
 });
 

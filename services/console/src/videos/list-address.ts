@@ -1,12 +1,12 @@
 import type { Schemas } from '@framelane/client';
+import { TEXT_FILTER_NAMES, type TextFilter, valueOfEach } from './text-fields.ts';
 
 type Status = Schemas['VideoStatus'];
 
 /** The filters, order and page in the address of the list. */
-export type ListAddress = {
+export type ListAddress = Record<TextFilter, string> & {
   q: string;
   status: Status | '';
-  tag: string;
   /** The first and the last day of creation, as `YYYY-MM-DD` in the time zone of the browser. */
   from: string;
   to: string;
@@ -24,7 +24,7 @@ export function readListAddress(search: string): ListAddress {
   return {
     q: value('q'),
     status: STATUSES.find((each) => each === value('status')) ?? '',
-    tag: value('tag'),
+    ...valueOfEach(TEXT_FILTER_NAMES, value),
     from: dayOf(value('from')),
     to: dayOf(value('to')),
     order: value('order') === 'asc' ? 'asc' : '',
@@ -39,16 +39,19 @@ export function writeListAddress(address: Partial<ListAddress>): string {
 }
 
 /** Whether the list can lack videos because of a filter. */
-export function isFiltered({ q, status, tag, from, to }: ListAddress): boolean {
-  return [q, status, tag, from, to].some((value) => value !== '');
+export function isFiltered({ q, status, from, to, ...others }: ListAddress): boolean {
+  return [q, status, from, to, ...TEXT_FILTER_NAMES.map((name) => others[name])].some(
+    (value) => value !== '',
+  );
 }
 
 /** The query of the request. A day begins and ends at midnight in the time zone of the browser. */
-export function toQuery({ q, status, tag, from, to, order, cursor }: ListAddress) {
+export function toQuery({ q, status, from, to, order, cursor, ...texts }: ListAddress) {
+  const given = TEXT_FILTER_NAMES.filter((name) => texts[name] !== '');
   return {
     ...(q && { q }),
     ...(status && { status: [status] }),
-    ...(tag && { tag }),
+    ...valueOfEach(given, (name) => texts[name]),
     ...(from && { createdAfter: midnight(from, 0) }),
     ...(to && { createdBefore: midnight(to, 1) }),
     ...(order && { order }),

@@ -4,11 +4,11 @@ import type { ReactNode } from 'react';
 import { Fact, Facts } from '../ui/facts.tsx';
 import { formatBytes, formatDuration, formatTime } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
+import { TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 
 /** The properties of a video and its file. */
 export function VideoFacts({ video, action }: { video: Video; action: ReactNode }) {
-  const { width, height, frameRate, duration, size, source, tags, metadata, passthrough, allowedOrigins } =
-    video;
+  const { width, height, frameRate, duration, size, source, tags, metadata, allowedOrigins } = video;
   return (
     <Section title="Details" action={action}>
       <Facts>
@@ -39,7 +39,14 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
         {video.expiresAt !== null && <Fact name="Expires">{formatTime(video.expiresAt)}</Fact>}
         <Fact name="Playback">{video.playbackPolicy}</Fact>
         {allowedOrigins !== null && <Fact name="Sites">{allowedOrigins.join(', ') || 'none'}</Fact>}
-        {passthrough !== null && <Fact name="Id in your system">{passthrough}</Fact>}
+        {TEXT_FIELD_NAMES.map(
+          (name) =>
+            video[name] !== null && (
+              <Fact key={name} name={TEXT_FIELDS[name]}>
+                {video[name]}
+              </Fact>
+            ),
+        )}
         {tags.length > 0 && (
           <Fact name="Tags">
             {tags.map((tag) => (

@@ -4,7 +4,7 @@ import { fieldMessage } from '../api/problem.ts';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { FormError } from '../ui/form-error.tsx';
 import type { WebhookValues } from './webhook-patch.ts';
-import { EVENTS } from './webhook-words.ts';
+import { EVENT_TYPES, EVENTS } from './webhook-words.ts';
 
 type WebhookFormProps = {
   initial: WebhookValues;
@@ -20,7 +20,7 @@ export function WebhookForm({ initial, submit, onSubmit, onCancel, isPending, er
   const [url, setUrl] = useState(initial.url);
   const [description, setDescription] = useState(initial.description ?? '');
   const [chosen, setChosen] = useState<string[]>(initial.events);
-  const events = EVENTS.map(({ type }) => type).filter((type) => chosen.includes(type));
+  const events = EVENT_TYPES.filter((type) => chosen.includes(type));
   return (
     <form
       onSubmit={(event) => {
@@ -54,8 +54,8 @@ export function WebhookForm({ initial, submit, onSubmit, onCancel, isPending, er
           error={fieldMessage(error, 'events')}
         >
           <Stack gap="xs" mt="xs">
-            {EVENTS.map(({ type, words }) => (
-              <Checkbox key={type} value={type} label={type} description={words} />
+            {EVENT_TYPES.map((type) => (
+              <Checkbox key={type} value={type} label={type} description={EVENTS[type]} />
             ))}
           </Stack>
         </Checkbox.Group>

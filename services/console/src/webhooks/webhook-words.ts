@@ -4,11 +4,13 @@ type Webhook = Schemas['Webhook'];
 type Delivery = Schemas['WebhookDelivery'];
 
 /** The types of events, with what each means. */
-export const EVENTS: readonly { type: Schemas['WebhookEventType']; words: string }[] = [
-  { type: 'video.ready', words: 'A video can be played' },
-  { type: 'video.failed', words: 'A video has failed' },
-  { type: 'video.deleted', words: 'A video was deleted' },
-];
+export const EVENTS: Readonly<Record<Schemas['WebhookEventType'], string>> = {
+  'video.ready': 'A video can be played',
+  'video.failed': 'A video has failed',
+  'video.deleted': 'A video was deleted',
+};
+
+export const EVENT_TYPES = Object.keys(EVENTS) as Schemas['WebhookEventType'][];
 
 /** The colours of badges. */
 export const WEBHOOK_COLOURS = {

@@ -13,7 +13,7 @@ import { PageTitle } from '../ui/page-title.tsx';
 import { Secret, SecretModal } from '../ui/secret.tsx';
 import { useWebhooks } from './queries.ts';
 import { WebhookForm } from './webhook-form.tsx';
-import { EVENTS, lastResultOf, WEBHOOK_COLOURS } from './webhook-words.ts';
+import { EVENT_TYPES, lastResultOf, WEBHOOK_COLOURS } from './webhook-words.ts';
 
 /** An example of an endpoint. It verifies the signature of an event. */
 const EXAMPLE = `import { createServer } from 'node:http';
@@ -101,7 +101,7 @@ function CreateWebhook() {
       <SecretModal title="Create webhook" isOpen={isOpen} onClose={close} request={creation}>
         {creation.data === undefined ? (
           <WebhookForm
-            initial={{ url: '', description: null, events: EVENTS.map(({ type }) => type) }}
+            initial={{ url: '', description: null, events: EVENT_TYPES }}
             submit="Create"
             onSubmit={(values) => creation.mutate(values)}
             onCancel={close}

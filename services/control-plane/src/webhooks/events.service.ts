@@ -1,19 +1,14 @@
 import { newId } from '@framelane/contracts/ids';
-import type { components } from '@framelane/openapi/types';
+import type { webhooks } from '@framelane/openapi/types';
 import type { Database } from '../db/database.ts';
 import type { Clock } from '../db/database-clock.ts';
-import type { WebhookEventKind } from '../db/schema.ts';
+import type { WebhookEventKind, WebhookEventType } from '../db/schema.ts';
 import { insertDelivery, insertEvent } from './deliveries.store.ts';
 import { findSubscribers } from './endpoints.store.ts';
 
-type Schemas = components['schemas'];
-
-/** The data of each type of event. */
-export type EventData = {
-  'video.ready': Schemas['Video'];
-  'video.failed': Schemas['Video'];
-  'video.deleted': Schemas['DeletedVideo'];
-};
+/** The data of a type of event, as its message in the contract says. */
+export type EventData<Type extends WebhookEventType> =
+  webhooks[Type]['post']['requestBody']['content']['application/json']['data'];
 
 /** A new event. Every endpoint gets these bytes as payload. */
 export type NewEvent = { id: string; workspaceId: string; type: WebhookEventKind; payload: string };
@@ -32,11 +27,11 @@ export class WebhookEventsService {
    * Records an event and a delivery for each subscribed endpoint, in the transaction of the change. Without such an
    * endpoint nothing is stored.
    */
-  async record<T extends keyof EventData>(
+  async record<Type extends WebhookEventType>(
     trx: Database,
-    type: T,
+    type: Type,
     workspaceId: string,
-    data: EventData[T],
+    data: EventData<Type>,
   ): Promise<void> {
     const endpointIds = await findSubscribers(trx, workspaceId, type);
     if (endpointIds.length === 0) return;
