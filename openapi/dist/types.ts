@@ -542,7 +542,7 @@ export interface paths {
          * @description The URL for a player: the `hls` of the record. The playlist lists the variants with their measured bit rates, the
          *     audio that they share, and the captions (RFC 8216). It is compressed with Brotli or gzip on request.
          *
-         *     While a long video is `processing`, the record can have a `preview` with the same URL. Its playlist has maximum bit rates instead, and
+         *     While a video is `processing`, the record can have a `preview` with the same URL. Its playlist has maximum bit rates instead, and
          *     no captions.
          *
          *     Caches can store the playlist of a `public` video, but have to revalidate it for each request, so that new captions are
@@ -630,7 +630,7 @@ export interface paths {
          *     vector is the media sequence number as a 16-byte big-endian integer. A segment of a `ready` video never changes, so
          *     caches can store it forever. It needs no authentication whatever the playback policy, because it is useless without the key.
          *
-         *     While a long video is `processing`, the playlists of its `preview` list segments that are not transcoded yet. A request for such a
+         *     While a video is `processing`, the playlists of its `preview` list segments that are not transcoded yet. A request for such a
          *     segment waits for up to 15 seconds, then gets 503 with `Retry-After`. Caches must not store the segments of a preview: they may change
          *     if an attempt fails.
          */
@@ -2084,7 +2084,7 @@ export interface components {
              */
             storyboard: string | null;
             /**
-             * @description How a long video can be played while it is `processing`; otherwise `null`. It is present as soon as a viewer who starts immediately
+             * @description How the video can be played while it is `processing`; otherwise `null`. It is present as soon as a viewer who starts immediately
              *     would not overtake the transcode. It is `null` again after a failed attempt.
              */
             preview: components["schemas"]["VideoPreview"] | null;
