@@ -229,6 +229,7 @@ create table renditions (
   part_folders text[] not null,
   constraint renditions_pkey PRIMARY KEY (video_id, name),
   constraint renditions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
+  constraint audio_has_label CHECK (((channels IS NULL) = (label IS NULL))),
   constraint renditions_average_bandwidth_check CHECK ((average_bandwidth > 0)),
   constraint renditions_bandwidth_check CHECK ((bandwidth > 0)),
   constraint renditions_name_check CHECK (((name = ANY (ARRAY['360p'::text, '480p'::text, '720p'::text, '1080p'::text, 'iframes'::text])) OR (name ~ '^(audio|surround)[2-8]?$'::text))),

@@ -1,10 +1,5 @@
 import { canRetryHelp } from '@framelane/contracts/failures';
-import {
-  AUDIO_RENDITIONS,
-  type RenditionName,
-  SURROUND_RENDITIONS,
-  UNNAMED_AUDIO,
-} from '@framelane/contracts/renditions';
+import { AUDIO_RENDITIONS, type RenditionName, SURROUND_RENDITIONS } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import type { RenditionRow, VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
@@ -17,7 +12,9 @@ export type VideoRecord = components['schemas']['Video'];
 export type VideoDetails = VideoRow & {
   upload_expires_at: Date | null;
   import: VideoRecord['import'];
-  audio: readonly Pick<RenditionRow, 'name' | 'label' | 'language' | 'role' | 'channels'>[] | null;
+  audio:
+    | readonly (Pick<RenditionRow, 'name' | 'language' | 'role' | 'channels'> & { label: string })[]
+    | null;
   captions: VideoRecord['captions'];
   version: string;
 };
@@ -95,7 +92,7 @@ function previewOf(
   return { hls: masterPlaylistUrl({ workspaceId: workspace_id, id }, baseUrl), variants: preview_variants };
 }
 
-/** The audio tracks, the default one first. Those of earlier versions have no label. */
+/** The audio tracks, the default one first. */
 function audioTracks(audio: VideoDetails['audio']): components['schemas']['AudioTrack'][] {
   const find = (name: RenditionName | undefined) => audio?.find((rendition) => rendition.name === name);
   return AUDIO_RENDITIONS.flatMap((name, at) => {
@@ -103,7 +100,7 @@ function audioTracks(audio: VideoDetails['audio']): components['schemas']['Audio
     if (track === undefined) return [];
     return [
       {
-        name: track.label ?? UNNAMED_AUDIO,
+        name: track.label,
         language: track.language,
         role: track.role ?? 'main',
         channels: track.channels ?? 2,

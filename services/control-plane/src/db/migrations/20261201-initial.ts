@@ -312,6 +312,7 @@ const TABLES = [
     part_starts int[] not null,
     part_folders text[] not null,
     primary key (video_id, name),
+    constraint audio_has_label check ((channels is null) = (label is null)),
     constraint segments_have_durations_and_bytes check (
       cardinality(segment_durations) = cardinality(segment_bytes) and cardinality(segment_bytes) > 0
     )
