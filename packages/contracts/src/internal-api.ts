@@ -31,9 +31,9 @@ export const MAX_TOKEN_LENGTH = 200;
 
 /**
  * The id of a claim, which the engine chooses. If the response is lost, the engine repeats the claim with the same id and gets what the
- * claim got, as long as its lease is valid. Engines of earlier versions send none.
+ * claim got, as long as its lease is valid.
  */
-const claimId = z.string().min(1).max(64).optional();
+const claimId = z.string().min(1).max(64);
 
 /**
  * Redeems an upload token: leases its ticket to a new transfer, which the response names. Responds with 403 `quota_exceeded` when
@@ -335,8 +335,8 @@ export const announceEngineRequest = z.object({
   /** Slots for transcodes, and how many are in use. */
   slots: z.int().nonnegative(),
   slotsBusy: z.int().nonnegative(),
-  /** Tasks of plans in progress. Engines of earlier versions do not report them. */
-  tasks: z.int().nonnegative().default(0),
+  /** Tasks of plans in progress. */
+  tasks: z.int().nonnegative(),
   /** Transfers in progress. */
   uploads: z.int().nonnegative(),
   imports: z.int().nonnegative(),

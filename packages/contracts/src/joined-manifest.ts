@@ -34,12 +34,13 @@ export function joinManifest(
     }),
   );
   const ofAudio = encode.audio.map(({ name, index, channels, end: audioEnd }): RenditionManifest => {
-    const { language = null, label, role } = facts.audioTracks.find((track) => track.index === index) ?? {};
+    const track = facts.audioTracks.find((each) => each.index === index);
+    if (track === undefined) throw new Error(`The plan does not describe the track of ${name}`);
+    const { language, label, role } = track;
     return {
       name,
       ...described(joined(name, stored), zero + audioEnd),
-      ...{ width: null, height: null, frameRate: null, channels, language },
-      ...(label !== undefined && { label }),
+      ...{ width: null, height: null, frameRate: null, channels, language, label },
       ...(role && { role }),
     };
   });

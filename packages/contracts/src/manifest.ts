@@ -22,7 +22,7 @@ const renditionManifest = z.object({
   channels: z.int().positive().nullable(),
   /** BCP 47; null for video, and if the source has no language tag. */
   language: z.string().nullable(),
-  /** The name of the audio in players, unique among the audio renditions. Absent for video, and in manifests of earlier engines. */
+  /** The name of the audio in players, unique among the audio renditions. Absent for video. */
   label: z
     .string()
     .regex(/^[^"\p{Cc}]{1,100}$/u)
@@ -90,14 +90,14 @@ export const manifestSchema = z.object({
   inputIssues: z.array(inputIssue),
   /** Video renditions, lowest first, then those of the audio tracks, the default one first. */
   renditions: z.array(renditionManifest).min(1),
-  /** I-frames of the lowest video rendition, each a segment. Absent if they are not stored, and in manifests of earlier engines. */
+  /** I-frames of the lowest video rendition, each a segment. Absent if they are not stored. */
   iFrames: renditionManifest.optional(),
   /** Stored as `poster.jpg` and `storyboard.jpg`; null if missing. */
-  poster: image.nullable().default(null),
-  storyboard: storyboard.nullable().default(null),
-  /** Text tracks in the order of the source. Engines of earlier versions report none. */
-  captions: z.array(captionsTrack).default([]),
+  poster: image.nullable(),
+  storyboard: storyboard.nullable(),
+  /** Text tracks in the order of the source. */
+  captions: z.array(captionsTrack),
   /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
-  startTimestamp: z.int().nonnegative().default(START_TIMESTAMP),
+  startTimestamp: z.int().nonnegative(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

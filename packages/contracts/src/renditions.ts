@@ -71,7 +71,7 @@ export function isAudioRendition(name: RenditionName): name is AudioRendition | 
   return name !== I_FRAME_RENDITION && !BY_NAME.has(name as VideoRendition);
 }
 
-/** The name of audio without a title and a language, and of all audio in videos of earlier versions. */
+/** The name of audio without a title and a language. */
 export const UNNAMED_AUDIO = 'Audio';
 
 /** The purpose of an audio track, unless it is the ordinary audio of a language. */

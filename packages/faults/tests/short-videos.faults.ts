@@ -64,21 +64,33 @@ const startedTries = (videoId: string) =>
 const failedRequests = (videoId: string) =>
   logged(cluster.engines, 'work.claim_failed').filter((line) => line.videoId === videoId);
 
+/** Whether a control plane has received the result of a video and cannot store it. */
+async function isResultRefused(videoId: string): Promise<boolean> {
+  const messages = await cluster.tap.messagesOn(videoId);
+  const result = messages.find(({ type }) => type === 'task.completed');
+  const refused = logged(cluster.controlPlanes, 'event.database_unavailable');
+  return result !== undefined && refused.some(({ messageId }) => messageId === result.id);
+}
+
+/** The faults, with what control planes refuse during them. */
 const FAULTS = {
   'all control planes are killed': {
     begin: () => Promise.all(cluster.controlPlanes.map((each) => each.end('SIGKILL'))),
     end: () => Promise.all(cluster.controlPlanes.map((each) => each.start())),
     refusesPlans: true,
+    refusesResults: false,
   },
   'the broker is cut off': {
     begin: () => cluster.proxies.broker.cut(),
     end: () => cluster.proxies.broker.heal(),
     refusesPlans: false,
+    refusesResults: false,
   },
   'PostgreSQL is cut off': {
     begin: () => cluster.proxies.database.cut(),
     end: () => cluster.proxies.database.heal(),
     refusesPlans: true,
+    refusesResults: true,
   },
 };
 
@@ -95,7 +107,7 @@ describe.each(['received', 'lost'] as const)('while the response to the plan is 
   });
 
   test.each(Object.keys(FAULTS) as (keyof typeof FAULTS)[])('the try goes on after %s', async (name) => {
-    const { begin, end, refusesPlans } = FAULTS[name];
+    const { begin, end, refusesPlans, refusesResults } = FAULTS[name];
     const { videoId, engine } = await pauseAfterPlan(response);
     await begin();
     cluster.proxiesOf(engine).internal.heal();
@@ -103,6 +115,7 @@ describe.each(['received', 'lost'] as const)('while the response to the plan is 
     // The first request lost its response, and the repeated one is refused.
     if (response === 'lost' && refusesPlans) await until(() => failedRequests(videoId).length >= 2);
     else await until(() => hasLogged([engine], 'task.finished', videoId));
+    if (response === 'received' && refusesResults) await until(() => isResultRefused(videoId));
     await end();
     await cluster.api.client.videos.waitUntilReady(videoId);
     expect(startedTries(videoId)).toHaveLength(1);

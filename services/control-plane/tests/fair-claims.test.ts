@@ -91,7 +91,7 @@ const KINDS: Record<string, Slots> = {
     },
     claim: async (limit, on = db) => {
       const claims = await Promise.all(
-        Array.from({ length: limit }, () => claimDueImport(on, LEASE, 'ended')),
+        Array.from({ length: limit }, () => claimDueImport(on, { ...LEASE, claimId: newId('xfr') }, 'ended')),
       );
       return workspacesOf(claims.flatMap((claimed) => claimed?.videoId ?? []));
     },

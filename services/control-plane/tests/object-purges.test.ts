@@ -167,7 +167,7 @@ test('ended transfers count until a pass has removed them, and one that ends mea
   expect(await undiscarded()).toBe(0);
 });
 
-test('each pass ends the count of ended transfers: a control plane of an earlier version may have made the others', async () => {
+test('each pass ends the count of ended transfers', async () => {
   for (const pass of [1, 2, 3]) {
     const id = await video({ ...NO_FILE, status: 'uploading', attempt: 0 });
     await insertTicket(db, id, { undiscarded_bytes: 7 });

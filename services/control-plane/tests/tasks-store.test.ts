@@ -352,7 +352,7 @@ describe('a claim of a task', () => {
 });
 
 describe('a claim of planning', () => {
-  const claim = (videoId: string, claimId?: string) =>
+  const claim = (videoId: string, claimId = 'c1') =>
     claimTask(db, { videoId, command: 'plan', planVersion: PLAN_VERSION, claimId, leaseSeconds: 600 });
 
   test('starts a try of the first task of the open attempt, once', async () => {
@@ -369,7 +369,13 @@ describe('a claim of planning', () => {
     expect(await effectOf(() => claim(own))).toEqual({ result: undefined, changed: [] });
     const videoId = await waitingVideo();
     const claimed = () =>
-      claimTask(db, { videoId, command: 'task', planVersion: PLAN_VERSION, leaseSeconds: 600 });
+      claimTask(db, {
+        videoId,
+        command: 'task',
+        planVersion: PLAN_VERSION,
+        claimId: 'c1',
+        leaseSeconds: 600,
+      });
     expect(await effectOf(claimed)).toEqual({ result: undefined, changed: [] });
   });
 });
@@ -440,7 +446,8 @@ describe('the limit of a workspace', () => {
       expect(await may(foreign)).toBe(true);
       const concurrent = may();
       await until(async () => (await waits()).rows.length === 1);
-      await claimTask(trx, { videoId: own, command: 'task', planVersion: PLAN_VERSION, leaseSeconds: 600 });
+      const claimed = { videoId: own, claimId: 'c1', leaseSeconds: 600 };
+      await claimTask(trx, { ...claimed, command: 'task', planVersion: PLAN_VERSION });
       return { second: concurrent };
     });
     expect(await second).toBe(false);

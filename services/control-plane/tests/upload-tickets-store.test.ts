@@ -143,7 +143,7 @@ test.each<[string, Difference, boolean]>([
 ])('a ticket %s: can a transfer lease it?', async (_, difference, leased) => {
   const { videoId, tokenHash } = await ticket(difference);
   const other = await ticket();
-  const transfer = { transferId: 'xfr_2', bytes: 9, leaseSeconds: 60 };
+  const transfer = { transferId: 'xfr_2', claimId: 'c2', bytes: 9, leaseSeconds: 60 };
   expect(await leaseTicket(db, tokenHash, transfer)).toBe(leased);
   expect((await row(videoId)).transfer_id === 'xfr_2').toBe(leased);
   expect((await row(other.videoId)).transfer_id).toBeNull();
@@ -293,9 +293,9 @@ describe('a resumable upload', () => {
     const other = await resumable();
     const untouched = await uploads(other.videoId);
     const holds = (epoch: number) => holdsLease(db, { videoId, transferId: unfinished, epoch });
-    expect(await beginEpoch(db, unfinished, null)).toMatchObject({ epoch: 1 });
-    expect(await beginEpoch(db, unfinished, 1)).toMatchObject({ epoch: 1 });
-    expect(await beginEpoch(db, ended, null)).toBeUndefined();
+    expect(await beginEpoch(db, unfinished, null, 'c1')).toMatchObject({ epoch: 1 });
+    expect(await beginEpoch(db, unfinished, 1, 'c2')).toMatchObject({ epoch: 1 });
+    expect(await beginEpoch(db, ended, null, 'c1')).toBeUndefined();
     expect([await holds(1), await holds(0)]).toEqual([true, false]);
 
     const checkpoint = { id: 'm1', durableBytes: 5, tail: [], laterBytesUntrusted: false };

@@ -102,7 +102,7 @@ describe('a video', () => {
 
   test('has its own audio renditions, captions and artifacts', async () => {
     const [id, other] = [await video(), await video()];
-    for (const each of [id, other]) await insertRendition(db, each, { label: each });
+    for (const each of [id, other]) await insertRendition(db, each, { channels: 2, label: each });
     await insertRendition(db, id, { name: '360p', width: 640 });
     for (const language of ['fr', 'en']) await insertCaptions(db, id, language);
     await insertCaptions(db, other, 'de');

@@ -94,7 +94,7 @@ export class ControlPlaneClient {
   }
 
   /** Leases a ticket to a new transfer, or throws the Problem to respond with. */
-  async redeemTicket(request: RedeemTicketRequest): Promise<RedeemTicketResponse> {
+  async redeemTicket(request: Omit<RedeemTicketRequest, 'claimId'>): Promise<RedeemTicketResponse> {
     return parseResponse(
       redeemTicketResponse,
       await this.#claim(INTERNAL_PATHS.redeemTicket, request, TICKET_PROBLEMS),
@@ -129,7 +129,7 @@ export class ControlPlaneClient {
   }
 
   /** Opens a resumable upload for this engine, or throws the Problem to respond with. */
-  async openResumable(request: OpenResumableRequest): Promise<OpenResumableResponse> {
+  async openResumable(request: Omit<OpenResumableRequest, 'claimId'>): Promise<OpenResumableResponse> {
     const expected = [...TICKET_PROBLEMS, ...RESUMABLE_PROBLEMS];
     return parseResponse(
       openResumableResponse,

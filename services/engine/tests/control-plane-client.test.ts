@@ -41,7 +41,8 @@ function respondWith(status: number, body: unknown): void {
 
 const redeem = () => client.redeemTicket({ token: 'ut_x', contentLength: null, clientAddress: null });
 const TRY = { videoId: 'vid_x', attempt: 2, task: 0, try: 1 };
-const claim = () => client.claimTask({ videoId: 'vid_x', command: 'plan', planVersion: PLAN_VERSION });
+const claim = () =>
+  client.claimTask({ videoId: 'vid_x', command: 'plan', planVersion: PLAN_VERSION, claimId: 'c' });
 
 describe('the control plane client', () => {
   test('sends the service secret and parses the response', async () => {

@@ -122,8 +122,7 @@ function Figures({ rows }: { rows: readonly Row[] }) {
     <details className="figures">
       <summary>Figures</summary>
       <Text size="sm">
-        Storage is the value at the end of the day, or of the last recorded day of the month. Older versions
-        of Framelane did not record it.
+        Storage is the value at the end of the day, or of the last recorded day of the month.
       </Text>
       <table>
         <thead>

@@ -68,11 +68,7 @@ export class AttemptsService {
    * Starts the open attempt with a new content key, with which it resolves. Opens no sealed one: if it did not open, the video could not be
    * transcoded.
    */
-  async start(
-    trx: Database,
-    { id: videoId, attempt }: VideoRow,
-    claimId: string | undefined,
-  ): Promise<Buffer> {
+  async start(trx: Database, { id: videoId, attempt }: VideoRow, claimId: string): Promise<Buffer> {
     const contentKey = newContentKey();
     const sealedContentKey = await this.#contentKeys.seal(contentKey);
     await startAttempt(trx, { videoId, attempt }, { claimId, sealedContentKey });

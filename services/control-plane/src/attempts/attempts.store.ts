@@ -17,11 +17,11 @@ export async function findOpenAttempt(db: Database, videoId: string): Promise<nu
 export async function startAttempt(
   trx: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
-  { claimId, sealedContentKey }: { claimId: string | undefined; sealedContentKey: string },
+  { claimId, sealedContentKey }: { claimId: string; sealedContentKey: string },
 ): Promise<void> {
   await trx
     .updateTable('attempts')
-    .set({ started_at: sql`now()`, claim_id: claimId ?? null })
+    .set({ started_at: sql`now()`, claim_id: claimId })
     .where('video_id', '=', videoId)
     .where('number', '=', attempt)
     .execute();

@@ -240,6 +240,7 @@ create table renditions (
   segment_bytes integer[] not null,
   constraint renditions_pkey PRIMARY KEY (video_id, name),
   constraint renditions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
+  constraint audio_has_label CHECK (((channels IS NULL) = (label IS NULL))),
   constraint renditions_average_bandwidth_check CHECK ((average_bandwidth > 0)),
   constraint renditions_bandwidth_check CHECK ((bandwidth > 0)),
   constraint renditions_name_check CHECK ((name ~ '^(\d{3,4}p(-\w+)?|iframes|(audio|surround)[2-8]?)$'::text)),

@@ -197,7 +197,7 @@ export class ImportsService {
    * Leases the ticket of a claimed import. Resolves with `no_room` if the workspace has too many uploads; null if it has used up a quota,
    * or if the video no longer accepts a file.
    */
-  async #begin(due: DueImport, claimId: string | undefined): Promise<ClaimedImport | 'no_room' | null> {
+  async #begin(due: DueImport, claimId: string): Promise<ClaimedImport | 'no_room' | null> {
     const { videoId, request, transferId, secondsLeft, tries, startedOver } = due;
     if (transferId !== null) await this.#tickets.release({ videoId, transferId });
     try {

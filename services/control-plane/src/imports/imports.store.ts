@@ -41,7 +41,7 @@ export async function insertImport(
 }
 
 /** A claim of an import, except those of some workspaces. */
-type ImportClaim = { claimId?: string | undefined; leaseSeconds: number; except?: readonly string[] };
+type ImportClaim = { claimId: string; leaseSeconds: number; except?: readonly string[] };
 
 const DUE_IMPORT = sql`import.video_id as "videoId", import.workspace_id as workspace, request, tries, started_over as "startedOver",
   extract(epoch from deadline - now())::float8 as "secondsLeft",
@@ -73,9 +73,7 @@ export async function claimDueImport(
 ): Promise<DueImport | undefined> {
   const isClaimable = isFree(expiredClaims);
   const { rows } = await sql<{ any: boolean }>`
-    select exists (select from imports where ${isClaimable} or claim_id = ${claimId ?? null}) as any`.execute(
-    db,
-  );
+    select exists (select from imports where ${isClaimable} or claim_id = ${claimId}) as any`.execute(db);
   if (!rows[0]?.any) return undefined;
   return claimInTurn(db, 'import', async (trx) => {
     const repeated = await repeatImportClaim(trx, { claimId, leaseSeconds });
@@ -85,7 +83,7 @@ export async function claimDueImport(
         ...{ table: 'imports', key: ['video_id'], group: 'workspace_id', due: 'due_at' },
         ...{ isDue: isClaimable, running, except, limit: 1 },
       })}
-      update imports import set claimed_until = ${inSeconds(leaseSeconds)}, claim_id = ${claimId ?? null}
+      update imports import set claimed_until = ${inSeconds(leaseSeconds)}, claim_id = ${claimId}
       from claimable where import.video_id = claimable.video_id
       returning ${DUE_IMPORT}`.execute(trx);
     return rows[0];
@@ -97,7 +95,6 @@ async function repeatImportClaim(
   trx: Database,
   { claimId, leaseSeconds }: ImportClaim,
 ): Promise<DueImport | null | undefined> {
-  if (claimId === undefined) return undefined;
   const { rows } = await sql<DueImport & { isClaimed: boolean }>`
     update imports import
     set claimed_until = case when claimed_until > now() then ${inSeconds(leaseSeconds)} else claimed_until end

@@ -36,7 +36,7 @@ const audio: RenditionFacts = {
   frameRate: null,
   channels: 2,
   language: 'pt-BR',
-  label: null,
+  label: 'Audio',
   role: null,
   bandwidth: 140_000,
   averageBandwidth: 132_000,

@@ -5,7 +5,6 @@ import {
   I_FRAME_RENDITION,
   type RenditionName,
   SURROUND_RENDITIONS,
-  UNNAMED_AUDIO,
   VIDEO_RENDITIONS,
 } from '@framelane/contracts/renditions';
 import { attributes, quoted } from './attribute-list.ts';
@@ -24,7 +23,7 @@ export type RenditionFacts = {
   /** Null for video, and when the source does not name them. */
   channels: number | null;
   language: string | null;
-  /** Null for video, and in rows of earlier versions. The role is also null for ordinary audio. */
+  /** Null for video. The role is also null for ordinary audio. */
   label: string | null;
   role: AudioRole | null;
   /** Peak and average, bits a second: measured, or for a preview the limit of the plan. */
@@ -32,8 +31,10 @@ export type RenditionFacts = {
   averageBandwidth: number;
 };
 
+type AudioFacts = RenditionFacts & { label: string };
+
 /** An audio track in one group. Its rendition can be that of another group, if the track has none of its own in this group. */
-type Alternative = { track: RenditionFacts; rendition: RenditionFacts };
+type Alternative = { track: AudioFacts; rendition: RenditionFacts };
 type AudioGroup = { id: 'audio' | 'surround'; alternatives: readonly Alternative[] };
 
 /** Audio needs a LANGUAGE (HLS authoring specification 8.10); this is the tag for an undetermined one (RFC 5646 §4.1). */
@@ -84,9 +85,13 @@ function inOrder(names: readonly RenditionName[], renditions: readonly Rendition
   return names.flatMap((name) => renditions.find((rendition) => rendition.name === name) ?? []);
 }
 
+function isAudio(rendition: RenditionFacts): rendition is AudioFacts {
+  return rendition.label !== null;
+}
+
 /** All groups have the same tracks (RFC 8216 §4.3.4.1.1), so a track without surround is in the second group in stereo. */
 function audioGroups(renditions: readonly RenditionFacts[]): AudioGroup[] {
-  const tracks = inOrder(AUDIO_RENDITIONS, renditions);
+  const tracks = inOrder(AUDIO_RENDITIONS, renditions).filter(isAudio);
   if (tracks.length === 0) return [];
   const stereo = tracks.map((track) => ({ track, rendition: track }));
   const surround = tracks.map((track) => {
@@ -132,7 +137,7 @@ function mediaTags({ id, alternatives }: AudioGroup, token: string | undefined):
     return `#EXT-X-MEDIA:${attributes({
       TYPE: 'AUDIO',
       'GROUP-ID': quoted(id),
-      NAME: quoted(track.label ?? UNNAMED_AUDIO),
+      NAME: quoted(track.label),
       LANGUAGE: quoted(language),
       DEFAULT: at === 0 ? 'YES' : 'NO',
       AUTOSELECT: isAutoselected ? 'YES' : 'NO',

@@ -51,8 +51,7 @@ export async function saveQuotas(
 /**
  * The usage that counts against the quotas of a workspace, without the reservation of the video `apartFrom`. A ticket counts
  * while its video waits for a file: until the ticket has expired and no transfer holds it. Undiscarded bytes count in every
- * status of the video, while its purge is pending: the last pass of an earlier version does not clear them. Reading the stored
- * videos takes 8 ms for 100,000 of them. Without `stored` they are not read, and their number and bytes are 0.
+ * status of the video. Reading the stored videos takes 8 ms for 100,000 of them. Without `stored` they are not read, and their number and bytes are 0.
  */
 export async function findUsed(
   db: Database,
@@ -72,8 +71,7 @@ export async function findUsed(
           and deleted_at is null and (expires_at > now() or transfer_id is not null)) as open,
       (select coalesce(sum(undiscarded_bytes), 0)::bigint as "undiscardedBytes"
         from upload_tickets join videos on id = video_id
-        where workspace_id = ${workspaceId} and undiscarded_bytes > 0
-          and exists (select from object_purges purge where purge.video_id = id)) as discarded,
+        where workspace_id = ${workspaceId} and undiscarded_bytes > 0) as discarded,
       (select coalesce(sum(transcoded_ms), 0)::bigint as "transcodedMs"
         from usage_daily
         where workspace_id = ${workspaceId}

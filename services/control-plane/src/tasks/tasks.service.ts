@@ -185,7 +185,7 @@ export class TasksService {
   ): Promise<Claim> {
     const { leaseSeconds, workspaceMaxTasks } = this.#settings;
     const videoId = video.id;
-    if (claimId !== undefined && (await hasClaimed(trx, videoId, claimId))) {
+    if (await hasClaimed(trx, videoId, claimId)) {
       const repeated = await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds });
       return {
         claimed:

@@ -125,7 +125,7 @@ export async function findPlan(
 const CLAIMED = sql`tasks.attempt, tasks.number as task, tries as try,
   plan - 'facts' - 'tasks' as plan, plan -> 'tasks' -> (tasks.number - ${taskNumber(0)}::int) as work`;
 
-type TaskClaim = { videoId: string; claimId?: string | undefined; leaseSeconds: number };
+type TaskClaim = { videoId: string; claimId: string; leaseSeconds: number };
 
 /** Whether a task has a command in the queue, or is about to have: an engine can get a command before it is recorded as published. */
 const IS_SENT = sql<boolean>`(command_published_at is not null or coalesce(command_claimed_until > now(), false))`;
@@ -151,7 +151,7 @@ export async function claimTask(
       order by tasks.number limit 1
     )
     update tasks set tries = tries + 1, progress = 0, started_at = now(), lease_expires_at = ${inSeconds(leaseSeconds)},
-      claim_id = ${claimId ?? null}, reported = false,
+      claim_id = ${claimId}, reported = false,
       command_due_at = null, command_claimed_until = null, command_published_at = null
     from next
     where video_id = ${videoId} and tasks.attempt = next.attempt and tasks.number = next.number

@@ -116,7 +116,7 @@ export async function beginEpoch(
   trx: Database,
   transferId: string,
   epoch: number | null,
-  claimId: string | null = null,
+  claimId: string,
 ): Promise<ResumableUploadRow | undefined> {
   return trx
     .updateTable('resumable_uploads')

@@ -8,12 +8,12 @@ const RETRY_SHARE_SECONDS = 10;
 export type UploadShare = { count: number; bytes: number };
 
 /** Whether the latest claim of the ticket has this id. */
-export function isClaimedBy(ticket: FoundTicket, claimId: string | undefined): boolean {
-  return claimId !== undefined && ticket.claim_id === claimId;
+export function isClaimedBy(ticket: FoundTicket, claimId: string): boolean {
+  return ticket.claim_id === claimId;
 }
 
 /** The ticket, if this claim can lease it now or has leased it; throws the Problem that says why it cannot. */
-export function requireClaimable(found: FoundTicket | undefined, claimId: string | undefined): FoundTicket {
+export function requireClaimable(found: FoundTicket | undefined, claimId: string): FoundTicket {
   const ticket = requireUnspent(found);
   if (!isClaimedBy(ticket, claimId)) return requireUsable(ticket);
   // A late repeat, after the transfer has ended: nobody waits for the response.

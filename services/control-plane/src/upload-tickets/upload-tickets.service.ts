@@ -164,7 +164,7 @@ export class UploadTicketsService {
   }
 
   /** Leases the ticket of an import, whose size is not known yet, or throws the Problem with the reason. */
-  async redeemForImport(videoId: string, claimId: string | undefined): Promise<RedeemTicketResponse> {
+  async redeemForImport(videoId: string, claimId: string): Promise<RedeemTicketResponse> {
     return this.#lease(await findTokenHash(this.#db, videoId), null, claimId);
   }
 
@@ -178,7 +178,7 @@ export class UploadTicketsService {
   async #lease(
     tokenHash: Buffer,
     contentLength: number | null,
-    claimId: string | undefined,
+    claimId: string,
   ): Promise<RedeemTicketResponse> {
     const { maxBytes, leaseSeconds } = this.#limits;
     const found = requireClaimable(await findTicketByHash(this.#db, tokenHash), claimId);

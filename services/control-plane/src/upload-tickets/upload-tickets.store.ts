@@ -164,13 +164,13 @@ export async function uploadsInProgress(
 export async function leaseTicket(
   db: Database,
   tokenHash: Buffer,
-  transfer: { transferId: string; claimId?: string | undefined; bytes: number; leaseSeconds: number },
+  transfer: { transferId: string; claimId: string; bytes: number; leaseSeconds: number },
 ): Promise<boolean> {
   const result = await db
     .updateTable('upload_tickets')
     .set({
       transfer_id: transfer.transferId,
-      claim_id: transfer.claimId ?? null,
+      claim_id: transfer.claimId,
       announced_bytes: transfer.bytes,
       lease_expires_at: inSeconds(transfer.leaseSeconds),
     })

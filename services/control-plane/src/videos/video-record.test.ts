@@ -81,13 +81,13 @@ test('a preview has a playlist', () => {
   expect(hls).toBeUndefined();
 });
 
-test('the audio tracks have the order of their renditions; earlier versions stored no label', () => {
+test('the audio tracks have the order of their renditions', () => {
   const { audioTracks } = recordOf({
     ...READY,
     audio: [
       { name: 'audio3', label: 'Comments', language: 'de', role: 'commentary', channels: 1 },
       { name: 'surround', label: 'English', language: 'en', role: null, channels: 6 },
-      { name: 'audio', label: null, language: null, role: null, channels: null },
+      { name: 'audio', label: 'Audio', language: null, role: null, channels: null },
     ],
   });
   expect(audioTracks).toEqual([

@@ -1,10 +1,5 @@
 import { canRetryHelp } from '@framelane/contracts/failures';
-import {
-  AUDIO_RENDITIONS,
-  type RenditionName,
-  SURROUND_RENDITIONS,
-  UNNAMED_AUDIO,
-} from '@framelane/contracts/renditions';
+import { AUDIO_RENDITIONS, type RenditionName, SURROUND_RENDITIONS } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import type { ArtifactKind, RenditionRow, VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
@@ -25,7 +20,9 @@ type SingleArtifact = (typeof SINGLE_ARTIFACTS)[number];
 export type VideoDetails = VideoRow & {
   upload_expires_at: Date | null;
   import: VideoRecord['import'];
-  audio: readonly Pick<RenditionRow, 'name' | 'label' | 'language' | 'role' | 'channels'>[] | null;
+  audio:
+    | readonly (Pick<RenditionRow, 'name' | 'language' | 'role' | 'channels'> & { label: string })[]
+    | null;
   captions: VideoRecord['captions'];
   /** Bytes of the artifacts of the kinds of which a video has one, by kind. */
   stored: Partial<Record<SingleArtifact, number>>;
@@ -108,7 +105,7 @@ function previewOf(
   return { hls: masterPlaylistUrl({ workspaceId: workspace_id, id }, baseUrl), variants: preview_variants };
 }
 
-/** The audio tracks, the default one first. Those of earlier versions have no label. */
+/** The audio tracks, the default one first. */
 function audioTracks(audio: VideoDetails['audio']): components['schemas']['AudioTrack'][] {
   const find = (name: RenditionName | undefined) => audio?.find((rendition) => rendition.name === name);
   return AUDIO_RENDITIONS.flatMap((name, at) => {
@@ -116,7 +113,7 @@ function audioTracks(audio: VideoDetails['audio']): components['schemas']['Audio
     if (track === undefined) return [];
     return [
       {
-        name: track.label ?? UNNAMED_AUDIO,
+        name: track.label,
         language: track.language,
         role: track.role ?? 'main',
         channels: track.channels ?? 2,

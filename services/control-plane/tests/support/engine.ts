@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type ClaimedPlanning,
   INTERNAL_PATHS,
@@ -17,6 +18,13 @@ import { planOf, resultOfWhole, sampleManifest } from './manifest.ts';
 /** How a try fails; by default for a reason that another try cannot avoid. */
 type Failure = Partial<Pick<MessageData<'task.failed'>, 'code' | 'message' | 'retryable'>>;
 
+const CLAIMS: readonly string[] = [
+  INTERNAL_PATHS.redeemTicket,
+  INTERNAL_PATHS.openResumable,
+  INTERNAL_PATHS.claimImport,
+  INTERNAL_PATHS.claimTask,
+];
+
 /** An engine under the control of a test: calls the internal API and reports events. */
 export class SimulatedEngine {
   readonly internalUrl: string;
@@ -29,12 +37,13 @@ export class SimulatedEngine {
     this.#bus = deps.bus;
   }
 
-  /** Sends a request to the internal API; resolves with status and body. Bytes are sent as they are. */
-  async request(path: string, body: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
+  /** Sends a request to the internal API; resolves with status and body. Bytes are sent as they are. A claim without an id gets a new one. */
+  async request(path: string, body: object): Promise<{ status: number; body: Record<string, unknown> }> {
     const response = await fetch(`${this.internalUrl}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#secret}`, 'content-type': 'application/json' },
-      body: body instanceof Uint8Array ? body : JSON.stringify(body),
+      body:
+        body instanceof Uint8Array ? body : JSON.stringify(CLAIMS.includes(path) ? withClaimId(body) : body),
     });
     const text = await response.text();
     return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
@@ -92,11 +101,15 @@ export class SimulatedEngine {
     });
   }
 
-  async #expect<T>(path: string, request: unknown): Promise<T> {
+  async #expect<T>(path: string, request: object): Promise<T> {
     const { status, body } = await this.request(path, request);
     if (status !== 200) throw new Error(`${path} responded with ${status}: ${JSON.stringify(body)}`);
     return body as T;
   }
+}
+
+function withClaimId(claim: { claimId?: string }): object {
+  return { ...claim, claimId: claim.claimId ?? randomUUID() };
 }
 
 /** The only try of the first task of an attempt: its failure ends the attempt. */

@@ -73,7 +73,6 @@ test('SubRip, ASS and WebVTT in Matroska become captions with language and title
     { language: 'de', label: null, webvtt: 'WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n<b>Fett</b>\nZeile\n' },
     { language: null, label: null, webvtt: 'WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nTrois\n' },
   ]);
-  // The control plane assumes it for videos of earlier versions.
   expect(startTimestamp).toBe(1_026_000);
 });
 

@@ -304,6 +304,7 @@ const TABLES = [
     segment_durations float8[] not null,
     segment_bytes int[] not null,
     primary key (video_id, name),
+    constraint audio_has_label check ((channels is null) = (label is null)),
     constraint segments_have_durations_and_bytes check (
       cardinality(segment_durations) = cardinality(segment_bytes) and cardinality(segment_bytes) > 0
     )
