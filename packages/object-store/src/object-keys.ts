@@ -63,8 +63,8 @@ export function taskFolder(task: number, tryNumber: number): string {
   return `t${task}.${tryNumber}/`;
 }
 
-/** A video, its attempt, and the folder of a task within that of the attempt. Without tasks, `folder` is ''. */
-type Output = { workspaceId: string; videoId: string; attempt: number; folder?: string };
+/** A video, its attempt, and the folder of a try of a task within that of the attempt. */
+type Output = { workspaceId: string; videoId: string; attempt: number; folder: string };
 
 /** Segment `sequence` (0, 1, 2 …) of a rendition, encrypted. */
 export function segmentKey(output: Output, rendition: string, sequence: number): string {
@@ -85,7 +85,7 @@ export function imageKey(output: Output, name: ImageName): string {
 }
 
 /** The prefix of all objects of an attempt, or of one folder of it. */
-export function outputPrefix({ workspaceId, videoId, attempt, folder = '' }: Output): string {
+export function outputPrefix({ workspaceId, videoId, attempt, folder }: Output): string {
   return `${attemptPrefix(workspaceId, videoId, attempt)}${folder}`;
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { segmentKey } from '@framelane/object-store/object-keys';
+import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
+import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import { slowOnes } from '@framelane/test-kit/cpu-time';
 import { requireHealthy } from '@framelane/test-kit/health-polling';
 import { HOSTILE_VALUES, LARGEST_HEADER, repeated, TOKENS } from '@framelane/test-kit/hostile-text';
@@ -38,7 +39,12 @@ beforeAll(async () => {
     openId: OPEN_ID,
   }));
   ({ videoId } = await plane.readyVideo());
-  const segment = { workspaceId: plane.workspaceId, videoId, attempt: 1 };
+  const segment = {
+    workspaceId: plane.workspaceId,
+    videoId,
+    attempt: 1,
+    folder: taskFolder(PLANNING_TASK, 1),
+  };
   await plane.objects.put(segmentKey(segment, '360p', 0), Buffer.alloc(SEGMENT_BYTES['360p']), 'video/mp2t');
 });
 afterAll(() => plane.stop());

@@ -395,7 +395,7 @@ describe('damaged audio', () => {
 });
 
 const IMAGE = Buffer.from('ffd8ffffd9', 'hex');
-const ATTEMPT = { workspaceId: 'w', videoId: 'v', attempt: 1 };
+const ATTEMPT = { workspaceId: 'w', videoId: 'v', attempt: 1, folder: 't0.1/' };
 
 /** Stores the poster and the storyboard of a video of one second. */
 function storing(objects: FileObjectStore) {
