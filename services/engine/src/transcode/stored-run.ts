@@ -2,7 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskTry } from '@framelane/contracts/messages';
 import type { RenditionName } from '@framelane/contracts/renditions';
-import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { audioSegmentStarts } from '@framelane/contracts/segment-times';
+import type { EncodePlan, TaskPlan } from '@framelane/contracts/transcode-plan';
 import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import { explainToolError } from '../ffmpeg/errors.ts';
 import type { ProgressKey } from '../ffmpeg/progress.ts';
@@ -122,7 +123,8 @@ export function namesOf(renditions: readonly { name: RenditionName }[]): Set<Ren
   return new Set(renditions.map(({ name }) => name));
 }
 
-/** The maximum number of segments of a rendition of the whole video. The first two are short, and the last one may be. */
-export function maxSegments({ duration, segmentSeconds }: EncodePlan): number {
-  return Math.ceil(duration / segmentSeconds) + 3;
+/** The maximum number of segments of a rendition of the whole video. Audio may have one more than planned, which is very short. */
+export function maxSegments({ encode, segmentStarts }: Pick<TaskPlan, 'encode' | 'segmentStarts'>): number {
+  const ofAudio = encode.audio.map(({ end }) => audioSegmentStarts(encode, end).length);
+  return Math.max(segmentStarts.length, ...ofAudio) + 1;
 }

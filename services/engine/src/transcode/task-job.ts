@@ -128,7 +128,7 @@ async function runTracks(
       segments: {
         renditions: namesOf([...part.rungs, ...part.audio]),
         iFramesOf: null,
-        maxSegments: maxSegments(encode),
+        maxSegments: maxSegments(job.plan),
       },
       storeOthers: noOthers,
     },

@@ -31,7 +31,7 @@ export async function runWhole(
       segments: {
         renditions: namesOf([...encode.rungs, ...encode.audio]),
         iFramesOf: iFrames ? iFrameSource(encode.rungs) : null,
-        maxSegments: maxSegments(encode),
+        maxSegments: maxSegments(plan),
       },
       storeOthers: (files, signal) => {
         const keyOf = (name: ImageName) => `${output.prefix}${name}`;
