@@ -52,8 +52,8 @@ export function taskFolder(task: number, tryNumber: number): string {
   return `t${task}.${tryNumber}/`;
 }
 
-/** A video, its attempt, and the folder of a task within that of the attempt. Without tasks, `folder` is ''. */
-type Output = { workspaceId: string; videoId: string; attempt: number; folder?: string };
+/** A video, its attempt, and the folder of a task within that of the attempt. */
+type Output = { workspaceId: string; videoId: string; attempt: number; folder: string };
 
 /** Segment `sequence` (0, 1, 2 …) of a rendition, encrypted. */
 export function segmentKey(output: Output, rendition: string, sequence: number): string {
@@ -68,8 +68,8 @@ export function imageKey(output: Output, name: ImageName): string {
   return `${outputPrefix(output)}${name}`;
 }
 
-/** The prefix of all objects of an attempt, or of one folder of it. */
-export function outputPrefix({ workspaceId, videoId, attempt, folder = '' }: Output): string {
+/** The prefix of all objects of a try of a task. */
+export function outputPrefix({ workspaceId, videoId, attempt, folder }: Output): string {
   return `${attemptPrefix(workspaceId, videoId, attempt)}${folder}`;
 }
 

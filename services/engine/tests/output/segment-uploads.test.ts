@@ -395,7 +395,7 @@ describe('damaged audio', () => {
 });
 
 const IMAGE = Buffer.from('ffd8ffffd9', 'hex');
-const ATTEMPT = { workspaceId: 'w', videoId: 'v', attempt: 1 };
+const ATTEMPT = { workspaceId: 'w', videoId: 'v', attempt: 1, folder: 't0.1/' };
 
 /** Stores the poster and the storyboard of a video of one second. */
 function storing(objects: FileObjectStore) {
@@ -415,7 +415,7 @@ test('images are stored and described', async () => {
     poster: { bytes: 5 },
     storyboard: { bytes: 5, width: 160, height: 160, columns: 1, tiles: 1, interval: 1 },
   });
-  expect(put).toHaveBeenCalledWith('hls/w/v/a1/poster.jpg', IMAGE, 'image/jpeg');
+  expect(put).toHaveBeenCalledWith('hls/w/v/a1/t0.1/poster.jpg', IMAGE, 'image/jpeg');
 });
 
 test('a missing or empty image does not fail the video', async () => {
@@ -445,5 +445,5 @@ test('no image is stored after another image could not be stored', async () => {
     throw Object.assign(new Error('Full'), { code: 'ENOSPC' });
   };
   await expect(storing(objects)).rejects.toMatchObject({ code: 'internal_error' });
-  expect(put).toEqual(['hls/w/v/a1/poster.jpg']);
+  expect(put).toEqual(['hls/w/v/a1/t0.1/poster.jpg']);
 });
