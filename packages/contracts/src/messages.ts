@@ -72,7 +72,7 @@ const dataSchemas = {
   /** Renews the lease of the task. `fraction` (0..1) never decreases within one try. */
   'task.progress': taskTrySchema.extend({
     fraction: z.number().min(0).max(1),
-    startedRenditions: startedRenditionsSchema.optional(),
+    startedRenditions: startedRenditionsSchema,
   }),
   'task.completed': taskTrySchema.extend({ result: taskResultSchema }),
   'task.failed': taskTrySchema.extend(failure),

@@ -72,7 +72,7 @@ test('duplicate, late and reordered messages change nothing', async () => {
         waitingSince: new Date().toISOString(),
       }),
     ),
-    createMessage('task.progress', { ...taskTry, fraction: 0.5 }),
+    createMessage('task.progress', { ...taskTry, fraction: 0.5, startedRenditions: {} }),
     createMessage('task.failed', {
       ...taskTry,
       code: 'transcode_failed',

@@ -84,7 +84,7 @@ export function imageKey(output: Output, name: ImageName): string {
   return `${outputPrefix(output)}${name}`;
 }
 
-/** The prefix of all objects of an attempt, or of one folder of it. */
+/** The prefix of all objects of a try of a task. */
 export function outputPrefix({ workspaceId, videoId, attempt, folder }: Output): string {
   return `${attemptPrefix(workspaceId, videoId, attempt)}${folder}`;
 }

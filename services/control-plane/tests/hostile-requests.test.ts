@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
-import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
+import { segmentKey } from '@framelane/object-store/object-keys';
 import { slowOnes } from '@framelane/test-kit/cpu-time';
 import { requireHealthy } from '@framelane/test-kit/health-polling';
 import { HOSTILE_VALUES, LARGEST_HEADER, repeated, TOKENS } from '@framelane/test-kit/hostile-text';
@@ -9,7 +8,7 @@ import { jpegOf } from '@framelane/test-kit/jpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MAX_POSTER_BYTES } from '../src/posters/poster-image.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { SEGMENT_BYTES } from './support/manifest.ts';
+import { FOLDER, SEGMENT_BYTES } from './support/manifest.ts';
 
 /** The largest JSON body. */
 const LARGEST_BODY = 256 * 1024;
@@ -39,12 +38,7 @@ beforeAll(async () => {
     openId: OPEN_ID,
   }));
   ({ videoId } = await plane.readyVideo());
-  const segment = {
-    workspaceId: plane.workspaceId,
-    videoId,
-    attempt: 1,
-    folder: taskFolder(PLANNING_TASK, 1),
-  };
+  const segment = { workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER };
   await plane.objects.put(segmentKey(segment, '360p', 0), Buffer.alloc(SEGMENT_BYTES['360p']), 'video/mp2t');
 });
 afterAll(() => plane.stop());

@@ -208,7 +208,11 @@ describe('tasks', () => {
     expect(first).toMatchObject({ status: 200, body: { task: AUDIO, try: 1 } });
     expect(repeated).toEqual(first);
     const claimed = first?.body as ClaimedTask;
-    await plane.engine.report('task.progress', { ...tryOf(videoId, claimed), fraction: 0 });
+    await plane.engine.report('task.progress', {
+      ...tryOf(videoId, claimed),
+      fraction: 0,
+      startedRenditions: {},
+    });
     expect((await tryClaim(videoId, PLAN_VERSION, 'c1')).status).toBe(409);
     await fail(videoId, claimed, ENGINE_STOPPED);
     expect((await tryClaim(videoId, PLAN_VERSION, 'c1')).status).toBe(409);
@@ -278,7 +282,11 @@ describe('tasks', () => {
     const videoId = await plannedVideo();
     const [audio, , first] = await claimAll(videoId);
     const report = (claimed: Try | undefined, fraction: number) =>
-      plane.engine.report('task.progress', { ...tryOf(videoId, claimed as Try), fraction });
+      plane.engine.report('task.progress', {
+        ...tryOf(videoId, claimed as Try),
+        fraction,
+        startedRenditions: {},
+      });
     await report(first, 0.5);
     const half = (await video(videoId)).progress;
     // One piece is about a third of the work.
@@ -418,7 +426,11 @@ describe('tasks', () => {
       return (await tasks.where('number', '=', claimed.task).executeTakeFirst())?.lease_expires_at;
     };
     const before = await leaseEnd();
-    await plane.engine.report('task.progress', { ...tryOf(videoId, claimed), fraction: 0 });
+    await plane.engine.report('task.progress', {
+      ...tryOf(videoId, claimed),
+      fraction: 0,
+      startedRenditions: {},
+    });
     expect(Number(await leaseEnd())).toBeGreaterThan(Number(before));
   });
 
@@ -630,7 +642,11 @@ describe('commands', () => {
   test('are published again by a control plane that starts alone; completed tasks stay completed', async () => {
     const [audio, images] = [await claim(videoId), await claim(videoId)];
     await complete(videoId, audio);
-    await plane.engine.report('task.progress', { ...tryOf(videoId, images), fraction: 0 });
+    await plane.engine.report('task.progress', {
+      ...tryOf(videoId, images),
+      fraction: 0,
+      startedRenditions: {},
+    });
     const published = commandsFor(videoId).length;
     await plane.startAnotherAsSingleNode();
     await untilCommands(videoId, published + 2);

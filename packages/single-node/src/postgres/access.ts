@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { writePrivateFile } from '../private-file.ts';
-import { changeOwner } from './change-owner.ts';
 import { SUPERUSER } from './create-cluster.ts';
 import { asSuperuser } from './single-user-mode.ts';
 
@@ -25,8 +24,8 @@ const HOST_RULES: Record<Access, string> = {
 };
 
 /**
- * Prepares a cluster on which no server runs, unless it is prepared already: creates role and database, and writes pg_hba.conf last. A
- * cluster of an earlier version, whose services were superusers, becomes the owner's. Each step can run again after a kill.
+ * Prepares a cluster on which no server runs, unless it is prepared already: creates role and database, and writes pg_hba.conf last. Each
+ * step can run again after a kill.
  *
  * The superuser works in PostgreSQL's single-user mode, so that it needs neither a password nor a connection.
  */
@@ -39,8 +38,6 @@ export async function grantAccess(directory: string, access: Access, password: s
     // Fails if they exist. The next run shows whether they do.
     await asSuperuser(directory, 'postgres', [createOwner, createDatabase], { ignoreErrors: true });
     await asSuperuser(directory, DATABASE, [
-      `alter database ${database} owner to ${owner}`,
-      ...changeOwner({ from: SUPERUSER, to: OWNER }),
       limitOwner,
       setPassword(OWNER, password),
       `alter role ${escapeIdentifier(SUPERUSER)} password null`,

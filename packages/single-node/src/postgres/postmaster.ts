@@ -83,10 +83,8 @@ async function directoryOf(pid: string): Promise<string | null> {
   });
 }
 
-/** The cluster that a command line names. Servers of earlier versions have it as the value of `-D`. */
+/** The cluster that a command line names. */
 function clusterOf(words: readonly string[]): string | undefined {
   const setting = words.find((word) => word.startsWith(`${CLUSTER_SETTING}=`));
-  if (setting !== undefined) return setting.slice(CLUSTER_SETTING.length + 1);
-  const option = words.indexOf('-D');
-  return option === -1 ? undefined : words[option + 1];
+  return setting?.slice(CLUSTER_SETTING.length + 1);
 }

@@ -242,11 +242,7 @@ export class TasksService {
   }
 
   /** Renews the lease of a current try, and raises the progress of its video. */
-  async progress({
-    fraction,
-    startedRenditions = {},
-    ...taskTry
-  }: MessageData<'task.progress'>): Promise<void> {
+  async progress({ fraction, startedRenditions, ...taskTry }: MessageData<'task.progress'>): Promise<void> {
     const { leaseSeconds } = this.#settings;
     const isCurrent = await renewTask(this.#db, taskTry, { leaseSeconds, fraction, startedRenditions });
     if (isCurrent) await this.#raiseProgress(taskTry);

@@ -89,7 +89,7 @@ export class SimulatedEngine {
 
   /** Reports the progress of the first task of an attempt. */
   async progress(videoId: string, attempt: number, fraction: number): Promise<void> {
-    await this.report('task.progress', { ...firstTry(videoId, attempt), fraction });
+    await this.report('task.progress', { ...firstTry(videoId, attempt), fraction, startedRenditions: {} });
   }
 
   /** Fails the first task of an attempt. */
