@@ -570,7 +570,7 @@ testInBrowser('the player reports an expired token to the embedding page, and co
     const [first, second] = [await tokenFor(video.id), await tokenFor(video.id, 7200)];
     const page = await newPage(browser);
     // Tokens are valid for at least a minute, so the browser refuses the first one in place of the service. Segments need no token.
-    // So segments 2 to 9 are held back and then fail as well: with them, the player would play to the end without a new token.
+    // So segments 3 to 9 are held back and then fail as well: with them, the player would play to the end without a new token.
     let phase: 'valid' | 'expired' | 'renewed' = 'valid';
     const held: HTTPRequest[] = [];
     const refuse = (request: HTTPRequest, code: string) =>
@@ -583,13 +583,13 @@ testInBrowser('the player reports an expired token to the embedding page, and co
     page.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url());
       const token = searchParams.get('token');
-      const isLateSegment = /\/[2-9]\.ts$/.test(pathname) && phase !== 'renewed';
+      const isLateSegment = /\/[3-9]\.ts$/.test(pathname) && phase !== 'renewed';
       if (token === 'foreign' || (isLateSegment && phase === 'valid')) held.push(request);
       else if (isLateSegment) void request.abort('connectionreset');
       else if (token === first && phase !== 'valid') void refuse(request, 'playback_token_expired');
       else void request.continue();
     });
-    await page.goto(framed(`${video.embed}?muted=1&autoplay=1&start=7&token=${first}`), {
+    await page.goto(framed(`${video.embed}?muted=1&autoplay=1&start=5&token=${first}`), {
       waitUntil: 'load',
     });
     const frame = playerIn(page);
