@@ -63,6 +63,11 @@ export function taskFolder(task: number, tryNumber: number): string {
   return `t${task}.${tryNumber}/`;
 }
 
+/** The folder, or the prefix, of the output of a plan that replaces `revision` others in a try. So no key has two contents. */
+export function revised(folder: string, revision: number): string {
+  return revision === 0 ? folder : `${folder.slice(0, -1)}.r${revision}/`;
+}
+
 /** A video, its attempt, and the folder of a try of a task within that of the attempt. */
 type Output = { workspaceId: string; videoId: string; attempt: number; folder: string };
 

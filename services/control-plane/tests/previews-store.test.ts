@@ -8,7 +8,7 @@ import {
   findOffer,
   findPlan,
   findPreview,
-  findPreviewedPlan,
+  findPreviewedAttempt,
   findTaskProgress,
   storePreview,
   withdrawPreview,
@@ -79,9 +79,9 @@ const change = (videoId: string, values: object) =>
 
 test('a preview has the renditions of its own video', async () => {
   expect(await findPreview(db, workspaceId, own)).toEqual({
-    ...{ attempt: OPEN, revision: 0, variants: ['360p'], startedRenditions: { '360p': 'avc1' } },
+    ...{ attempt: OPEN, variants: ['360p'], startedRenditions: { '360p': 'avc1' } },
   });
-  expect(await findPreviewedPlan(db, workspaceId, own)).toEqual({ attempt: OPEN, revision: 0 });
+  expect(await findPreviewedAttempt(db, workspaceId, own)).toBe(OPEN);
 });
 
 test.each<[string, (videoId: string) => Promise<unknown>]>([
@@ -91,7 +91,7 @@ test.each<[string, (videoId: string) => Promise<unknown>]>([
 ])('a video %s has no preview', async (_, makeDifferent) => {
   await makeDifferent(own);
   expect(await findPreview(db, workspaceId, own)).toBeUndefined();
-  expect(await findPreviewedPlan(db, workspaceId, own)).toBeUndefined();
+  expect(await findPreviewedAttempt(db, workspaceId, own)).toBeUndefined();
 });
 
 test('a preview that is withdrawn has ended, and those of other videos have not', async () => {
@@ -100,11 +100,13 @@ test('a preview that is withdrawn has ended, and those of other videos have not'
   expect(await findPreview(db, workspaceId, other)).toBeDefined();
 });
 
-test('a plan that replaces another one has its own number', async () => {
+test('a plan that replaces another one has no preview', async () => {
   const plan = { ...planOf('Own', OPEN), revision: 1 };
   await storePlan(db, { videoId: own, attempt: OPEN }, { plan, sourceSha256: undefined });
-  expect(await findPreviewedPlan(db, workspaceId, own)).toEqual({ attempt: OPEN, revision: 1 });
-  expect(await findOffer(db, { videoId: own, attempt: OPEN })).toMatchObject({ attempt: OPEN, revision: 1 });
+  expect(await findPreviewedAttempt(db, workspaceId, own)).toBeUndefined();
+  expect(await findOffer(db, { videoId: own, attempt: OPEN })).toBeUndefined();
+  const offer = { offered: ['360p' as const], variants: ['480p' as const] };
+  expect(await storePreview(db, { videoId: own, attempt: OPEN }, offer)).toBe(false);
 });
 
 test('a plan is that of the open attempt at the video', async () => {

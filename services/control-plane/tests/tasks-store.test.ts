@@ -26,10 +26,10 @@ import {
   findPlan,
   findProgress,
   findResults,
+  findRevision,
   findTaskBacklog,
   findTries,
   hasClaimed,
-  hasTasks,
   insertTasks,
   isPlanObsolete,
   isTryCurrent,
@@ -221,23 +221,28 @@ describe('the plan of an attempt', () => {
 
   test('with tasks ends the try that has made it', async () => {
     const [videoId, bystander] = [await waitingVideo(), await waitingVideo()];
-    const running = { kind: 'whole', frames: 900, tries: 1, lease_expires_at: minutes(1) } as const;
     const key = keyOf(PLAN, videoId);
-    await set({ ...running, started_renditions: { audio: 'mp4a' } }, key, keyOf(PLAN, bystander));
+    await set({ tries: 1, lease_expires_at: minutes(1) }, key, keyOf(PLAN, bystander));
     const made = { ...key, try: 1 };
-    expect(await hasTasks(db, made)).toBe(false);
     expect((await effectOf(() => endPlanning(db, made))).changed).toEqual([key]);
-    expect(await rowOf(key)).toMatchObject({
-      ...{ kind: 'plan', frames: 0, result: NO_OUTPUT, lease_expires_at: null, started_renditions: {} },
-    });
+    expect(await rowOf(key)).toMatchObject({ kind: 'plan', result: NO_OUTPUT, lease_expires_at: null });
+  });
+
+  test('has the number of plans that it replaces, for the try that has stored it', async () => {
+    const [videoId, bystander] = [await waitingVideo(), await waitingVideo()];
+    const key = keyOf(PLAN, videoId);
+    await set({ tries: 1, lease_expires_at: minutes(1) }, key, keyOf(PLAN, bystander));
+    const made = { ...key, try: 1 };
+    expect(await findRevision(db, made)).toBe(-1);
+    await storePlan(db, key, { plan: { ...samplePlan(), revision: 2 }, sourceSha256: undefined });
     for (const [each, expected] of [
-      [made, true],
-      [{ ...made, try: 2 }, false],
-      [{ ...made, attempt: ENDED }, false],
-      [{ ...made, videoId: bystander }, false],
-      [{ ...made, task: AUDIO }, false],
+      [made, 2],
+      [{ ...made, try: 2 }, -1],
+      [{ ...made, attempt: ENDED }, -1],
+      [{ ...made, videoId: bystander }, -1],
+      [{ ...made, task: AUDIO }, -1],
     ] as const)
-      expect([each, await hasTasks(db, each)]).toEqual([each, expected]);
+      expect([each, await findRevision(db, each)]).toEqual([each, expected]);
   });
 
   test('without tasks lets the try go on and renews its lease', async () => {

@@ -24,9 +24,8 @@ import {
   findOffer,
   findPlan,
   findPreview,
-  findPreviewedPlan,
+  findPreviewedAttempt,
   findTaskProgress,
-  type PlanOfVideo,
   storePreview,
   withdrawPreview,
 } from './previews.store.ts';
@@ -66,7 +65,7 @@ export class PreviewsService {
   readonly #metrics: Metrics;
   readonly #waitMs: number;
   readonly #maxWaits: number;
-  /** By video, attempt and revision. */
+  /** By video and attempt. */
   readonly #plans = new LRUCache<string, PlannedVideo>({ max: MAX_PLANS });
   /** By segment. Requests for one segment share a wait. */
   readonly #waits = new Map<string, Promise<StoredSegment | undefined>>();
@@ -93,7 +92,7 @@ export class PreviewsService {
    */
   async offer(attempt: Attempt): Promise<void> {
     const state = await findOffer(this.#db, attempt);
-    const plan = state && (await this.#plan(attempt.videoId, state));
+    const plan = state && (await this.#plan(attempt));
     if (state === undefined || plan === undefined) return;
     const offered = state.offered ?? [];
     if (offered.length === rungsOf(plan.encode.rungs.map(({ name }) => name)).length) return;
@@ -116,7 +115,7 @@ export class PreviewsService {
   /** The renditions that the master playlist of a preview offers; undefined if the video has no preview. */
   async renditions(workspaceId: string, videoId: string): Promise<RenditionFacts[] | undefined> {
     const preview = await findPreview(this.#db, workspaceId, videoId);
-    const plan = preview && (await this.#plan(videoId, preview));
+    const plan = preview && (await this.#plan({ videoId, attempt: preview.attempt }));
     if (preview === undefined || plan === undefined) return undefined;
     return plannedRenditions(plan, preview.startedRenditions).filter(
       ({ name }) => isAudioRendition(name) || rungsOf([name]).some((rung) => preview.variants.includes(rung)),
@@ -129,8 +128,8 @@ export class PreviewsService {
     videoId: string,
     rendition: RenditionName,
   ): Promise<SegmentDurations | undefined> {
-    const previewed = await findPreviewedPlan(this.#db, workspaceId, videoId);
-    const plan = previewed && (await this.#plan(videoId, previewed));
+    const attempt = await findPreviewedAttempt(this.#db, workspaceId, videoId);
+    const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
     return plan && plannedSegments(plan, rendition);
   }
 
@@ -140,11 +139,11 @@ export class PreviewsService {
    */
   async segment(address: SegmentAddress): Promise<StoredSegment | undefined> {
     const { workspaceId, videoId, rendition, sequence } = address;
-    const previewed = await findPreviewedPlan(this.#db, workspaceId, videoId);
-    const plan = previewed && (await this.#plan(videoId, previewed));
+    const attempt = await findPreviewedAttempt(this.#db, workspaceId, videoId);
+    const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
     const task = plan && taskOf(plan, rendition, sequence);
-    if (previewed === undefined || task === undefined) return undefined;
-    const place = { attempt: previewed.attempt, task };
+    if (attempt === undefined || task === undefined) return undefined;
+    const place = { attempt, task };
     const { attemptHasEnded, segment } = await this.#lookUp(address, place, EARLIER_TRIES);
     if (attemptHasEnded || segment !== undefined) return segment;
 
@@ -191,12 +190,13 @@ export class PreviewsService {
     return { attemptHasEnded: false };
   }
 
-  async #plan(videoId: string, { attempt, revision }: PlanOfVideo): Promise<PlannedVideo | undefined> {
-    const key = `${videoId}/${attempt}/${revision}`;
+  async #plan(attempt: Attempt): Promise<PlannedVideo | undefined> {
+    const key = `${attempt.videoId}/${attempt.attempt}`;
     const known = this.#plans.get(key);
     if (known !== undefined) return known;
-    const plan = await findPlan(this.#db, { videoId, attempt });
-    if (plan?.revision !== revision) return undefined;
+    const plan = await findPlan(this.#db, attempt);
+    // A plan that replaces another one has no preview.
+    if (plan === undefined || plan.revision > 0) return undefined;
     const planned = plannedVideo(plan);
     this.#plans.set(key, planned);
     return planned;

@@ -5,11 +5,8 @@ import type { Database } from '../db/database.ts';
 import { secondsSince } from '../db/due-rows.ts';
 import type { TaskProgress } from './preview-variants.ts';
 
-/** A plan of a video: the attempt, and the number of plans of the attempt that it replaces. */
-export type PlanOfVideo = { attempt: number; revision: number };
-
 /** A video that can be played while it is transcoded. */
-export type Preview = PlanOfVideo & { variants: RungName[]; startedRenditions: StartedRenditions };
+export type Preview = { attempt: number; variants: RungName[]; startedRenditions: StartedRenditions };
 
 /** The preview of a video, if it has one. */
 export async function findPreview(
@@ -29,13 +26,13 @@ export async function findPreview(
   return row?.variants ? { ...row, variants: row.variants } : undefined;
 }
 
-/** The plan of a video with a preview. */
-export async function findPreviewedPlan(
+/** The open attempt at a video with a preview. */
+export async function findPreviewedAttempt(
   db: Database,
   workspaceId: string,
   videoId: string,
-): Promise<PlanOfVideo | undefined> {
-  return previewedVideos(db, workspaceId, videoId).executeTakeFirst();
+): Promise<number | undefined> {
+  return (await previewedVideos(db, workspaceId, videoId).executeTakeFirst())?.attempt;
 }
 
 /** Deleted videos have no preview, and neither have videos whose attempt has ended. */
@@ -46,7 +43,10 @@ function previewedVideos(db: Database, workspaceId: string, videoId: string) {
     .where('videos.workspace_id', '=', workspaceId);
 }
 
-/** The plans of the open attempts at videos that are not deleted. */
+/**
+ * The plans of the open attempts at videos that are not deleted. A plan that replaces another one has no preview: reports about the first
+ * one can arrive late, and players that have its playlists would not notice.
+ */
 function openPlans(db: Database) {
   return db
     .selectFrom('videos')
@@ -54,9 +54,9 @@ function openPlans(db: Database) {
       join.onRef('attempts.video_id', '=', 'videos.id').onRef('attempts.number', '=', 'videos.attempt'),
     )
     .where('outcome', 'is', null)
-    .where('plan', 'is not', null)
+    .where(sql<boolean>`plan -> 'revision' = '0'`)
     .where('deleted_at', 'is', null)
-    .select(['attempts.number as attempt', sql<number>`(plan -> 'revision')::int`.as('revision')]);
+    .select('attempts.number as attempt');
 }
 
 /** The plan of an open attempt; undefined if the attempt has ended. */
@@ -89,13 +89,11 @@ export async function findLatestTry(
   return row?.tries;
 }
 
-/** The renditions of a preview that are offered so far; undefined if the attempt has ended or has no plan. */
+/** The renditions of a preview that are offered so far; undefined if the attempt has ended or can have no preview. */
 export async function findOffer(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
-): Promise<
-  (PlanOfVideo & { title: string; offered: RungName[] | null; uploadedAt: Date | null }) | undefined
-> {
+): Promise<{ title: string; offered: RungName[] | null; uploadedAt: Date | null } | undefined> {
   return openPlans(db)
     .select(['title', 'preview_variants as offered', 'uploaded_at as uploadedAt'])
     .where('videos.id', '=', videoId)
@@ -145,14 +143,16 @@ export async function storePreview(
   { videoId, attempt }: { videoId: string; attempt: number },
   { offered, variants }: { offered: RungName[] | null; variants: RungName[] },
 ): Promise<boolean> {
-  const result = await db
-    .updateTable('videos')
-    .set({ preview_variants: variants, updated_at: sql`now()` })
-    .where('id', '=', videoId)
-    .where('attempt', '=', attempt)
-    .where('status', '=', 'processing')
-    .where('deleted_at', 'is', null)
-    .where(sql<boolean>`preview_variants is not distinct from ${offered}::text[]`)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return db.transaction().execute(async (trx) => {
+    // A plan that replaces the first one is stored under this lock, and withdraws the preview.
+    await trx.selectFrom('videos').select('id').where('id', '=', videoId).forUpdate().execute();
+    if ((await findOffer(trx, { videoId, attempt })) === undefined) return false;
+    const result = await trx
+      .updateTable('videos')
+      .set({ preview_variants: variants, updated_at: sql`now()` })
+      .where('id', '=', videoId)
+      .where(sql<boolean>`preview_variants is not distinct from ${offered}::text[]`)
+      .executeTakeFirst();
+    return result.numUpdatedRows === 1n;
+  });
 }

@@ -13,7 +13,7 @@ test('each part of a rendition is an artifact, with the sum of its segments', ()
     { task: 3, try: 2, result: { renditions: [rendition('360p', 2, [6])] } },
   ];
   const segments = { kind: 'segments', attempt: 7 };
-  expect(artifactsOf(7, results)).toEqual([
+  expect(artifactsOf({ attempt: 7, revision: 0 }, results)).toEqual([
     { ...segments, name: '360p', firstSegment: 0, folder: 't2.1/', bytes: 7 },
     { ...segments, name: '480p', firstSegment: 0, folder: 't2.1/', bytes: 5 },
     { ...segments, name: '360p', firstSegment: 2, folder: 't3.2/', bytes: 6 },
@@ -35,5 +35,7 @@ test.each<[string, TaskResult['images'], object[]]>([
     ],
   ],
 ])('images: %s', (_, images, expected) => {
-  expect(artifactsOf(7, [{ task: 0, try: 1, result: { renditions: [], images } }])).toEqual(expected);
+  expect(
+    artifactsOf({ attempt: 7, revision: 0 }, [{ task: 0, try: 1, result: { renditions: [], images } }]),
+  ).toEqual(expected);
 });

@@ -40,10 +40,10 @@ import {
   findPlan,
   findProgress,
   findResults,
+  findRevision,
   findTaskBacklog,
   findTries,
   hasClaimed,
-  hasTasks,
   insertTasks,
   isPlanObsolete,
   isTryCurrent,
@@ -136,9 +136,11 @@ export class TasksService {
     const outcome = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#attempts.lockForResult(trx, videoId, attempt);
       if (video === undefined) return 'not_current';
-      // The engine repeats a request whose response was lost.
-      if (await hasTasks(trx, taskTry)) return 'repeated';
-      if (taskTry.task !== PLANNING_TASK || !(await isTryCurrent(trx, taskTry))) return 'not_current';
+      const stored = await findRevision(trx, taskTry);
+      // The engine repeats a request whose response was lost. An earlier one can arrive late.
+      if (stored === plan.revision) return 'repeated';
+      const isNewer = taskTry.task === PLANNING_TASK && stored < plan.revision;
+      if (!isNewer || !(await isTryCurrent(trx, taskTry))) return 'not_current';
       await storePlan(trx, taskTry, { plan, sourceSha256 });
       if (plan.tasks.length === 0) {
         const { leaseSeconds } = this.#settings;
@@ -335,18 +337,18 @@ export class TasksService {
       this.#logger.error('attempt.tasks_inconsistent', { ...attempt, error });
       const end = { ...LEASE_EXPIRED, outcome: 'failed' } as const;
       const isWhole = planned.plan.tasks.length === 0;
-      return isWhole ? this.#attempts.fail(trx, video, end) : this.#makeWhole(trx, video, end);
+      return isWhole ? this.#attempts.fail(trx, video, end) : this.#repeatAsWhole(trx, video, end);
     }
     return this.#attempts.complete(trx, video, {
       manifest,
-      artifacts: artifactsOf(video.attempt, results),
+      artifacts: artifactsOf({ attempt: video.attempt, revision: planned.plan.revision }, results),
       sourceSha256: planned.sourceSha256,
       texts: texts ?? (await this.#attempts.readTexts(video.id, manifest.captions)),
     });
   }
 
   /** Ends an attempt whose plan cannot be completed. The next one transcodes the video as a whole. */
-  async #makeWhole(trx: Database, video: VideoRow, end: AttemptEnd): Promise<() => void> {
+  async #repeatAsWhole(trx: Database, video: VideoRow, end: AttemptEnd): Promise<() => void> {
     await this.#lifecycle.makeInOneRun(trx, video.id);
     return this.#attempts.repeat(trx, video, end, ANEW);
   }
@@ -376,7 +378,7 @@ export class TasksService {
     { task, failure, end }: { task: FailedTask; failure: TryFailure; end: AttemptEnd },
   ): Promise<(() => void) | undefined> {
     const isFirst = taskTry.task === PLANNING_TASK;
-    if (failure === 'permanent' && !isFirst) return this.#makeWhole(trx, video, end);
+    if (failure === 'permanent' && !isFirst) return this.#repeatAsWhole(trx, video, end);
     const isExpired = end.outcome === 'lease_expired';
     const counted = isExpired && failure === 'transient' ? failureOfExpiry(task.unreportedTries) : failure;
     const next = afterFailedTry(counted, task.failedTries, this.#settings.retryBackoffSeconds);

@@ -66,25 +66,23 @@ function framesOf(task: Task, { encode }: TranscodePlan): number {
 
 /** Ends a current try of the planning task, because its plan has tasks. */
 export async function endPlanning(trx: Database, taskTry: TaskTry): Promise<void> {
-  // A try that has begun to make all outputs can store a plan with tasks, too.
-  const values = { kind: 'plan', frames: 0, started_renditions: {} } as const;
-  await currentTry(trx.updateTable('tasks').set(values), taskTry).execute();
   await storeTaskResult(trx, taskTry, { renditions: [] });
 }
 
-/** Whether the plan of this try is stored and has tasks. */
-export async function hasTasks(db: Database, taskTry: TaskTry): Promise<boolean> {
-  const row = await db
-    .selectFrom('tasks')
-    .select('number')
-    .where('video_id', '=', taskTry.videoId)
-    .where('attempt', '=', taskTry.attempt)
-    .where('number', '=', taskTry.task)
-    .where('tries', '=', taskTry.try)
-    .where('kind', '=', 'plan')
-    .where('result', 'is not', null)
+/** The revision of the plan that a try of the first task has stored; -1 without one. */
+export async function findRevision(db: Database, taskTry: TaskTry): Promise<number> {
+  const row = await plannedAttempts(db)
+    .innerJoin('tasks', (join) =>
+      join.onRef('tasks.video_id', '=', 'attempts.video_id').onRef('tasks.attempt', '=', 'attempts.number'),
+    )
+    .select(sql<number>`(plan -> 'revision')::int`.as('revision'))
+    .where('tasks.video_id', '=', taskTry.videoId)
+    .where('tasks.attempt', '=', taskTry.attempt)
+    .where('tasks.number', '=', taskTry.task)
+    .where('tasks.tries', '=', taskTry.try)
+    .where('tasks.kind', 'in', ['plan', 'whole'])
     .executeTakeFirst();
-  return row !== undefined;
+  return row?.revision ?? -1;
 }
 
 /**

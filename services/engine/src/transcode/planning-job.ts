@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { revised } from '@framelane/object-store/object-keys';
 import { encoderOf } from '../encoders/encoders.ts';
 import { type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
@@ -78,7 +79,7 @@ async function planSource(
 
 /** Makes all outputs with the first plan, and with the next one if that fails because of the source. */
 async function transcode(
-  { output }: PlanningJob,
+  job: PlanningJob,
   first: { planned: PlannedSource; plan: TranscodePlan },
   store: (next: PlannedSource, revision: number) => Promise<TranscodePlan>,
   directory: string,
@@ -86,6 +87,7 @@ async function transcode(
 ): Promise<{ plan: TranscodePlan; result: TaskResult }> {
   const { logger, settings } = context;
   let { planned, plan } = first;
+  let { output } = job;
   for (;;) {
     const { rungs, audio, videoPassthrough, obstacles } = planned.plan;
     logger.info('transcode.planned', {
@@ -108,6 +110,7 @@ async function transcode(
       output.onStartOver?.();
       planned = next;
       plan = await store(next, plan.revision + 1);
+      output = { ...job.output, prefix: revised(job.output.prefix, plan.revision) };
     }
   }
 }

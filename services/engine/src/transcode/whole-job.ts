@@ -4,6 +4,7 @@ import type { ImageName } from '@framelane/object-store/object-keys';
 import { ffmpegArguments } from '../ffmpeg/arguments.ts';
 import { storeImages } from '../output/image-uploads.ts';
 import { describeStored } from '../output/manifest.ts';
+import { InvalidSegmentError } from '../packagers/packager.ts';
 import { iFrameSource } from '../plan/encode-plan.ts';
 import type { TranscodeJobContext } from './job-source.ts';
 import { maxSegments, namesOf, runAndStore, type TaskOutput } from './stored-run.ts';
@@ -45,6 +46,10 @@ export async function runWhole(
   const renditions = describeStored(encode, stored, { firstFrame: 0, frames: encode.frames });
   const result = { renditions, images };
   // The control plane joins it, too, but cannot let the engine try another plan.
-  joinManifest(plan, [result]);
+  try {
+    joinManifest(plan, [result]);
+  } catch (error) {
+    throw new InvalidSegmentError('The segments are not as planned', { cause: error });
+  }
   return result;
 }

@@ -22,7 +22,7 @@ import {
 import { PLANNING_TASK, type TranscodePlan, taskNumber } from '@framelane/contracts/transcode-plan';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
-import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
+import { hlsPrefix, outputPrefix, revised, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { EngineMetrics } from '../../src/metrics/engine-metrics.ts';
@@ -255,6 +255,11 @@ export class WorkerBench {
     };
   }
 
+  #prefixOf(videoId: string): string {
+    const folder = revised(taskFolder(PLANNING_TASK, FIRST), this.plans.get(videoId)?.revision ?? 0);
+    return outputPrefix({ workspaceId: WORKSPACE, videoId, attempt: FIRST, folder });
+  }
+
   #storePlan({ videoId, plan, sourceSha256 }: StorePlanRequest): boolean {
     if (this.isCurrent) {
       this.plans.set(videoId, plan);
@@ -332,12 +337,12 @@ export class WorkerBench {
 
   /** Object key of a segment of a whole video. */
   segmentKey(videoId: string, rendition: string, sequence: number): string {
-    return `${prefixOf(videoId)}${rendition}/${sequence}.ts`;
+    return `${this.#prefixOf(videoId)}${rendition}/${sequence}.ts`;
   }
 
   /** Object key of an image of a whole video. */
   imageKey(videoId: string, name: string): string {
-    return `${prefixOf(videoId)}${name}`;
+    return `${this.#prefixOf(videoId)}${name}`;
   }
 
   /** Keys of all objects of a video's output. */
@@ -367,11 +372,6 @@ export type StoredVideos = Pick<
 
 function sourceOf(videoId: string): string {
   return sourceKey(WORKSPACE, videoId, 'xfr_1');
-}
-
-function prefixOf(videoId: string): string {
-  const folder = taskFolder(PLANNING_TASK, FIRST);
-  return outputPrefix({ workspaceId: WORKSPACE, videoId, attempt: FIRST, folder });
 }
 
 function isResultOf(message: Message, videoId: string): message is Result {
