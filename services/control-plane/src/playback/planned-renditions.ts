@@ -24,6 +24,7 @@ export type PlannedTask =
 
 /** Upper limit of the bit rate of each audio channel, encoded or passed through, in bits a second. */
 const CHANNEL_RATE = 96_000;
+
 /** A plan without the data that only engines need, such as the list of key frames. */
 export function plannedVideo({ encode, facts, segmentStarts, tasks }: TranscodePlan): PlannedVideo {
   const planned = tasks.map((task): PlannedTask => {
