@@ -101,3 +101,15 @@ test('the source and the chosen poster are found', async () => {
   const empty = await video();
   expect([await storedSource(db, rowOf(empty)), await chosenPosterBytes(db, empty)]).toEqual([undefined, 0]);
 });
+
+test('a video can have as many artifacts as the pieces of the longest video have renditions', async () => {
+  const pieces = 10_800;
+  const artifacts = (['360p', '480p'] as const).flatMap((name) =>
+    Array.from({ length: pieces }, (_, firstSegment): Artifact => {
+      return { kind: 'segments', name, firstSegment, attempt: 1, folder: 't3.1/', bytes: 16 };
+    }),
+  );
+  const id = await video();
+  await addArtifacts(db, id, artifacts);
+  expect(await storedBytes(id)).toBe(16 * 2 * pieces);
+});

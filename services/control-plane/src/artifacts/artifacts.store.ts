@@ -1,16 +1,25 @@
-import { type Insertable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { ArtifactKind, Schema } from '../db/schema.ts';
 import type { ArtifactPlace } from './artifact-prefix.ts';
 
-/** Inserts artifacts. One of the same kind and name is replaced. */
+const COLUMNS = ['video_id', 'kind', 'name', 'first_segment', 'attempt', 'folder', 'bytes'] as const;
+
+/**
+ * Inserts artifacts. One of the same kind and name is replaced. The rows are one parameter: a long video in short pieces has more values than
+ * a statement can have parameters.
+ */
 export async function upsertArtifacts(
   trx: Database,
   rows: readonly Insertable<Schema['artifacts']>[],
 ): Promise<void> {
+  const columns = sql.join(COLUMNS.map((column) => sql.ref(column)));
+  const records = sql<Selectable<Schema['artifacts']>>`
+    select ${columns} from jsonb_populate_recordset(null::artifacts, ${JSON.stringify(rows)}::jsonb)`;
   await trx
     .insertInto('artifacts')
-    .values(rows)
+    .columns(COLUMNS)
+    .expression(records)
     .onConflict((conflict) =>
       conflict.columns(['video_id', 'kind', 'name', 'first_segment']).doUpdateSet((eb) => ({
         attempt: eb.ref('excluded.attempt'),
