@@ -23,8 +23,11 @@ export class RedirectingNode {
     const s3 = await FakeS3.start();
     try {
       const node = await SingleNodeProcess.start(dataDir, {
-        ...{ S3_ENDPOINT: s3.endpoint, S3_BUCKET: s3.bucket, SEGMENT_SERVING: 'redirect' },
-        ...{ S3_ACCESS_KEY_ID: 'tests', S3_SECRET_ACCESS_KEY: 'tests-only-secret' },
+        S3_ENDPOINT: s3.endpoint,
+        S3_BUCKET: s3.bucket,
+        SEGMENT_SERVING: 'redirect',
+        S3_ACCESS_KEY_ID: 'tests',
+        S3_SECRET_ACCESS_KEY: 'tests-only-secret',
       });
       return new RedirectingNode(dataDir, s3, node);
     } catch (error) {

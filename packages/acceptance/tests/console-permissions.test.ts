@@ -355,12 +355,13 @@ testInBrowser('the system page shows what works and what does not', async () => 
   await inspect(opened, 'system-degraded');
 
   respondWith('/v1/console/system', 503, {
-    ...{ type: 'urn:framelane:problem:unavailable', title: 'Unavailable', status: 503, code: 'unavailable' },
-    ...{
-      detail: 'A part of the service is unavailable. Retry later.',
-      instance: '/v1/console/system',
-      requestId: 'req_1',
-    },
+    type: 'urn:framelane:problem:unavailable',
+    title: 'Unavailable',
+    status: 503,
+    code: 'unavailable',
+    detail: 'A part of the service is unavailable. Retry later.',
+    instance: '/v1/console/system',
+    requestId: 'req_1',
   });
   respondWith('/readyz', 503, { status: 'unavailable', missing: ['database'] });
   await untilText(page, 'These systems are unavailable: database.');

@@ -186,7 +186,9 @@ test('cues that were read do not change when they are written and read again', (
     fc.property(fc.array(raw, { minLength: 1, maxLength: 5 }), (list) => {
       const file = (cues: Cue[]) => webVttFile(cues.map(cueBlock));
       const unsafe = list.map(({ times: [start, length], text }) => ({
-        ...{ start, end: start + length, settings: '' },
+        start,
+        end: start + length,
+        settings: '',
         text: text.replaceAll(/[\r\n]+/g, ' ').replaceAll('-->', '->'),
       }));
       let cues: Cue[];

@@ -198,7 +198,9 @@ describe('retries and timeouts', () => {
 
     const requests: Request[] = [];
     const impatient = createClient({
-      ...{ baseUrl: 'http://framelane.test/v1', ...CREDENTIALS, retries: 0 },
+      baseUrl: 'http://framelane.test/v1',
+      ...CREDENTIALS,
+      retries: 0,
       fetch: async (request) => {
         requests.push(request);
         return new Response('{}', { status: 503, headers: { 'Retry-After': '0' } });

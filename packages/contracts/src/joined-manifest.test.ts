@@ -29,7 +29,9 @@ const part = (
   count: number,
   changes = {},
 ): StoredRendition => ({
-  ...{ name, first, codecs: name === 'audio' ? 'mp4a.40.2' : 'avc1.64001f' },
+  name,
+  first,
+  codecs: name === 'audio' ? 'mp4a.40.2' : 'avc1.64001f',
   segments: Array.from({ length: count }, (_, at) => ({
     start: 11.4 + 6 * (first + at),
     bytes: 100 + first + at,

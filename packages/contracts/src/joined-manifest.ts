@@ -30,7 +30,11 @@ export function joinManifest(
     ({ name, width, height, frameStep }, at): RenditionManifest => ({
       name,
       ...described(video[at] as Joined, end),
-      ...{ width, height, frameRate: frameRate / frameStep, channels: null, language: null },
+      width,
+      height,
+      frameRate: frameRate / frameStep,
+      channels: null,
+      language: null,
     }),
   );
   const ofAudio = encode.audio.map(({ name, index, channels, end: audioEnd }): RenditionManifest => {
@@ -40,7 +44,12 @@ export function joinManifest(
     return {
       name,
       ...described(joined(name, stored), zero + audioEnd),
-      ...{ width: null, height: null, frameRate: null, channels, language, label },
+      width: null,
+      height: null,
+      frameRate: null,
+      channels,
+      language,
+      label,
       ...(role && { role }),
     };
   });
@@ -56,7 +65,11 @@ export function joinManifest(
       iFrames: {
         name: I_FRAME_RENDITION,
         ...described(joined(I_FRAME_RENDITION, stored), end),
-        ...{ width, height, frameRate: null, channels: null, language: null },
+        width,
+        height,
+        frameRate: null,
+        channels: null,
+        language: null,
       },
     }),
     poster: images?.poster ?? null,

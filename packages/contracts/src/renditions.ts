@@ -44,15 +44,27 @@ export function rungsOf(names: readonly RenditionName[]): RungName[] {
 
 /** The audio renditions, in mono or stereo: one for each audio track of a video. The first one is the default. */
 export const AUDIO_RENDITIONS = [
-  ...(['audio', 'audio2', 'audio3', 'audio4'] as const),
-  ...(['audio5', 'audio6', 'audio7', 'audio8'] as const),
+  'audio',
+  'audio2',
+  'audio3',
+  'audio4',
+  'audio5',
+  'audio6',
+  'audio7',
+  'audio8',
 ] as const;
 export type AudioRendition = (typeof AUDIO_RENDITIONS)[number];
 
 /** The 5.1 renditions of the same tracks. The nth one belongs to the nth audio rendition. */
 export const SURROUND_RENDITIONS = [
-  ...(['surround', 'surround2', 'surround3', 'surround4'] as const),
-  ...(['surround5', 'surround6', 'surround7', 'surround8'] as const),
+  'surround',
+  'surround2',
+  'surround3',
+  'surround4',
+  'surround5',
+  'surround6',
+  'surround7',
+  'surround8',
 ] as const;
 export type SurroundRendition = (typeof SURROUND_RENDITIONS)[number];
 

@@ -35,7 +35,7 @@ const audioPlan = z.object({
   /** 6 is 5.1. */
   channels: z.literal([1, 2, 6]),
   /** The number of samples to encode, or the number of frames to pass through. */
-  method: z.union([z.object({ samples: z.int() }), z.object({ passthroughFrames: z.int() })]),
+  method: z.union([z.object({ samples: z.int() }), z.object({ copiedFrames: z.int() })]),
   /**
    * Whether the audio starts more than one second after the video. Its filters then get a filter graph of their own, because a shared graph
    * would hold back video frames until the first audio frame.
@@ -73,8 +73,12 @@ export type ImagesPlan = z.infer<typeof imagesPlan>;
 const turn = z
   .array(
     z.enum([
-      ...(['transpose=clock', 'transpose=cclock', 'transpose=clock_flip', 'transpose=cclock_flip'] as const),
-      ...(['hflip', 'vflip'] as const),
+      'transpose=clock',
+      'transpose=cclock',
+      'transpose=clock_flip',
+      'transpose=cclock_flip',
+      'hflip',
+      'vflip',
     ]),
   )
   .readonly();
@@ -120,7 +124,7 @@ const encodePlan = z.object({
   /** Lowest first. */
   rungs: z.array(rung).readonly(),
   /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
-  videoPassthrough: z.boolean(),
+  copiesVideo: z.boolean(),
   /** How segments are cut (see `Cuts`). */
   startsShort: z.boolean(),
   segmentSeconds: z.number().positive(),
@@ -211,7 +215,7 @@ export type PieceTask = z.infer<typeof pieceTask>;
 export const taskSchema = z.discriminatedUnion('kind', [
   pieceTask,
   /** The top rendition as a stream copy of the source, all of it. */
-  z.object({ kind: z.literal('passthrough') }),
+  z.object({ kind: z.literal('copy') }),
   /** All audio renditions, from beginning to end: pieces of audio would have gaps between them. */
   z.object({ kind: z.literal('audio') }),
   /** The poster and the storyboard. */
@@ -227,7 +231,7 @@ export type Task = z.infer<typeof taskSchema>;
  * The kinds of all tasks. The first task of an attempt is of the kind `plan`. If its plan has no further tasks, it becomes `whole`: the
  * engine goes on and makes all outputs.
  */
-export const TASK_KINDS = ['plan', 'whole', 'passthrough', 'audio', 'images', 'piece'] as const;
+export const TASK_KINDS = ['plan', 'whole', 'copy', 'audio', 'images', 'piece'] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 
 /** The number of the task that plans an attempt. The tasks of the plan follow in its order. */

@@ -270,7 +270,7 @@ testInBrowser('a viewer plays a video while it is transcoded, until its end', as
   try {
     const videoId = await cluster.api.send(clips.passedThrough);
     // The preview needs this task. The engine that is paused below may run it, too, so it must be complete before.
-    await until(() => linesOf('task.completed', videoId).some(({ kind }) => kind === 'passthrough'));
+    await until(() => linesOf('task.completed', videoId).some(({ kind }) => kind === 'copy'));
     const engine = await pauseAtPiece(videoId);
     const { status, preview, embed } = await until(async () => {
       const video = await cluster.api.client.videos.get(videoId);

@@ -87,8 +87,14 @@ class PresentationLoader {
     const iFrameUrls = master?.iFramePlaylists.map(({ url }) => url).filter((url) => url !== null) ?? [];
     const iFrames = await pLimit(this.#concurrency).map(iFrameUrls, (url) => this.#fetchRendition(url));
     const presentation = {
-      ...{ url: this.#url, master, renditions, iFrames, captions },
-      ...{ keys: this.#loadedKeys, responses: this.#responses, notes: this.#notes },
+      url: this.#url,
+      master,
+      renditions,
+      iFrames,
+      captions,
+      keys: this.#loadedKeys,
+      responses: this.#responses,
+      notes: this.#notes,
     };
     if (this.#options.playbackRequests) {
       this.#responses.push(...(await sendPlaybackRequests(this.#client, presentation)));

@@ -104,7 +104,8 @@ describe("ffmpeg's own streams", () => {
       earliest: Math.min(...times),
       latest: Math.max(...times),
       parameters: {
-        ...{ width: stream.width, height: stream.height },
+        width: stream.width,
+        height: stream.height,
         colours: { primaries: 5, transfer: 1, matrix: 6, fullRange: false },
       },
     });

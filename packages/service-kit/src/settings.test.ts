@@ -71,7 +71,10 @@ describe('other types', () => {
   test('are read', () => {
     const bus = 'amqps://user:password@bus.example:5671/host';
     expect(readSettings(others, { BUS: bus, NAME: 'any', KEYS: list, DAYS: '1' })).toEqual({
-      ...{ BUS: bus, NAME: 'any', KEYS: keys, DAYS: 1 },
+      BUS: bus,
+      NAME: 'any',
+      KEYS: keys,
+      DAYS: 1,
     });
     expect(readSettings(others, { BUS: 'amqp://bus.example' })).toEqual({ BUS: 'amqp://bus.example' });
   });

@@ -43,7 +43,10 @@ describe('the terminal format', () => {
 
   test('shows progress in steps, for each video separately', () => {
     const progress = (title: string, percent: number) => ({
-      ...{ message: 'video.progress', videoId: `vid_${title}`, title, percent },
+      message: 'video.progress',
+      videoId: `vid_${title}`,
+      title,
+      percent,
     });
     expect(
       shown(
@@ -76,14 +79,14 @@ describe('the terminal format', () => {
 
   test('shows failed deliveries and the time of the next attempt', () => {
     const failed = (facts: Record<string, unknown>) => ({
-      ...{ level: 'warn', message: 'webhook.delivery_failed', service: 'control-plane' },
-      ...{
-        webhookId: 'whk_1',
-        host: 'hooks.example.com',
-        eventType: 'video.ready',
-        attempt: 1,
-        durationMs: 12,
-      },
+      level: 'warn',
+      message: 'webhook.delivery_failed',
+      service: 'control-plane',
+      webhookId: 'whk_1',
+      host: 'hooks.example.com',
+      eventType: 'video.ready',
+      attempt: 1,
+      durationMs: 12,
       ...facts,
     });
     expect(

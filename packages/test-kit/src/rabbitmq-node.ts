@@ -123,7 +123,13 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
   return {
     ...brokerUrls(port, ROOT_VIRTUAL_HOST),
     unsettledMessages: () => unsettledMessages(evaluate, ROOT_VIRTUAL_HOST),
-    ...{ address: { port, env }, flush, kill, start, evaluate, setAlarm, remove },
+    address: { port, env },
+    flush,
+    kill,
+    start,
+    evaluate,
+    setAlarm,
+    remove,
   };
 }
 

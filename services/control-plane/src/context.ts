@@ -37,7 +37,14 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   const { bus, logger, addresses, db, checks, leaseGrace, metrics, importGuard } = infrastructure;
   return {
     config,
-    ...{ bus, logger, addresses, db, checks, leaseGrace, metrics, importGuard },
+    bus,
+    logger,
+    addresses,
+    db,
+    checks,
+    leaseGrace,
+    metrics,
+    importGuard,
     starting: deps.starting ?? new AbortController().signal,
     ...services,
     ...createBackgroundWork(config, infrastructure, services, workAfterCommit),

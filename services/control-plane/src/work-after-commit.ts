@@ -18,7 +18,9 @@ export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure
   const commands = COMMAND_TYPES.map((type) => new Commands(type, { db, bus, logger, workspaceMaxTasks }));
   const transfers = new EndedTransfers({ db });
   const purges = new ObjectPurges({
-    ...{ db, objects, transfers },
+    db,
+    objects,
+    transfers,
     purgeRepeatSeconds: config.purgeRepeatSeconds,
   });
   const webhookDeliveries = new WebhookDeliveriesService({

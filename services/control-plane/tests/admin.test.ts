@@ -233,7 +233,10 @@ test('all of many keys are listed', async () => {
   const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Busy');
   const template = await plane.db.selectFrom('api_keys').selectAll().limit(1).executeTakeFirstOrThrow();
   const rows = Array.from({ length: 205 }, (_, index) => ({
-    ...{ ...template, id: newId('key'), workspace_id: id, name: `Key ${index}` },
+    ...template,
+    id: newId('key'),
+    workspace_id: id,
+    name: `Key ${index}`,
     secret_hash: Buffer.from(`hash ${index}`),
   }));
   await plane.db.insertInto('api_keys').values(rows).execute();
@@ -308,7 +311,10 @@ describe('limits', () => {
         id: newId('vid'),
         workspace_id: id,
         environment: 'live',
-        ...{ status: 'failed', error_code: 'internal_error', title: 'x', filename: 'x.mp4' },
+        status: 'failed',
+        error_code: 'internal_error',
+        title: 'x',
+        filename: 'x.mp4',
         storage_bytes: 73_456_789_012,
       })
       .execute();

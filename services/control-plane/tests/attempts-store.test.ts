@@ -29,7 +29,9 @@ async function video({ due = 0, started }: { due?: number; started?: number } = 
     .values([
       { video_id: id, number: 1, due_at: minutes(-90), outcome: 'failed', finished_at: minutes(-80) },
       {
-        ...{ video_id: id, number: 2, due_at: minutes(due) },
+        video_id: id,
+        number: 2,
+        due_at: minutes(due),
         started_at: started === undefined ? null : minutes(started),
       },
     ])

@@ -58,7 +58,10 @@ function commandsFor(videoId: string, count: number): Promise<Message[]> {
 
 const tryClaim = (videoId: string, claimId?: string) =>
   plane.engine.request(INTERNAL_PATHS.claimTask, {
-    ...{ videoId, command: 'plan', planVersion: PLAN_VERSION, claimId },
+    videoId,
+    command: 'plan',
+    planVersion: PLAN_VERSION,
+    claimId,
   });
 
 const fail = (
@@ -99,8 +102,13 @@ describe('claiming', () => {
     const granted = responses.filter(({ status }) => status === 200);
     expect(granted).toHaveLength(1);
     expect(granted[0]?.body).toEqual({
-      ...{ attempt: 1, task: 0, try: 1, contentKey: expect.any(String), leaseSeconds: LEASE_SECONDS },
-      ...{ sourceKey: expect.stringContaining(videoId), sourceBytes: 1_000_000 },
+      attempt: 1,
+      task: 0,
+      try: 1,
+      contentKey: expect.any(String),
+      leaseSeconds: LEASE_SECONDS,
+      sourceKey: expect.stringContaining(videoId),
+      sourceBytes: 1_000_000,
       work: { kind: 'plan', hashSource: false, pieceSeconds: expect.any(Number) },
     });
     const refused = responses.filter(({ status }) => status === 409);

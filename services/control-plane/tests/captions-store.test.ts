@@ -38,7 +38,10 @@ async function video({ deleted = false } = {}): Promise<string> {
   await db
     .insertInto('videos')
     .values({
-      ...{ ...any, id, workspace_id: workspaceId, duration: 60 },
+      ...any,
+      id,
+      workspace_id: workspaceId,
+      duration: 60,
       ...(deleted && { deleted_at: new Date() }),
     })
     .execute();
@@ -48,7 +51,12 @@ async function video({ deleted = false } = {}): Promise<string> {
 async function save(videoId: string, language: string, { isDefault }: { isDefault: boolean }) {
   const cues = storedCues([cue(`${language} of ${videoId}`)]);
   await saveCaptions(db, videoId, {
-    ...{ language, label: language, isDefault, origin: 'api', revision: 1, cues },
+    language,
+    label: language,
+    isDefault,
+    origin: 'api',
+    revision: 1,
+    cues,
   });
   await addArtifacts(db, videoId, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
 }

@@ -108,7 +108,10 @@ async function endTry(
 
 const complete = ({ videoId, transferId }: ClaimedImport) =>
   plane.engine.request(INTERNAL_PATHS.completeTransfer, {
-    ...{ videoId, transferId, bytes: 1_000_000, sha256: 'ab'.repeat(32) },
+    videoId,
+    transferId,
+    bytes: 1_000_000,
+    sha256: 'ab'.repeat(32),
   });
 
 describe('requesting an import', () => {

@@ -153,10 +153,28 @@ describe('a text that PostgreSQL cannot store is an error of the client', () => 
   test('in a request of an engine', async () => {
     for (const path of Object.values(INTERNAL_PATHS)) {
       const { status } = await plane.engine.request(path, {
-        ...{ token: 'a\0', videoId: 'a\0', transferId: 'a\0', sourceKey: 'a\0', id: 'a\0' },
-        ...{ clientAddress: null, contentLength: null, length: 1, attempt: 1, epoch: 1, metadata: '' },
-        ...{ bytes: 1, totalBytes: null, tries: 0, failure: null, nextTryInSeconds: null, task: 0, try: 1 },
-        ...{ retryInSeconds: null, startedOver: false, sha256: null, engineId: 'a\0' },
+        token: 'a\0',
+        videoId: 'a\0',
+        transferId: 'a\0',
+        sourceKey: 'a\0',
+        id: 'a\0',
+        clientAddress: null,
+        contentLength: null,
+        length: 1,
+        attempt: 1,
+        epoch: 1,
+        metadata: '',
+        bytes: 1,
+        totalBytes: null,
+        tries: 0,
+        failure: null,
+        nextTryInSeconds: null,
+        task: 0,
+        try: 1,
+        retryInSeconds: null,
+        startedOver: false,
+        sha256: null,
+        engineId: 'a\0',
       });
       // A claim of an import has no content.
       expect([path, status]).toEqual([path, path === INTERNAL_PATHS.claimImport ? 200 : 400]);

@@ -87,7 +87,10 @@ test('the ticket of a transfer in progress does not expire during the grace', as
 
   expect(await statusOf(videoId)).toBe('uploading');
   await plane.engine.report('upload.completed', {
-    ...{ videoId, transferId, bytes: 5, sha256: 'ab'.repeat(32) },
+    videoId,
+    transferId,
+    bytes: 5,
+    sha256: 'ab'.repeat(32),
   });
   expect(await statusOf(videoId)).toBe('processing');
 });

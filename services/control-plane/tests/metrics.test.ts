@@ -173,7 +173,10 @@ describe('videos', () => {
     // Repeated reports are not counted.
     await plane.engine.complete(videoId, second.attempt);
     await plane.engine.report('upload.completed', {
-      ...{ videoId, transferId: transfer.transferId, bytes: 1, sha256: 'ab'.repeat(32) },
+      videoId,
+      transferId: transfer.transferId,
+      bytes: 1,
+      sha256: 'ab'.repeat(32),
     });
     expect(await counted(before)).toEqual({
       framelane_uploads_completed_total: 1,

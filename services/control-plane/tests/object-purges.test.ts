@@ -38,7 +38,11 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const NOW = Date.now();
 const READY: VideoValues = {
-  ...{ status: 'ready', content_key: 'key', variants: ['360p'], target_duration: 6, start_timestamp: 0 },
+  status: 'ready',
+  content_key: 'key',
+  variants: ['360p'],
+  target_duration: 6,
+  start_timestamp: 0,
 };
 const FAILED: VideoValues = { status: 'failed', error_code: 'malformed_media' };
 
@@ -48,8 +52,14 @@ async function video({ isStored = true, ...values }: { isStored?: boolean } & Vi
   await db
     .insertInto('videos')
     .values({
-      ...{ id, workspace_id: workspaceId, environment: 'live', title: 'Any', filename: 'any.mp4' },
-      ...{ status: 'processing', attempt: ATTEMPT, uploaded_at: new Date() },
+      id,
+      workspace_id: workspaceId,
+      environment: 'live',
+      title: 'Any',
+      filename: 'any.mp4',
+      status: 'processing',
+      attempt: ATTEMPT,
+      uploaded_at: new Date(),
       ...values,
     })
     .execute();
@@ -118,7 +128,9 @@ test.each<[string, object, string[]]>([
 test('a video that waits for its upload keeps what its transfers may continue, and nothing of the others', async () => {
   const id = await video({ ...NO_FILE, status: 'uploading', attempt: 0 });
   await insertTicket(db, id, {
-    ...{ transfer_id: 'xfr_2', lease_expires_at: new Date(), undiscarded_bytes: 7 },
+    transfer_id: 'xfr_2',
+    lease_expires_at: new Date(),
+    undiscarded_bytes: 7,
   });
   for (const [transfer_id, ended_at] of [
     ['xfr_3', null],

@@ -79,7 +79,9 @@ const change = (videoId: string, values: object) =>
 
 test('a preview has the renditions of its own video', async () => {
   expect(await findPreview(db, workspaceId, own)).toEqual({
-    ...{ attempt: OPEN, variants: ['360p'], startedRenditions: { '360p': 'avc1' } },
+    attempt: OPEN,
+    variants: ['360p'],
+    startedRenditions: { '360p': 'avc1' },
   });
   expect(await findPreviewedAttempt(db, workspaceId, own)).toBe(OPEN);
 });

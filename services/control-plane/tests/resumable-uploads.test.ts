@@ -42,7 +42,10 @@ beforeEach(async () => {
 
 const create = (metadata = 'filename YQ==', length = LENGTH, uploadToken = token): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.createResumable, {
-    ...{ token: uploadToken, length, metadata, clientAddress: null },
+    token: uploadToken,
+    length,
+    metadata,
+    clientAddress: null,
   });
 const open = (
   transferId: string,
@@ -51,7 +54,11 @@ const open = (
   claimId?: string,
 ): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.openResumable, {
-    ...{ token: uploadToken, transferId, epoch, clientAddress: null, claimId },
+    token: uploadToken,
+    transferId,
+    epoch,
+    clientAddress: null,
+    claimId,
   });
 const save = (ids: Ids, durableBytes = 0): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.saveResumable, { ...ids, checkpoint: checkpoint(durableBytes) });
@@ -65,11 +72,17 @@ const terminate = (transferId: string): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.terminateResumable, { token, transferId, clientAddress: null });
 const redeem = (uploadToken = token, claimId?: string): Promise<Reply> =>
   plane.engine.request(INTERNAL_PATHS.redeemTicket, {
-    ...{ token: uploadToken, contentLength: LENGTH, clientAddress: null, claimId },
+    token: uploadToken,
+    contentLength: LENGTH,
+    clientAddress: null,
+    claimId,
   });
 
 const checkpoint = (durableBytes: number): Checkpoint => ({
-  ...{ id: 'm1', durableBytes, tail: [], laterBytesUntrusted: false },
+  id: 'm1',
+  durableBytes,
+  tail: [],
+  laterBytesUntrusted: false,
 });
 const codeOf = ({ status, body }: Reply) => [status, body.code];
 

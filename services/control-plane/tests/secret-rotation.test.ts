@@ -51,8 +51,11 @@ async function insertWebhook(secret: string, previousSecret: string): Promise<st
   await plane.db
     .insertInto('webhook_endpoints')
     .values({
-      ...{ ...endpoint, events: ['video.failed'], secret },
-      ...{ previous_secret: previousSecret, previous_secret_expires_at: new Date(Date.now() + 60_000) },
+      ...endpoint,
+      events: ['video.failed'],
+      secret,
+      previous_secret: previousSecret,
+      previous_secret_expires_at: new Date(Date.now() + 60_000),
     })
     .execute();
   return id;

@@ -30,16 +30,19 @@ async function video({
   await db
     .insertInto('videos')
     .values({
-      ...{ id, workspace_id: workspaceId, environment: 'live', title: 'Any', filename: 'any.mp4' },
-      ...{
-        status: 'ready',
-        content_key: 'key',
-        variants: ['360p'],
-        target_duration: 6,
-        start_timestamp: 0,
-        size: 70,
-      },
-      ...{ uploaded_at: days(-3), ready_at: days(-2) },
+      id,
+      workspace_id: workspaceId,
+      environment: 'live',
+      title: 'Any',
+      filename: 'any.mp4',
+      status: 'ready',
+      content_key: 'key',
+      variants: ['360p'],
+      target_duration: 6,
+      start_timestamp: 0,
+      size: 70,
+      uploaded_at: days(-3),
+      ready_at: days(-2),
       ...difference,
     })
     .execute();

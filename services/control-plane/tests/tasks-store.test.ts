@@ -80,9 +80,14 @@ async function insertVideo({ id = newId('vid'), workspace = workspaceId } = {}):
   await db
     .insertInto('videos')
     .values({
-      ...{ id, workspace_id: workspace, environment: 'live', title: 'Any', filename: 'any.mp4' },
+      id,
+      workspace_id: workspace,
+      environment: 'live',
+      title: 'Any',
+      filename: 'any.mp4',
       // The commands of a video have its size.
-      ...{ status: 'processing', size: id === other ? 8 : 7 },
+      status: 'processing',
+      size: id === other ? 8 : 7,
     })
     .execute();
   const attempt = { video_id: id, due_at: minutes(-5) };
@@ -298,22 +303,35 @@ describe('a claim of a task', () => {
     await set(DONE, keyOf(3));
     await set(
       {
-        ...{ tries: 1, progress: 0.5, reported: true },
-        ...{ command_due_at: minutes(0), command_claimed_until: minutes(1) },
+        tries: 1,
+        progress: 0.5,
+        reported: true,
+        command_due_at: minutes(0),
+        command_claimed_until: minutes(1),
       },
       keyOf(4),
     );
     const plan = samplePlan();
     expect(await effectOf(claim)).toEqual({
       result: {
-        ...{ attempt: OPEN, task: 4, try: 2, work: plan.tasks[3] },
+        attempt: OPEN,
+        task: 4,
+        try: 2,
+        work: plan.tasks[3],
         plan: { ...plan, facts: undefined, tasks: undefined },
       },
       changed: [keyOf(4)],
     });
     expect(await rowOf(keyOf(4))).toMatchObject({
-      ...{ tries: 2, progress: 0, started_at: 0, lease_expires_at: 10, claim_id: 'c1', reported: false },
-      ...{ command_due_at: null, command_claimed_until: null, command_published_at: null },
+      tries: 2,
+      progress: 0,
+      started_at: 0,
+      lease_expires_at: 10,
+      claim_id: 'c1',
+      reported: false,
+      command_due_at: null,
+      command_claimed_until: null,
+      command_published_at: null,
     });
     expect((await claim())?.task).toBe(5);
     expect(await effectOf(claim)).toEqual({ result: undefined, changed: [] });
@@ -496,7 +514,9 @@ describe('commands become due', () => {
     for (const task of [2, 3]) {
       expect((await drop()).changed).toEqual([keyOf(task)]);
       expect(await rowOf(keyOf(task))).toMatchObject({
-        ...{ command_due_at: 10, command_claimed_until: null, command_published_at: null },
+        command_due_at: 10,
+        command_claimed_until: null,
+        command_published_at: null,
       });
     }
     expect((await drop()).changed).toEqual([]);
@@ -559,7 +579,9 @@ describe('a try', () => {
     await setAll(RUNNING);
     expect(await effectOf(() => renew(current))).toEqual({ result: true, changed: [keyOf(4)] });
     const renewed = {
-      ...{ lease_expires_at: 10, progress: 0.5, reported: true },
+      lease_expires_at: 10,
+      progress: 0.5,
+      reported: true,
       started_renditions: { audio: 'mp4a', '360p': 'avc1.64001e' },
     };
     expect(await rowOf(current)).toMatchObject(renewed);
@@ -572,7 +594,9 @@ describe('a try', () => {
     const result = { kind: 'piece', left: TASKS.length - 1 };
     expect(await effectOf(() => store(current))).toEqual({ result, changed: [keyOf(4)] });
     expect(await rowOf(current)).toMatchObject({
-      ...{ result: resultOf(AUDIO), lease_expires_at: null, progress: 1 },
+      result: resultOf(AUDIO),
+      lease_expires_at: null,
+      progress: 1,
       started_renditions: { audio: 'mp4a.40.2' },
     });
     const others = [IMAGES, 3, 5];
@@ -601,8 +625,15 @@ describe('a try', () => {
     await setAll({ ...RUNNING, command_claimed_until: minutes(1), command_published_at: minutes(-1) });
     expect((await effectOf(() => retry(current))).changed).toEqual([keyOf(4)]);
     expect(await rowOf(current)).toMatchObject({
-      ...{ tries: 2, lease_expires_at: null, progress: 0, failed_tries: 3, unreported_tries: 2, due_at: 10 },
-      ...{ command_due_at: 10, command_claimed_until: null, command_published_at: null },
+      tries: 2,
+      lease_expires_at: null,
+      progress: 0,
+      failed_tries: 3,
+      unreported_tries: 2,
+      due_at: 10,
+      command_due_at: 10,
+      command_claimed_until: null,
+      command_published_at: null,
     });
   });
 });
@@ -724,7 +755,9 @@ describe('commands for tasks', () => {
     expect((await record(minutes(-2))).changed).toEqual([]);
     expect((await record(dueAt)).changed).toEqual([keyOf(4)]);
     expect(await rowOf(keyOf(4))).toMatchObject({
-      ...{ command_due_at: null, command_claimed_until: null, command_published_at: 0 },
+      command_due_at: null,
+      command_claimed_until: null,
+      command_published_at: 0,
     });
   });
 

@@ -70,7 +70,10 @@ const fail = (
   retryable = true,
 ) =>
   plane.engine.report('task.failed', {
-    ...{ ...tryOf(videoId, claimed), code, retryable, message: 'What went wrong.' },
+    ...tryOf(videoId, claimed),
+    code,
+    retryable,
+    message: 'What went wrong.',
   });
 
 const isCurrent = async (videoId: string, claimed: Try) =>
@@ -111,12 +114,10 @@ describe('a plan with tasks', () => {
     await untilRecorded(videoId, 2);
     expect(commandsFor(videoId)).toHaveLength(2);
     expect(commandsFor(videoId)[0]?.data).toEqual({
-      ...{
-        videoId,
-        workspaceId: plane.workspaceId,
-        sourceBytes: 1_000_000,
-        waitingSince: expect.any(String),
-      },
+      videoId,
+      workspaceId: plane.workspaceId,
+      sourceBytes: 1_000_000,
+      waitingSince: expect.any(String),
     });
     await claim(videoId);
     await untilCommands(videoId, 3);
@@ -489,7 +490,9 @@ describe('the limit of concurrent tasks of a workspace', () => {
 
   const claimOf = (videoId: string) =>
     limited.engine.request(INTERNAL_PATHS.claimTask, {
-      ...{ videoId, command: 'task', planVersion: PLAN_VERSION },
+      videoId,
+      command: 'task',
+      planVersion: PLAN_VERSION,
     });
 
   test('holds; the end of a task begins the next', async () => {

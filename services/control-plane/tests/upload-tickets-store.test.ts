@@ -91,7 +91,10 @@ const row = (videoId: string) =>
 test('a ticket is found by the hash of its token, with the workspace of its video', async () => {
   const [one, other] = [await ticket(), await ticket(LEASED, await insertWorkspace(db))];
   expect(await findTicketByHash(db, one.tokenHash)).toMatchObject({
-    ...{ video_id: one.videoId, workspace_id: workspaceId, is_leased: false, is_expired: false },
+    video_id: one.videoId,
+    workspace_id: workspaceId,
+    is_leased: false,
+    is_expired: false,
   });
   expect(await findTicketByHash(db, other.tokenHash)).toMatchObject({ is_leased: true });
   expect(await findTicketByHash(db, randomBytes(32))).toBeUndefined();

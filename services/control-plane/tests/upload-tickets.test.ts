@@ -224,7 +224,10 @@ describe('redeeming a token', () => {
     };
     const complete = ({ transferId }: RedeemTicketResponse, sha256: string) =>
       plane.engine.report('upload.completed', {
-        ...{ videoId, transferId, bytes: 5, sha256: sha256.repeat(32) },
+        videoId,
+        transferId,
+        bytes: 5,
+        sha256: sha256.repeat(32),
       });
     const late = await plane.engine.redeem(uploadToken);
     await expireLease(videoId);

@@ -152,7 +152,10 @@ describe('storage and minutes', () => {
     await Promise.all([1, 2, 3].map(() => plane.engine.complete(videoId, second.attempt)));
     await plane.engine.complete(videoId, first.attempt);
     await plane.engine.report('upload.completed', {
-      ...{ videoId, transferId: transfer.transferId, bytes: 1_000_000, sha256: 'ab'.repeat(32) },
+      videoId,
+      transferId: transfer.transferId,
+      bytes: 1_000_000,
+      sha256: 'ab'.repeat(32),
     });
     expect((await usage()).transcodedMinutes).toBe(0.333);
   });

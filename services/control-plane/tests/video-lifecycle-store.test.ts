@@ -106,8 +106,11 @@ describe('a move stores', () => {
     await video('uploading');
     const file = { bytes: 70, sha256: 'hash' };
     expect(await changesOf(id, () => storeFile(db, id, MOVES.beginProcessing, file))).toEqual({
-      ...{ status: 'processing', size: 70, sha256: 'hash' },
-      ...{ uploaded_at: TIME, updated_at: TIME },
+      status: 'processing',
+      size: 70,
+      sha256: 'hash',
+      uploaded_at: TIME,
+      updated_at: TIME,
     });
   });
 
@@ -115,7 +118,8 @@ describe('a move stores', () => {
     const id = await video('processing', OF_THE_PREVIOUS_ATTEMPT);
     await video('processing', OF_THE_PREVIOUS_ATTEMPT);
     expect(await changesOf(id, () => moveVideo(db, id, MOVES.nextAttempt))).toEqual({
-      ...{ ...CLEARED, updated_at: TIME },
+      ...CLEARED,
+      updated_at: TIME,
     });
   });
 
@@ -133,10 +137,22 @@ describe('a move stores', () => {
     const store = async (videoId: string, each = result) =>
       changesOf(videoId, async () => storeResult(db, await row(videoId), MOVES.complete, each));
     expect(await store(id)).toEqual({
-      ...{ ...CLEARED, status: 'ready', progress: 100, ready_at: TIME, updated_at: TIME },
-      ...{ duration: 20, width: 854, height: 480, frame_rate: 25, start_timestamp: 9000 },
-      ...{ source: { container, videoCodec, audioCodec }, sha256: 'computed' },
-      ...{ variants: ['360p'], target_duration: 6, storyboard, input_issues: manifest.inputIssues },
+      ...CLEARED,
+      status: 'ready',
+      progress: 100,
+      ready_at: TIME,
+      updated_at: TIME,
+      duration: 20,
+      width: 854,
+      height: 480,
+      frame_rate: 25,
+      start_timestamp: 9000,
+      source: { container, videoCodec, audioCodec },
+      sha256: 'computed',
+      variants: ['360p'],
+      target_duration: 6,
+      storyboard,
+      input_issues: manifest.inputIssues,
     });
     expect(await store(uploaded)).not.toHaveProperty('sha256');
     const withoutImages = { ...manifest, poster: null, storyboard: null };
@@ -149,16 +165,27 @@ describe('a move stores', () => {
     const id = await video('processing', OF_THE_PREVIOUS_ATTEMPT);
     const error = { code: 'malformed_media', message: 'Damaged.' } as const;
     expect(await changesOf(id, () => storeFailure(db, id, MOVES.fail, error))).toEqual({
-      ...{ ...CLEARED, status: 'failed', error_code: 'malformed_media', error_message: 'Damaged.' },
-      ...{ content_key: null, failed_at: TIME, updated_at: TIME },
+      ...CLEARED,
+      status: 'failed',
+      error_code: 'malformed_media',
+      error_message: 'Damaged.',
+      content_key: null,
+      failed_at: TIME,
+      updated_at: TIME,
     });
   });
 
   test('a retry, and clears the failure', async () => {
     const id = await video('failed', { progress: 40, delete_source_at: minutes(9) });
     expect(await changesOf(id, () => resetFailure(db, id, MOVES.retry))).toEqual({
-      ...{ status: 'processing', error_code: null, error_message: null, failed_at: null },
-      ...{ progress: 0, delete_source_at: null, retried_at: [TIME], updated_at: TIME },
+      status: 'processing',
+      error_code: null,
+      error_message: null,
+      failed_at: null,
+      progress: 0,
+      delete_source_at: null,
+      retried_at: [TIME],
+      updated_at: TIME,
     });
   });
 
@@ -202,16 +229,16 @@ test('an attempt begins with the task that plans it; both wait until the delay i
   expect(attempt).toMatchObject({ video_id: id, number: 3, started_at: null, plan: null, outcome: null });
   expect(tasks).toMatchObject([
     {
-      ...{
-        video_id: id,
-        workspace_id: workspaceId,
-        attempt: 3,
-        number: 0,
-        kind: 'plan',
-        frames: 0,
-        tries: 0,
-      },
-      ...{ failed_tries: 1, unreported_tries: 2, due_at: tasks[0]?.command_due_at },
+      video_id: id,
+      workspace_id: workspaceId,
+      attempt: 3,
+      number: 0,
+      kind: 'plan',
+      frames: 0,
+      tries: 0,
+      failed_tries: 1,
+      unreported_tries: 2,
+      due_at: tasks[0]?.command_due_at,
     },
   ]);
   for (const due of [attempt.due_at, tasks[0]?.due_at]) {
@@ -283,15 +310,32 @@ test('living videos that are due for removal are found, those due for longest fi
 
 test('a tombstone keeps nothing of the owner, and no rows in other tables; other videos stay', async () => {
   const texts = {
-    ...{ title: 'Title', filename: 'name.mp4', metadata: JSON.stringify({ a: 'b' }), tags: ['t'] },
-    ...{ passthrough: 'p', error_message: 'Damaged.', allowed_origins: ['https://a.example'] },
+    title: 'Title',
+    filename: 'name.mp4',
+    metadata: JSON.stringify({ a: 'b' }),
+    tags: ['t'],
+    passthrough: 'p',
+    error_message: 'Damaged.',
+    allowed_origins: ['https://a.example'],
   };
   const values = {
-    ...{ playback_policy: 'signed', keep_source_days: 3, size: 70, sha256: 'hash', storage_bytes: 100 },
-    ...{ source: JSON.stringify({ container: 'matroska' }), input_issues: JSON.stringify([{ code: 'any' }]) },
-    ...{ duration: 7, width: 640, height: 360, frame_rate: 25, start_timestamp: 9000 },
-    ...{ preview_variants: ['360p'], storyboard: '{}', chosen_poster: '{}' },
-    ...{ retried_at: [minutes(-9)], delete_source_at: minutes(9) },
+    playback_policy: 'signed',
+    keep_source_days: 3,
+    size: 70,
+    sha256: 'hash',
+    storage_bytes: 100,
+    source: JSON.stringify({ container: 'matroska' }),
+    input_issues: JSON.stringify([{ code: 'any' }]),
+    duration: 7,
+    width: 640,
+    height: 360,
+    frame_rate: 25,
+    start_timestamp: 9000,
+    preview_variants: ['360p'],
+    storyboard: '{}',
+    chosen_poster: '{}',
+    retried_at: [minutes(-9)],
+    delete_source_at: minutes(9),
   };
   const videos = [await video('ready', { ...texts, ...values }), await video('ready')] as const;
   for (const video_id of videos) {
@@ -310,13 +354,35 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
   }
   const [id, other] = videos;
   expect(await changesOf(id, () => turnIntoTombstone(db, id, MOVES.delete))).toEqual({
-    ...{ deleted_at: TIME, updated_at: TIME, title: '', filename: '', metadata: {}, tags: [] },
-    ...{ passthrough: null, error_message: null, allowed_origins: null, playback_policy: 'public' },
-    ...{ keep_source_days: null, size: null, sha256: null, storage_bytes: 0, source: null },
-    ...{ input_issues: [], duration: null, width: null, height: null, frame_rate: null },
-    ...{ start_timestamp: null, variants: null, preview_variants: null, target_duration: null },
-    ...{ storyboard: null, chosen_poster: null, retried_at: [] },
-    ...{ delete_source_at: null, content_key: null },
+    deleted_at: TIME,
+    updated_at: TIME,
+    title: '',
+    filename: '',
+    metadata: {},
+    tags: [],
+    passthrough: null,
+    error_message: null,
+    allowed_origins: null,
+    playback_policy: 'public',
+    keep_source_days: null,
+    size: null,
+    sha256: null,
+    storage_bytes: 0,
+    source: null,
+    input_issues: [],
+    duration: null,
+    width: null,
+    height: null,
+    frame_rate: null,
+    start_timestamp: null,
+    variants: null,
+    preview_variants: null,
+    target_duration: null,
+    storyboard: null,
+    chosen_poster: null,
+    retried_at: [],
+    delete_source_at: null,
+    content_key: null,
   });
   for (const table of TABLES) {
     const rows = await db.selectFrom(table).select('video_id').execute();

@@ -32,8 +32,13 @@ beforeAll(async () => {
     },
   });
   await insertEndpoint(db, {
-    ...{ id: newId('whk'), workspaceId, url: 'https://any.example', description: null, secret: 'any' },
-    ...{ events: ['video.ready', 'video.failed', 'video.deleted'], enabled: true },
+    id: newId('whk'),
+    workspaceId,
+    url: 'https://any.example',
+    description: null,
+    secret: 'any',
+    events: ['video.ready', 'video.failed', 'video.deleted'],
+    enabled: true,
   });
 });
 beforeEach(async () => {

@@ -44,7 +44,12 @@ let created = 0;
 async function video(difference: Partial<NewVideo> = {}): Promise<string> {
   const id = newId('vid');
   await insertVideo(db, {
-    ...{ id, workspaceId, environment: 'live', filename: 'any.mp4', title: 'Any', removeInSeconds: null },
+    id,
+    workspaceId,
+    environment: 'live',
+    filename: 'any.mp4',
+    title: 'Any',
+    removeInSeconds: null,
     ...difference,
   });
   created += 1;
@@ -60,15 +65,30 @@ const row = (videoId: string) => findVideoOrTombstone(db, videoId);
 test('a new video waits for its upload', async () => {
   const before = Date.now();
   const id = await video({
-    ...{ environment: 'test', title: 'New', filename: 'new.mp4', metadata: { a: 'b' }, tags: ['t'] },
-    ...{ passthrough: 'p', playbackPolicy: 'signed', allowedOrigins: ['https://a.example'] },
-    ...{ keepSource: 3, removeInSeconds: 600 },
+    environment: 'test',
+    title: 'New',
+    filename: 'new.mp4',
+    metadata: { a: 'b' },
+    tags: ['t'],
+    passthrough: 'p',
+    playbackPolicy: 'signed',
+    allowedOrigins: ['https://a.example'],
+    keepSource: 3,
+    removeInSeconds: 600,
   });
   const stored = await row(id);
   expect(stored).toMatchObject({
-    ...{ workspace_id: workspaceId, environment: 'test', status: 'uploading', title: 'New' },
-    ...{ filename: 'new.mp4', metadata: { a: 'b' }, tags: ['t'], passthrough: 'p' },
-    ...{ playback_policy: 'signed', allowed_origins: ['https://a.example'], keep_source_days: 3 },
+    workspace_id: workspaceId,
+    environment: 'test',
+    status: 'uploading',
+    title: 'New',
+    filename: 'new.mp4',
+    metadata: { a: 'b' },
+    tags: ['t'],
+    passthrough: 'p',
+    playback_policy: 'signed',
+    allowed_origins: ['https://a.example'],
+    keep_source_days: 3,
   });
   const removal = stored?.remove_at?.getTime() ?? 0;
   expect(removal).toBeGreaterThanOrEqual(before + 600_000);
@@ -122,13 +142,20 @@ describe('a video', () => {
     await patchVideo(db, id, {});
     expect([await row(id), await row(other)]).toEqual(before);
     await patchVideo(db, id, {
-      ...{ title: 'New', metadata: { a: 'b' }, playbackPolicy: 'signed' },
-      ...{ allowedOrigins: ['https://a.example'], keepSource: 3 },
+      title: 'New',
+      metadata: { a: 'b' },
+      playbackPolicy: 'signed',
+      allowedOrigins: ['https://a.example'],
+      keepSource: 3,
     });
     expect(await row(id)).toEqual({
       ...before[0],
-      ...{ title: 'New', metadata: { a: 'b' }, playback_policy: 'signed' },
-      ...{ allowed_origins: ['https://a.example'], keep_source_days: 3, updated_at: expect.any(Date) },
+      title: 'New',
+      metadata: { a: 'b' },
+      playback_policy: 'signed',
+      allowed_origins: ['https://a.example'],
+      keep_source_days: 3,
+      updated_at: expect.any(Date),
     });
     expect((await row(id))?.updated_at.getTime()).toBeGreaterThan(
       before[0]?.updated_at.getTime() ?? Infinity,

@@ -77,7 +77,11 @@ async function delivery(endpoint_id: string, difference: Difference = {}): Promi
   await db
     .insertInto('webhook_deliveries')
     .values({
-      ...{ id, endpoint_id, event_id, failure: failure ?? null, failures: 2 },
+      id,
+      endpoint_id,
+      event_id,
+      failure: failure ?? null,
+      failures: 2,
       status: due === undefined ? settled : open,
       attempts: attempted === undefined ? 0 : 1,
       next_attempt_at: timeOf(due),

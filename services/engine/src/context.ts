@@ -68,7 +68,10 @@ export function createContext(
     ? new TranscodeWorker({ ...shared, settings: config.transcode })
     : undefined;
   const announcements = new Announcements({
-    ...{ config, controlPlane, metrics, logger },
+    config,
+    controlPlane,
+    metrics,
+    logger,
     ffmpegVersion: () => worker?.ffmpegVersion ?? null,
   });
   const checks = {

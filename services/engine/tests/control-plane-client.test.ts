@@ -114,8 +114,13 @@ describe('the control plane client', () => {
 
   test('tells the planning of a video from a task of a plan', async () => {
     const common = {
-      ...{ attempt: 2, task: 0, try: 1, contentKey: Buffer.alloc(16).toString('base64') },
-      ...{ sourceKey: 'sources/x', sourceBytes: 1, leaseSeconds: 60 },
+      attempt: 2,
+      task: 0,
+      try: 1,
+      contentKey: Buffer.alloc(16).toString('base64'),
+      sourceKey: 'sources/x',
+      sourceBytes: 1,
+      leaseSeconds: 60,
     };
     const planning = { ...common, work: { kind: 'plan', hashSource: true, pieceSeconds: null } };
     respondWith(200, planning);

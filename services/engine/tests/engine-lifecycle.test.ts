@@ -153,7 +153,10 @@ describe('the roles of an engine', () => {
     expect(await missing(engine)).toEqual(['disk']);
     await until(() => engine.controlPlane.announcements[0]);
     expect(engine.controlPlane.announcements[0]).toMatchObject({
-      ...{ roles: ['upload'], slots: 0, ffmpegVersion: null, diskFreeBytes: null },
+      roles: ['upload'],
+      slots: 0,
+      ffmpegVersion: null,
+      diskFreeBytes: null,
     });
     expect((await fetch(`${engine.url}/healthz`)).status).toBe(200);
     expect(await roleMetricsOf(engine)).toEqual(['framelane_engine_roles{role="upload"}']);

@@ -87,8 +87,11 @@ function openPatch(path: string, start: number, length: number, headers: Headers
   const request = httpRequest(`${engine.url}${path}`, {
     method: 'PATCH',
     headers: {
-      ...{ 'Tus-Resumable': '1.0.0', 'X-Upload-Token': ticket.token, 'Content-Length': length },
-      ...{ ...part(start), ...headers },
+      'Tus-Resumable': '1.0.0',
+      'X-Upload-Token': ticket.token,
+      'Content-Length': length,
+      ...part(start),
+      ...headers,
     },
   });
   request.on('error', () => {});
@@ -160,7 +163,9 @@ describe('a resumable upload', () => {
     expect(completion()).toMatchObject({ sha256: SHA256, epoch: 1 });
     const complete = await send('HEAD', path);
     expect(Object.fromEntries(complete.headers)).toMatchObject({
-      ...{ 'upload-offset': '300000', 'upload-length': '300000', 'upload-metadata': 'filename YS5tcDQ=' },
+      'upload-offset': '300000',
+      'upload-length': '300000',
+      'upload-metadata': 'filename YS5tcDQ=',
     });
     expect(complete.headers.has('upload-expires')).toBe(false);
   });
@@ -347,7 +352,9 @@ describe('a part with a checksum', () => {
     const request = httpRequest(`${engine.url}${path}`, {
       method: 'PATCH',
       headers: {
-        ...{ 'Tus-Resumable': '1.0.0', 'X-Upload-Token': ticket.token, 'Content-Length': FILE.byteLength },
+        'Tus-Resumable': '1.0.0',
+        'X-Upload-Token': ticket.token,
+        'Content-Length': FILE.byteLength,
         ...part(0),
         ...checksum('sha1', FILE),
       },

@@ -206,7 +206,8 @@ class Viewer {
 async function trackOf(playlist: string): Promise<Track> {
   const text = (await read(playlist)).toString();
   const segments = [...text.matchAll(/#EXTINF:([\d.]+),\n(.+)/g)].map(([, seconds, uri]) => ({
-    ...{ url: new URL(String(uri), playlist).href, seconds: Number(seconds) },
+    url: new URL(String(uri), playlist).href,
+    seconds: Number(seconds),
   }));
   const key = /URI="([^"]+)"/.exec(text)?.[1] ?? '';
   return { segments, key: await read(new URL(key, playlist).href) };

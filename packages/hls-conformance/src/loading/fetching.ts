@@ -12,8 +12,15 @@ export function responseOf(
 ): LoadedResponse {
   const { status, headers, redirects } = opened;
   return {
-    ...{ kind, request: 'whole', url, status, headers, redirects },
-    ...{ error: null, bytes: 0, matches: null },
+    kind,
+    request: 'whole',
+    url,
+    status,
+    headers,
+    redirects,
+    error: null,
+    bytes: 0,
+    matches: null,
   };
 }
 

@@ -377,7 +377,8 @@ function groupDifferences(alternatives: readonly Alternative[], place: string): 
       .join();
   const groups = Map.groupBy(alternatives, ({ type, groupId }) => `${type} "${groupId}"`);
   const contents = [...groups].map(([group, members]) => ({
-    ...{ group, type: members[0]?.type },
+    group,
+    type: members[0]?.type,
     members: members.map(shared).sort().join('\n'),
   }));
   return contents.flatMap(({ group, type, members }, at) => {

@@ -105,8 +105,14 @@ export const PLAYBACK_RULES: readonly Rule[] = [
       'Pages of any origin can read every response, whatever its status. Preflight responses allow it.',
     check: everyResponse(
       [
-        ...(['whole', 'head', 'conditional', 'first bytes', 'last bytes'] as const),
-        ...(['bytes beyond the end', 'preflight', 'missing resource'] as const),
+        'whole',
+        'head',
+        'conditional',
+        'first bytes',
+        'last bytes',
+        'bytes beyond the end',
+        'preflight',
+        'missing resource',
       ],
       ({ request, status, headers }) => {
         if (status === null) return [];

@@ -11,10 +11,22 @@ import {
 } from './system-words.ts';
 
 const ENGINE: Schemas['SystemEngine'] = {
-  ...{ id: 'eng_1', host: 'a', port: 8091, status: 'working', roles: ['upload', 'transcode'] },
-  ...{ version: '0.1.0', nodeVersion: '24.21.0', ffmpegVersion: '7.1.5' },
-  ...{ slots: 2, slotsBusy: 1, tasks: 3, uploads: 1, imports: 0, diskFreeBytes: 5e9 },
-  ...{ startedAt: '2026-11-21T09:41:00.000Z', lastSeenAt: '2026-11-21T09:41:00.000Z' },
+  id: 'eng_1',
+  host: 'a',
+  port: 8091,
+  status: 'working',
+  roles: ['upload', 'transcode'],
+  version: '0.1.0',
+  nodeVersion: '24.21.0',
+  ffmpegVersion: '7.1.5',
+  slots: 2,
+  slotsBusy: 1,
+  tasks: 3,
+  uploads: 1,
+  imports: 0,
+  diskFreeBytes: 5e9,
+  startedAt: '2026-11-21T09:41:00.000Z',
+  lastSeenAt: '2026-11-21T09:41:00.000Z',
 };
 const SYSTEM = {
   engines: [ENGINE],

@@ -6,8 +6,10 @@ import { authentication, type VerifiedKey, type VerifiedSession } from './authen
 import { SessionCookie } from './session-cookie.ts';
 
 const IN_TEST = {
-  ...{ workspace_id: 'ws_1', permissions: [] },
-  ...{ environment: 'test', environments: ['test'] },
+  workspace_id: 'ws_1',
+  permissions: [],
+  environment: 'test',
+  environments: ['test'],
 } as unknown as VerifiedKey & VerifiedSession;
 
 /** Every key and every session is valid, in the environment `test` of one workspace. Its id is what the request sends. */

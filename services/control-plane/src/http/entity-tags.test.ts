@@ -6,7 +6,10 @@ import type { Contract } from './contract.ts';
 import { EntityTags, sendTagged, sendUnchanged, setEntityTag, taggedBody } from './entity-tags.ts';
 
 const CONTRACT: Contract = {
-  ...{ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {}, components: {} },
+  openapi: '3.1.0',
+  info: { title: 'Test', version: '1' },
+  paths: {},
+  components: {},
   servers: [{ url: 'http://framelane.test/v1' }],
 };
 
@@ -40,8 +43,10 @@ async function get(path: string, knownTags?: string) {
     headers: { 'Cache-Control': 'max-age=0', ...(knownTags !== undefined && { 'If-None-Match': knownTags }) },
   });
   return {
-    ...{ status: response.status, body: await response.text() },
-    ...{ etag: response.headers.get('etag'), cacheControl: response.headers.get('cache-control') },
+    status: response.status,
+    body: await response.text(),
+    etag: response.headers.get('etag'),
+    cacheControl: response.headers.get('cache-control'),
   };
 }
 

@@ -12,7 +12,9 @@ const OPEN = { ...OK, security: [{ nobody: [] }] };
 const scheme = { type: 'http', scheme: 'any' };
 /** A JSON object with one field, which is a text. */
 const objectWith = (field: string) => ({
-  ...{ type: 'object', additionalProperties: false, required: [field] },
+  type: 'object',
+  additionalProperties: false,
+  required: [field],
   properties: { [field]: { type: 'string' } },
 });
 const body = (type: string, schema: object) => ({ required: true, content: { [type]: { schema } } });
@@ -20,7 +22,9 @@ const query = (name: string) => ({ in: 'query', name, schema: { type: 'string', 
 
 /** A contract with an operation of each kind. */
 const CONTRACT = {
-  ...{ openapi: '3.1.0', info: { title: 'Test', version: '1' }, servers: [{ url: '/v1' }] },
+  openapi: '3.1.0',
+  info: { title: 'Test', version: '1' },
+  servers: [{ url: '/v1' }],
   paths: {
     '/things/{id}': {
       parameters: [{ in: 'path', name: 'id', required: true, schema: { type: 'string', maxLength: 5 } }],
@@ -41,7 +45,8 @@ const CONTRACT = {
     },
     '/open': {
       parameters: [query('filter')],
-      ...{ get: OPEN, delete: OPEN },
+      get: OPEN,
+      delete: OPEN,
       post: { ...OPEN, requestBody: body('application/json', objectWith('code')) },
       put: { ...OPEN, requestBody: body('text/plain', { type: 'string' }) },
     },
@@ -191,7 +196,8 @@ describe('a body', () => {
     const headers = { 'Content-Type': 'text/plain' };
     expect(await send('PUT', '/v1/open', 'text', headers)).toMatchObject({ status: 200 });
     expect(await send('PUT', '/v1/open?filter=longer-than-10', 'text', headers)).toMatchObject({
-      ...{ code: 'validation_failed', fields: ['query/filter'] },
+      code: 'validation_failed',
+      fields: ['query/filter'],
     });
   });
 
@@ -211,7 +217,9 @@ describe('a query', () => {
 
   test('is validated', async () => {
     expect(await send('GET', '/v1/things/a?filter=longer-than-10')).toMatchObject({
-      ...{ status: 400, code: 'validation_failed', fields: ['query/filter'] },
+      status: 400,
+      code: 'validation_failed',
+      fields: ['query/filter'],
     });
   });
 });

@@ -204,7 +204,7 @@ export class ImportsService {
       const lease = await this.#tickets.redeemForImport(videoId, claimId);
       await beginTransfer(this.#db, { videoId, transferId: lease.transferId });
       const source: ImportSource = JSON.parse((await this.#sealingKeys.open(request)).toString());
-      return { ...lease, ...{ secondsLeft, tries, startedOver }, ...source };
+      return { ...lease, secondsLeft, tries, startedOver, ...source };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       // The workspace has too many uploads. Or the video was deleted or has its file: then its import has ended and is due no more.

@@ -80,8 +80,14 @@ export async function claimDueImport(
     if (repeated !== undefined) return repeated ?? undefined;
     const { rows } = await sql<DueImport>`
       with recursive ${claimable({
-        ...{ table: 'imports', key: ['video_id'], group: 'workspace_id', due: 'due_at' },
-        ...{ isDue: isClaimable, running, except, limit: 1 },
+        table: 'imports',
+        key: ['video_id'],
+        group: 'workspace_id',
+        due: 'due_at',
+        isDue: isClaimable,
+        running,
+        except,
+        limit: 1,
       })}
       update imports import set claimed_until = ${inSeconds(leaseSeconds)}, claim_id = ${claimId}
       from claimable where import.video_id = claimable.video_id
@@ -112,8 +118,14 @@ export async function findOtherWaiting(
 ): Promise<string | undefined> {
   const { rows } = await sql<{ workspace: string }>`
     with recursive ${candidates({
-      ...{ table: 'imports', key: ['video_id'], group: 'workspace_id', due: 'due_at' },
-      ...{ isDue: isFree(expiredClaims), running, except, limit: 1 },
+      table: 'imports',
+      key: ['video_id'],
+      group: 'workspace_id',
+      due: 'due_at',
+      isDue: isFree(expiredClaims),
+      running,
+      except,
+      limit: 1,
     })}
     select imports.workspace_id as workspace from candidates join imports using (video_id)
     where imports.workspace_id <> ${workspaceId}
@@ -136,7 +148,8 @@ export async function postpone(db: Database, videoId: string, seconds: number): 
     .updateTable('imports')
     .set({
       due_at: sql`case when due_at is not null then ${inSeconds(seconds)} end`,
-      ...{ claimed_until: null, claim_id: null },
+      claimed_until: null,
+      claim_id: null,
     })
     .where('video_id', '=', videoId)
     .execute();

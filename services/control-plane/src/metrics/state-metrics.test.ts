@@ -30,7 +30,8 @@ test('a scrape during a refresh finds the previous dead letter counts', async ()
 test('every state of the work has its count, and the age of the oldest', async () => {
   const backlog = (count: number) => ({ count, oldestSeconds: 100 + count });
   const sources = {
-    ...{ bus: new InProcessBus({ logger }), logger },
+    bus: new InProcessBus({ logger }),
+    logger,
     attempts: { backlog: async () => ({ waiting: backlog(1), running: backlog(2) }) },
     tasks: { backlog: async () => ({ waiting: backlog(3), running: backlog(4) }) },
     imports: { backlog: async () => ({ waiting: backlog(5), running: backlog(6) }) },

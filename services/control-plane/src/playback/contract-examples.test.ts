@@ -20,23 +20,35 @@ const VIDEO_ONLY = { channels: null, language: null, label: null, role: null, fr
 
 const FACTS: RenditionFacts[] = [
   {
-    ...{ name: '480p', codecs: 'avc1.64001f', width: 854, height: 480, ...VIDEO_ONLY },
-    ...{ bandwidth: 1_562_844, averageBandwidth: 1_287_037 },
+    name: '480p',
+    codecs: 'avc1.64001f',
+    width: 854,
+    height: 480,
+    ...VIDEO_ONLY,
+    bandwidth: 1_562_844,
+    averageBandwidth: 1_287_037,
   },
   {
-    ...{ name: '360p', codecs: 'avc1.64001e', width: 640, height: 360, ...VIDEO_ONLY },
-    ...{ bandwidth: 909_188, averageBandwidth: 761_316 },
+    name: '360p',
+    codecs: 'avc1.64001e',
+    width: 640,
+    height: 360,
+    ...VIDEO_ONLY,
+    bandwidth: 909_188,
+    averageBandwidth: 761_316,
   },
   {
-    ...{ name: 'audio', codecs: 'mp4a.40.2', width: null, height: null, frameRate: null },
-    ...{
-      channels: 2,
-      language: 'en',
-      label: 'English',
-      role: null,
-      bandwidth: 140_000,
-      averageBandwidth: 132_000,
-    },
+    name: 'audio',
+    codecs: 'mp4a.40.2',
+    width: null,
+    height: null,
+    frameRate: null,
+    channels: 2,
+    language: 'en',
+    label: 'English',
+    role: null,
+    bandwidth: 140_000,
+    averageBandwidth: 132_000,
   },
 ];
 

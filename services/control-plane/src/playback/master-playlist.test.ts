@@ -150,11 +150,18 @@ describe('several audio tracks', () => {
   });
   const english = track('audio', { language: 'en', label: 'English' });
   const described = track('audio2', {
-    ...{ language: 'en', label: 'English 2', role: 'audio_description', channels: 1 },
-    ...{ bandwidth: 70_000, averageBandwidth: 66_000 },
+    language: 'en',
+    label: 'English 2',
+    role: 'audio_description',
+    channels: 1,
+    bandwidth: 70_000,
+    averageBandwidth: 66_000,
   });
   const german = track('audio3', {
-    ...{ language: 'de', label: 'Deutsch', bandwidth: 160_000, averageBandwidth: 150_000 },
+    language: 'de',
+    label: 'Deutsch',
+    bandwidth: 160_000,
+    averageBandwidth: 150_000,
   });
   const dubbed = track('audio4', { language: 'de', label: "Fassung '2'" });
   const surround = track('surround3', { channels: 6, bandwidth: 340_000, averageBandwidth: 330_000 });

@@ -30,7 +30,8 @@ test('segments of video are where the plan has them', () => {
   expect(plannedSegments(plan, '360p')).toEqual({ durations, targetDuration: 6 });
   const starts = [0, 125, 300, 450, 600, 810];
   expect(plannedSegments({ ...plan, segmentStarts: starts }, '360p')).toEqual({
-    ...{ durations: [5, 7, 6, 6, 8.4, 3.6], targetDuration: 8 },
+    durations: [5, 7, 6, 6, 8.4, 3.6],
+    targetDuration: 8,
   });
   expect(plannedSegments(plan, '720p')).toBeUndefined();
 });
@@ -64,10 +65,10 @@ test('each segment belongs to one task', () => {
   ]);
   expect([taskOf(plan, '720p', 0), taskOf(plan, 'iframes', 0)]).toEqual([undefined, undefined]);
   const [rung] = plan.encode.rungs;
-  const withPassthrough = {
+  const withCopy = {
     ...plan,
-    encode: { ...plan.encode, videoPassthrough: true, rungs: [rung, { ...rung, name: '720p' }] },
-    tasks: [...plan.tasks, { kind: 'passthrough' }],
+    encode: { ...plan.encode, copiesVideo: true, rungs: [rung, { ...rung, name: '720p' }] },
+    tasks: [...plan.tasks, { kind: 'copy' }],
   } as typeof plan;
-  expect([taskOf(withPassthrough, '360p', 2), taskOf(withPassthrough, '720p', 2)]).toEqual([4, 6]);
+  expect([taskOf(withCopy, '360p', 2), taskOf(withCopy, '720p', 2)]).toEqual([4, 6]);
 });

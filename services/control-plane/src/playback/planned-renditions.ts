@@ -45,8 +45,15 @@ export function plannedRenditions(
 ): RenditionFacts[] {
   const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
   const video = encode.rungs.map(({ name, width, height, maxRate, frameStep }) => ({
-    ...{ name, width, height, frameRate: frameRate / frameStep, maxRate },
-    ...{ channels: null, language: null, label: null, role: null },
+    name,
+    width,
+    height,
+    frameRate: frameRate / frameStep,
+    maxRate,
+    channels: null,
+    language: null,
+    label: null,
+    role: null,
   }));
   const audio = encode.audio.map(({ name, index, channels }) => {
     const {
@@ -55,8 +62,15 @@ export function plannedRenditions(
       role = null,
     } = facts.audioTracks.find((track) => track.index === index) ?? {};
     return {
-      ...{ name, width: null, height: null, frameRate: null, maxRate: channels * CHANNEL_RATE },
-      ...{ channels, language, label, role },
+      name,
+      width: null,
+      height: null,
+      frameRate: null,
+      maxRate: channels * CHANNEL_RATE,
+      channels,
+      language,
+      label,
+      role,
     };
   });
   return [...video, ...audio].flatMap(({ maxRate, ...rendition }) => {
@@ -97,10 +111,10 @@ export function taskOf(video: PlannedVideo, name: RenditionName, sequence: numbe
   if (sequence >= (durationsOf(video, name)?.length ?? 0)) return undefined;
   const { encode, tasks } = video;
   if (tasks.length === 0) return PLANNING_TASK;
-  const isCopied = encode.videoPassthrough && name === encode.rungs.at(-1)?.name;
+  const isCopied = encode.copiesVideo && name === encode.rungs.at(-1)?.name;
   const found = tasks.findIndex((task) => {
     if (isAudioRendition(name)) return task.kind === 'audio';
-    if (isCopied || task.kind !== 'piece') return isCopied && task.kind === 'passthrough';
+    if (isCopied || task.kind !== 'piece') return isCopied && task.kind === 'copy';
     const within = sequence - task.firstSegment;
     return within >= 0 && within < task.segmentStarts.length;
   });

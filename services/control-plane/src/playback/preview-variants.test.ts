@@ -11,33 +11,42 @@ const ENCODED = { '360p': 'avc1.64001e', '720p': 'avc1.64001f' };
 
 /** A running piece: it began `seconds` ago, and `encoded` seconds of its video are encoded. */
 const running = (encoded: number, seconds: number, duration = 60): TaskProgress => ({
-  ...{ progress: encoded / duration, isDone: false, runningSeconds: seconds, startedRenditions: ENCODED },
+  progress: encoded / duration,
+  isDone: false,
+  runningSeconds: seconds,
+  startedRenditions: ENCODED,
 });
 
-/** A plan with audio, passthrough of the source as 1080p if `videoPassthrough`, and pieces of these durations in seconds. */
-function planOf(durations: readonly number[], { videoPassthrough = false } = {}) {
+/** A plan with audio, a copy of the source as 1080p if `copiesVideo`, and pieces of these durations in seconds. */
+function planOf(durations: readonly number[], { copiesVideo = false } = {}) {
   const { encode } = samplePlan();
   const rung = (name: '360p' | '720p' | '1080p') => ({
     name,
-    ...{ width: 2, height: 2, maxRate: 1, frameStep: 1 as const },
+    width: 2,
+    height: 2,
+    maxRate: 1,
+    frameStep: 1 as const,
   });
-  const rungs = [rung('360p'), rung('720p'), ...(videoPassthrough ? [rung('1080p')] : [])];
+  const rungs = [rung('360p'), rung('720p'), ...(copiesVideo ? [rung('1080p')] : [])];
   const pieces = durations.map(
     (seconds): Task => ({
-      ...{ kind: 'piece', frames: seconds * RATE, segmentStarts: [0], keyFrames: [0], seek: null },
-      ...{ firstSegment: 0, firstFrame: 0, firstIFrame: 0, iFrames: 0 },
+      kind: 'piece',
+      frames: seconds * RATE,
+      segmentStarts: [0],
+      keyFrames: [0],
+      seek: null,
+      firstSegment: 0,
+      firstFrame: 0,
+      firstIFrame: 0,
+      iFrames: 0,
     }),
   );
-  const tasks: Task[] = [
-    { kind: 'audio' },
-    ...(videoPassthrough ? [{ kind: 'passthrough' } as const] : []),
-    ...pieces,
-  ];
-  return { encode: { ...encode, rungs, videoPassthrough }, tasks };
+  const tasks: Task[] = [{ kind: 'audio' }, ...(copiesVideo ? [{ kind: 'copy' } as const] : []), ...pieces];
+  return { encode: { ...encode, rungs, copiesVideo }, tasks };
 }
 
-describe('a source with video passthrough', () => {
-  const plan = planOf([60, 60], { videoPassthrough: true });
+describe('a source with video stream copy', () => {
+  const plan = planOf([60, 60], { copiesVideo: true });
   const copying: TaskProgress = {
     ...WAITING,
     runningSeconds: 1,
@@ -60,7 +69,7 @@ describe('a source with video passthrough', () => {
   });
 });
 
-describe('a source without video passthrough', () => {
+describe('a source without video stream copy', () => {
   const variantsOf = (durations: readonly number[], pieces: readonly TaskProgress[]) =>
     previewVariants(planOf(durations), [AUDIO, ...pieces]);
 
@@ -143,6 +152,6 @@ describe('a video that one engine makes as a whole', () => {
   });
 
   test('is not copied faster than it is encoded', () => {
-    expect(previewVariants(plan({ videoPassthrough: true }), whole(2, 3))).toEqual([]);
+    expect(previewVariants(plan({ copiesVideo: true }), whole(2, 3))).toEqual([]);
   });
 });

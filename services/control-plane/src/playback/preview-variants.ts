@@ -29,7 +29,7 @@ export function previewVariants(
   if (encode.audio.some(({ name }) => started[name] === undefined)) return [];
   const isWhole = planned.length === 0;
   // The one run of a whole video copies no faster than it encodes.
-  const copied = encode.videoPassthrough && !isWhole ? encode.rungs.at(-1)?.name : undefined;
+  const copied = encode.copiesVideo && !isWhole ? encode.rungs.at(-1)?.name : undefined;
   const rate = encode.frameRate.numerator / encode.frameRate.denominator;
   const pieces = tasks.flatMap((progress, at) => {
     const task = isWhole ? encode : planned[at];

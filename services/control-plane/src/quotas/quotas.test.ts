@@ -11,8 +11,12 @@ import {
 } from './quotas.ts';
 
 const NOTHING: Used = {
-  ...{ storedBytes: 0, reservedBytes: 0, undiscardedBytes: 0 },
-  ...{ transcodedMs: 0, videos: 0, uploads: 0 },
+  storedBytes: 0,
+  reservedBytes: 0,
+  undiscardedBytes: 0,
+  transcodedMs: 0,
+  videos: 0,
+  uploads: 0,
 };
 
 /** The figures and the message of the refusal; null if there is room. */

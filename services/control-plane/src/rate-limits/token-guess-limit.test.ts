@@ -10,7 +10,8 @@ async function redeem(limit: TokenGuessLimit, error: unknown, network = 'a'): Pr
 const unknownToken = new Problem('upload_token_invalid', 'No such token.');
 const otherProblem = new Problem('upload_token_expired', 'Expired.');
 const limited = expect.objectContaining({
-  ...{ code: 'rate_limited', message: expect.stringContaining('had an unknown token. Retry in ') },
+  code: 'rate_limited',
+  message: expect.stringContaining('had an unknown token. Retry in '),
 });
 
 describe('unknown upload tokens', () => {

@@ -3,7 +3,9 @@ import { expect, test } from '@jest/globals';
 import { artifactsOf } from './artifacts-of-results.ts';
 
 const rendition = (name: StoredRendition['name'], first: number, sizes: number[]): StoredRendition => ({
-  ...{ name, first, codecs: 'any' },
+  name,
+  first,
+  codecs: 'any',
   segments: sizes.map((bytes, at) => ({ start: at, bytes })),
 });
 

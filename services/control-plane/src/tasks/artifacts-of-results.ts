@@ -12,7 +12,9 @@ export function artifactsOf(
     return [
       ...renditions.map(({ name, first, segments }) => ({
         kind: 'segments' as const,
-        ...{ name, firstSegment: first, ...place },
+        name,
+        firstSegment: first,
+        ...place,
         bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
       })),
       ...(images?.poster ? [{ kind: 'poster' as const, ...place, bytes: images.poster.bytes }] : []),

@@ -385,7 +385,8 @@ export async function findFailedTries(
   const query = trx
     .selectFrom('tasks')
     .select([
-      ...(['kind', 'failed_tries as failedTries'] as const),
+      'kind',
+      'failed_tries as failedTries',
       sql<number>`case when reported then 0 else unreported_tries + 1 end`.as('unreportedTries'),
     ]);
   return currentTry(query, taskTry).executeTakeFirst();
@@ -400,9 +401,14 @@ export async function makeTaskDueAgain(
   const due = inSeconds(delaySeconds);
   await currentTry(
     trx.updateTable('tasks').set({
-      ...{ lease_expires_at: null, progress: 0, failed_tries: failedTries, due_at: due },
+      lease_expires_at: null,
+      progress: 0,
+      failed_tries: failedTries,
+      due_at: due,
       unreported_tries: unreportedTries,
-      ...{ command_due_at: due, command_claimed_until: null, command_published_at: null },
+      command_due_at: due,
+      command_claimed_until: null,
+      command_published_at: null,
     }),
     taskTry,
   ).execute();

@@ -24,9 +24,16 @@ function refusalOf(check: () => void): string | null {
 }
 
 const ticket: FoundTicket = {
-  ...{ video_id: 'v', workspace_id: 'w', transfer_id: null, used_at: null, declared_bytes: null },
-  ...{ reserved_bytes: 0, claim_id: null },
-  ...{ expires_at: new Date(), is_leased: false, is_expired: false },
+  video_id: 'v',
+  workspace_id: 'w',
+  transfer_id: null,
+  used_at: null,
+  declared_bytes: null,
+  reserved_bytes: 0,
+  claim_id: null,
+  expires_at: new Date(),
+  is_leased: false,
+  is_expired: false,
 };
 
 const used = { used_at: new Date() };

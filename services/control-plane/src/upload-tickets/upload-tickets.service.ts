@@ -207,7 +207,9 @@ export class UploadTicketsService {
       return { transferId, allowedBytes };
     });
     return {
-      ...{ videoId, workspaceId, transferId },
+      videoId,
+      workspaceId,
+      transferId,
       sourceKey: sourceKey(workspaceId, videoId, transferId),
       maxBytes: allowedBytes,
       leaseSeconds,

@@ -8,8 +8,13 @@ const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
 /** A video that was created in minute 0, and nothing else has happened to it. */
 function video(changes: Partial<VideoRow> = {}): VideoRow {
   return {
-    ...{ status: 'processing', created_at: at(0), uploaded_at: null, retried_at: [] },
-    ...{ ready_at: null, failed_at: null, source_deleted_at: null },
+    status: 'processing',
+    created_at: at(0),
+    uploaded_at: null,
+    retried_at: [],
+    ready_at: null,
+    failed_at: null,
+    source_deleted_at: null,
     ...changes,
   } as VideoRow;
 }
@@ -36,8 +41,11 @@ describe('the timeline of a video', () => {
 
   test('has every entry, oldest first', () => {
     const failed = video({
-      ...{ status: 'failed', uploaded_at: at(1), retried_at: [at(4), at(6)] },
-      ...{ failed_at: at(8), source_deleted_at: at(9) },
+      status: 'failed',
+      uploaded_at: at(1),
+      retried_at: [at(4), at(6)],
+      failed_at: at(8),
+      source_deleted_at: at(9),
     });
     const attempts = [2, 3, 5, 7].map((number) => attempt(number, 'failed'));
     const timeline = timelineOf(failed, attempts, undefined);
@@ -83,7 +91,10 @@ describe('the entry of an attempt', () => {
     ['handed_back', 'handed_back'],
   ] as const)('with the stored outcome %s has the outcome %s', (stored, outcome) => {
     expect(entryOf(stored, TASKS)).toEqual({
-      ...{ number: 1, outcome, endedAt: '2026-01-01T00:01:30.000Z', tasks: null },
+      number: 1,
+      outcome,
+      endedAt: '2026-01-01T00:01:30.000Z',
+      tasks: null,
     });
   });
 

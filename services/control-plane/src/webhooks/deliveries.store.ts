@@ -92,8 +92,15 @@ export async function claimDueDeliveries(
   return claimInTurn(db, 'webhook', async (trx) => {
     const { rows } = await sql<ClaimedDelivery>`
       with recursive ${claimable({
-        ...{ table: 'webhook_deliveries', key: ['id'], group: 'endpoint_id', due: 'next_attempt_at' },
-        ...{ isDue, running, owner: workspaceOf, perGroup: perEndpoint, limit },
+        table: 'webhook_deliveries',
+        key: ['id'],
+        group: 'endpoint_id',
+        due: 'next_attempt_at',
+        isDue,
+        running,
+        owner: workspaceOf,
+        perGroup: perEndpoint,
+        limit,
       })}
       update webhook_deliveries delivery
       set claimed_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})

@@ -35,8 +35,10 @@ describe('a request', () => {
     const { url, received } = await startEndpoint();
     const result = await createSender().send(event(url));
     const shown = {
-      ...{ 'content-type': 'application/json', 'user-agent': 'Framelane-Webhooks/1.0' },
-      ...{ 'webhook-id': 'evt_1', 'webhook-timestamp': expect.stringMatching(/^\d+$/) },
+      'content-type': 'application/json',
+      'user-agent': 'Framelane-Webhooks/1.0',
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': expect.stringMatching(/^\d+$/),
     };
     expect(result?.requestHeaders).toEqual(shown);
     const [request] = received;

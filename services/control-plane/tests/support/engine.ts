@@ -96,7 +96,9 @@ export class SimulatedEngine {
   async fail(videoId: string, attempt: number, failure: Failure = {}): Promise<void> {
     await this.report('task.failed', {
       ...firstTry(videoId, attempt),
-      ...{ code: 'not_a_video', message: 'What went wrong.', retryable: false },
+      code: 'not_a_video',
+      message: 'What went wrong.',
+      retryable: false,
       ...failure,
     });
   }

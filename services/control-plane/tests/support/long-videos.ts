@@ -42,7 +42,9 @@ export class LongVideos {
     const claimed: Claimed[] = [];
     for (let at = 0; at < count; at += 1) {
       const { body } = await this.#plane.engine.request(INTERNAL_PATHS.claimTask, {
-        ...{ videoId, command: 'task', planVersion: PLAN_VERSION },
+        videoId,
+        command: 'task',
+        planVersion: PLAN_VERSION,
       });
       claimed.push(body as Claimed);
     }

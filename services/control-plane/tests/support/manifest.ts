@@ -78,7 +78,9 @@ export function planOf({ source, duration, inputIssues, renditions, captions }: 
     ...plan,
     encode: {
       ...plan.encode,
-      ...{ duration, inputIssues, frames: duration * plan.encode.sourceRate },
+      duration,
+      inputIssues,
+      frames: duration * plan.encode.sourceRate,
       rungs: video.map(
         ({ name, width, height }) => ({ name, width, height, maxRate: 1, frameStep: 1 }) as Rung,
       ),

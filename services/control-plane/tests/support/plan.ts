@@ -28,12 +28,18 @@ export function samplePlan(): TranscodePlan {
       lead: 0,
       audio: [
         {
-          ...{ name: 'audio', index: 1, channels: 2, method: { samples: duration * 48_000 }, late: false },
-          ...{ downmix: false, decodeToStereo: false, end: duration },
+          name: 'audio',
+          index: 1,
+          channels: 2,
+          method: { samples: duration * 48_000 },
+          late: false,
+          downmix: false,
+          decodeToStereo: false,
+          end: duration,
         },
       ],
       rungs: [{ ...size, name: '360p', maxRate: 800_000, frameStep: 1 }],
-      videoPassthrough: false,
+      copiesVideo: false,
       startsShort: true,
       segmentSeconds: SEGMENT_SECONDS,
       frameRate: { numerator: FRAME_RATE, denominator: 1 },
@@ -58,8 +64,12 @@ export function samplePlan(): TranscodePlan {
     iFrames: false,
     facts: {
       source: {
-        ...{ container: 'matroska', videoCodec: 'h264', audioCodec: 'aac', frameRate: FRAME_RATE },
-        ...{ ...size, duration },
+        container: 'matroska',
+        videoCodec: 'h264',
+        audioCodec: 'aac',
+        frameRate: FRAME_RATE,
+        ...size,
+        duration,
       },
       audioTracks: [{ index: 1, language: 'de', label: 'Deutsch', role: null }],
       captions: [],
@@ -77,7 +87,12 @@ function pieceTask(firstSegment: number): Task {
   const firstFrame = firstSegment * SEGMENT_FRAMES;
   return {
     kind: 'piece',
-    ...{ firstSegment, firstFrame, frames: 2 * SEGMENT_FRAMES, firstIFrame: 0, iFrames: 0, seek: null },
+    firstSegment,
+    firstFrame,
+    frames: 2 * SEGMENT_FRAMES,
+    firstIFrame: 0,
+    iFrames: 0,
+    seek: null,
     segmentStarts: [firstFrame, firstFrame + SEGMENT_FRAMES],
     keyFrames: [firstFrame, firstFrame + SEGMENT_FRAMES],
   };
@@ -92,7 +107,9 @@ export function resultOf(task: number): TaskResult {
 
 function part(name: 'audio' | '360p', first: number, count: number): StoredRendition {
   return {
-    ...{ name, first, codecs: name === 'audio' ? 'mp4a.40.2' : 'avc1.64001e' },
+    name,
+    first,
+    codecs: name === 'audio' ? 'mp4a.40.2' : 'avc1.64001e',
     segments: Array.from({ length: count }, (_, at) => ({
       start: 11.4 + SEGMENT_SECONDS * (first + at),
       bytes: 1000 + 16 * (first + at),

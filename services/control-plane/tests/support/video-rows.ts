@@ -14,7 +14,9 @@ export async function insertImport(
   await db
     .insertInto('imports')
     .values({
-      ...{ video_id, workspace_id: workspaceOf(video_id), shown_url: 'https://any.example' },
+      video_id,
+      workspace_id: workspaceOf(video_id),
+      shown_url: 'https://any.example',
       deadline: new Date(),
       ...difference,
     })
@@ -29,7 +31,10 @@ export async function insertTicket(
   await db
     .insertInto('upload_tickets')
     .values({
-      ...{ video_id, token_hash: Buffer.from(video_id), expires_at: new Date(), extension_seconds: 0 },
+      video_id,
+      token_hash: Buffer.from(video_id),
+      expires_at: new Date(),
+      extension_seconds: 0,
       latest_expires_at: new Date(),
       ...difference,
     })
@@ -44,8 +49,13 @@ export async function insertRendition(
   await db
     .insertInto('renditions')
     .values({
-      ...{ video_id, name: 'audio', codecs: 'mp4a.40.2', bandwidth: 1, average_bandwidth: 1 },
-      ...{ segment_durations: [1], segment_bytes: [1] },
+      video_id,
+      name: 'audio',
+      codecs: 'mp4a.40.2',
+      bandwidth: 1,
+      average_bandwidth: 1,
+      segment_durations: [1],
+      segment_bytes: [1],
       ...difference,
     })
     .execute();
@@ -60,7 +70,12 @@ export async function insertArtifact(
   await db
     .insertInto('artifacts')
     .values({
-      ...{ video_id, kind: 'segments', name: 'audio', attempt: 1, folder: 't0.1/', bytes: 1 },
+      video_id,
+      kind: 'segments',
+      name: 'audio',
+      attempt: 1,
+      folder: 't0.1/',
+      bytes: 1,
       ...difference,
     })
     .execute();
@@ -73,8 +88,16 @@ export async function insertCaptions(db: Database, video_id: string, language: s
   await db
     .insertInto('captions')
     .values({
-      ...{ video_id, language, label: language, is_default: false, origin: 'api', revision: 1 },
-      ...{ cue_count: 1, cue_starts: [0], cue_ends: [1], cues: ['any'] },
+      video_id,
+      language,
+      label: language,
+      is_default: false,
+      origin: 'api',
+      revision: 1,
+      cue_count: 1,
+      cue_starts: [0],
+      cue_ends: [1],
+      cues: ['any'],
     })
     .execute();
   await insertArtifact(db, video_id, { kind: 'captions', name: language, attempt: null, folder: null });

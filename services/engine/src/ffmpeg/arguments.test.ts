@@ -37,10 +37,10 @@ describe('the ffmpeg arguments', () => {
     expect(inputOptions).not.toContain('-copyts');
   });
 
-  test('of one passthrough rendition', () => {
+  test('of one copied rendition', () => {
     const { inputOptions, outputs } = lineFor({
       rungs: planLadder({ width: 640, height: 360 }, 25),
-      videoPassthrough: true,
+      copiesVideo: true,
       audio: [],
     });
     expect(inputOptions.join(' ')).toMatch(
@@ -119,7 +119,7 @@ describe('the ffmpeg arguments', () => {
   test('map several audio renditions', () => {
     const audio = [
       audioPlan({ late: true }),
-      audioPlan({ name: 'audio2', index: 2, method: { passthroughFrames: 94 } }),
+      audioPlan({ name: 'audio2', index: 2, method: { copiedFrames: 94 } }),
     ];
     const options = streamsFor({ audio });
     expect(options.filter((_, at) => options[at - 1] === '-map').slice(-2)).toEqual(['[audio]', '0:2']);
@@ -129,10 +129,10 @@ describe('the ffmpeg arguments', () => {
     expect(streamsFor({ audio: [] }).join(' ')).not.toMatch(/audio\]|aac/);
   });
 
-  test('copy passthrough tracks and cut the other renditions at their key frames', () => {
+  test('copy copied tracks and cut the other renditions at their key frames', () => {
     const renditions = renditionsFor({
-      videoPassthrough: true,
-      audio: [audioPlan({ method: { passthroughFrames: 94 } })],
+      copiesVideo: true,
+      audio: [audioPlan({ method: { copiedFrames: 94 } })],
       segmentSeconds: 5,
     });
     const outputOptions = renditions.flat();
@@ -158,7 +158,7 @@ describe('the ffmpeg arguments', () => {
     const full = graph({ rungs: planLadder({ width: 1920, height: 1080 }, 25) });
     expect(full).toMatch(/\[to-720p\]zscale=[^;]*\[to-poster\];.*\[to-360p\]zscale=[^;]*\[to-storyboard\];/);
     expect(full.match(/\[0:1\]/g)).toHaveLength(1);
-    expect(graph({ rungs: planLadder({ width: 640, height: 360 }, 25), videoPassthrough: true })).toMatch(
+    expect(graph({ rungs: planLadder({ width: 640, height: 360 }, 25), copiesVideo: true })).toMatch(
       /^\[0:1\][^;]*split=2\[to-poster\]\[to-storyboard\];/,
     );
   });

@@ -8,7 +8,7 @@ import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
 import { DECODE_OPTIONS } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
-import { audioOptions, videoOptions, videoPassthroughOptions } from './encoder-options.ts';
+import { audioOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
 import { filterGraphs, IMAGES } from './filter-graph.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
@@ -37,7 +37,7 @@ export type ArgumentSettings = Pick<TranscodeSettings, 'preset' | 'threads' | 'l
 
 /**
  * The one ffmpeg run that produces all renditions and images of a video. It decodes once, scales each rendition from the next
- * higher one, encodes each audio track once, and cuts all renditions at the same times. Passthrough tracks are copied undecoded.
+ * higher one, encodes each audio track once, and cuts all renditions at the same times. Tracks that need no encoding are copied undecoded.
  */
 export function ffmpegArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
   const threads = Math.min(settings.threads, MAX_THREADS);
@@ -75,7 +75,7 @@ function decoderThreads({ coded }: EncodePlan, threads: number): number {
 }
 
 /**
- * An output for each rendition: the encoded video from the lowest up, the video passthrough, and the audio. One HLS output for all
+ * An output for each rendition: the encoded video from the lowest up, the video stream copy, and the audio. One HLS output for all
  * would cut short segments at the beginning of one rendition only, and would hold back video until the first frame of late audio.
  */
 export function renditionOutputs(
@@ -88,14 +88,14 @@ export function renditionOutputs(
       name: rung.name,
       options: ['-map', `[${rung.name}]`, ...videoOptions(rung, plan, settings)],
     })),
-    ...(plan.videoPassthrough ? plan.rungs.slice(-1) : []).map((rung) => ({
+    ...(plan.copiesVideo ? plan.rungs.slice(-1) : []).map((rung) => ({
       name: rung.name,
-      options: ['-map', `0:${plan.videoIndex}`, ...videoPassthroughOptions(rung, plan)],
+      options: ['-map', `0:${plan.videoIndex}`, ...videoCopyOptions(rung, plan)],
     })),
     ...plan.audio.map((audio) => ({
       name: audio.name,
       options: [
-        ...['-map', 'passthroughFrames' in audio.method ? `0:${audio.index}` : `[${audio.name}]`],
+        ...['-map', 'copiedFrames' in audio.method ? `0:${audio.index}` : `[${audio.name}]`],
         ...audioOptions(audio),
       ],
     })),

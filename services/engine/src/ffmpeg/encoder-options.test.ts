@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
-import { audioOptions, videoOptions, videoPassthroughOptions } from './encoder-options.ts';
+import { audioOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
 
 /** The options of each encoded rendition, lowest first. */
 const optionsOf = (changes: Partial<EncodePlan> = {}, preset = 'veryfast') => {
@@ -88,8 +88,8 @@ describe('the encoder options', () => {
     expect(valuesOf(options, '-level')).toEqual(['3.0', '3.0', '3.2']);
   });
 
-  test('with passthrough take the key frames of the source', () => {
-    const options = optionsOf({ videoPassthrough: true });
+  test('with a stream copy take the key frames of the source', () => {
+    const options = optionsOf({ copiesVideo: true });
     expect(valuesOf(options, '-force_key_frames')).toEqual(['source']);
     expect(valuesOf(options, '-g')[0]).toBe('164');
   });
@@ -97,18 +97,18 @@ describe('the encoder options', () => {
   test.each([
     [{ matrix: 'smpte170m', primaries: 'bt470bg', transfer: 'bt470m' }, [5, 4, 6]],
     [{ matrix: 'bt709', primaries: 'bt709', transfer: 'iec61966-2-1' }, [1, 13, 1]],
-  ])('of passthrough video remove supplemental information and write the tags of %j', (colour, codes) => {
+  ])('of copied video remove supplemental information and write the tags of %j', (colour, codes) => {
     const [primaries, transfer, matrix] = codes;
     const [top] = planLadder({ width: 640, height: 360 }, 25).slice(-1) as [Rung];
-    expect(optionOf(videoPassthroughOptions(top, { colour }), '-bsf:v')).toBe(
+    expect(optionOf(videoCopyOptions(top, { colour }), '-bsf:v')).toBe(
       'filter_units=remove_types=6,h264_metadata=' +
         `colour_primaries=${primaries}:transfer_characteristics=${transfer}:matrix_coefficients=${matrix}` +
         ':video_full_range_flag=0:sample_aspect_ratio=1/1',
     );
   });
 
-  test('of passthrough audio drop the frames after the end', () => {
-    expect(audioOptions(audioPlan({ method: { passthroughFrames: 94 } }))).toEqual([
+  test('of copied audio drop the frames after the end', () => {
+    expect(audioOptions(audioPlan({ method: { copiedFrames: 94 } }))).toEqual([
       ...['-c:a', 'copy', '-bsf:a', 'noise=drop=gte(n\\,94)'],
     ]);
   });

@@ -3,7 +3,7 @@ import type { VideoDemands } from '../encoders/encoder.ts';
 import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
 import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';
 import { rungTraits } from '../plan/ladder.ts';
-import { BUFFER_SECONDS } from '../plan/passthrough.ts';
+import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 
@@ -35,8 +35,8 @@ function optionsOf(
 ): string[] {
   const { plan, settings, keyFrames } = options;
   const { preset, threads } = settings;
-  // With passthrough, this has an effect only if the source has fewer key frames than its packets declare.
-  const longest = plan.videoPassthrough ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
+  // With a stream copy, this has an effect only if the source has fewer key frames than its packets declare.
+  const longest = plan.copiesVideo ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { name, width, height, maxRate, frameStep } = rung;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
   const bufferSize = BUFFER_SECONDS * maxRate;
@@ -61,7 +61,7 @@ function smallOf(rung: Rung, { rungs }: EncodePlan): VideoDemands['small'] {
 
 /** By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the segment boundaries. */
 function keyFrameRule(rung: Rung, plan: EncodePlan): string {
-  return plan.videoPassthrough ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
+  return plan.copiesVideo ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
 }
 
 /**
@@ -76,16 +76,16 @@ function keyFrameExpression({ frameStep }: Rung, { rungs }: EncodePlan): string 
 }
 
 /** Options of the stream copy of the video as a rendition. */
-export function videoPassthroughOptions({ name }: Rung, { colour }: Pick<EncodePlan, 'colour'>): string[] {
+export function videoCopyOptions({ name }: Rung, { colour }: Pick<EncodePlan, 'colour'>): string[] {
   return ['-c:v', 'copy', '-bsf:v', encoderOf(name).copyFilters(colour)];
 }
 
 /** Options of an audio rendition: of its encoder, or of a stream copy. */
 export function audioOptions({ method, channels }: Pick<AudioPlan, 'method' | 'channels'>): string[] {
-  if (!('passthroughFrames' in method)) {
+  if (!('copiedFrames' in method)) {
     const values = [['-c', AUDIO_ENCODER.program] as const, ...AUDIO_ENCODER.options(channels)];
     return values.flatMap(([option, value]) => [`${option}:a`, value]);
   }
   // The `noise` bitstream filter can drop packets: here those after the end of the video.
-  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${method.passthroughFrames})`];
+  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${method.copiedFrames})`];
 }

@@ -42,7 +42,7 @@ describe('the filter graph', () => {
       '[to-480p]framestep=2,zscale=854:480:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[480p][to-360p]',
       '[to-360p]zscale=640:360:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
     ]);
-    expect(chains({ rungs, videoPassthrough: true })[0]).toMatch(/trim=end_frame=50,framestep=2,scale=854:/);
+    expect(chains({ rungs, copiesVideo: true })[0]).toMatch(/trim=end_frame=50,framestep=2,scale=854:/);
   });
 
   test('has no split for a rendition that feeds nothing else', () => {
@@ -136,8 +136,8 @@ describe('the filter graph', () => {
     expect(layouts).toEqual(['stereo', 'mono', '5.1']);
   });
 
-  test('has no chain for audio that is passed through or missing', () => {
-    const passed = audioPlan({ method: { passthroughFrames: 94 } });
+  test('has no chain for audio that is copied or missing', () => {
+    const passed = audioPlan({ method: { copiedFrames: 94 } });
     expect(chains({ audio: [passed] }).at(-1)).toMatch(/\[storyboard\]$/);
     expect(chains({ audio: [] }).at(-1)).toMatch(/\[storyboard\]$/);
   });

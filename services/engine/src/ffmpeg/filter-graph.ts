@@ -159,9 +159,9 @@ const LIMITER = 'alimiter=limit=0.9:level=disabled:latency=1';
 
 const LAYOUTS: Record<AudioPlan['channels'], string> = { 1: 'mono', 2: 'stereo', 6: '5.1' };
 
-/** Empty with passthrough. */
+/** Empty with a stream copy. */
 function audioChain(audio: AudioPlan, { lead }: EncodePlan): string[] {
-  if ('passthroughFrames' in audio.method) return [];
+  if ('copiedFrames' in audio.method) return [];
   // Fills gaps, pads a late start and an early end with silence, and cuts a late end.
   const steps = [
     ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),

@@ -1,6 +1,6 @@
 /**
  * The key that shows the progress of a run: the number of frames written to the first video output, or the time in microseconds of
- * the fastest stream. The time is misleading in a run that also encodes video: audio and passthrough are ahead of the encoder.
+ * the fastest stream. The time is misleading in a run that also encodes video: audio and stream copies are ahead of the encoder.
  */
 export type ProgressKey = 'frame' | 'out_time_us';
 

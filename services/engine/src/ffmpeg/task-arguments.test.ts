@@ -3,15 +3,22 @@ import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../transcode-settings.ts';
-import { audioArguments, imagesArguments, passthroughArguments, pieceArguments } from './task-arguments.ts';
+import { audioArguments, copyArguments, imagesArguments, pieceArguments } from './task-arguments.ts';
 
 const SETTINGS = { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS };
 const optionValue = (options: readonly string[], name: string) => options[options.indexOf(name) + 1];
 
 /** Seconds 60 to 72.04 of a video at 25 frames a second. */
 const PIECE: PieceTask = {
-  ...{ kind: 'piece', firstSegment: 10, firstFrame: 1500, frames: 301, firstIFrame: 30, iFrames: 6 },
-  ...{ segmentStarts: [1500, 1650], keyFrames: [1500, 1550, 1600, 1650, 1700, 1750], seek: 55.9999 },
+  kind: 'piece',
+  firstSegment: 10,
+  firstFrame: 1500,
+  frames: 301,
+  firstIFrame: 30,
+  iFrames: 6,
+  segmentStarts: [1500, 1650],
+  keyFrames: [1500, 1550, 1600, 1650, 1700, 1750],
+  seek: 55.9999,
 };
 
 function pieceLine(changes: Partial<EncodePlan> = {}, piece: Partial<PieceTask> = {}) {
@@ -102,10 +109,10 @@ describe('the arguments of a piece', () => {
   });
 });
 
-test('the passthrough and the audio are runs of their own', () => {
+test('the copy and the audio are runs of their own', () => {
   const rungs = planLadder({ width: 1280, height: 720 }, 25);
-  const plan = encodePlan({ rungs, videoPassthrough: true, audio: [audioPlan()] });
-  const [video] = passthroughArguments(plan, SETTINGS).outputs;
+  const plan = encodePlan({ rungs, copiesVideo: true, audio: [audioPlan()] });
+  const [video] = copyArguments(plan, SETTINGS).outputs;
   expect(video?.options.join(' ')).toMatch(
     / -map 0:1 .*-c:v copy .*-hls_segment_filename output\/720p-%d\.ts$/,
   );
@@ -117,7 +124,7 @@ test('the passthrough and the audio are runs of their own', () => {
   expect(audio?.options).not.toContain('0:1');
   expect(optionValue(audio?.options ?? [], '-filter_complex')).toMatch(/^\[0:\d\].*\[audio\]$/);
   for (const { name, inputOptions, outputs } of [
-    { name: '720p', ...passthroughArguments(plan, { ...SETTINGS, threads: 64 }) },
+    { name: '720p', ...copyArguments(plan, { ...SETTINGS, threads: 64 }) },
     { name: 'audio', ...audioArguments(plan, { ...SETTINGS, threads: 64 }) },
   ]) {
     expect(outputs.map(({ path }) => path)).toEqual([`output/${name}.m3u8`]);
@@ -129,10 +136,10 @@ test('the passthrough and the audio are runs of their own', () => {
 test('each run looks for the tracks that it uses', () => {
   const analysisOf = (seconds: number) => ({ seconds, bytes: 1_000_000 * seconds });
   const reading = { analysis: { video: analysisOf(10), audio: analysisOf(30), text: analysisOf(50) } };
-  const plan = encodePlan({ reading, videoPassthrough: true });
+  const plan = encodePlan({ reading, copiesVideo: true });
   const seconds = [
     audioArguments(plan, SETTINGS),
-    passthroughArguments(plan, SETTINGS),
+    copyArguments(plan, SETTINGS),
     imagesArguments(plan, { keyFramesOnly: true }, SETTINGS),
     pieceLine({ reading }),
   ].map(({ inputOptions }) => Number(optionValue(inputOptions, '-analyzeduration')) / 1_000_000);

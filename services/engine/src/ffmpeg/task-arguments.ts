@@ -18,13 +18,13 @@ import { audioGraphs, CANDIDATES, IMAGES, imagesGraph, pieceGraph } from './filt
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
 /** The run that copies all video of the source as the top rendition. */
-export function passthroughArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
+export function copyArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
   return partArguments({ ...plan, rungs: plan.rungs.slice(-1), audio: [] }, [], settings);
 }
 
 /** The run that produces all audio renditions. */
 export function audioArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
-  const part = { ...plan, rungs: [], videoPassthrough: false };
+  const part = { ...plan, rungs: [], copiesVideo: false };
   return partArguments(part, audioGraphs(withFileTimes(part)), settings);
 }
 

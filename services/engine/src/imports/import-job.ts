@@ -46,8 +46,13 @@ export class ImportJob implements SlotHolder {
     this.#signal = AbortSignal.any([stop, this.#abort.signal]);
     this.#registration = new Registration(deps);
     this.#file = new RemoteFile({
-      ...{ guard: deps.guard, limits: deps.settings, signal: this.#signal, throughput: deps.limits },
-      ...{ source: claimed, maxBytes: claimed.maxBytes, tries: claimed.tries },
+      guard: deps.guard,
+      limits: deps.settings,
+      signal: this.#signal,
+      throughput: deps.limits,
+      source: claimed,
+      maxBytes: claimed.maxBytes,
+      tries: claimed.tries,
       pauseSeconds: deps.settings.pauseSeconds,
       onStuck: () => this.#abort.abort(storageFailure(new Error('The object store accepts no more bytes'))),
     });
@@ -199,7 +204,10 @@ export class ImportJob implements SlotHolder {
     try {
       await controlPlane.endImportTry({
         ...this.#ids,
-        ...{ tries, failure: failure?.code ?? null, retryInSeconds, startedOver },
+        tries,
+        failure: failure?.code ?? null,
+        retryInSeconds,
+        startedOver,
       });
     } catch (cause) {
       logger.warn('import.end_not_reported', { ...this.#ids, error: cause });

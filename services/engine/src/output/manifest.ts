@@ -3,7 +3,7 @@ import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/rend
 import type { EncodePlan, StoredRendition, VideoFacts } from '@framelane/contracts/transcode-plan';
 import { InvalidSegmentError } from '../packagers/packager.ts';
 import { audioLabels } from '../plan/audio-plan.ts';
-import { passthroughRenditions } from '../plan/encode-plan.ts';
+import { copiedRenditions } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
@@ -27,7 +27,9 @@ export function videoFacts(
       duration: rounded(source.timeline.duration, 3),
     },
     audioTracks: source.audio.map(({ index, language, role }, at) => ({
-      ...{ index, language, role },
+      index,
+      language,
+      role,
       label: labels[at] ?? '',
     })),
     captions,
@@ -60,12 +62,12 @@ export function describeStored(
   const zero = (rungs[0]?.segments[0]?.start ?? START_TIMESTAMP / CLOCK_HZ) - range.firstFrame / frameRate;
   const end = zero + (range.firstFrame + range.frames) / frameRate;
   const renditions: StoredRendition[] = [];
-  const passthrough = passthroughRenditions(plan);
+  const copied = copiedRenditions(plan);
   for (const { name, frameStep, segments } of rungs) {
-    const isPassthrough = passthrough.has(name);
+    const isCopy = copied.has(name);
     const tolerance = (MAX_GAP_FRAMES * frameStep) / frameRate;
-    assertContiguous(name, segments, { first: firstSegment, end, tolerance, isPassthrough });
-    if (isPassthrough) assertAllFrames(name, segments, range.frames);
+    assertContiguous(name, segments, { first: firstSegment, end, tolerance, isCopy });
+    if (isCopy) assertAllFrames(name, segments, range.frames);
     renditions.push(describe(name, segments, firstSegment));
   }
   if (new Set(rungs.map(({ segments }) => segments.length)).size > 1) {
@@ -77,7 +79,7 @@ export function describeStored(
       first: firstSegment,
       end: zero + audio.end,
       tolerance: MAX_AUDIO_GAP_SECONDS,
-      isPassthrough: passthrough.has(name),
+      isCopy: copied.has(name),
     });
     renditions.push(describe(name, segments, firstSegment));
   }
@@ -103,19 +105,19 @@ const MAX_AUDIO_GAP_SECONDS = 0.064;
 
 /**
  * Throws if a segment ends before the next one begins. An encoded segment is then truncated, because the disk was full when
- * ffmpeg wrote it. With passthrough the source may have the gap, and encoding it closes the gap.
+ * ffmpeg wrote it. With a stream copy the source may have the gap, and encoding it closes the gap.
  */
 function assertContiguous(
   name: RenditionName,
   stored: readonly StoredSegment[],
-  limits: { first: number; end: number; tolerance: number; isPassthrough: boolean },
+  limits: { first: number; end: number; tolerance: number; isCopy: boolean },
 ): void {
-  const { first, end, tolerance, isPassthrough } = limits;
+  const { first, end, tolerance, isCopy } = limits;
   for (const [at, { last }] of stored.entries()) {
     const missing = (stored[at + 1]?.start ?? end) - last;
     if (missing <= tolerance) continue;
     const what = `Segment ${first + at} of ${name} ends ${missing.toFixed(3)} s early`;
-    throw isPassthrough ? new InvalidSegmentError(what) : incompleteOutput(what);
+    throw isCopy ? new InvalidSegmentError(what) : incompleteOutput(what);
   }
 }
 

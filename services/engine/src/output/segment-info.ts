@@ -22,13 +22,9 @@ export class EmptyRenditionError extends InvalidSegmentError {
 /** Reads a finished segment (see Packager). Throws a refusal if the first segment is empty, and a retryable failure if a later one is. */
 export async function readSegmentInfo(
   segment: OutputFile,
-  {
-    rendition,
-    sequence,
-    isPassthrough,
-  }: { rendition: TrackRendition; sequence: number; isPassthrough: boolean },
+  { rendition, sequence, isCopy }: { rendition: TrackRendition; sequence: number; isCopy: boolean },
 ): Promise<SegmentInfo> {
-  if (segment.bytes > 0) return PACKAGER.readSegment(segment, readerOf(rendition), { isPassthrough });
+  if (segment.bytes > 0) return PACKAGER.readSegment(segment, readerOf(rendition), { isCopy });
   throw sequence === 0 ? emptyTrack(rendition) : incompleteOutput('A segment is empty');
 }
 

@@ -44,7 +44,7 @@ export type SegmentUploadsOptions = {
   /** The renditions of the plan. */
   renditions: ReadonlySet<RenditionName>;
   /** Those that are stream copies. */
-  passthrough: ReadonlySet<RenditionName>;
+  copied: ReadonlySet<RenditionName>;
   /** The rendition whose I-frames are stored as well; null for none. */
   iFramesOf: VideoRendition | null;
   /** Maximum number of segments of a rendition; for a piece, exactly its number of segments. */
@@ -84,7 +84,7 @@ export class SegmentUploads {
   readonly #stored = new Map<RenditionName, StoredSegment[]>();
   /** The start time of each segment, in the rendition whose segment was stored first. */
   readonly #boundaries: number[] = [];
-  /** The configuration of each passthrough rendition, in the segment that was stored first. */
+  /** The configuration of each copied rendition, in the segment that was stored first. */
   readonly #configurations = new Map<RenditionName, string>();
   readonly #iFrames: IFrameUploads;
   #failure: TranscodeFailure | InvalidSegmentError | undefined;
@@ -161,13 +161,13 @@ export class SegmentUploads {
   }
 
   async #store(file: SegmentFile): Promise<void> {
-    const { output, maxBytes, passthrough } = this.#options;
+    const { output, maxBytes, copied } = this.#options;
     await this.#assertDiskSpace();
     const segment = await output.file(file.name, maxBytes);
     if (!segment) throw new ToolOutputError(`${file.name} is missing`);
     try {
-      const isPassthrough = passthrough.has(file.rendition);
-      const { configuration, ...info } = await readSegmentInfo(segment, { ...file, isPassthrough });
+      const isCopy = copied.has(file.rendition);
+      const { configuration, ...info } = await readSegmentInfo(segment, { ...file, isCopy });
       if (!isAudioRendition(file.rendition)) this.#assertAligned(file.sequence, info.start);
       if (configuration !== null) this.#assertUnchanged(file, configuration);
       const bytes = await this.#upload(segment, file);

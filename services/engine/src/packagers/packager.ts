@@ -12,7 +12,7 @@ export type SegmentInfo = {
   last: number;
   /** Number of access units. Each one of video contains one frame. */
   units: number;
-  /** Of a passthrough: its parameter set or ADTS header, in a form to compare. Null if encoded: encoders do not change it. */
+  /** Of a stream copy: its parameter set or ADTS header, in a form to compare. Null if encoded: encoders do not change it. */
   configuration: string | null;
 };
 
@@ -28,14 +28,14 @@ export type Packager = Packaging & {
   /**
    * Reads a finished segment from its beginning to its end. Throws
    * - an InvalidSegmentError if decoding cannot start at its beginning (HLS authoring specification 7.4), if the last audio frame of a
-   *   passthrough is incomplete, or its configuration changes, as they may in the source,
+   *   stream copy is incomplete, or its configuration changes, as they may in the source,
    * - a retryable failure if the segment is truncated: its end is missing, or it is encoded audio whose last frame is incomplete,
    * - a ToolOutputError if it has another packaging, or its beginning cannot be parsed.
    */
   readSegment: (
     segment: OutputFile,
     reader: StreamReader,
-    options: { isPassthrough: boolean },
+    options: { isCopy: boolean },
   ) => Promise<SegmentInfo>;
   /** Reads the I-frames of a video segment, without those that come less than `minSeconds` after the previous one. */
   readIFrames: (segment: OutputFile, reader: StreamReader, minSeconds: number) => Promise<readonly IFrame[]>;
@@ -43,7 +43,7 @@ export type Packager = Packaging & {
   completed: (segment: Buffer) => Buffer;
 };
 
-/** A segment breaks a rule of HLS. With passthrough, encoding the source avoids that. */
+/** A segment breaks a rule of HLS. With a stream copy, encoding the source avoids that. */
 export class InvalidSegmentError extends Error {
   override name = 'InvalidSegmentError';
 }

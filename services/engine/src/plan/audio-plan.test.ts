@@ -11,7 +11,9 @@ const renditions = (
   audioPlans(
     tracks.map(({ channels, start = 0, silentFrom }, index) => ({
       ...audioTrack({ index, channels }),
-      ...{ start, frames: null, ...(silentFrom !== undefined && { silentFrom }) },
+      start,
+      frames: null,
+      ...(silentFrom !== undefined && { silentFrom }),
     })),
     tracks.map(() => null),
     { surround, duration: 10, lead },

@@ -14,7 +14,7 @@ const LATE_SECONDS = 1;
 /** Channels of 5.1. */
 export const SURROUND_CHANNELS = 6;
 
-/** How many frames of a track pass through, and the second at which they end; null if the track is encoded. */
+/** How many frames of a track are copied, and the second at which they end; null if the track is encoded. */
 type Passed = { frames: number; end: number } | null;
 
 /**
@@ -40,8 +40,13 @@ export function audioPlans(
     const own = passed[at];
     return [
       {
-        ...{ ...encoded, ...times, name, index, channels: channels === 1 ? 1 : 2, downmix: channels > 2 },
-        ...(own && { method: { passthroughFrames: own.frames }, end: own.end }),
+        ...encoded,
+        ...times,
+        name,
+        index,
+        channels: channels === 1 ? 1 : 2,
+        downmix: channels > 2,
+        ...(own && { method: { copiedFrames: own.frames }, end: own.end }),
       },
     ];
   });

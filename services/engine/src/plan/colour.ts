@@ -1,7 +1,7 @@
 import type { Colour } from '@framelane/contracts/transcode-plan';
 import type { VideoTrack } from '../source/media-source.ts';
 
-/** The colour of all renditions, unless the top rendition is a passthrough. */
+/** The colour of all renditions, unless the top rendition is a stream copy. */
 export const BT709: Colour = { matrix: 'bt709', primaries: 'bt709', transfer: 'bt709' };
 const BT601 = { matrix: 'smpte170m', transfer: 'smpte170m' };
 

@@ -4,7 +4,7 @@ import type { FrameLoss } from '../source/frame-losses.ts';
 import type { FrameRate } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import type { VideoTrack } from '../source/media-source.ts';
-import { iFrameSource, passthroughRenditions, planEncoding } from './encode-plan.ts';
+import { copiedRenditions, iFrameSource, planEncoding } from './encode-plan.ts';
 import { planLadder } from './ladder.ts';
 
 type Packets = {
@@ -37,7 +37,7 @@ const plan = (
     rate = 25,
     losses = [],
   }: Packets = {},
-  allowPassthrough = true,
+  allowCopy = true,
 ) => {
   const audioFrames = frames > 0 ? { start: -1024 / 48_000, frames, bytes: frames * 300 } : null;
   return planEncoding(
@@ -63,7 +63,7 @@ const plan = (
       entryPoints: null,
       layout: null,
     },
-    { allowPassthrough },
+    { allowCopy },
   );
 };
 
@@ -102,22 +102,22 @@ describe('an encode plan', () => {
     const compatible = { gops: [{ start: 0, duration: 5, bytes: 300_000 }], frames: 235 };
     const passed = plan(5, {}, 2, compatible);
     expect(passed).toMatchObject({
-      videoPassthrough: true,
-      audio: [{ method: { passthroughFrames: 235 } }],
+      copiesVideo: true,
+      audio: [{ method: { copiedFrames: 235 } }],
       segmentSeconds: 6,
     });
     expect(passed.obstacles).toEqual({ video: null, audio: [null] });
     const encoded = plan(5, {}, 2, compatible, false);
-    expect(encoded).toMatchObject({ videoPassthrough: false, audio: [{ method: { samples: 239_616 } }] });
+    expect(encoded).toMatchObject({ copiesVideo: false, audio: [{ method: { samples: 239_616 } }] });
     expect(encoded.obstacles).toEqual({ video: 'failed', audio: ['failed'] });
-    expect([passed, encoded].map(passthroughRenditions)).toEqual([new Set(['360p', 'audio']), new Set()]);
+    expect([passed, encoded].map(copiedRenditions)).toEqual([new Set(['360p', 'audio']), new Set()]);
   });
 
   test('passes video through as the top rendition', () => {
     const hd = { coded: { width: 1280, height: 720 }, display: { width: 1280, height: 720 } };
     const passed = plan(5, hd, 0, { gops: [{ start: 0, duration: 5, bytes: 300_000 }] });
     expect(passed.obstacles.video).toBeNull();
-    expect(passthroughRenditions(passed)).toEqual(new Set(['720p']));
+    expect(copiedRenditions(passed)).toEqual(new Set(['720p']));
   });
 
   test('passes video through only if lower renditions have the first frames of its segments', () => {
@@ -134,12 +134,14 @@ describe('an encode plan', () => {
     expect([6.04, 6.02].map(obstacle)).toEqual([null, 'segments']);
   });
 
-  test('cuts segments where the passthrough video allows it', () => {
+  test('cuts segments where the copied video allows it', () => {
     const durations = [3, 2.5, 3, 4.5, 2.5, 2, 2.5];
     const gops = durations.map((duration, at) => ({
-      ...{ start: durations.slice(0, at).reduce((sum, seconds) => sum + seconds, 0), duration, bytes: 1000 },
+      start: durations.slice(0, at).reduce((sum, seconds) => sum + seconds, 0),
+      duration,
+      bytes: 1000,
     }));
-    expect(plan(20, {}, 2, { gops })).toMatchObject({ videoPassthrough: true, segmentSeconds: 5 });
+    expect(plan(20, {}, 2, { gops })).toMatchObject({ copiesVideo: true, segmentSeconds: 5 });
   });
 
   test('has the colours of BT.709 if everything is encoded', () => {
@@ -147,7 +149,7 @@ describe('an encode plan', () => {
     expect(plan(5, { colorMatrix: 'smpte170m' }).colour).toEqual(bt709);
   });
 
-  test('names the obstacles to passthrough', () => {
+  test('names the obstacles to a stream copy', () => {
     expect(plan(5, { codec: 'hevc' }).obstacles).toEqual({ video: 'codec', audio: ['gaps'] });
     expect(plan(5, { codec: 'hevc' }, 0)).toMatchObject({ audio: [], obstacles: { audio: [] } });
   });
@@ -155,7 +157,7 @@ describe('an encode plan', () => {
   test('may pass only the audio through', () => {
     const passed = plan(5, {}, 2, { frames: 235 });
     expect(passed.obstacles).toEqual({ video: 'irregular', audio: [null] });
-    expect([passed, plan(5), plan(5, {}, 0)].map(passthroughRenditions)).toEqual([
+    expect([passed, plan(5), plan(5, {}, 0)].map(copiedRenditions)).toEqual([
       new Set(['audio']),
       new Set(),
       new Set(),
@@ -169,8 +171,14 @@ describe('an encode plan', () => {
   ])('converts %s channels to %s', (channels, made, downmix) => {
     expect(plan(10, {}, channels).audio).toEqual([
       {
-        ...{ name: 'audio', index: 1, method: { samples: 479_232 }, end: 479_232 / 48_000 },
-        ...{ channels: made, late: false, downmix, decodeToStereo: false },
+        name: 'audio',
+        index: 1,
+        method: { samples: 479_232 },
+        end: 479_232 / 48_000,
+        channels: made,
+        late: false,
+        downmix,
+        decodeToStereo: false,
       },
     ]);
   });
@@ -209,7 +217,9 @@ describe('an encode plan', () => {
   ])('chooses how to deinterlace: %s', (...facts) => {
     const [, codec, container, interlaced, deinterlace, rate] = facts;
     expect(plan(1, { codec, interlaced }, 2, { container })).toMatchObject({
-      ...{ deinterlace, frames: rate, sourceRate: 25 },
+      deinterlace,
+      frames: rate,
+      sourceRate: 25,
       frameRate: { numerator: rate, denominator: 1 },
     });
   });

@@ -13,7 +13,7 @@ import { fieldRate, isNear, outputFrameRate, phaseAt } from './frame-rate.ts';
 import { planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
 import { DEFAULT_MAX_RATES, type MaxRates, planLadder } from './ladder.ts';
-import { checkAudioPassthrough, checkVideoPassthrough, type Obstacle } from './passthrough.ts';
+import { checkAudioCopy, checkVideoCopy, type Obstacle } from './stream-copy.ts';
 
 /** How encoded video is cut (HLS authoring specification 7.5). */
 const CUTS: Cuts = { startsShort: true, segmentSeconds: 6 };
@@ -27,7 +27,7 @@ const MAX_LEAD_SECONDS = 0.1;
 /** bwdif needs three columns and four lines of each colour component. Smaller frames are not deinterlaced. */
 const MIN_INTERLACED_SIDE = 16;
 
-/** A plan, and for the log, why each track is encoded: null with passthrough, `failed` after passthrough has failed. */
+/** A plan, and for the log, why each track is encoded: null with a stream copy, `failed` after a stream copy has failed. */
 export type ExplainedPlan = EncodePlan & {
   obstacles: { video: Obstacle | 'failed' | null; audio: readonly (Obstacle | 'failed' | null)[] };
 };
@@ -38,15 +38,15 @@ export type PlanSettings = { maxRates: MaxRates; surround: boolean };
 /**
  * Decides how to transcode a source.
  *
- * `allowPassthrough` is false after an attempt has shown that the packets of the source do not form valid segments.
+ * `allowCopy` is false after an attempt has shown that the packets of the source do not form valid segments.
  */
 export function planEncoding(
   source: ProbedSource,
   {
-    allowPassthrough,
+    allowCopy,
     maxRates = DEFAULT_MAX_RATES,
     surround = false,
-  }: { allowPassthrough: boolean } & Partial<PlanSettings>,
+  }: { allowCopy: boolean } & Partial<PlanSettings>,
 ): ExplainedPlan {
   const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
@@ -58,17 +58,15 @@ export function planEncoding(
   const duration = frames / framesPerSecond;
   const rungs = planLadder(video.display, framesPerSecond, maxRates);
   const [top] = rungs.slice(-1);
-  const failed = { passthrough: null, obstacle: 'failed' } as const;
+  const failed = { copy: null, obstacle: 'failed' } as const;
   const frameStep = Math.max(...rungs.map((rung) => rung.frameStep));
   const ownVideo =
-    allowPassthrough && top
-      ? checkVideoPassthrough({ container, video, gops, top, frameStep, frameRate, duration })
+    allowCopy && top
+      ? checkVideoCopy({ container, video, gops, top, frameStep, frameRate, duration })
       : failed;
-  const videoPassthrough = ownVideo.passthrough !== null;
+  const copiesVideo = ownVideo.copy !== null;
   const ownAudio = source.audio.map((audio) =>
-    allowPassthrough
-      ? checkAudioPassthrough({ container, audio, frames: audio.frames, lead, duration })
-      : failed,
+    allowCopy ? checkAudioCopy({ container, audio, frames: audio.frames, lead, duration }) : failed,
   );
   return {
     videoIndex: video.index,
@@ -76,13 +74,13 @@ export function planEncoding(
     lead,
     audio: audioPlans(
       source.audio,
-      ownAudio.map(({ passthrough }) => passthrough),
+      ownAudio.map(({ copy }) => copy),
       { surround, duration, lead },
     ),
     rungs,
-    videoPassthrough,
+    copiesVideo,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio.map(({ obstacle }) => obstacle) },
-    ...(ownVideo.passthrough ?? CUTS),
+    ...(ownVideo.copy ?? CUTS),
     frameRate,
     frames,
     duration,
@@ -91,8 +89,8 @@ export function planEncoding(
     turn: video.turn,
     deinterlace,
     dynamicRange: video.dynamicRange,
-    colour: videoPassthrough ? ownColour(video) : BT709,
-    pixelsCompatible: videoPassthrough || pixelsCompatible(video),
+    colour: copiesVideo ? ownColour(video) : BT709,
+    pixelsCompatible: copiesVideo || pixelsCompatible(video),
     tagged: video,
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
     images: planImages(video.display, duration, lastFrame(frames, frameStep) / framesPerSecond),
@@ -101,8 +99,8 @@ export function planEncoding(
 }
 
 /** The renditions that are encoded, lowest first. */
-export function encodedRungs({ rungs, videoPassthrough }: EncodePlan): readonly Rung[] {
-  return videoPassthrough ? rungs.slice(0, -1) : rungs;
+export function encodedRungs({ rungs, copiesVideo }: EncodePlan): readonly Rung[] {
+  return copiesVideo ? rungs.slice(0, -1) : rungs;
 }
 
 /** The rendition whose I-frames are stored: that of the lowest rung, in its last codec. Null without renditions. */
@@ -112,9 +110,9 @@ export function iFrameSource(rungs: readonly Rung[]): VideoRendition | null {
 }
 
 /** The renditions that are stream copies of tracks of the source. */
-export function passthroughRenditions({ rungs, videoPassthrough, audio }: EncodePlan): Set<RenditionName> {
-  const video = videoPassthrough ? rungs.slice(-1) : [];
-  const copied = audio.filter(({ method }) => 'passthroughFrames' in method);
+export function copiedRenditions({ rungs, copiesVideo, audio }: EncodePlan): Set<RenditionName> {
+  const video = copiesVideo ? rungs.slice(-1) : [];
+  const copied = audio.filter(({ method }) => 'copiedFrames' in method);
   return new Set([...video, ...copied].map(({ name }) => name));
 }
 

@@ -20,7 +20,10 @@ export function planImages(frame: Size, duration: number, lastFrame: number): Im
     posterFrom: Math.min(duration * POSTER_FRACTION, lastFrame),
     storyboard: {
       tile: tileSize(frame),
-      ...{ columns, rows: Math.ceil(tiles / columns), tiles, interval },
+      columns,
+      rows: Math.ceil(tiles / columns),
+      tiles,
+      interval,
     },
   };
 }

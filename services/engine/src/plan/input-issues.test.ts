@@ -20,16 +20,16 @@ function issues(
 ) {
   return inputIssues(
     {
-      ...{
-        container: 'mp4',
-        reading: {},
-        audio: [{ ...audioTrack({ channels }), start: 0, frames: null }],
-        leftOut: [],
-        end: 10,
-        unread: 0,
-        declaredDuration: null,
-      },
-      ...{ gops: 'irregular', entryPoints: null, layout: null },
+      container: 'mp4',
+      reading: {},
+      audio: [{ ...audioTrack({ channels }), start: 0, frames: null }],
+      leftOut: [],
+      end: 10,
+      unread: 0,
+      declaredDuration: null,
+      gops: 'irregular',
+      entryPoints: null,
+      layout: null,
       ...source,
       video: videoTrack(video),
       timeline: { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...timeline },
@@ -93,7 +93,8 @@ describe('the issues of a source', () => {
   test('name the track, if there are several', () => {
     const audio = [2, 6].map((channels, index) => ({
       ...audioTrack({ index, channels }),
-      ...{ start: 0, frames: null },
+      start: 0,
+      frames: null,
     }));
     expect(issues({ audio }).map(({ message }) => message)).toEqual([
       '6 audio channels of track 2 were downmixed to stereo.',

@@ -1,7 +1,7 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { toNumber } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
-import { segmentStarts } from './passthrough.ts';
+import { segmentStarts } from './stream-copy.ts';
 
 /** Seconds between key frames, unless the source sets them (HLS authoring specification 1.10). */
 export const KEY_FRAME_SECONDS = 2;
@@ -14,12 +14,12 @@ export type KeyFrames = {
   segmentStarts: readonly number[];
 };
 
-/** The key frames of a video: those of the source with passthrough, else one every two seconds. */
+/** The key frames of a video: those of the source with a stream copy, else one every two seconds. */
 export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): KeyFrames {
   const rate = toNumber(plan.frameRate);
   const toFrame = (seconds: number) => Math.round(seconds * rate);
   const all =
-    plan.videoPassthrough && typeof gops !== 'string'
+    plan.copiesVideo && typeof gops !== 'string'
       ? gops.map(({ start }) => toFrame(start))
       : regularKeyFrames(plan);
   const starts = segmentStarts(

@@ -21,7 +21,9 @@ function planOf(seconds: number, changes: Partial<EncodePlan> = {}): EncodePlan 
 function sourceOf(seconds: number, distance: number, container = 'mp4') {
   const count = Math.ceil(seconds / distance);
   return {
-    ...{ container, gops: 'open_gop' as const, video: videoTrack() },
+    container,
+    gops: 'open_gop' as const,
+    video: videoTrack(),
     layout: null,
     entryPoints: Array.from({ length: count }, (_, at) => at * distance),
     timeline: { cut: 0, frames: 25 * seconds, start: 0, duration: seconds, averageRate: 25, grid: null },
@@ -65,22 +67,17 @@ describe('the tasks of a video', () => {
     ];
     expect(kinds(planOf(600))).toEqual(['piece', 'images']);
     expect(kinds(planOf(600, { audio }))).toEqual(['audio', 'piece', 'images']);
-    const videoPassthrough = true;
-    expect(kinds(planOf(600, { audio, videoPassthrough }))).toEqual([
-      'passthrough',
-      'audio',
-      'piece',
-      'images',
-    ]);
+    const copiesVideo = true;
+    expect(kinds(planOf(600, { audio, copiesVideo }))).toEqual(['copy', 'audio', 'piece', 'images']);
     const rungs = planLadder({ width: 640, height: 360 }, 25);
-    expect(kinds(planOf(600, { videoPassthrough, rungs }))).toEqual(['passthrough', 'images']);
+    expect(kinds(planOf(600, { copiesVideo, rungs }))).toEqual(['copy', 'images']);
   });
 
   test.each([null, []])('take images from all frames if the entry points are %j', (entryPoints) => {
     const rungs = planLadder({ width: 640, height: 360 }, 25);
-    const plan = planOf(600, { videoPassthrough: true, rungs });
+    const plan = planOf(600, { copiesVideo: true, rungs });
     const tasks = tasksOf({ ...sourceOf(600, 2), gops: [], entryPoints }, plan, PIECE_SECONDS);
-    expect(tasks).toEqual([{ kind: 'passthrough' }, { kind: 'images', keyFramesOnly: false }]);
+    expect(tasks).toEqual([{ kind: 'copy' }, { kind: 'images', keyFramesOnly: false }]);
   });
 
   test.each([
@@ -172,7 +169,8 @@ describe('the pieces of a video', () => {
     const count = (2 * 600) / (first + second);
     return Array.from({ length: count }, (_, at) => ({
       start: Math.floor(at / 2) * (first + second) + (at % 2) * first,
-      ...{ duration: at % 2 === 0 ? first : second, bytes: 1000 },
+      duration: at % 2 === 0 ? first : second,
+      bytes: 1000,
     }));
   };
 
@@ -182,14 +180,17 @@ describe('the pieces of a video', () => {
   ])('have I-frames %s', (_, first, second) => {
     const later = alternating(first, second).map((gop) => ({ ...gop, start: gop.start + 2 }));
     const source = { ...sourceOf(600, 3), gops: [{ start: 0, duration: 2, bytes: 1000 }, ...later] };
-    const pieces = piecesOf(source, planOf(600, { videoPassthrough: true }));
+    const pieces = piecesOf(source, planOf(600, { copiesVideo: true }));
     expect(pieces.map(({ iFrames }) => iFrames)).toEqual(pieces.map(({ keyFrames }) => keyFrames.length));
   });
 
   test('have the bytes that their runs read, if the layout of the source is known', () => {
     const runs = Array.from({ length: 300 }, (_, at) => ({
-      ...{ start: 100 * at, end: 100 * (at + 1), packets: 50 },
-      ...{ keyTime: 2 * at, earliest: 2 * at },
+      start: 100 * at,
+      end: 100 * (at + 1),
+      packets: 50,
+      keyTime: 2 * at,
+      earliest: 2 * at,
     }));
     const layout = { bytes: 30_000, index: [], runs };
     const lead = 0.04;
@@ -202,9 +203,9 @@ describe('the pieces of a video', () => {
     expect(piecesOf(sourceOf(600, 2), planOf(600)).some((piece) => 'bytes' in piece)).toBe(false);
   });
 
-  test('have the key frames of a passthrough, without I-frames close to the previous one', () => {
+  test('have the key frames of a stream copy, without I-frames close to the previous one', () => {
     const source = { ...sourceOf(600, 3), gops: alternating(0.6, 2.4) };
-    const pieces = piecesOf(source, planOf(600, { videoPassthrough: true }));
+    const pieces = piecesOf(source, planOf(600, { copiesVideo: true }));
     expect(pieces.flatMap((piece) => piece.keyFrames).slice(0, 5)).toEqual([0, 15, 75, 90, 150]);
     expect(pieces.flatMap((piece) => piece.segmentStarts).slice(0, 4)).toEqual([0, 75, 150, 225]);
     expect(pieces.map((piece) => piece.iFrames)).toEqual(pieces.map((piece) => piece.keyFrames.length / 2));
@@ -238,7 +239,7 @@ describe('the pieces of a video', () => {
       });
       const layout = { bytes: runs.length * 800, index: [], runs };
       const frameRate = { numerator: rate, denominator: 1 };
-      const plan = planOf(seconds, { frameRate, videoPassthrough: true, segmentSeconds: 4 });
+      const plan = planOf(seconds, { frameRate, copiesVideo: true, segmentSeconds: 4 });
       return { source: { ...sourceOf(seconds, 0.5), gops, layout }, plan };
     };
     // The shortest pieces that an operator can set are of one segment.

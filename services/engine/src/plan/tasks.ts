@@ -31,7 +31,7 @@ export function planTasks(
   const pieces = encodedRungs(plan).length === 0 ? [] : planPieces(source, plan, { keyFrames, pieceSeconds });
   if (pieces === null) return null;
   return [
-    ...(plan.videoPassthrough ? [{ kind: 'passthrough' } as const] : []),
+    ...(plan.copiesVideo ? [{ kind: 'copy' } as const] : []),
     ...(plan.audio.length > 0 ? [{ kind: 'audio' } as const] : []),
     ...pieces.slice(0, PIECES_BEFORE_IMAGES),
     { kind: 'images', keyFramesOnly: haveCloseKeyFrames(source) },

@@ -18,7 +18,8 @@ test('only version 1.0.0 is accepted, and the response names it', () => {
   requireVersion({ 'tus-resumable': '1.0.0' });
   for (const headers of [{}, { 'tus-resumable': '0.2.2' }])
     expect(problemOf(() => requireVersion(headers))).toMatchObject({
-      ...{ code: 'tus_version_unsupported', options: { headers: { 'Tus-Version': '1.0.0' } } },
+      code: 'tus_version_unsupported',
+      options: { headers: { 'Tus-Version': '1.0.0' } },
     });
 });
 
@@ -71,7 +72,8 @@ test('a part has the media type of the protocol', () => {
 test('a checksum has a known algorithm', () => {
   expect(readChecksum({})).toBeNull();
   expect(readChecksum({ 'upload-checksum': 'md5 AAEC' })).toEqual({
-    ...{ algorithm: 'md5', digest: Buffer.from([0, 1, 2]) },
+    algorithm: 'md5',
+    digest: Buffer.from([0, 1, 2]),
   });
   expect(readChecksum({ 'upload-checksum': 'sha1' })?.digest).toHaveLength(0);
   expect(problemOf(() => readChecksum({ 'upload-checksum': 'crc32 AAEC' })).message).toMatch(

@@ -56,7 +56,9 @@ export async function writeLaunchScript(
     ...[`--fsize=${limits.fileBytes}`, '--core=0'],
     ...(await confinementCommand(sandbox, {
       programPaths: [program, await realpath(program)],
-      ...{ account, filterPath, enginePid },
+      account,
+      filterPath,
+      enginePid,
     })),
     quoted(program),
     ...['"$@"', '</dev/null'],

@@ -51,14 +51,16 @@ const edited = (...packets: Packet[]) => {
 
 test('hidden packets at the beginning belong to a copy, but not to what is heard', () => {
   expect(edited([5 - FRAME, true], [5, false], [5 + FRAME, false])).toEqual({
-    ...{ start: 0, packets: 2 },
+    start: 0,
+    packets: 2,
     result: { start: expect.closeTo(-FRAME), frames: 3, bytes: 900 },
   });
 });
 
 test('hidden packets after the audible ones do not count', () => {
   expect(edited([5, false], [5 + FRAME, false], [5 + 2 * FRAME, true])).toEqual({
-    ...{ start: 0, packets: 2 },
+    start: 0,
+    packets: 2,
     result: { start: 0, frames: 2, bytes: 600 },
   });
 });

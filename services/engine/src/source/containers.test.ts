@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { containerTraits, DEMUXERS } from './containers.ts';
 
 const ACCEPTED = ['mp4', 'mov', 'matroska', 'mpegts', 'mpeg', 'avi', 'flv', 'ogg', 'asf', 'mxf'];
-const having = (trait: 'clockMayRestart' | 'scanTypeMayChange' | 'allowsPassthrough' | 'allowsParts') =>
+const having = (trait: 'clockMayRestart' | 'scanTypeMayChange' | 'allowsCopy' | 'allowsParts') =>
   ACCEPTED.filter((container) => containerTraits(container)[trait]);
 
 test('ffmpeg may use the demuxers of the accepted containers only', () => {
@@ -30,22 +30,38 @@ test('engines fetch parts of MP4 and QuickTime files only', () => {
   expect(having('allowsParts')).toEqual(['mp4', 'mov']);
 });
 
-test('passthrough needs a container that describes a track once', () => {
-  expect(having('allowsPassthrough')).toEqual(['mp4', 'mov', 'matroska']);
+test('a stream copy needs a container that describes a track once', () => {
+  expect(having('allowsCopy')).toEqual(['mp4', 'mov', 'matroska']);
 });
 
 test('ffmpeg seeks to an indexed key frame, or searches in a transport stream; others are read from their beginning', () => {
   const seeks = ACCEPTED.map((container) => [container, containerTraits(container).seek]);
   expect(Object.fromEntries(seeks)).toEqual({
-    ...{ mp4: 'index', mov: 'index', matroska: 'index', mpegts: 'search' },
-    ...{ mpeg: null, avi: null, flv: null, ogg: null, asf: null, mxf: null },
+    mp4: 'index',
+    mov: 'index',
+    matroska: 'index',
+    mpegts: 'search',
+    mpeg: null,
+    avi: null,
+    flv: null,
+    ogg: null,
+    asf: null,
+    mxf: null,
   });
 });
 
 test('the declared duration of a track comes from where the container has it', () => {
   const sources = ACCEPTED.map((container) => [container, containerTraits(container).duration]);
   expect(Object.fromEntries(sources)).toEqual({
-    ...{ mp4: 'index', mov: 'index', matroska: 'file', flv: 'file', avi: 'frame_count' },
-    ...{ mpegts: 'track', mpeg: 'track', ogg: 'track', asf: 'track', mxf: 'track' },
+    mp4: 'index',
+    mov: 'index',
+    matroska: 'file',
+    flv: 'file',
+    avi: 'frame_count',
+    mpegts: 'track',
+    mpeg: 'track',
+    ogg: 'track',
+    asf: 'track',
+    mxf: 'track',
   });
 });

@@ -16,8 +16,8 @@ export type ContainerTraits = {
   clockMayRestart: boolean;
   /** Whether the video may change between progressive and interlaced, as in recordings of television. */
   scanTypeMayChange: boolean;
-  /** Whether one header describes a track for the whole file. Passthrough requires that. */
-  allowsPassthrough: boolean;
+  /** Whether one header describes a track for the whole file. A stream copy requires that. */
+  allowsCopy: boolean;
   /**
    * How ffmpeg finds a second of the file, for a run that begins in the middle:
    * - `index`: from an index of the packets.
@@ -34,7 +34,7 @@ const USUAL = {
   hasEditLists: false,
   clockMayRestart: false,
   scanTypeMayChange: false,
-  allowsPassthrough: false,
+  allowsCopy: false,
   seek: null,
   allowsParts: false,
 } as const;
@@ -44,7 +44,7 @@ const MP4: ContainerTraits = {
   demuxers: ['mov'],
   duration: 'index',
   hasEditLists: true,
-  allowsPassthrough: true,
+  allowsCopy: true,
   seek: 'index',
   allowsParts: true,
 };
@@ -58,7 +58,7 @@ const CONTAINERS: Record<string, ContainerTraits> = {
     demuxers: ['matroska', 'webm'],
     duration: 'file',
     scanTypeMayChange: true,
-    allowsPassthrough: true,
+    allowsCopy: true,
     seek: 'index',
   },
   mpegts: {

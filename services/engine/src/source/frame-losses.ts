@@ -35,7 +35,8 @@ export class FrameLossScan {
   constructor(rates: readonly FrameRate[]) {
     const fastest = { numerator: MAX_RATE, denominator: 1 };
     this.#counts = [fastest, ...rates].map((rate) => ({
-      ...{ rate, perSecond: toNumber(rate) },
+      rate,
+      perSecond: toNumber(rate),
       phases: PHASES.map((phase) => ({ phase, lost: 0, slot: Number.NEGATIVE_INFINITY })),
       crowded: 0,
       free: Number.NEGATIVE_INFINITY,

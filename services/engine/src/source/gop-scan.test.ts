@@ -11,8 +11,12 @@ function scan(
   const gops = new GopScan(10, RATE);
   for (const [at, frame] of stored.split(' ').entries()) {
     const packet = {
-      ...{ pts: 10 + Number.parseInt(frame, 10) / RATE, dts: 10 + (at - 2) / RATE },
-      ...{ bytes: 100, isKey: frame.endsWith('K'), isHidden: false, hasNewDescription: false },
+      pts: 10 + Number.parseInt(frame, 10) / RATE,
+      dts: 10 + (at - 2) / RATE,
+      bytes: 100,
+      isKey: frame.endsWith('K'),
+      isHidden: false,
+      hasNewDescription: false,
     };
     gops.add({ ...packet, ...change(packet, at) });
   }

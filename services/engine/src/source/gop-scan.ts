@@ -9,7 +9,7 @@ export type Gop = {
   bytes: number;
 };
 
-/** Why the packets of a video do not allow passthrough. */
+/** Why the packets of a video do not allow a stream copy. */
 export type GopFlaw =
   /** A timestamp is missing, a frame is decoded after its presentation, or the decoding timestamps do not ascend. */
   | 'unordered'
@@ -48,7 +48,7 @@ const DENSE_GOPS_ALLOWED = 10;
 
 /**
  * Reads the packets of a track in file order and finds its groups of pictures, or the first flaw that rules out
- * passthrough. Decodes nothing, and holds the frames of one group at a time.
+ * a stream copy. Decodes nothing, and holds the frames of one group at a time.
  */
 export class GopScan {
   readonly #startTime: number;

@@ -6,7 +6,12 @@ import { MAX_DESCRIPTION_CHARS } from './probe.ts';
 const probed = (streams: object[], format: object = {}) =>
   JSON.stringify({
     streams: streams.map((stream, index) => ({
-      ...{ index, codec_type: 'video', codec_name: 'h264', width: 1920, height: 1080, pix_fmt: 'yuv420p' },
+      index,
+      codec_type: 'video',
+      codec_name: 'h264',
+      width: 1920,
+      height: 1080,
+      pix_fmt: 'yuv420p',
       disposition: { default: 1, attached_pic: 0 },
       ...stream,
     })),
@@ -48,15 +53,32 @@ describe('a source', () => {
     const file = { streams, format: { format_name: 'mpegts' } };
     const unknown = { codec: 'unknown', profile: '', encrypted: false, isDefault: false };
     expect(readSource(JSON.stringify(file))).toEqual({
-      ...{ container: 'mpegts', startTime: 0, declaredDuration: null },
-      ...{ startTimes: [Number.NaN, Number.NaN], withoutParameters: [0, 1] },
+      container: 'mpegts',
+      startTime: 0,
+      declaredDuration: null,
+      startTimes: [Number.NaN, Number.NaN],
+      withoutParameters: [0, 1],
       videoTracks: [
         {
-          ...{ index: 0, ...unknown, level: 0, coded: { width: 0, height: 0 }, squarePixels: true, turn: [] },
-          ...{ display: { width: 1, height: 0 }, pixelFormat: '', fullRange: false, interlaced: false },
-          ...{ scanTypeUnknown: false, dynamicRange: 'sdr', needsDolbyVision: false },
-          ...{ colorMatrix: null, colorPrimaries: null, colorTransfer: null },
-          ...{ declaredRate: null, declaredDuration: null, isIndexed: false },
+          index: 0,
+          ...unknown,
+          level: 0,
+          coded: { width: 0, height: 0 },
+          squarePixels: true,
+          turn: [],
+          display: { width: 1, height: 0 },
+          pixelFormat: '',
+          fullRange: false,
+          interlaced: false,
+          scanTypeUnknown: false,
+          dynamicRange: 'sdr',
+          needsDolbyVision: false,
+          colorMatrix: null,
+          colorPrimaries: null,
+          colorTransfer: null,
+          declaredRate: null,
+          declaredDuration: null,
+          isIndexed: false,
         },
       ],
       audioTracks: [
@@ -75,8 +97,13 @@ describe('a source', () => {
         [
           { profile: 'High', level: 40, codec_tag_string: 'drmi', sample_aspect_ratio: '1:1' },
           {
-            ...{ codec_type: 'audio', codec_name: 'aac', profile: 'LC', codec_tag_string: 'drms' },
-            ...{ sample_rate: '48000', channels: 6, tags: { language: 'deu', title: 'Kino' } },
+            codec_type: 'audio',
+            codec_name: 'aac',
+            profile: 'LC',
+            codec_tag_string: 'drms',
+            sample_rate: '48000',
+            channels: 6,
+            tags: { language: 'deu', title: 'Kino' },
           },
           { codec_type: 'subtitle', codec_name: 'mov_text', disposition: { default: 0, attached_pic: 0 } },
           { codec_type: 'data', codec_name: 'bin_data' },
@@ -91,8 +118,16 @@ describe('a source', () => {
     ]);
     expect(audioTracks).toEqual([
       {
-        ...{ index: 1, codec: 'aac', profile: 'LC', encrypted: true, isDefault: true },
-        ...{ sampleRate: 48_000, channels: 6, language: 'de', title: 'Kino', role: null },
+        index: 1,
+        codec: 'aac',
+        profile: 'LC',
+        encrypted: true,
+        isDefault: true,
+        sampleRate: 48_000,
+        channels: 6,
+        language: 'de',
+        title: 'Kino',
+        role: null,
       },
     ]);
     expect(tracks.map(describeTrack)).toEqual([
@@ -160,7 +195,9 @@ describe('a source', () => {
     expect(firstVideo({})).toMatchObject({
       interlaced: false,
       dynamicRange: 'sdr',
-      ...{ colorMatrix: null, colorPrimaries: null, colorTransfer: null },
+      colorMatrix: null,
+      colorPrimaries: null,
+      colorTransfer: null,
       declaredRate: null,
     });
     expect(
@@ -172,7 +209,10 @@ describe('a source', () => {
         r_frame_rate: '25/1',
       }),
     ).toMatchObject({
-      ...{ interlaced: true, dynamicRange: 'hlg', colorMatrix: 'bt2020nc', colorPrimaries: 'smpte432' },
+      interlaced: true,
+      dynamicRange: 'hlg',
+      colorMatrix: 'bt2020nc',
+      colorPrimaries: 'smpte432',
       declaredRate: { numerator: 25, denominator: 1 },
     });
   });

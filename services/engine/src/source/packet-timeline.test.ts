@@ -126,8 +126,12 @@ describe('a timeline', () => {
     test('counts what is displayed, at its own rate', () => {
       const rate = { numerator: 25, denominator: 1 };
       expect(hidden.result()).toEqual({
-        ...{ cut: 0, frames: 51, start: 0, duration: expect.closeTo(2.01) },
-        ...{ averageRate: expect.closeTo(25), grid: rate },
+        cut: 0,
+        frames: 51,
+        start: 0,
+        duration: expect.closeTo(2.01),
+        averageRate: expect.closeTo(25),
+        grid: rate,
         // The frames of the second edit have frame times of their own.
         losses: expect.arrayContaining([{ rate, phase: 0, lost: 0, crowded: 0 }]),
       });

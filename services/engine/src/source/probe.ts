@@ -59,7 +59,7 @@ export type ProbedSource = {
   declaredDuration: number | null;
   /** The fraction of the file after the last packet that can be read; 0 if the index of the file may be there. */
   unread: number;
-  /** The groups of pictures of the video, or why they do not allow passthrough. */
+  /** The groups of pictures of the video, or why they do not allow a stream copy. */
   gops: Gop[] | GopFlaw;
   /**
    * Where a run can begin to decode the video: times of key frames, at least half a second apart, in seconds from the earliest
@@ -148,7 +148,15 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
         : track,
     );
   return {
-    ...{ container, declaredDuration, end, unread, gops, entryPoints, video, audio, leftOut },
+    container,
+    declaredDuration,
+    end,
+    unread,
+    gops,
+    entryPoints,
+    video,
+    audio,
+    leftOut,
     reading: {
       ...(containerTraits(container).clockMayRestart && { startTime: source.startTime }),
       ...(clock.maxPause && { maxPauseSeconds: clock.maxPause }),
@@ -385,7 +393,8 @@ async function readPackets(
       seek === null || clock.hasRestarted || (seek === 'index' && !keyFrames.isAscending)
         ? null
         : keyFrames.times,
-    ...{ clock, arrivals },
+    clock,
+    arrivals,
     unread: hasIndex || readTo === 0 || fileBytes - readTo <= PAGE_BYTES ? 0 : 1 - readTo / fileBytes,
     audio: audio.flatMap((track) => {
       const scan = audioScans.get(track.index);
@@ -402,8 +411,14 @@ function packetOf(line: string) {
   // ffprobe has its own order of columns.
   const [first = '', pts, dts, duration, size, at, flags, ...sideData] = line.split(',');
   return {
-    ...{ index: Number(first), pts: Number(pts), dts: Number(dts), duration: Number(duration) },
-    ...{ bytes: Number(size), at: Number(at), flags, sideData },
+    index: Number(first),
+    pts: Number(pts),
+    dts: Number(dts),
+    duration: Number(duration),
+    bytes: Number(size),
+    at: Number(at),
+    flags,
+    sideData,
     trackCount: pts === undefined ? Number(first) : 0,
   };
 }

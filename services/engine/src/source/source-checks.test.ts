@@ -7,8 +7,13 @@ const video = videoTrack;
 const audio = (changes: Partial<AudioTrack> = {}) => audioTrack({ isDefault: false, ...changes });
 const choose = (videoTracks: VideoTrack[], audioTracks: AudioTrack[] = []) =>
   chooseTracks({
-    ...{ container: 'mp4', startTime: 0, declaredDuration: null, videoTracks, audioTracks },
-    ...{ startTimes: [], withoutParameters: [] },
+    container: 'mp4',
+    startTime: 0,
+    declaredDuration: null,
+    videoTracks,
+    audioTracks,
+    startTimes: [],
+    withoutParameters: [],
     tracks: [
       ...videoTracks.map(({ index, codec }) => ({ index, kind: 'video' as const, codec, language: null })),
       ...audioTracks.map(({ index, codec, language }) => ({

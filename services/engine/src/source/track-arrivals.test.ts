@@ -4,15 +4,14 @@ import type { MediaSource } from './media-source.ts';
 import { analysisOptions, hasFurtherTracks, lacksVideo, TrackArrivals } from './track-arrivals.ts';
 
 const source = (changes: Partial<MediaSource> = {}): MediaSource => ({
-  ...{
-    container: 'mpegts',
-    startTime: 10,
-    declaredDuration: null,
-    videoTracks: [],
-    audioTracks: [],
-    tracks: [],
-  },
-  ...{ startTimes: [10, 10], withoutParameters: [] },
+  container: 'mpegts',
+  startTime: 10,
+  declaredDuration: null,
+  videoTracks: [],
+  audioTracks: [],
+  tracks: [],
+  startTimes: [10, 10],
+  withoutParameters: [],
   ...changes,
 });
 

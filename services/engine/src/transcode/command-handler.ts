@@ -120,10 +120,10 @@ async function runTry(
   made.count();
 }
 
-/** Seconds of video that count for a task. To count each second once, a passthrough counts only if the video has no pieces. */
+/** Seconds of video that count for a task. To count each second once, a stream copy counts only if the video has no pieces. */
 function mediaSeconds({ work, plan: { encode } }: ClaimedTask): number {
   if (work.kind === 'piece') return work.frames / toNumber(encode.frameRate);
-  return work.kind === 'passthrough' && encode.rungs.length === 1 ? encode.duration : 0;
+  return work.kind === 'copy' && encode.rungs.length === 1 ? encode.duration : 0;
 }
 
 async function runClaimedTask(

@@ -23,7 +23,11 @@ async function intakeWith(disk: { free: boolean }, diskCheckMs = 1) {
   const hasDiskSpace = jest.fn(async () => disk.free);
   const intake = new CommandIntake({
     ...COMMANDS,
-    ...{ bus, slots: 1, hasDiskSpace, logger, diskCheckMs },
+    bus,
+    slots: 1,
+    hasDiskSpace,
+    logger,
+    diskCheckMs,
     handle: async ({ data }) => void taken.push(data.videoId),
   });
   await intake.start();
@@ -32,8 +36,10 @@ async function intakeWith(disk: { free: boolean }, diskCheckMs = 1) {
 
 function command(videoId: string): MessageOf<'plan'> {
   return createMessage('plan', {
-    ...{ videoId, workspaceId: 'ws' },
-    ...{ sourceBytes: 1, waitingSince: new Date().toISOString() },
+    videoId,
+    workspaceId: 'ws',
+    sourceBytes: 1,
+    waitingSince: new Date().toISOString(),
   });
 }
 
@@ -187,7 +193,12 @@ test('pause and resumption of all slots are logged once', async () => {
   const consume = jest.spyOn(bus, 'consume');
   const intake = new CommandIntake({
     ...COMMANDS,
-    ...{ bus, slots: 2, hasDiskSpace: async () => disk.free, handle: async () => {}, logger, diskCheckMs: 1 },
+    bus,
+    slots: 2,
+    hasDiskSpace: async () => disk.free,
+    handle: async () => {},
+    logger,
+    diskCheckMs: 1,
   });
   await intake.start();
   await Promise.all([send('vid_1'), send('vid_2')]);
@@ -206,8 +217,14 @@ test('a halt while an intake checks the disk is not lost', async () => {
   const stopConsumer = jest.fn(async () => {});
   const consume = jest.spyOn(bus, 'consume').mockResolvedValue({ stop: stopConsumer });
   const intake = new CommandIntake({
-    ...{ bus, queue: 'engine.tasks', slots: 1, logger, waitCheckMs: 1 },
-    ...{ hasDiskSpace: check, hasPriorityWork: () => busy.now, handle: async () => {} },
+    bus,
+    queue: 'engine.tasks',
+    slots: 1,
+    logger,
+    waitCheckMs: 1,
+    hasDiskSpace: check,
+    hasPriorityWork: () => busy.now,
+    handle: async () => {},
   });
   await intake.start();
   intake.halt();
@@ -230,7 +247,12 @@ test('a halt during a stop does not delay the stop', async () => {
   const stopConsumer = jest.fn(async () => {});
   const consume = jest.spyOn(bus, 'consume').mockResolvedValue({ stop: stopConsumer });
   const intake = new CommandIntake({
-    ...{ ...COMMANDS, bus, slots: 1, logger, waitCheckMs: 1, handle: async () => {} },
+    ...COMMANDS,
+    bus,
+    slots: 1,
+    logger,
+    waitCheckMs: 1,
+    handle: async () => {},
     hasDiskSpace: () => new Promise<boolean>((resolve) => checks.push(() => resolve(true))),
   });
   await intake.start();
@@ -249,7 +271,12 @@ test('an engine continues after a job that failed for another reason than disk s
   const attempts: string[] = [];
   const consume = jest.spyOn(bus, 'consume');
   const intake = new CommandIntake({
-    ...{ ...COMMANDS, bus, slots: 1, logger, hasDiskSpace: async () => true, waitCheckMs: 1 },
+    ...COMMANDS,
+    bus,
+    slots: 1,
+    logger,
+    hasDiskSpace: async () => true,
+    waitCheckMs: 1,
     handle: async ({ data }) => {
       attempts.push(data.videoId);
       if (attempts.length === 1) throw new Error('The broker is unavailable');
@@ -267,7 +294,12 @@ test('an engine that leaves a command to others pauses, so that another engine t
   const intakeOf = (handle: MessageHandler, waitCheckMs: number) =>
     new CommandIntake({
       ...COMMANDS,
-      ...{ bus, slots: 1, hasDiskSpace: async () => true, logger, handle, waitCheckMs },
+      bus,
+      slots: 1,
+      hasDiskSpace: async () => true,
+      logger,
+      handle,
+      waitCheckMs,
     });
   const refused: boolean[] = [];
   const small = intakeOf(async (_, { redelivered }) => {

@@ -27,7 +27,8 @@ test('for output that ffmpeg should never write, operators get the error', () =>
   const error = refusal('transcode_failed', 'No.', new ToolOutputError('The output is a symbolic link'));
   expect(reportFailure(error)).toEqual({
     outcome: { code: 'transcode_failed', message: 'No.', retryable: false },
-    ...{ level: 'error', facts: { error } },
+    level: 'error',
+    facts: { error },
   });
 });
 

@@ -18,22 +18,31 @@ const probedAudio = (changes: Partial<AudioTrack> = {}) => ({
 const settings = { maxRates: DEFAULT_MAX_RATES, surround: false };
 
 const source: ProbedSource = {
-  ...{ container: 'mp4', reading: {}, video: videoTrack({}), audio: [probedAudio()], leftOut: [] },
+  container: 'mp4',
+  reading: {},
+  video: videoTrack({}),
+  audio: [probedAudio()],
+  leftOut: [],
   timeline: { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
-  ...{ end: 10, unread: 0, declaredDuration: null, gops: 'irregular', entryPoints: null, layout: null },
+  end: 10,
+  unread: 0,
+  declaredDuration: null,
+  gops: 'irregular',
+  entryPoints: null,
+  layout: null,
 };
-const encoded = planEncoding(source, { allowPassthrough: false });
-const passedThrough = { ...encoded, videoPassthrough: true };
+const encoded = planEncoding(source, { allowCopy: false });
+const passedThrough = { ...encoded, copiesVideo: true };
 const invalidSegment = new InvalidSegmentError('No IDR picture');
 
-describe('after a failure of passthrough', () => {
+describe('after a failure of a stream copy', () => {
   test.each([
     ['a segment is invalid', invalidSegment],
     ['a segment is invalid and the file refused', refusal('malformed_media', 'No frame', invalidSegment)],
     ['ffmpeg fails', refusal('transcode_failed', 'No copy', new ToolError('exit', 'Ended with code 1', ''))],
   ])('everything is encoded if %s', (_, error) => {
     const next = nextPlan({ plan: passedThrough, source }, error, settings);
-    expect(next).toEqual({ plan: encoded, source, log: 'transcode.passthrough_failed' });
+    expect(next).toEqual({ plan: encoded, source, log: 'transcode.copy_failed' });
   });
 
   test.each([
@@ -50,7 +59,7 @@ describe('after a failure of passthrough', () => {
 
   test('a video without audio is encoded', () => {
     const silent = { ...source, audio: [] };
-    const plan = { ...planEncoding(silent, { allowPassthrough: false }), videoPassthrough: true };
+    const plan = { ...planEncoding(silent, { allowCopy: false }), copiesVideo: true };
     expect(nextPlan({ plan, source: silent }, invalidSegment, settings)?.plan.audio).toEqual([]);
   });
 
@@ -58,8 +67,8 @@ describe('after a failure of passthrough', () => {
     const audio = encoded.audio.map((track) => ({ ...track, decodeToStereo: true }));
     const next = nextPlan({ plan: { ...passedThrough, audio }, source }, invalidSegment, settings);
     expect(next).toMatchObject({
-      log: 'transcode.passthrough_failed',
-      plan: { videoPassthrough: false, audio },
+      log: 'transcode.copy_failed',
+      plan: { copiesVideo: false, audio },
     });
   });
 });
@@ -67,7 +76,7 @@ describe('after a failure of passthrough', () => {
 describe('after audio has changed its channels', () => {
   const changed = new ToolError('exit', '', 'Changing audio frame properties on the fly is not supported');
   const surround = { ...source, audio: [probedAudio({ codec: 'ac3', channels: 6 })] };
-  const plan = planEncoding(surround, { allowPassthrough: false });
+  const plan = planEncoding(surround, { allowCopy: false });
   const stereo = { ...plan, audio: plan.audio.map((track) => ({ ...track, decodeToStereo: true })) };
 
   test.each([
@@ -79,7 +88,7 @@ describe('after audio has changed its channels', () => {
   });
 
   test('the rendition in 5.1 is left out', () => {
-    const plan51 = planEncoding(surround, { allowPassthrough: false, surround: true });
+    const plan51 = planEncoding(surround, { allowCopy: false, surround: true });
     expect(plan51.audio.map(({ name }) => name)).toEqual(['audio', 'surround']);
     const next = nextPlan({ plan: plan51, source: surround }, changed, { ...settings, surround: true });
     expect(next?.plan.audio).toMatchObject([{ name: 'audio', decodeToStereo: true }]);
@@ -88,7 +97,7 @@ describe('after audio has changed its channels', () => {
   test('only the decoder of that track mixes to stereo', () => {
     const dolby = probedAudio({ index: 2, codec: 'ac3', channels: 6 });
     const several = { ...source, audio: [probedAudio(), dolby] };
-    const both = planEncoding(several, { allowPassthrough: false, surround: true });
+    const both = planEncoding(several, { allowCopy: false, surround: true });
     const ofTrack = (index: number) =>
       nextPlan(
         { plan: both, source: several },
@@ -121,7 +130,7 @@ describe('after audio has changed its channels', () => {
 describe('an audio track that turns out to be unusable', () => {
   const tracks = [probedAudio(), probedAudio({ index: 2, codec: 'flac', language: 'de' })] as const;
   const several = { ...source, audio: tracks };
-  const plan = planEncoding(several, { allowPassthrough: false });
+  const plan = planEncoding(several, { allowCopy: false });
   const changed = (input: string) =>
     new ToolError('exit', '', `[graph_1_in_${input} @ 0x1] Changing audio frame properties on the fly`);
 
@@ -144,7 +153,7 @@ describe('an audio track that turns out to be unusable', () => {
   test('is left out if it begins too late', () => {
     const late = planEncoding(
       { ...several, audio: [probedAudio(), { ...tracks[1], start: 3600 }] },
-      { allowPassthrough: false },
+      { allowCopy: false },
     );
     const error = new ToolError('exit', '', 'Too many packets buffered for output stream 0:3.');
     const next = nextPlan({ plan: late, source: several }, error, settings);
@@ -155,12 +164,12 @@ describe('an audio track that turns out to be unusable', () => {
     expect(nextPlan({ plan: late, source: several }, otherError, settings)).toBeNull();
   });
 
-  test('does not prevent passthrough of the others', () => {
+  test('does not prevent a stream copy of the others', () => {
     const gops = [0, 5].map((start) => ({ start, duration: 5, bytes: 100_000 }));
     const compatible = { ...several, gops };
-    const passed = planEncoding(compatible, { allowPassthrough: true });
+    const passed = planEncoding(compatible, { allowCopy: true });
     const next = nextPlan({ plan: passed, source: compatible }, changed('0_2'), settings);
-    expect([passed.videoPassthrough, next?.plan.videoPassthrough]).toEqual([true, true]);
+    expect([passed.copiesVideo, next?.plan.copiesVideo]).toEqual([true, true]);
   });
 
   test('is listed among the other tracks that are left out', () => {

@@ -3,9 +3,9 @@ import { audioFormatChange } from '../ffmpeg/errors.ts';
 import { EmptyRenditionError } from '../output/segment-info.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
 import {
+  copiedRenditions,
   type ExplainedPlan,
   type PlanSettings,
-  passthroughRenditions,
   planEncoding,
 } from '../plan/encode-plan.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
@@ -20,7 +20,7 @@ export type PlannedSource = { plan: ExplainedPlan; source: ProbedSource };
  * The next plan after one failed because of a property of the source that the probe does not detect. Null if no alternative
  * applies. The alternatives, in this order:
  * - the decoder mixes an audio track to stereo,
- * - all tracks are encoded instead of passthrough,
+ * - all tracks are encoded instead of a stream copy,
  * - an audio track is left out because it cannot be decoded,
  * - an audio track is left out because it changes its format or begins too late, if there is another audio track.
  */
@@ -35,20 +35,20 @@ export function nextPlan(
     const next = decodedToStereo(plan, [changed.index, ...tracksInStereo(plan)]);
     return { source, plan: next, log: 'transcode.audio_format_changed' };
   }
-  const replanned = (from: ProbedSource, allowPassthrough: boolean) => ({
+  const replanned = (from: ProbedSource, allowCopy: boolean) => ({
     source: from,
-    plan: decodedToStereo(planEncoding(from, { allowPassthrough, ...settings }), tracksInStereo(plan)),
+    plan: decodedToStereo(planEncoding(from, { allowCopy, ...settings }), tracksInStereo(plan)),
   });
-  const hasPassthrough = passthroughRenditions(plan).size > 0;
-  if (hasPassthrough && !changed && isPassthroughFailure(error)) {
-    return { ...replanned(source, false), log: 'transcode.passthrough_failed' };
+  const hasCopies = copiedRenditions(plan).size > 0;
+  if (hasCopies && !changed && isCopyFailure(error)) {
+    return { ...replanned(source, false), log: 'transcode.copy_failed' };
   }
   const isOnlyTrack = source.audio.length === 1;
   const unusable =
     emptyTrack(plan, cause) ?? (isOnlyTrack ? undefined : (changed ?? tooLateTrack(plan, cause)));
   if (!unusable) return null;
   return {
-    ...replanned(withoutAudioTrack(source, unusable.index), hasPassthrough),
+    ...replanned(withoutAudioTrack(source, unusable.index), hasCopies),
     log: 'transcode.audio_left_out',
   };
 }
@@ -104,10 +104,10 @@ function causeOf(error: unknown): unknown {
 }
 
 /**
- * Whether passthrough may be the cause: ffmpeg could not copy a track, or a segment is invalid. The cause of a retryable
+ * Whether a stream copy may be the cause: ffmpeg could not copy a track, or a segment is invalid. The cause of a retryable
  * failure is in the engine, not in the source.
  */
-function isPassthroughFailure(error: unknown): boolean {
+function isCopyFailure(error: unknown): boolean {
   if (error instanceof TranscodeFailure && error.retryable) return false;
   const cause = causeOf(error);
   return cause instanceof InvalidSegmentError || (cause instanceof ToolError && cause.end === 'exit');

@@ -60,21 +60,21 @@ export async function runPlanning(
   });
 }
 
-/** The first plan. Reads the parameter sets only if everything else allows passthrough: then ffmpeg reads the file once more. */
+/** The first plan. Reads the parameter sets only if everything else allows a stream copy: then ffmpeg reads the file once more. */
 async function planSource(
   source: ProbedSource,
   settings: PlanSettings,
   directory: string,
   { tools, settings: { limits }, signal }: TranscodeJobContext,
 ): Promise<PlannedSource> {
-  const plan = planEncoding(source, { allowPassthrough: true, ...settings });
+  const plan = planEncoding(source, { allowCopy: true, ...settings });
   const [top] = plan.rungs.slice(-1);
-  if (!plan.videoPassthrough || top === undefined) return { source, plan };
+  if (!plan.copiesVideo || top === undefined) return { source, plan };
   const track = { index: plan.videoIndex, filters: encoderOf(top.name).configurationFilters };
   const options = { program: tools.lightFfmpeg, cwd: directory, signal, limits };
   if (!(await parameterSetsChange(track, options))) return { source, plan };
   const changing = { ...source, gops: 'parameter_sets' } as const;
-  return { source: changing, plan: planEncoding(changing, { allowPassthrough: true, ...settings }) };
+  return { source: changing, plan: planEncoding(changing, { allowCopy: true, ...settings }) };
 }
 
 /** Makes all outputs with the first plan, and with the next one if that fails because of the source. */
@@ -89,12 +89,12 @@ async function transcode(
   let { planned, plan } = first;
   let { output } = job;
   for (;;) {
-    const { rungs, audio, videoPassthrough, obstacles } = planned.plan;
+    const { rungs, audio, copiesVideo, obstacles } = planned.plan;
     logger.info('transcode.planned', {
       ...output.facts,
       renditions: rungs.length,
       audioRenditions: audio.length,
-      videoPassthrough,
+      copiesVideo,
       obstacles,
     });
     try {

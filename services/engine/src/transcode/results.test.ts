@@ -42,8 +42,13 @@ describe('a claim', () => {
 
 test('a result waits for the broker for up to two minutes', async () => {
   const result = createMessage('task.failed', {
-    ...{ videoId: 'vid_1', attempt: 1, task: 0, try: 1 },
-    ...{ code: 'storage_failed', message: 'Refused', retryable: true },
+    videoId: 'vid_1',
+    attempt: 1,
+    task: 0,
+    try: 1,
+    code: 'storage_failed',
+    message: 'Refused',
+    retryable: true,
   });
   const publish = jest.fn<MessageBus['publish']>(async () => {});
   await publishResult(result, { publish } as unknown as MessageBus);

@@ -13,8 +13,8 @@ import {
   type SegmentUploadsOptions,
   type StoredSegments,
 } from '../output/segment-uploads.ts';
-import { passthroughRenditions } from '../plan/encode-plan.ts';
-import { BUFFER_SECONDS } from '../plan/passthrough.ts';
+import { copiedRenditions } from '../plan/encode-plan.ts';
+import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
 import { grantFolder, OUTPUT_FOLDER } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../sandbox/tool-output.ts';
@@ -66,7 +66,7 @@ export async function runAndStore<T>(
   const signal = AbortSignal.any([context.signal, failure.signal]);
   const uploads = new SegmentUploads({
     ...run.segments,
-    passthrough: passthroughRenditions(plan),
+    copied: copiedRenditions(plan),
     output,
     objects: context.objects,
     contentKey,

@@ -1,12 +1,7 @@
 import { ALIGNMENT_TOLERANCE_SECONDS } from '@framelane/contracts/joined-manifest';
 import type { EncodePlan, PieceTask, Task, TaskPlan, TaskResult } from '@framelane/contracts/transcode-plan';
 import type { ImageName } from '@framelane/object-store/object-keys';
-import {
-  audioArguments,
-  imagesArguments,
-  passthroughArguments,
-  pieceArguments,
-} from '../ffmpeg/task-arguments.ts';
+import { audioArguments, copyArguments, imagesArguments, pieceArguments } from '../ffmpeg/task-arguments.ts';
 import { storeImages } from '../output/image-uploads.ts';
 import { describeStored } from '../output/manifest.ts';
 import type { StoredSegments } from '../output/segment-uploads.ts';
@@ -69,8 +64,8 @@ async function runPiece(
     directory,
     context,
   );
-  // Without passthrough: a gap in encoded renditions does not come from the source.
-  const encoded = { ...encode, rungs, audio: [], videoPassthrough: false };
+  // Without stream copies: a gap in encoded renditions does not come from the source.
+  const encoded = { ...encode, rungs, audio: [], copiesVideo: false };
   assertPlanned(stored, { ...job.plan, encode: encoded }, piece);
   return { renditions: describeStored(encoded, stored, piece, piece) };
 }
@@ -110,7 +105,7 @@ function assertPlanned(
 
 async function runTracks(
   job: TaskJob,
-  kind: 'passthrough' | 'audio',
+  kind: 'copy' | 'audio',
   directory: string,
   context: TranscodeJobContext,
 ): Promise<TaskResult> {
@@ -118,7 +113,7 @@ async function runTracks(
   const settings = { ...context.settings, ...encoder };
   const part: EncodePlan =
     kind === 'audio' ? { ...encode, rungs: [] } : { ...encode, rungs: encode.rungs.slice(-1), audio: [] };
-  const commandLine = (kind === 'audio' ? audioArguments : passthroughArguments)(encode, settings);
+  const commandLine = (kind === 'audio' ? audioArguments : copyArguments)(encode, settings);
   const { stored } = await runAndStore(
     {
       output: job.output,

@@ -56,7 +56,9 @@ export class TranscodeWorker {
     }
     const fetchesAsLinks = (await objects.fetchesAsLinks?.(jobsDir)) ?? false;
     const sources = new SourceCache({
-      ...{ folder: sourcesDir, objects, fetchesAsLinks },
+      folder: sourcesDir,
+      objects,
+      fetchesAsLinks,
       onFetched: (bytes) => metrics.sourceFetched(bytes),
     });
     const disk = new DiskReservations(
@@ -67,7 +69,10 @@ export class TranscodeWorker {
       ...this.#deps,
       settings: this.#settings,
       tools: await prepareMediaTools(this.#settings, logger),
-      ...{ jobsDir, disk, sources, stopping: this.#stopping.signal },
+      jobsDir,
+      disk,
+      sources,
+      stopping: this.#stopping.signal,
     };
     this.#parts = parts;
     const hasDiskSpace = async () => (await disk.hasDiskSpace()) && (await headroomBytes(objects)) >= 0;

@@ -91,7 +91,9 @@ async function measureRung(
     const encoded = await encode(job, frames, options, metric);
     curve ??= await twoPassCurve(job, frames, bare, { bits: encoded.bits, seconds: plan.duration, metric });
     const row = {
-      ...{ clip, rendition, settings: name },
+      clip,
+      rendition,
+      settings: name,
       waste: waste(encoded, curve),
       cpuSeconds: per15Seconds(encoded.cpuSeconds, plan),
     };
@@ -114,7 +116,7 @@ async function planFor(job: string): Promise<EncodePlan> {
   const tools = await prepareMediaTools(options, createLogger({ service: 'benchmark', level: 'error' }));
   const { signal } = new AbortController();
   return planEncoding(await probe({ program: tools.ffprobe, cwd: job, signal, ...settings }), {
-    allowPassthrough: false,
+    allowCopy: false,
   });
 }
 

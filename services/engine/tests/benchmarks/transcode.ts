@@ -5,8 +5,8 @@
  * - one ffmpeg run per rendition, one after another, at the same bit rates,
  * - x264 alone for the encoded renditions: a run with x264 minus a run without it.
  *
- * Measures one video with passthrough and one that is encoded: two samples, or the given file, as it is and in a container
- * that does not allow passthrough. Each round runs all contenders, so that other load affects them equally. Prints medians,
+ * Measures one video with a stream copy and one that is encoded: two samples, or the given file, as it is and in a container
+ * that does not allow a stream copy. Each round runs all contenders, so that other load affects them equally. Prints medians,
  * as a table and as JSON; ratios are computed per round.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,7 +22,7 @@ import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 import { jobDirectory, runBare, runPerRendition, runVideoFilters, takeOutput } from './support/baselines.ts';
 import { type Cost, measure } from './support/measure.ts';
-import { makeSample, withoutPassthrough } from './support/sources.ts';
+import { makeSample, withoutCopy } from './support/sources.ts';
 
 type Round = {
   engine: Cost & { bytes: number; secondsAfterFfmpeg: number; progressError: number };
@@ -46,14 +46,14 @@ try {
   const sources =
     file === undefined
       ? [await makeSample(directory, 'web'), await makeSample(directory, 'camera')]
-      : [resolve(file), await withoutPassthrough(directory, resolve(file))];
+      : [resolve(file), await withoutCopy(directory, resolve(file))];
   for (const [at, path] of sources.entries()) {
     const plan = await planFor(path);
-    if (at === 0 && !plan.videoPassthrough)
-      print(`The video does not allow passthrough: ${plan.obstacles.video}`);
+    if (at === 0 && !plan.copiesVideo)
+      print(`The video does not allow a stream copy: ${plan.obstacles.video}`);
     const rounds: Round[] = [];
     for (let round = 0; round < Number(values.rounds); round += 1) rounds.push(await runRound(path, plan));
-    report(plan.videoPassthrough ? 'passthrough of the highest rendition' : 'all renditions encoded', rounds);
+    report(plan.copiesVideo ? 'stream copy of the highest rendition' : 'all renditions encoded', rounds);
   }
 } finally {
   await bench.stop();
@@ -66,7 +66,7 @@ async function planFor(path: string): Promise<ExplainedPlan> {
   const tools = await prepareMediaTools(options, createLogger({ service: 'benchmark', level: 'error' }));
   const { signal } = new AbortController();
   return planEncoding(await probe({ program: tools.ffprobe, cwd: job, signal, ...settings }), {
-    allowPassthrough: true,
+    allowCopy: true,
   });
 }
 

@@ -45,7 +45,7 @@ function uploadsTo(
   maxSegments: number,
   renditions: RenditionName[] = ['360p'],
   iFramesOf: VideoRendition | null = null,
-  passthrough: RenditionName[] = [],
+  copied: RenditionName[] = [],
   piece?: SegmentUploadsOptions['piece'],
 ) {
   const abort = new AbortController();
@@ -58,9 +58,13 @@ function uploadsTo(
   const failures: unknown[] = [];
   const started: unknown[] = [];
   const uploads = new SegmentUploads({
-    ...{ output, objects, contentKey: Buffer.alloc(16), maxSegments, maxBytes: 100_000 },
+    output,
+    objects,
+    contentKey: Buffer.alloc(16),
+    maxSegments,
+    maxBytes: 100_000,
     renditions: new Set(renditions),
-    passthrough: new Set(passthrough),
+    copied: new Set(copied),
     iFramesOf,
     keyOf: (rendition, sequence) => `hls/w/v/a1/${rendition}/${sequence}.ts`,
     signal: abort.signal,
@@ -275,7 +279,7 @@ test.each([
   expect(failures).toEqual(expected);
 });
 
-test('a passthrough may not change its parameter sets from one segment to the next', async () => {
+test('a copied rendition may not change its parameter sets from one segment to the next', async () => {
   const { uploads } = uploadsTo(Promise.resolve(), 3, ['360p'], null, ['360p']);
   await finish(0, 2);
   await uploads.collect();
@@ -364,14 +368,14 @@ describe('damaged audio', () => {
   const RETRYABLE = { code: 'internal_error', retryable: true };
 
   /** Uploads a segment of audio that `damage` has changed, and returns the failure. */
-  async function failureOf(damage: (bytes: Buffer) => void, passthrough: RenditionName[]) {
+  async function failureOf(damage: (bytes: Buffer) => void, copied: RenditionName[]) {
     const clip = await makeClip(join(directory, 'audio.ts'), {
       audio: 'sine=d=0.2',
       options: ['-c:a', 'aac'],
     });
     const bytes = await readFile(clip);
     damage(bytes);
-    const { uploads } = uploadsTo(Promise.resolve(), 3, ['audio'], null, passthrough);
+    const { uploads } = uploadsTo(Promise.resolve(), 3, ['audio'], null, copied);
     await writeFile(join(folder, 'audio-0.ts'), bytes);
     return uploads.finish().then(
       () => null,
@@ -386,7 +390,7 @@ describe('damaged audio', () => {
   };
   const packetMissing = (bytes: Buffer) => void bytes.fill(0, bytes.length - 188);
 
-  test('may come from the source only if it is a passthrough and its last frame is incomplete', async () => {
+  test('may come from the source only if it is a stream copy and its last frame is incomplete', async () => {
     expect(await failureOf(() => {}, [])).toBeNull();
     expect(await failureOf(lastFrameIncomplete, ['audio'])).toBeInstanceOf(InvalidSegmentError);
     expect(await failureOf(lastFrameIncomplete, [])).toMatchObject(RETRYABLE);

@@ -31,9 +31,20 @@ const TONE_HERTZ = 1000;
 
 /** Container names by file extension. */
 const CONTAINERS = {
-  ...{ mp4: 'mp4', '3gp': 'mp4', mov: 'mov', mkv: 'matroska', webm: 'matroska', ogv: 'ogg' },
-  ...{ ts: 'mpegts', m2ts: 'mpegts', mpg: 'mpeg', vob: 'mpeg', avi: 'avi', flv: 'flv' },
-  ...{ wmv: 'asf', mxf: 'mxf' },
+  mp4: 'mp4',
+  '3gp': 'mp4',
+  mov: 'mov',
+  mkv: 'matroska',
+  webm: 'matroska',
+  ogv: 'ogg',
+  ts: 'mpegts',
+  m2ts: 'mpegts',
+  mpg: 'mpeg',
+  vob: 'mpeg',
+  avi: 'avi',
+  flv: 'flv',
+  wmv: 'asf',
+  mxf: 'mxf',
 };
 
 type Facts = { size?: typeof SIZE; renditions?: string[]; rate?: number; frames?: number; issues?: string[] };
@@ -119,7 +130,10 @@ const CODECS: [
     [...DV, '-c:a', 'pcm_s16le'],
     {
       size: { width: 720, height: 576 },
-      ...{ renditions: ['360p 480x360', '480p 640x480'], rate: 50, frames: 50, issues: ['interlaced'] },
+      renditions: ['360p 480x360', '480p 640x480'],
+      rate: 50,
+      frames: 50,
+      issues: ['interlaced'],
     },
   ],
 ];

@@ -17,7 +17,7 @@ import { WorkerBench } from '../support/worker-bench.ts';
 const COUNT = Number(process.env.DAMAGED_FILES ?? 20);
 const FIRST_SEED = testSeed(1);
 /**
- * Seeds whose files the engine once got wrong: a passthrough without one of its frames, a passthrough that ends within an audio frame, and
+ * Seeds whose files the engine once got wrong: a stream copy without one of its frames, a stream copy that ends within an audio frame, and
  * a size that no memory suffices for. With clips of another ffmpeg than 5.1 they are other files.
  */
 const KNOWN_SEEDS = [281, 1655, 1996];

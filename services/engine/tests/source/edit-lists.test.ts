@@ -58,7 +58,8 @@ async function measure(name: ClipName, lists: Lists) {
       inputs.length > 0 ? framesOfPieces(plan, inputs) : [],
     );
     return {
-      ...{ source: planned.source, plan },
+      source: planned.source,
+      plan,
       /** The numbers of the frames that enter the encoder in one run, and in the runs of the pieces. */
       frames: clip.numbersOf(checksumsOf(await framesOfWhole(directory, plan))),
       inPieces: pieces.length > 0 ? clip.numbersOf(ofPieces.flatMap(checksumsOf)) : null,
@@ -328,7 +329,8 @@ describe('a file is refused if the edit list of the video', () => {
   ])('%s', async (_, name, lists, message) => {
     const stored = await storeEdited(name, lists);
     await expect(bench.plan(stored, PIECE_SECONDS)).rejects.toMatchObject({
-      ...{ code: 'malformed_media', retryable: false },
+      code: 'malformed_media',
+      retryable: false,
       message: expect.stringMatching(message),
     });
   });

@@ -121,11 +121,11 @@ test.each([
   ['Display P3', 'smpte432', 'bt709'],
   ['BT.601', 'smpte170m', 'smpte170m'],
 ])('colours of %s in standard range are converted', async (_, primaries, matrix) => {
-  // Not the size of a rung, or the last case would be passthrough.
+  // Not the size of a rung, or the last case would be copied.
   const size = { width: 852, height: 484 };
   const clip = await makeClip(inBench(`${primaries}.mp4`), inPrimaries(primaries, matrix, size));
   const { videoId, manifest } = await transcode(clip);
-  expect(bench.videoPassthrough.has(videoId)).toBe(false);
+  expect(bench.copiesVideo.has(videoId)).toBe(false);
   for (const { name } of manifest.renditions) {
     const colours = await quarters(bench, videoId, manifest, name);
     expect(maxDifference(colours, PALE_COLOURS)).toBeLessThan(5);
@@ -153,14 +153,14 @@ test.each([
   ['tagged as BT.709 in MP4 only', 'contradiction.mp4', [...FRAMES_TAGGED_BT_709, ...STREAM_BT_601]],
   ['with square pixels in MP4 only', 'square.mp4', STREAM_PIXELS_4_3],
 ])(
-  'renditions below a passthrough rendition of standard definition that is %s have its colours',
+  'renditions below a copied rendition of standard definition that is %s have its colours',
   async (_, name, options) => {
     const clip = await makeClip(inBench(`sd-${name}`), {
       video: quartered(1, { width: 852, height: 480 }),
       options: ['-preset', 'veryfast', ...options],
     });
     const { videoId, manifest } = await transcode(clip);
-    expect(bench.videoPassthrough.has(videoId)).toBe(true);
+    expect(bench.copiesVideo.has(videoId)).toBe(true);
     const tags: unknown[] = [];
     for (const rendition of manifest.renditions) {
       const file = await renditionFile(bench, videoId, rendition);

@@ -111,8 +111,15 @@ type FilterInput = { options: readonly string[]; graph: string };
 function wholeInput(directory: string, plan: EncodePlan): FilterInput {
   const { frames } = plan;
   const piece: PieceTask = {
-    ...{ kind: 'piece', firstSegment: 0, firstFrame: 0, frames, segmentStarts: [0], keyFrames: [0] },
-    ...{ firstIFrame: 0, iFrames: 1, seek: null },
+    kind: 'piece',
+    firstSegment: 0,
+    firstFrame: 0,
+    frames,
+    segmentStarts: [0],
+    keyFrames: [0],
+    firstIFrame: 0,
+    iFrames: 1,
+    seek: null,
   };
   const { options, graph } = filterInput({ directory, piece }, plan, 0);
   const hasFileTimes = plan.reading?.startTime !== undefined;

@@ -152,9 +152,17 @@ export class FakeControlPlane {
     const transferId = newId('xfr');
     const { videoId, workspaceId, maxBytes, leaseSeconds } = this.issue({ transferId });
     const claimed = {
-      ...{ videoId, workspaceId, transferId, maxBytes, leaseSeconds, url },
+      videoId,
+      workspaceId,
+      transferId,
+      maxBytes,
+      leaseSeconds,
+      url,
       sourceKey: sourceKey(workspaceId, videoId, transferId),
-      ...{ headers: {}, tries: 0, startedOver: false, secondsLeft: 3600 },
+      headers: {},
+      tries: 0,
+      startedOver: false,
+      secondsLeft: 3600,
       ...options,
     };
     this.imports.push(claimed);
@@ -300,7 +308,13 @@ export class FakeControlPlane {
     if (unfinished) unfinished.end = 'terminated';
     const transferId = newId('xfr');
     this.resumables.set(transferId, {
-      ...{ transferId, ticket, length, metadata, epoch: 0, checkpoint: null, end: null },
+      transferId,
+      ticket,
+      length,
+      metadata,
+      epoch: 0,
+      checkpoint: null,
+      end: null,
     });
     return created(transferId);
   }
@@ -323,8 +337,16 @@ export class FakeControlPlane {
     return {
       status: 200,
       body: {
-        ...{ status: 'open', length, metadata, videoId, workspaceId, sourceKey: source },
-        ...{ epoch: upload.epoch, checkpoint, leaseSeconds, expiresAt: IN_AN_HOUR },
+        status: 'open',
+        length,
+        metadata,
+        videoId,
+        workspaceId,
+        sourceKey: source,
+        epoch: upload.epoch,
+        checkpoint,
+        leaseSeconds,
+        expiresAt: IN_AN_HOUR,
       },
     };
   }

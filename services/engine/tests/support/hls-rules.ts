@@ -32,10 +32,10 @@ export async function hlsViolations(
       variants: videoRenditionsOf(manifest).map(({ name }) => name),
       storedSegments: await storedSegments(bench, videoId),
     });
-    // The control plane serves the responses and orders the variants. The clip determines the ratio of peak to average. With passthrough,
+    // The control plane serves the responses and orders the variants. The clip determines the ratio of peak to average. With a stream copy,
     // the source determines the key frames.
     const notChecked = ['playback.', 'master.default-variant', 'master.peak-to-average'];
-    if (bench.videoPassthrough.has(videoId)) notChecked.push('segments.key-frames', 'media.six-seconds');
+    if (bench.copiesVideo.has(videoId)) notChecked.push('segments.key-frames', 'media.six-seconds');
     return [
       ...violations(report, ['must', 'should', 'own']).filter(
         (violation) => !notChecked.some((rule) => violation.startsWith(rule)),

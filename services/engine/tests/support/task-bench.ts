@@ -44,7 +44,7 @@ export class TaskBench implements StoredVideos {
   readonly directory: string;
   readonly objects: FileObjectStore;
   readonly contentKey = newContentKey();
-  readonly videoPassthrough = new Set<string>();
+  readonly copiesVideo = new Set<string>();
   readonly #settings: TranscodeSettings;
   readonly #logger = createLogger({ service: 'test' });
   readonly #tools: MediaTools;
@@ -64,8 +64,14 @@ export class TaskBench implements StoredVideos {
     const workDir = join(directory, 'work');
     await mkdir(workDir);
     const settings: TranscodeSettings = {
-      ...{ slots: 1, workDir, sandbox: 'auto', preset: 'veryfast', maxRates: DEFAULT_MAX_RATES },
-      ...{ surround: false, iFrames: true, threads: 2 },
+      slots: 1,
+      workDir,
+      sandbox: 'auto',
+      preset: 'veryfast',
+      maxRates: DEFAULT_MAX_RATES,
+      surround: false,
+      iFrames: true,
+      threads: 2,
       limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0 },
       ...changes,
     };
@@ -90,7 +96,7 @@ export class TaskBench implements StoredVideos {
   async plan(
     video: TaskVideo,
     pieceSeconds: number,
-    allowPassthrough = true,
+    allowCopy = true,
   ): Promise<{ source: ProbedSource; plan: TranscodePlan }> {
     const context = this.#context();
     return this.withSource(video, async (directory) => {
@@ -99,7 +105,7 @@ export class TaskBench implements StoredVideos {
         directory,
         context,
       );
-      const planned = { source, plan: planEncoding(source, { allowPassthrough, ...this.#settings }) };
+      const planned = { source, plan: planEncoding(source, { allowCopy, ...this.#settings }) };
       const captions = { directory, logger: this.#logger };
       const plan = await planVideo(planned, texts, this.#settings, { pieceSeconds, revision: 0 }, captions);
       return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))) };
@@ -184,11 +190,11 @@ export class TaskBench implements StoredVideos {
   async transcode(
     path: string,
     pieceSeconds: number,
-    allowPassthrough = true,
+    allowCopy = true,
   ): Promise<{ video: TaskVideo; plan: CutPlan; manifest: Manifest }> {
     const video = await this.store(path);
-    const plan = await this.taskPlan(video, pieceSeconds, allowPassthrough);
-    if (plan.encode.videoPassthrough) this.videoPassthrough.add(video.videoId);
+    const plan = await this.taskPlan(video, pieceSeconds, allowCopy);
+    if (plan.encode.copiesVideo) this.copiesVideo.add(video.videoId);
     const results: TaskResult[] = [];
     for (const position of [...plan.tasks.keys()].toReversed())
       results.push(await this.runTask({ video, plan, position }));
@@ -212,7 +218,10 @@ export class TaskBench implements StoredVideos {
         objects: this.objects,
         fetchesAsLinks: false,
       }),
-      ...{ objects: this.objects, tools: this.#tools, settings: this.#settings, logger: this.#logger },
+      objects: this.objects,
+      tools: this.#tools,
+      settings: this.#settings,
+      logger: this.#logger,
       jobsDir: this.#settings.workDir,
       disk: { reduceTo: () => {}, release: () => {} },
       metrics: { inStage: async (_stage, work) => work() },

@@ -102,7 +102,12 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
       await objects.put(key, bytes, 'video/mp4');
       const sourceBytes = bytes.byteLength;
       controlPlane.claimable.set(videoId, {
-        ...{ attempt: 1, task: PLANNING_TASK, try: 1, leaseSeconds: 60, sourceKey: key, sourceBytes },
+        attempt: 1,
+        task: PLANNING_TASK,
+        try: 1,
+        leaseSeconds: 60,
+        sourceKey: key,
+        sourceBytes,
         contentKey: newContentKey().toString('base64'),
         work: { kind: 'plan', hashSource: false, pieceSeconds: null },
       });

@@ -56,8 +56,8 @@ export class WorkerBench {
   readonly metrics: EngineMetrics;
   readonly events: Message[] = [];
   readonly contentKey = newContentKey();
-  /** Videos whose highest rendition is passthrough. */
-  readonly videoPassthrough = new Set<string>();
+  /** Videos whose highest rendition is a copy. */
+  readonly copiesVideo = new Set<string>();
   /** Whether the control plane still regards all tries as current. It refuses the plans of others. */
   isCurrent = true;
   /** The duration of pieces; null if all videos are transcoded as a whole. */
@@ -100,9 +100,9 @@ export class WorkerBench {
     const logger = createLogger({ service: 'test' });
     logger.silent = process.env.SHOW_LOGS === undefined;
     const info = logger.info.bind(logger);
-    logger.info = ((event: string, facts: { videoId: string; videoPassthrough: boolean }) => {
+    logger.info = ((event: string, facts: { videoId: string; copiesVideo: boolean }) => {
       if (event === 'transcode.planned')
-        this.videoPassthrough[facts.videoPassthrough ? 'add' : 'delete'](facts.videoId);
+        this.copiesVideo[facts.copiesVideo ? 'add' : 'delete'](facts.videoId);
       return info(event, facts);
     }) as unknown as Logger['info'];
     this.directory = directory;
@@ -250,8 +250,13 @@ export class WorkerBench {
 
   #claimed(videoId: string, task: number) {
     return {
-      ...{ attempt: FIRST, task, try: FIRST, contentKey: this.contentKey.toString('base64') },
-      ...{ sourceKey: sourceOf(videoId), sourceBytes: this.#bytes.get(videoId) ?? 1, leaseSeconds: 4 },
+      attempt: FIRST,
+      task,
+      try: FIRST,
+      contentKey: this.contentKey.toString('base64'),
+      sourceKey: sourceOf(videoId),
+      sourceBytes: this.#bytes.get(videoId) ?? 1,
+      leaseSeconds: 4,
     };
   }
 
@@ -367,7 +372,7 @@ export class WorkerBench {
 /** What the checks of stored videos need. */
 export type StoredVideos = Pick<
   WorkerBench,
-  'directory' | 'objects' | 'contentKey' | 'videoPassthrough' | 'segmentKey' | 'stored'
+  'directory' | 'objects' | 'contentKey' | 'copiesVideo' | 'segmentKey' | 'stored'
 >;
 
 function sourceOf(videoId: string): string {

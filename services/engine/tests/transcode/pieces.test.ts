@@ -300,14 +300,14 @@ const VIDEOS: [string, Source, string[]][] = [
     ['audio', 'piece', 'piece', 'images'],
   ],
   [
-    'MP4 with passthrough of video and audio',
+    'MP4 with a stream copy of video and audio',
     {
       file: 'kept.mp4',
       video: large('30000/1001', TWO_PIECES),
       audio: `anoisesrc=d=${TWO_PIECES}:a=0.1`,
       options: [...H264, '-c:a', 'aac', '-ac', '2'],
     },
-    ['passthrough', 'audio', 'piece', 'piece', 'images'],
+    ['copy', 'audio', 'piece', 'piece', 'images'],
   ],
   [
     'MP4 of which lower renditions have half the frames',

@@ -119,26 +119,26 @@ describe('an engine that can link to sources', () => {
   });
 
   test('a try that has begun to make all outputs cuts no later plan', async () => {
-    // The passthrough cannot be cut, because it has too few places to begin to read. It fails: its key frames are not IDR.
+    // The copy cannot be cut, because it has too few places to begin to read. It fails: its key frames are not IDR.
     const clip = await makeClip(join(bench.directory, 'whole.mp4'), {
       video: 'testsrc2=s=240x240:r=25:d=18.5,pad=854:480',
       options: ['-preset', 'ultrafast', '-g', '160', '-intra-refresh', '1', '-bf', '0'],
     });
-    const failures = bench.warningsOf('transcode.passthrough_failed');
+    const failures = bench.warningsOf('transcode.copy_failed');
     const { videoId, manifest } = await bench.transcode(clip);
     expect(failures).toHaveLength(1);
     expect(bench.plans.get(videoId)?.tasks).toEqual([]);
     await expectHlsRules(bench, videoId, manifest);
   });
 
-  test('the metric counts a passthrough without pieces once', async () => {
+  test('the metric counts a stream copy without pieces once', async () => {
     const clip = await makeClip(join(bench.directory, 'kept.mp4'), {
       video: 'testsrc2=s=320x240:r=25:d=20',
       options: ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25'],
     });
     const videoId = await bench.submit(clip);
     const plan = await until(() => bench.plans.get(videoId));
-    expect(plan.tasks.map(({ kind }) => kind)).toEqual(['passthrough', 'images']);
+    expect(plan.tasks.map(({ kind }) => kind)).toEqual(['copy', 'images']);
     const counted = jest.spyOn(bench.metrics, 'taskCompleted');
     for (const _ of plan.tasks) await bench.commandTask(videoId);
     await until(() => counted.mock.calls.length === 2);

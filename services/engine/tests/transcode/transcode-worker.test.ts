@@ -12,7 +12,7 @@ import { ffprobe, firstFrame } from '../support/media.ts';
 import { VideoServer } from '../support/video-server.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
-/** Takes some seconds with a slow preset. The codec rules out passthrough. */
+/** Takes some seconds with a slow preset. The codec rules out a stream copy. */
 const LONG_CLIP = { video: 'testsrc2=s=320x240:r=15:d=30', options: ['-c:v', 'mpeg4'] };
 
 afterEach(() => void jest.restoreAllMocks());
@@ -37,8 +37,13 @@ describe('a transcode worker', () => {
 
     expect(manifest).toMatchObject({
       source: {
-        ...{ container: 'mp4', videoCodec: 'h264', audioCodec: 'aac' },
-        ...{ width: 854, height: 480, frameRate: 25, duration: 13 },
+        container: 'mp4',
+        videoCodec: 'h264',
+        audioCodec: 'aac',
+        width: 854,
+        height: 480,
+        frameRate: 25,
+        duration: 13,
       },
       duration: 13,
       inputIssues: [],
@@ -70,15 +75,21 @@ describe('a transcode worker', () => {
     const { streams } = await ffprobe<{ streams: { level: number }[] }>('-show_streams', path);
     expect(streams).toMatchObject([
       {
-        ...{ codec_name: 'h264', width: 640, height: 360, pix_fmt: 'yuv420p', sample_aspect_ratio: '1:1' },
-        ...{ color_space: colour, color_transfer: colour, color_primaries: colour },
+        codec_name: 'h264',
+        width: 640,
+        height: 360,
+        pix_fmt: 'yuv420p',
+        sample_aspect_ratio: '1:1',
+        color_space: colour,
+        color_transfer: colour,
+        color_primaries: colour,
       },
     ]);
     expect(rendition.codecs.slice(-2)).toBe(streams[0]?.level.toString(16));
   });
 
   test.each([
-    ['passthrough', ['-c:v', 'libx264', '-b:v', '2M']],
+    ['copy', ['-c:v', 'libx264', '-b:v', '2M']],
     ['encoded', ['-c:v', 'mpeg4', '-q:v', '4']],
   ])('makes four renditions of the same colours if the highest one is %s', async (what, codec) => {
     const clip = await makeClip(join(bench.directory, `colours-${what}.mp4`), {
@@ -95,7 +106,7 @@ describe('a transcode worker', () => {
     });
     const { videoId, manifest } = await bench.transcode(clip);
     await expectHlsRules(bench, videoId, manifest);
-    expect(bench.videoPassthrough.has(videoId)).toBe(what === 'passthrough');
+    expect(bench.copiesVideo.has(videoId)).toBe(what === 'copy');
     expect(manifest.renditions.map(({ height, frameRate }) => [height, frameRate])).toEqual([
       [360, 25],
       [480, 25],
@@ -159,17 +170,17 @@ describe('a transcode worker', () => {
     expect(ends).toHaveBeenCalledTimes(2);
   });
 
-  /** Seems to allow passthrough: only its second segment shows that its key frames are not IDR. */
+  /** Seems to allow a stream copy: only its second segment shows that its key frames are not IDR. */
   const clipWithoutIdr = () =>
     makeClip(join(bench.directory, 'no-idr.mp4'), {
       video: 'testsrc2=s=320x240:r=25:d=8',
       options: ['-preset', 'veryfast', '-g', '50', '-sc_threshold', '0', '-intra-refresh', '1', '-bf', '0'],
     });
 
-  /** Runs a function when the passthrough of a video has failed, before the next plan is stored. */
-  function onPassthroughFailure(run: () => void): void {
+  /** Runs a function when the copy of a video has failed, before the next plan is stored. */
+  function onCopyFailure(run: () => void): void {
     jest.spyOn(bench.logger, 'warn').mockImplementation(((event: string) => {
-      if (event === 'transcode.passthrough_failed') run();
+      if (event === 'transcode.copy_failed') run();
       return bench.logger;
     }) as unknown as typeof bench.logger.warn);
   }
@@ -178,23 +189,23 @@ describe('a transcode worker', () => {
     bench.isCurrent = false;
   }
 
-  test('replaces the plan of a video whose passthrough fails', async () => {
+  test('replaces the plan of a video whose stream copy fails', async () => {
     const videoId = await bench.store(await clipWithoutIdr());
-    const isPassthrough = () => bench.plans.get(videoId)?.encode.videoPassthrough;
+    const isCopy = () => bench.plans.get(videoId)?.encode.copiesVideo;
     const before: unknown[] = [];
-    onPassthroughFailure(() => before.push(isPassthrough()));
+    onCopyFailure(() => before.push(isCopy()));
     bench.hashSource = true;
     await bench.command(videoId);
     await expectHlsRules(bench, videoId, await bench.manifest(videoId));
     bench.hashSource = false;
-    expect([before, isPassthrough()]).toEqual([[true], false]);
+    expect([before, isCopy()]).toEqual([[true], false]);
     expect(bench.planHashes.get(videoId)).toMatch(/^[0-9a-f]{64}$/);
     expect(bench.results(videoId)).toHaveLength(1);
   });
 
   test.each([
     ['first', refusePlans],
-    ['next', () => onPassthroughFailure(refusePlans)],
+    ['next', () => onCopyFailure(refusePlans)],
   ])('ends a try without a result if its %s plan is refused', async (which, refusePlan) => {
     const abandoned = () => bench.metric('framelane_engine_transcodes_total{outcome="abandoned",code=""}');
     const before = (await abandoned()) ?? 0;
@@ -202,7 +213,7 @@ describe('a transcode worker', () => {
     const videoId = await bench.submit(await clipWithoutIdr());
     await until(async () => (await abandoned()) === before + 1);
     expect(bench.refusedPlans.has(videoId)).toBe(true);
-    expect(bench.plans.get(videoId)?.encode.videoPassthrough).toBe(which === 'next' ? true : undefined);
+    expect(bench.plans.get(videoId)?.encode.copiesVideo).toBe(which === 'next' ? true : undefined);
     bench.isCurrent = true;
     // The next try begins after the end of this one.
     await bench.transcode(

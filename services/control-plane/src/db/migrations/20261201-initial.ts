@@ -237,7 +237,7 @@ const TABLES = [
     workspace_id text not null references workspaces,
     attempt int not null,
     number int not null,
-    kind text not null check (kind in ('plan', 'whole', 'passthrough', 'audio', 'images', 'piece')),
+    kind text not null check (kind in ('plan', 'whole', 'copy', 'audio', 'images', 'piece')),
     frames int not null check (frames >= 0),
     progress real not null default 0 check (progress between 0 and 1),
     tries int not null default 0,

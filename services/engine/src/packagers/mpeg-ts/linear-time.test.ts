@@ -5,7 +5,7 @@ import { H264 } from '../../encoders/h264/h264.ts';
 import { completeCounters } from './continuity.ts';
 import { KeyFrames, PACKET_BYTES, StreamEnd } from './transport-stream.ts';
 
-/** A second of passthrough. */
+/** A second of a stream copy. */
 const SEGMENT_BYTES = 2 ** 20;
 
 /** Each fills the payloads: start codes, parameter sets, headers of the shortest ADTS frames. */

@@ -22,14 +22,14 @@ const HEAD_BYTES = PACKET_BYTES * 100;
 export async function readSegment(
   segment: OutputFile,
   reader: StreamReader,
-  { isPassthrough }: { isPassthrough: boolean },
+  { isCopy }: { isCopy: boolean },
 ): Promise<SegmentInfo> {
   const { handle, bytes } = segment;
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   const head = buffer.subarray(0, bytesRead);
   if (!isTransportStream(head)) throw new ToolOutputError('A segment is not a transport stream');
   if (bytes % PACKET_BYTES !== 0) throw incompleteOutput('The last packet of a segment is truncated');
-  const end = await readEnd(segment, reader, isPassthrough);
+  const end = await readEnd(segment, reader, isCopy);
   try {
     return { ...readStart(head, reader), ...end };
   } catch (error) {
@@ -51,9 +51,9 @@ function readStart(head: Buffer, reader: StreamReader): Pick<SegmentInfo, 'codec
 async function readEnd(
   segment: OutputFile,
   reader: StreamReader,
-  isPassthrough: boolean,
+  isCopy: boolean,
 ): Promise<Omit<SegmentInfo, 'codecs' | 'start'>> {
-  const configuration = isPassthrough ? reader.configuration() : null;
+  const configuration = isCopy ? reader.configuration() : null;
   const end = new StreamEnd(reader, configuration);
   try {
     for await (const chunk of readFrom(segment)) end.push(chunk as Buffer);
@@ -61,7 +61,7 @@ async function readEnd(
   } catch (error) {
     if (error instanceof InvalidSegmentError) throw error;
     const what = `A segment is truncated: ${(error as Error).message}`;
-    const mayBeInSource = isPassthrough && error instanceof IncompleteUnitError;
+    const mayBeInSource = isCopy && error instanceof IncompleteUnitError;
     throw mayBeInSource ? new InvalidSegmentError(what) : incompleteOutput(what);
   }
 }

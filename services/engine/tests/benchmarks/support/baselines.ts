@@ -67,7 +67,7 @@ export async function runVideoFilters(
   const threads = String(settings.threads);
   const options = streamOptions({ ...plan, audio: [] }, settings);
   const graph = options[options.indexOf('-filter_complex') + 1] ?? '';
-  const encodedRungs = plan.videoPassthrough ? plan.rungs.slice(0, -1) : plan.rungs;
+  const encodedRungs = plan.copiesVideo ? plan.rungs.slice(0, -1) : plan.rungs;
   await run(directory, [
     ...['-v', 'error', '-threads', threads, '-i', SOURCE_PATH],
     ...['-filter_complex_threads', threads, '-filter_complex', graph],
@@ -93,7 +93,7 @@ export async function writeFrames(directory: string, plan: EncodePlan, settings:
 
 /** The engine's encoder options of rung `at`, for video output `output`. */
 export function encoder(plan: EncodePlan, at: number, output: number, settings: Settings): string[] {
-  const options = streamOptions({ ...plan, videoPassthrough: false }, settings);
+  const options = streamOptions({ ...plan, copiesVideo: false }, settings);
   const suffix = `:v:${at}`;
   return options.flatMap((option, place) =>
     option.startsWith('-') && option.endsWith(suffix)

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 
-/** Bit rates of the samples. `web` is below the maximum of its rung, so it allows passthrough. `camera` is typical of phones. */
+/** Bit rates of the samples. `web` is below the maximum of its rung, so it allows a stream copy. `camera` is typical of phones. */
 export const SAMPLE_RATES = { web: '4500k', camera: '17M' } as const;
 
 /**
@@ -38,9 +38,9 @@ export async function makeSample(directory: string, kind: keyof typeof SAMPLE_RA
   return path;
 }
 
-/** The same packets in a container that does not allow passthrough. */
-export async function withoutPassthrough(directory: string, path: string): Promise<string> {
-  const copy = join(directory, 'without-passthrough.ts');
+/** The same packets in a container that does not allow a stream copy. */
+export async function withoutCopy(directory: string, path: string): Promise<string> {
+  const copy = join(directory, 'without-copy.ts');
   await ffmpeg('-i', path, '-map', '0:v:0', '-map', '0:a:0?', '-c', 'copy', copy);
   return copy;
 }

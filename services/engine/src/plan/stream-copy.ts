@@ -7,7 +7,7 @@ import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import { type Gop, type GopFlaw, MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { AudioTrack, VideoTrack } from '../source/media-source.ts';
 
-/** The property of a track that prevents passthrough. */
+/** The property of a track that prevents a stream copy. */
 export type Obstacle =
   | 'container'
   | 'codec'
@@ -30,7 +30,7 @@ export type Obstacle =
   | GopFlaw;
 
 /** How to pass a track through, or why it must be encoded. */
-export type Verdict<T> = { passthrough: T; obstacle: null } | { passthrough: null; obstacle: Obstacle };
+export type Verdict<T> = { copy: T; obstacle: null } | { copy: null; obstacle: Obstacle };
 
 /** Colour matrices of standard dynamic range. Untagged video follows the standard of its size. */
 const MATRICES = [null, 'bt709', 'smpte170m', 'bt470bg'];
@@ -79,9 +79,9 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
  * Whether the source's video can be the top rendition as a stream copy, and how segments are cut. All renditions are
  * then cut at its key frames.
  */
-export function checkVideoPassthrough(facts: VideoFacts): Verdict<Cuts> {
+export function checkVideoCopy(facts: VideoFacts): Verdict<Cuts> {
   const { gops, top, duration, frameStep } = facts;
-  if (!containerTraits(facts.container).allowsPassthrough) return refused('container');
+  if (!containerTraits(facts.container).allowsCopy) return refused('container');
   const ofCodec = encoderOf(top.name).copyObstacle(facts.video);
   if (ofCodec) return refused(ofCodec);
   const found = VIDEO_OBSTACLES.find(([, holds]) => holds(facts));
@@ -100,7 +100,7 @@ export function checkVideoPassthrough(facts: VideoFacts): Verdict<Cuts> {
       longestSegment(starts, end) < MAX_GOP_SECONDS && isShared(starts, frameSeconds, frameStep);
     return isSuitable && (!each.startsShort || matchAudio(starts, each, end));
   });
-  return cuts === undefined ? refused('segments') : { passthrough: cuts, obstacle: null };
+  return cuts === undefined ? refused('segments') : { copy: cuts, obstacle: null };
 }
 
 type AudioFacts = {
@@ -108,19 +108,19 @@ type AudioFacts = {
   audio: AudioTrack;
   /** Null if the audio has gaps, changes its description or was not scanned. */
   frames: AudioFrames | null;
-  /** Seconds by which the video is moved to an earlier time (see EncodePlan). Passthrough audio cannot be moved. */
+  /** Seconds by which the video is moved to an earlier time (see EncodePlan). Copied audio cannot be moved. */
   lead: number;
   /** Seconds of the output. */
   duration: number;
 };
 
 /**
- * Whether the source's audio can pass through as a stream copy: how many of its frames, and the second at which they end. Audio
+ * Whether the source's audio can be copied: how many of its frames, and the second at which they end. Audio
  * must start and end with the video, within one frame (HLS authoring specification 8.7).
  */
-export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: number; end: number }> {
+export function checkAudioCopy(facts: AudioFacts): Verdict<{ frames: number; end: number }> {
   const { container, audio, frames, lead, duration } = facts;
-  if (!containerTraits(container).allowsPassthrough) return refused('container');
+  if (!containerTraits(container).allowsCopy) return refused('container');
   const obstacle = AUDIO_ENCODER.copyObstacle(audio);
   if (obstacle) return refused(obstacle);
   if (!frames) return refused('gaps');
@@ -134,11 +134,11 @@ export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: numb
   const end = frames.start + passed * frameSeconds;
   if (end < duration - frameSeconds * FRAME_TOLERANCE) return refused('length');
   if ((frames.bytes * 8) / (frames.frames * frameSeconds) > MAX_AUDIO_RATE) return refused('bit_rate');
-  return { passthrough: { frames: passed, end }, obstacle: null };
+  return { copy: { frames: passed, end }, obstacle: null };
 }
 
-function refused(obstacle: Obstacle): { passthrough: null; obstacle: Obstacle } {
-  return { passthrough: null, obstacle };
+function refused(obstacle: Obstacle): { copy: null; obstacle: Obstacle } {
+  return { copy: null, obstacle };
 }
 
 function hasUsualColours({ dynamicRange, colorMatrix, colorPrimaries, colorTransfer }: VideoTrack): boolean {

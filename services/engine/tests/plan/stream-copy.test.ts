@@ -22,7 +22,7 @@ const inBench = (name: string) => join(bench.directory, name);
 const GOP_2 = ['-preset', 'veryfast', '-g', '50', '-sc_threshold', '0'];
 const STEREO = ['-c:a', 'aac', '-ac', '2', '-b:a', '96k'];
 const SMALL = 'testsrc2=s=640x360:r=25';
-/** Has a lower rendition, whose segments must begin at the key frames of the passthrough one. */
+/** Has a lower rendition, whose segments must begin at the key frames of the copied one. */
 const SD = 'testsrc2=s=854x480:r=25';
 
 /** Most of the frame is black, which takes little time to encode. */
@@ -138,7 +138,7 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [2, 2, 3],
   ],
   [
-    'audio that does not allow passthrough',
+    'audio that does not allow a stream copy',
     'e.mp4',
     { video: `${SMALL}:d=3`, audio: 'sine=d=3', options: [...GOP_2, '-c:a', 'aac', '-ac', '1'] },
     ['360p'],
@@ -190,7 +190,7 @@ test.each(SOURCES)('%s', async (_name, file, clip, expected, segments) => {
   expect(durations(manifest)).toEqual(segments);
 });
 
-test('passthrough removes closed captions, as the playlist declares', async () => {
+test('a stream copy removes closed captions, as the playlist declares', async () => {
   const plain = inBench('plain.264');
   const slices = ['-bf', '0', '-x264-params', 'slices=1:threads=1'];
   await makeClip(plain, { video: `${SD}:d=2`, options: [...GOP_2, ...slices] });
@@ -202,7 +202,7 @@ test('passthrough removes closed captions, as the playlist declares', async () =
   };
   expect(await captions(inBench('captioned.mp4'))).toBe(50);
   const { videoId, manifest } = await bench.transcode(inBench('captioned.mp4'));
-  expect(bench.videoPassthrough.has(videoId)).toBe(true);
+  expect(bench.copiesVideo.has(videoId)).toBe(true);
   const files = await Promise.all(manifest.renditions.map((each) => renditionFile(bench, videoId, each)));
   expect(await Promise.all(files.map(captions))).toEqual([0, 0]);
 });
@@ -226,7 +226,7 @@ async function transcodeStream(stream: Buffer): Promise<unknown[]> {
   const warn = jest.spyOn(bench.logger, 'warn').mockClear();
   const { videoId, manifest } = await bench.transcode(inBench('stream.mp4'));
   await expectHlsRules(bench, videoId, manifest);
-  expect(bench.videoPassthrough.has(videoId)).toBe(false);
+  expect(bench.copiesVideo.has(videoId)).toBe(false);
   expect(manifest.duration).toBe(2);
   return warn.mock.calls.map(([event]) => event);
 }
@@ -247,7 +247,7 @@ test('video whose key frames all have the parameter sets of two sizes is encoded
   });
   const sets = parts.map((part) => part.sets);
   const both = parts.flatMap(({ frames }) => [...sets, frames]);
-  expect(await transcodeStream(Buffer.concat(both))).toEqual(['transcode.passthrough_failed']);
+  expect(await transcodeStream(Buffer.concat(both))).toEqual(['transcode.copy_failed']);
 });
 
 test.each([
@@ -282,8 +282,8 @@ test('a frame that is too damaged to copy leads to an encode of all frames', asy
   await writeFile(path, file);
   const warn = jest.spyOn(bench.logger, 'warn').mockClear();
   const { videoId, manifest } = await bench.transcode(path);
-  expect(warn.mock.calls).toMatchObject([['transcode.passthrough_failed', {}]]);
+  expect(warn.mock.calls).toMatchObject([['transcode.copy_failed', {}]]);
   await expectHlsRules(bench, videoId, manifest);
   expect(manifest.duration).toBe(3);
-  expect(bench.videoPassthrough.has(videoId)).toBe(false);
+  expect(bench.copiesVideo.has(videoId)).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import type { Gop } from '../source/gop-scan.ts';
-import { checkAudioPassthrough, checkVideoPassthrough } from './passthrough.ts';
+import { checkAudioCopy, checkVideoCopy } from './stream-copy.ts';
 
 /** Groups of pictures with these durations in seconds, at a bit rate. */
 function groups(durations: readonly number[], bitsPerSecond = 1_000_000): Gop[] {
@@ -27,10 +27,10 @@ const facts = {
 };
 const withVideo = (changes: Parameters<typeof videoTrack>[0]) => ({ video: { ...facts.video, ...changes } });
 
-describe('video passthrough', () => {
+describe('video stream copy', () => {
   test('is possible for compatible video', () => {
-    expect(checkVideoPassthrough(facts)).toEqual({
-      passthrough: { startsShort: true, segmentSeconds: 6 },
+    expect(checkVideoCopy(facts)).toEqual({
+      copy: { startsShort: true, segmentSeconds: 6 },
       obstacle: null,
     });
   });
@@ -68,7 +68,7 @@ describe('video passthrough', () => {
     // Frame 151 is missing in renditions of half the frame rate.
     ['segments', { gops: groups([6.04, ...Array(5).fill(4.792)]), frameStep: 2 }],
   ] as const)('is refused because of %s', (obstacle, changes) => {
-    expect(checkVideoPassthrough({ ...facts, ...changes })).toEqual({ passthrough: null, obstacle });
+    expect(checkVideoCopy({ ...facts, ...changes })).toEqual({ copy: null, obstacle });
   });
 
   test.each([
@@ -97,7 +97,7 @@ describe('video passthrough', () => {
       { gops: facts.gops.with(3, { start: 6, duration: 2, bytes: 2_400_000 }) },
     ],
   ])('is possible %s', (_, changes) => {
-    expect(checkVideoPassthrough({ ...facts, ...changes }).obstacle).toBeNull();
+    expect(checkVideoCopy({ ...facts, ...changes }).obstacle).toBeNull();
   });
 
   test.each([
@@ -111,11 +111,11 @@ describe('video passthrough', () => {
     ['6.4 s', [6.4, 6.4, 6.4, 6.4, 4.4], { startsShort: false, segmentSeconds: 6 }],
     ['4.1666 s', [...Array(7).fill(25 / 6), 5 / 6], { startsShort: false, segmentSeconds: 4 }],
   ])('with key frames %s apart is cut so that no segment rounds to seven seconds', (_, durations, cuts) => {
-    expect(checkVideoPassthrough({ ...facts, gops: groups(durations) }).passthrough).toEqual(cuts);
+    expect(checkVideoCopy({ ...facts, gops: groups(durations) }).copy).toEqual(cuts);
   });
 });
 
-describe('audio passthrough', () => {
+describe('audio stream copy', () => {
   const FRAME = 1024 / 48_000;
   const compatible = {
     container: 'mp4',
@@ -126,21 +126,21 @@ describe('audio passthrough', () => {
   };
 
   test('is possible for compatible audio, up to the end of the video', () => {
-    const { passthrough } = checkAudioPassthrough(compatible);
-    expect(passthrough).toEqual({ frames: 1407, end: expect.closeTo(1406 * FRAME) });
+    const { copy } = checkAudioCopy(compatible);
+    expect(copy).toEqual({ frames: 1407, end: expect.closeTo(1406 * FRAME) });
     expect(
-      checkAudioPassthrough({
+      checkAudioCopy({
         ...compatible,
         frames: { ...compatible.frames, frames: 9000, bytes: 3_000_000 },
-      }).passthrough,
-    ).toEqual(passthrough);
+      }).copy,
+    ).toEqual(copy);
   });
 
   test.each([
     ['starts a little late', { start: 0.02, frames: 1408, bytes: 480_000 }, 1406],
     ['ends one frame early', { start: 0.0055, frames: 1405, bytes: 480_000 }, 1405],
   ])('is possible if the audio %s', (_, frames, passed) => {
-    expect(checkAudioPassthrough({ ...compatible, frames }).passthrough?.frames).toBe(passed);
+    expect(checkAudioCopy({ ...compatible, frames }).copy?.frames).toBe(passed);
   });
 
   test.each([
@@ -156,6 +156,6 @@ describe('audio passthrough', () => {
     ['length', { frames: { ...compatible.frames, frames: 1300 } }],
     ['bit_rate', { frames: { ...compatible.frames, bytes: 700_000 } }],
   ] as const)('is refused because of %s', (obstacle, changes) => {
-    expect(checkAudioPassthrough({ ...compatible, ...changes })).toEqual({ passthrough: null, obstacle });
+    expect(checkAudioCopy({ ...compatible, ...changes })).toEqual({ copy: null, obstacle });
   });
 });
