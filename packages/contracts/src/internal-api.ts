@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { IMPORT_FAILURE_CODES } from './failures.ts';
 import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } from './messages.ts';
-import { taskPlanSchema, taskSchema, transcodePlanSchema } from './transcode-plan.ts';
+import { taskSchema } from './outputs/tasks.ts';
+import { taskPlanSchema, transcodePlanSchema } from './transcode-plan.ts';
 
 /**
  * The requests that an engine sends to the control plane. They exist on the internal listener only, and every request carries

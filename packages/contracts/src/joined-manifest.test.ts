@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { joinManifest } from './joined-manifest.ts';
-import type { StoredRendition, TaskResult, TranscodePlan } from './transcode-plan.ts';
+import type { TaskResult } from './outputs/outputs.ts';
+import type { StoredRendition } from './outputs/renditions.ts';
+import type { TranscodePlan } from './transcode-plan.ts';
 
 /** 24 seconds in two renditions, with audio. */
 const PLAN = {
@@ -70,7 +72,7 @@ describe('the manifest of a video of pieces', () => {
     expect(rest.iFrames?.segments).toHaveLength(12);
   });
 
-  const shifted = ({ renditions }: TaskResult): TaskResult => ({
+  const shifted = ({ renditions = [] }: TaskResult): TaskResult => ({
     renditions: renditions.map((rendition) => ({
       ...rendition,
       segments: rendition.segments.map(({ start, bytes }) => ({ start: start + 0.04, bytes })),

@@ -1,6 +1,8 @@
 import { CLOCK_HZ, type Manifest, type RenditionManifest } from './manifest.ts';
+import type { TaskResult } from './outputs/outputs.ts';
+import type { StoredRendition } from './outputs/renditions.ts';
 import { I_FRAME_RENDITION, type RenditionName } from './renditions.ts';
-import type { StoredRendition, TaskResult, TranscodePlan } from './transcode-plan.ts';
+import type { TranscodePlan } from './transcode-plan.ts';
 
 /**
  * Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22), and from the
@@ -19,7 +21,7 @@ export function joinManifest(
   { encode, facts, segmentStarts }: Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts'>,
   results: readonly TaskResult[],
 ): Manifest {
-  const stored = results.flatMap(({ renditions }) => renditions);
+  const stored = results.flatMap(({ renditions = [] }) => renditions);
   const video = encode.rungs.map(({ name }) => joined(name, stored));
   const zero = video[0]?.segments[0]?.start ?? Number.NaN;
   assertAligned(video);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { image, storyboard } from './outputs/images.ts';
 import { AUDIO_ROLES, RENDITIONS } from './renditions.ts';
 
 const segment = z.object({
@@ -50,21 +51,6 @@ export const sourceFacts = z.object({
   /** Seconds. */
   duration: z.number().positive(),
 });
-
-/** A stored JPEG image. It is not encrypted. */
-export const image = z.object({ bytes: z.int().positive() });
-
-/** Small images of the video in one large image, row by row from the upper left. */
-export const storyboard = image.extend({
-  /** Size of one small image in pixels. */
-  width: z.int().positive(),
-  height: z.int().positive(),
-  columns: z.int().positive(),
-  tiles: z.int().positive(),
-  /** Seconds between two small images. */
-  interval: z.number().positive(),
-});
-export type Storyboard = z.infer<typeof storyboard>;
 
 /** A text track of the source. */
 export const captionsTrack = z.object({

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ENGINE_STOPPED, TRANSCODE_FAILURE_CODES } from './failures.ts';
 import { newId } from './ids.ts';
-import { startedRenditionsSchema, taskResultSchema } from './transcode-plan.ts';
+import { taskResultSchema } from './outputs/outputs.ts';
+import { startedRenditionsSchema } from './outputs/renditions.ts';
 
 /** Version of all messages. Increase it with a breaking change, and accept both versions for one release. */
 const VERSION = 1;

@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { captionsTrack, image, inputIssue, sourceFacts, storyboard } from './manifest.ts';
-import {
-  AUDIO_RENDITIONS,
-  AUDIO_ROLES,
-  RENDITIONS,
-  SURROUND_RENDITIONS,
-  VIDEO_RENDITIONS,
-} from './renditions.ts';
+import { captionsTrack, inputIssue, sourceFacts } from './manifest.ts';
+import { imagesPlan } from './outputs/images.ts';
+import { frameNumber } from './outputs/piece-task.ts';
+import { optionalTaskSchema, taskSchema } from './outputs/tasks.ts';
+import { AUDIO_RENDITIONS, AUDIO_ROLES, SURROUND_RENDITIONS, VIDEO_RENDITIONS } from './renditions.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
 export const PLAN_VERSION = 3;
@@ -51,23 +48,6 @@ const audioPlan = z.object({
   end: z.number(),
 });
 export type AudioPlan = z.infer<typeof audioPlan>;
-
-/** The poster, and the storyboard: small images for the seek bar, all in one large image. */
-const imagesPlan = z.object({
-  /** The poster is taken at or after this second. */
-  posterFrom: z.number(),
-  storyboard: z.object({
-    /** Size of one small image in pixels. */
-    tile: size,
-    /** The layout of the large image, filled row by row. */
-    columns: z.int().positive(),
-    rows: z.int().positive(),
-    tiles: z.int().positive(),
-    /** Whole seconds between two small images. */
-    interval: z.int().positive(),
-  }),
-});
-export type ImagesPlan = z.infer<typeof imagesPlan>;
 
 /** The ffmpeg filters that rotate or mirror frames as a display matrix demands; empty if frames are displayed as coded. */
 const turn = z
@@ -178,70 +158,6 @@ const videoFacts = z.object({
 });
 export type VideoFacts = z.infer<typeof videoFacts>;
 
-/** The maximum number of byte ranges of a piece. A source of the usual structure needs at most four. */
-export const MAX_RANGES = 64;
-
-const frameNumber = z.int().nonnegative();
-
-/**
- * A piece: some segments of all encoded video renditions. Frames are counted in the top rendition, from the first frame of the video. All
- * fields except `seek` and `bytes` describe frames and segments of the output. So adjacent pieces join without gap or overlap.
- */
-const pieceTask = z.object({
-  kind: z.literal('piece'),
-  firstSegment: z.int().nonnegative(),
-  firstFrame: frameNumber,
-  frames: z.int().positive(),
-  /** The frames that segments begin with. The first one is `firstFrame`. */
-  segmentStarts: z.array(frameNumber).min(1).readonly(),
-  /** The key frames, those that begin segments included. */
-  keyFrames: z.array(frameNumber).min(1).readonly(),
-  /** The number of the first I-frame of the rendition `iframes`, and how many I-frames the piece has. */
-  firstIFrame: z.int().nonnegative(),
-  iFrames: z.int().nonnegative(),
-  /**
-   * Where ffmpeg seeks to before it reads, in seconds after the earliest timestamp of the file. Null: it reads from the start of the file.
-   */
-  seek: z.number().nonnegative().nullable(),
-  /** The bytes of the source that the piece needs: first byte and the byte after the last one, ascending. Absent if it needs all. */
-  bytes: z
-    .array(z.tuple([z.int().nonnegative(), z.int().positive()]).readonly())
-    .max(MAX_RANGES)
-    .readonly()
-    .optional(),
-});
-export type PieceTask = z.infer<typeof pieceTask>;
-
-export const taskSchema = z.discriminatedUnion('kind', [
-  pieceTask,
-  /** The top rendition as a stream copy of the source, all of it. */
-  z.object({ kind: z.literal('copy') }),
-  /** All audio renditions, from beginning to end: pieces of audio would have gaps between them. */
-  z.object({ kind: z.literal('audio') }),
-  /** The poster and the storyboard. */
-  z.object({
-    kind: z.literal('images'),
-    /** Whether only key frames are decoded, because they are close enough to each other. */
-    keyFramesOnly: z.boolean(),
-  }),
-]);
-export type Task = z.infer<typeof taskSchema>;
-
-/**
- * The kinds of all tasks. The first task of an attempt is of the kind `plan`. If its plan has no further tasks, it becomes `whole`: the
- * engine goes on and makes all outputs.
- */
-export const TASK_KINDS = ['plan', 'whole', 'copy', 'audio', 'images', 'piece'] as const;
-export type TaskKind = (typeof TASK_KINDS)[number];
-
-/** The number of the task that plans an attempt. The tasks of the plan follow in its order. */
-export const PLANNING_TASK = 0;
-
-/** The number of a task of a plan, from its position in the plan. */
-export function taskNumber(position: number): number {
-  return PLANNING_TASK + 1 + position;
-}
-
 /**
  * The plan of an attempt, made by one engine. It contains all decisions, so engines with other settings make the same segments.
  */
@@ -262,40 +178,11 @@ export const transcodePlanSchema = z.object({
   segmentStarts: z.array(frameNumber).min(1).readonly(),
   /** Empty if the video is short or cannot be cut: then the planning engine makes all outputs. */
   tasks: z.array(taskSchema).readonly(),
+  /** The tasks of outputs that the video does not wait for. They can go on after the video is ready, and their failure is theirs. */
+  optionalTasks: z.array(optionalTaskSchema).readonly(),
 });
 export type TranscodePlan = z.infer<typeof transcodePlanSchema>;
 
 /** The part of the plan that every task needs. */
-export const taskPlanSchema = transcodePlanSchema.omit({ facts: true, tasks: true });
+export const taskPlanSchema = transcodePlanSchema.omit({ facts: true, tasks: true, optionalTasks: true });
 export type TaskPlan = z.infer<typeof taskPlanSchema>;
-
-/** A stored segment. */
-const storedSegment = z.object({
-  /** Timestamp of the first access unit, in seconds. */
-  start: z.number(),
-  /** Size of the stored ciphertext. */
-  bytes: z.int().positive(),
-});
-
-/** Some or all segments of a rendition, in order. */
-const storedRendition = z.object({
-  name: z.enum(RENDITIONS),
-  /** RFC 6381 codec string of all these segments. */
-  codecs: z.string().min(1),
-  /** The number of the first of these segments. */
-  first: z.int().nonnegative(),
-  segments: z.array(storedSegment).min(1).readonly(),
-});
-export type StoredRendition = z.infer<typeof storedRendition>;
-
-/** The renditions whose first segment is stored, with their RFC 6381 codecs. */
-export const startedRenditionsSchema = z.partialRecord(z.enum(RENDITIONS), z.string().min(1));
-export type StartedRenditions = z.infer<typeof startedRenditionsSchema>;
-
-/** The objects that a task has stored. */
-export const taskResultSchema = z.object({
-  renditions: z.array(storedRendition).readonly(),
-  /** Only in the result of an `images` or `whole` task. An image is null if it could not be made. */
-  images: z.object({ poster: image.nullable(), storyboard: storyboard.nullable() }).optional(),
-});
-export type TaskResult = z.infer<typeof taskResultSchema>;

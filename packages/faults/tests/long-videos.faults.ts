@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { taskNumber } from '@framelane/contracts/transcode-plan';
+import { taskNumber } from '@framelane/contracts/outputs/tasks';
 import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
 import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';

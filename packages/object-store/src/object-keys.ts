@@ -63,6 +63,11 @@ export function taskFolder(task: number, tryNumber: number): string {
   return `t${task}.${tryNumber}/`;
 }
 
+/** What the keys of all tries of a task begin with. */
+export function taskPrefix({ workspaceId, videoId, attempt }: Omit<Output, 'folder'>, task: number): string {
+  return `${attemptPrefix(workspaceId, videoId, attempt)}t${task}.`;
+}
+
 /** The folder, or the prefix, of the output of a plan that replaces `revision` others in a try. So no key has two contents. */
 export function revised(folder: string, revision: number): string {
   return revision === 0 ? folder : `${folder.slice(0, -1)}.r${revision}/`;

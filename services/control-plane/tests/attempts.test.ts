@@ -261,7 +261,7 @@ describe('a plan without tasks', () => {
 
   test('whose result is inconsistent fails the video, because another attempt would have the same result', async () => {
     const videoId = await plannedVideo();
-    const { renditions, images } = resultOfWhole(sampleManifest());
+    const { renditions = [], images } = resultOfWhole(sampleManifest());
     const result = { renditions: renditions.slice(1), images };
     await plane.engine.report('task.completed', { ...firstTry(videoId, 1), result });
     expect(await video(videoId)).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
-import { PLANNING_TASK, type TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';

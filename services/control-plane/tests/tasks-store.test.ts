@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '@framelane/contracts/ids';
 import { COMMAND_TYPES, type TaskTry } from '@framelane/contracts/messages';
-import { PLAN_VERSION, PLANNING_TASK } from '@framelane/contracts/transcode-plan';
+import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
+import { PLAN_VERSION, taskPlanSchema } from '@framelane/contracts/transcode-plan';
 import { until } from '@framelane/test-kit/until';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql, type Updateable } from 'kysely';
@@ -19,6 +20,7 @@ import {
 import {
   claimTask,
   countOpenTasks,
+  deleteTasks,
   dropCommand,
   endPlanning,
   findExpiredTries,
@@ -52,7 +54,8 @@ const TASKS = [AUDIO, IMAGES, ...PIECES];
 const ENDED = 1;
 const OPEN = 2;
 const DONE = { result: JSON.stringify(resultOf(AUDIO)) };
-const NO_OUTPUT = { renditions: [] };
+const NO_OUTPUT = {};
+const kindOf = (task: number) => samplePlan().tasks[task - 1]?.kind;
 const WAITING = { result: null };
 
 let db: Database;
@@ -87,6 +90,7 @@ async function insertVideo({ id = newId('vid'), workspace = workspaceId } = {}):
       filename: 'any.mp4',
       // The commands of a video have its size.
       status: 'processing',
+      attempt: OPEN,
       size: id === other ? 8 : 7,
     })
     .execute();
@@ -119,7 +123,7 @@ async function plannedVideo(options: { id?: string; workspace?: string }): Promi
   const plan = samplePlan();
   for (const attempt of [ENDED, OPEN]) {
     await storePlan(db, { videoId, attempt }, { plan, sourceSha256: `hash of ${videoId}` });
-    await insertTasks(db, { videoId, attempt }, plan);
+    await insertTasks(db, { videoId, attempt }, { tasks: plan.tasks, frames: plan.encode.frames });
     await set({ result: JSON.stringify(NO_OUTPUT), tries: 1 }, keyOf(PLAN, videoId, attempt));
   }
   return videoId;
@@ -128,7 +132,7 @@ async function plannedVideo(options: { id?: string; workspace?: string }): Promi
 const closeAttempt = (videoId: string) =>
   db
     .updateTable('attempts')
-    .set({ outcome: 'failed', finished_at: minutes(0) })
+    .set({ outcome: 'failed', finished_at: minutes(0), plan: null, planned: null })
     .where('video_id', '=', videoId)
     .where('number', '=', OPEN)
     .execute();
@@ -190,26 +194,33 @@ describe('the plan of an attempt', () => {
     const attempts = () =>
       db
         .selectFrom('attempts')
-        .select(['video_id', 'number', 'plan', 'source_sha256'])
+        .select(['video_id', 'number', 'plan', 'planned', 'source_sha256'])
         .where('video_id', 'in', [videoId, bystander])
         .where('plan', 'is not', null)
         .execute();
     const plan = samplePlan();
-    const other = { ...plan, tasks: [] };
+    const other = { ...plan, tasks: [], optionalTasks: [{ kind: 'images', keyFramesOnly: true } as const] };
     for (const [stored, sourceSha256] of [
       [plan, 'hash'],
       [other, undefined],
     ] as const) {
       await storePlan(db, { videoId, attempt: OPEN }, { plan: stored, sourceSha256 });
       expect(await attempts()).toEqual([
-        { video_id: videoId, number: OPEN, plan: stored, source_sha256: sourceSha256 ?? null },
+        {
+          video_id: videoId,
+          number: OPEN,
+          plan: taskPlanSchema.parse(stored),
+          planned: { facts: stored.facts, optionalTasks: stored.optionalTasks },
+          source_sha256: sourceSha256 ?? null,
+        },
       ]);
     }
   });
 
   test('has a row for each task', async () => {
     const [videoId, bystander] = [await waitingVideo(), await waitingVideo()];
-    await insertTasks(db, { videoId, attempt: OPEN }, samplePlan());
+    const { tasks: work, encode } = samplePlan();
+    await insertTasks(db, { videoId, attempt: OPEN }, { tasks: work, frames: encode.frames });
     const tasks = (await rows()).filter(
       ({ video_id, number }) => [videoId, bystander].includes(video_id) && number !== PLAN,
     );
@@ -266,15 +277,31 @@ describe('the plan of an attempt', () => {
     expect((await effectOf(goOn)).changed).toEqual([]);
   });
 
+  test('can get more tasks, whose numbers no task of the attempt has had', async () => {
+    await deleteTasks(db, { videoId: own, attempt: OPEN, task: PIECES.at(-1) ?? 0 });
+    await insertTasks(db, { videoId: own, attempt: OPEN }, { tasks: [{ kind: 'audio' }], frames: 100 });
+    expect(await deleteTasks(db, { videoId: own, attempt: OPEN, task: AUDIO })).toBe(1);
+    const numbers = (await rows())
+      .filter(({ video_id, attempt }) => video_id === own && attempt === OPEN)
+      .map(({ number }) => number);
+    expect(numbers).toEqual([PLAN, IMAGES, ...PIECES.slice(0, -1), (PIECES.at(-1) ?? 0) + 1]);
+    expect(await deleteTasks(db, { videoId: own, attempt: OPEN })).toBe(numbers.length);
+    expect((await rows()).filter(({ video_id, attempt }) => video_id === own && attempt === OPEN)).toEqual(
+      [],
+    );
+    expect((await rows()).filter(({ video_id }) => video_id === other)).not.toEqual([]);
+  });
+
   test('is found with the hash of its source while its attempt is open', async () => {
     const find = (videoId: string, attempt = OPEN) => findPlan(db, { videoId, attempt });
     const plan = samplePlan();
-    expect(await find(own)).toEqual({ plan, sourceSha256: `hash of ${own}` });
+    const stored = { ...taskPlanSchema.parse(plan), facts: plan.facts, optionalTasks: [] };
+    expect(await find(own)).toEqual({ plan: stored, sourceSha256: `hash of ${own}` });
     expect(await find(own, ENDED)).toBeUndefined();
     const videoId = await insertVideo();
     expect(await find(videoId)).toBeUndefined();
     await storePlan(db, { videoId, attempt: OPEN }, { plan, sourceSha256: undefined });
-    expect(await find(videoId)).toEqual({ plan, sourceSha256: undefined });
+    expect(await find(videoId)).toEqual({ plan: stored, sourceSha256: undefined });
   });
 
   test('is obsolete if its version is earlier and no engine works on the video', async () => {
@@ -318,7 +345,7 @@ describe('a claim of a task', () => {
         task: 4,
         try: 2,
         work: plan.tasks[3],
-        plan: { ...plan, facts: undefined, tasks: undefined },
+        plan: taskPlanSchema.parse(plan),
       },
       changed: [keyOf(4)],
     });
@@ -666,8 +693,8 @@ test('the results of an attempt are ordered by task, and complete', async () => 
   for (const task of TASKS)
     await set({ result: JSON.stringify(resultOf(task)), tries: task + 1 }, keyOf(task));
   expect(await find()).toEqual([
-    { task: PLAN, try: 1, result: NO_OUTPUT },
-    ...TASKS.map((task) => ({ task, try: task + 1, result: resultOf(task) })),
+    { task: PLAN, kind: 'plan', try: 1, result: NO_OUTPUT },
+    ...TASKS.map((task) => ({ task, kind: kindOf(task), try: task + 1, result: resultOf(task) })),
   ]);
   await set(WAITING, keyOf(4));
   await expect(find()).rejects.toThrow(`Task 4 of ${own} is not done`);

@@ -257,7 +257,7 @@ test('the open attempt is closed with its plan and its tasks, and no other attem
     await insertAttempt(db, videoId, AT_ONCE);
     await db
       .updateTable('attempts')
-      .set({ plan: '{}', source_sha256: 'hash' })
+      .set({ plan: '{}', planned: '{}', source_sha256: 'hash' })
       .where('outcome', 'is', null)
       .execute();
   }
@@ -265,17 +265,20 @@ test('the open attempt is closed with its plan and its tasks, and no other attem
   const attempts = (videoId: string) =>
     db
       .selectFrom('attempts')
-      .select(['number', 'outcome', 'finished_at', 'plan', 'source_sha256'])
+      .select(['number', 'outcome', 'finished_at', 'plan', 'planned', 'source_sha256'])
       .where('video_id', '=', videoId)
       .orderBy('number')
       .execute();
-  const ended = { finished_at: TIME, plan: null, source_sha256: null };
+  const ended = { finished_at: TIME, plan: null, planned: null, source_sha256: null };
   const first = { ...ended, number: 1, outcome: 'failed' };
   expect(await attempts(id)).toEqual([first, { ...ended, number: 2, outcome: 'lease_expired' }]);
-  const open = { number: 2, outcome: null, finished_at: null, plan: {}, source_sha256: 'hash' };
+  const open = { number: 2, outcome: null, finished_at: null, plan: {}, planned: {}, source_sha256: 'hash' };
   expect(await attempts(other)).toEqual([first, open]);
   const tasks = await db.selectFrom('tasks').select(['video_id', 'attempt']).execute();
   expect(tasks).toEqual([{ video_id: other, attempt: 2 }]);
+  // Tasks can be added to a completed attempt.
+  await closeOpenAttempt(db, other, 'completed');
+  expect(await attempts(other)).toEqual([first, { ...ended, number: 2, outcome: 'completed', plan: {} }]);
 });
 
 test('a video is marked to be transcoded as a whole; others are not', async () => {

@@ -1,15 +1,20 @@
+import type { OutputArtifact } from '@framelane/contracts/outputs/outputs';
 import { outputPrefix, sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ArtifactKind } from '../db/schema.ts';
 
-/** Who stores the files of each kind: a transfer or an attempt in the object store, or the control plane in its database. */
-export const STORED_BY = {
+type StoredBy = 'transfer' | 'attempt' | 'control plane';
+
+/** Who stores the files that are no output of an attempt. */
+const OTHERS: Record<Exclude<ArtifactKind, OutputArtifact>, StoredBy> = {
   source: 'transfer',
-  segments: 'attempt',
-  poster: 'attempt',
-  storyboard: 'attempt',
   chosen_poster: 'control plane',
   captions: 'control plane',
-} as const satisfies Record<ArtifactKind, 'transfer' | 'attempt' | 'control plane'>;
+};
+
+/** Who stores the files of a kind: a transfer or an attempt in the object store, or the control plane in its database. */
+function storedBy(kind: ArtifactKind): StoredBy {
+  return kind in OTHERS ? OTHERS[kind as keyof typeof OTHERS] : 'attempt';
+}
 
 /** Where files of an artifact are: the columns of its row. */
 export type ArtifactPlace = { kind: ArtifactKind; attempt: number | null; folder: string | null };
@@ -19,9 +24,9 @@ export function artifactPrefix(
   { workspaceId, videoId }: { workspaceId: string; videoId: string },
   { kind, attempt, folder }: ArtifactPlace,
 ): string | null {
-  if (STORED_BY[kind] === 'control plane') return null;
+  if (storedBy(kind) === 'control plane') return null;
   if (folder === null) throw new Error(`An artifact of ${videoId} has no folder: ${kind}`);
-  if (STORED_BY[kind] === 'transfer') return `${sourcePrefix(workspaceId, videoId)}${folder}`;
+  if (storedBy(kind) === 'transfer') return `${sourcePrefix(workspaceId, videoId)}${folder}`;
   if (attempt === null) throw new Error(`An artifact of ${videoId} has no attempt: ${kind}`);
   return outputPrefix({ workspaceId, videoId, attempt, folder });
 }

@@ -1,4 +1,5 @@
-import type { RenditionName } from '@framelane/contracts/renditions';
+import type { StoredFiles } from '@framelane/contracts/outputs/kinds';
+import type { OutputArtifact } from '@framelane/contracts/outputs/outputs';
 import { sourceIn } from '@framelane/object-store/object-keys';
 import type { Database } from '../db/database.ts';
 import { artifactPrefix } from './artifact-prefix.ts';
@@ -13,8 +14,7 @@ import {
 /** A stored file that a video refers to, or the segments of a rendition that one task has stored. */
 export type Artifact = { bytes: number } & (
   | { kind: 'source'; folder: string }
-  | { kind: 'segments'; name: RenditionName; firstSegment: number; attempt: number; folder: string }
-  | { kind: 'poster' | 'storyboard'; attempt: number; folder: string }
+  | (StoredFiles<OutputArtifact> & { attempt: number; folder: string })
   | { kind: 'chosen_poster' }
   | { kind: 'captions'; name: string }
 );

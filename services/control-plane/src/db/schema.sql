@@ -31,7 +31,6 @@ create table artifacts (
   constraint artifacts_pkey PRIMARY KEY (video_id, kind, name, first_segment),
   constraint artifacts_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint artifacts_bytes_check CHECK ((bytes > 0)),
-  constraint artifacts_kind_check CHECK ((kind = ANY (ARRAY['source'::text, 'segments'::text, 'poster'::text, 'storyboard'::text, 'chosen_poster'::text, 'captions'::text]))),
   constraint output_has_a_folder CHECK (((attempt IS NULL) OR (folder IS NOT NULL)))
 );
 
@@ -41,7 +40,9 @@ create table attempts (
   due_at timestamp(3) with time zone not null,
   started_at timestamp(3) with time zone,
   claim_id text,
+  next_task integer not null default 1,
   plan jsonb,
+  planned jsonb,
   source_sha256 text,
   outcome text,
   finished_at timestamp(3) with time zone,
@@ -49,7 +50,8 @@ create table attempts (
   constraint attempts_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint attempts_number_check CHECK ((number > 0)),
   constraint attempts_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'lease_expired'::text, 'handed_back'::text]))),
-  constraint finished_has_an_outcome CHECK (((outcome IS NULL) = (finished_at IS NULL)))
+  constraint finished_has_an_outcome CHECK (((outcome IS NULL) = (finished_at IS NULL))),
+  constraint open_plan_is_whole CHECK (((outcome IS NOT NULL) OR ((plan IS NULL) = (planned IS NULL))))
 );
 CREATE UNIQUE INDEX attempts_open ON public.attempts USING btree (video_id) WHERE (outcome IS NULL);
 
@@ -272,6 +274,7 @@ create table tasks (
   attempt integer not null,
   number integer not null,
   kind text not null,
+  work jsonb,
   frames integer not null,
   progress real not null default 0,
   tries integer not null default 0,
@@ -291,9 +294,8 @@ create table tasks (
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
   constraint tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
-  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))))),
+  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))) AND ((number = 0) = (work IS NULL)))),
   constraint tasks_frames_check CHECK ((frames >= 0)),
-  constraint tasks_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'whole'::text, 'passthrough'::text, 'audio'::text, 'images'::text, 'piece'::text]))),
   constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 );
 CREATE INDEX tasks_by_lease ON public.tasks USING btree (lease_expires_at) WHERE (lease_expires_at IS NOT NULL);

@@ -1,13 +1,12 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
-import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
+import type { InputIssue } from '@framelane/contracts/manifest';
+import type { Storyboard } from '@framelane/contracts/outputs/images';
+import type { OutputArtifact, TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
+import type { Task, TaskKind } from '@framelane/contracts/outputs/tasks';
 import type { AudioRole, RenditionName, RungName } from '@framelane/contracts/renditions';
-import type {
-  StartedRenditions,
-  TaskKind,
-  TaskResult,
-  TranscodePlan,
-} from '@framelane/contracts/transcode-plan';
+import type { TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, JSONColumnType, Selectable } from 'kysely';
@@ -292,8 +291,12 @@ type AttemptsTable = {
   started_at: Date | null;
   /** The id of the latest claim of its first task; null if its engine sent none. */
   claim_id: string | null;
-  /** Set while the attempt is open and planned. */
-  plan: JSONColumnType<TranscodePlan> | null;
+  /** Set once the attempt is planned; null again if it ends without a result. A completed attempt keeps it for work after `ready`. */
+  plan: JSONColumnType<TaskPlan> | null;
+  /** The number of the next task that is added. */
+  next_task: Generated<number>;
+  /** What else the plan says; set while the attempt is open and planned. */
+  planned: JSONColumnType<PlannedAttempt> | null;
   /** The hash that the planning engine computed; null if the hash was known before. */
   source_sha256: string | null;
   /** Null while it runs. */
@@ -302,7 +305,10 @@ type AttemptsTable = {
 };
 export type AttemptRow = Selectable<AttemptsTable>;
 
-/** The tasks of open attempts. */
+/** What only the control plane needs of a plan. Its tasks have rows of their own. */
+export type PlannedAttempt = Pick<TranscodePlan, 'facts' | 'optionalTasks'>;
+
+/** The tasks of open attempts, and those of ready videos: of outputs that the video did not wait for. */
 type TasksTable = {
   video_id: string;
   /** That of the video, for the index by turn. */
@@ -310,6 +316,8 @@ type TasksTable = {
   attempt: number;
   number: number;
   kind: TaskKind;
+  /** What the plan says about it; null for the task that plans. */
+  work: JSONColumnType<Task> | null;
   /** Its part of the work, in frames of the top rendition. 0 while the video is planned. */
   frames: number;
   /** 0..1, of the latest try. */
@@ -424,7 +432,7 @@ type ArtifactsTable = {
 };
 
 /** What is stored of a video. */
-export type ArtifactKind = 'source' | 'segments' | 'poster' | 'storyboard' | 'chosen_poster' | 'captions';
+export type ArtifactKind = 'source' | 'chosen_poster' | 'captions' | OutputArtifact;
 
 type ObjectPurgesTable = {
   /** The video whose orphaned objects are purged. */

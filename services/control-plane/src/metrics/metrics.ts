@@ -1,5 +1,5 @@
 import { FAILURE_CODES, type FailureCode } from '@framelane/contracts/failures';
-import { TASK_KINDS, type TaskKind } from '@framelane/contracts/transcode-plan';
+import { TASK_KINDS, type TaskKind } from '@framelane/contracts/outputs/tasks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptOutcome, DeliveryStatus, DisabledReason } from '../db/schema.ts';
 

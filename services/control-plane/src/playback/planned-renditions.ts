@@ -1,14 +1,10 @@
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
+import { PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
 import { SEGMENTS } from '@framelane/contracts/packaging';
 import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
 import { audioSegmentStarts } from '@framelane/contracts/segment-times';
-import {
-  type PieceTask,
-  PLANNING_TASK,
-  type StartedRenditions,
-  type Task,
-  type TranscodePlan,
-  taskNumber,
-} from '@framelane/contracts/transcode-plan';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { RenditionFacts } from './master-playlist.ts';
 import { type SegmentDurations, targetDurationOf } from './media-playlist.ts';
 
@@ -26,7 +22,12 @@ export type PlannedTask =
 const CHANNEL_RATE = 96_000;
 
 /** A plan without the data that only engines need, such as the list of key frames. */
-export function plannedVideo({ encode, facts, segmentStarts, tasks }: TranscodePlan): PlannedVideo {
+export function plannedVideo({
+  encode,
+  facts,
+  segmentStarts,
+  tasks,
+}: Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts' | 'tasks'>): PlannedVideo {
   const planned = tasks.map((task): PlannedTask => {
     if (task.kind !== 'piece') return { kind: task.kind };
     const { kind, frames, firstSegment, segmentStarts } = task;

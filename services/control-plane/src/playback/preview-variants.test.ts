@@ -1,4 +1,4 @@
-import type { Task } from '@framelane/contracts/transcode-plan';
+import type { Task } from '@framelane/contracts/outputs/tasks';
 import { describe, expect, test } from '@jest/globals';
 import { samplePlan } from '../../tests/support/plan.ts';
 import { previewVariants, type TaskProgress } from './preview-variants.ts';

@@ -1,5 +1,5 @@
+import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import { partsOf, RUNGS, type RungName, type VideoRendition } from '@framelane/contracts/renditions';
-import type { StartedRenditions } from '@framelane/contracts/transcode-plan';
 import type { PlannedVideo } from './planned-renditions.ts';
 
 /** The state of a task. */

@@ -1,5 +1,7 @@
+import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
+import type { Task } from '@framelane/contracts/outputs/tasks';
 import type { RungName } from '@framelane/contracts/renditions';
-import type { StartedRenditions, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { secondsSince } from '../db/due-rows.ts';
@@ -63,15 +65,22 @@ function openPlans(db: Database) {
 export async function findPlan(
   db: Database,
   { videoId, attempt }: { videoId: string; attempt: number },
-): Promise<TranscodePlan | undefined> {
+): Promise<Omit<TranscodePlan, 'optionalTasks'> | undefined> {
   const row = await db
     .selectFrom('attempts')
-    .select('plan')
+    .select([
+      'plan',
+      'planned',
+      sql<Task[]>`(
+        select coalesce(jsonb_agg(work order by tasks.number) filter (where work is not null), '[]') from tasks
+        where tasks.video_id = attempts.video_id and tasks.attempt = attempts.number
+      )`.as('tasks'),
+    ])
     .where('video_id', '=', videoId)
     .where('number', '=', attempt)
     .where('outcome', 'is', null)
     .executeTakeFirst();
-  return row?.plan ?? undefined;
+  return row?.plan && row.planned ? { ...row.plan, facts: row.planned.facts, tasks: row.tasks } : undefined;
 }
 
 /** The latest try of a task; undefined if its attempt has ended. */

@@ -1,5 +1,5 @@
 import { timestamp } from '@framelane/captions/write-webvtt';
-import type { Storyboard } from '@framelane/contracts/manifest';
+import type { Storyboard } from '@framelane/contracts/outputs/images';
 import { withToken } from './playback-token.ts';
 
 /**

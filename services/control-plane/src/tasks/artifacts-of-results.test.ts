@@ -1,4 +1,5 @@
-import type { StoredRendition, TaskResult } from '@framelane/contracts/transcode-plan';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import { expect, test } from '@jest/globals';
 import { artifactsOf } from './artifacts-of-results.ts';
 

@@ -1,5 +1,5 @@
 import type { CommandType } from '@framelane/contracts/messages';
-import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
+import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue } from '../db/due-rows.ts';

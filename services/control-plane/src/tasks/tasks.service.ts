@@ -7,11 +7,12 @@ import type {
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData, TaskTry } from '@framelane/contracts/messages';
-import { PLANNING_TASK, type TaskKind } from '@framelane/contracts/transcode-plan';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import { PLANNING_TASK, type TaskKind } from '@framelane/contracts/outputs/tasks';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
-import { storedSource } from '../artifacts/artifacts.service.ts';
+import { addArtifacts, storedSource } from '../artifacts/artifacts.service.ts';
 import { type AttemptsService, reasonOf } from '../attempts/attempts.service.ts';
 import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { ReadTrack } from '../captions/captions.service.ts';
@@ -19,6 +20,7 @@ import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { addOutputs } from '../outputs/outputs.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
 import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import {
@@ -33,6 +35,7 @@ import {
   type ClaimedTry,
   claimTask,
   countOpenTasks,
+  deleteTasks,
   dropCommand,
   endPlanning,
   findExpiredTries,
@@ -142,13 +145,14 @@ export class TasksService {
       const isNewer = taskTry.task === PLANNING_TASK && stored < plan.revision;
       if (!isNewer || !(await isTryCurrent(trx, taskTry))) return 'not_current';
       await storePlan(trx, taskTry, { plan, sourceSha256 });
-      if (plan.tasks.length === 0) {
+      const { tasks, encode } = plan;
+      if (tasks.length === 0) {
         const { leaseSeconds } = this.#settings;
-        await makeWhole(trx, taskTry, { frames: plan.encode.frames, leaseSeconds });
+        await makeWhole(trx, taskTry, { frames: encode.frames, leaseSeconds });
         if (plan.revision > 0) await this.#previews.withdraw(trx, videoId);
       } else {
         await endPlanning(trx, taskTry);
-        await insertTasks(trx, taskTry, plan);
+        await insertTasks(trx, taskTry, { tasks, frames: encode.frames });
         await makeCommandsDue(trx, taskTry, COMMANDS_AT_ONCE);
       }
       return 'stored';
@@ -164,13 +168,14 @@ export class TasksService {
   /**
    * Starts the next try of a task of the video. A repeat of the claim gets the same try. Throws 409 `task_not_claimable` if none waits for an
    * engine with this version of plans. If the plan has an earlier version and no engine works on it, ends its attempt: the next attempt plans
-   * the video anew.
+   * the video anew. Tasks of a ready video end if they have such a plan, or if the source was deleted.
    */
   async claim(request: ClaimTaskRequest): Promise<ClaimTaskResponse> {
     const { videoId } = request;
     const { claimed, report } = await this.#lifecycle.transaction(async (trx): Promise<Claim> => {
       const video = await this.#lifecycle.lock(trx, videoId);
-      return video?.status === 'processing' ? this.#claim(trx, video, request) : {};
+      const canHaveTasks = video?.status === 'processing' || video?.status === 'ready';
+      return canHaveTasks ? this.#claim(trx, video, request) : {};
     });
     report?.();
     if (claimed === undefined) {
@@ -200,7 +205,11 @@ export class TasksService {
         return {};
       }
     }
-    const task = await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
+    const isReady = video.status === 'ready';
+    const isObsolete = isReady && (await storedSource(trx, video)) === undefined;
+    const task = isObsolete
+      ? undefined
+      : await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
     if (task !== undefined) {
       await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
       const isFirst = task.task === PLANNING_TASK;
@@ -209,7 +218,8 @@ export class TasksService {
         : this.#attempts.contentKey(video));
       return { claimed: await this.#describe(trx, video, task, key) };
     }
-    if (!(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
+    if (!isObsolete && !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
+    if (isReady) return { report: await this.#abandon(trx, video) };
     return { report: await this.#attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }
 
@@ -251,18 +261,20 @@ export class TasksService {
   }
 
   /**
-   * Stores the result of a current try. The result of any other try changes nothing. The last result makes
-   * the video ready.
+   * Stores the result of a current try. The result of any other try changes nothing. The last result makes the video ready. A task that a
+   * ready video did not wait for adds its output to the video.
    */
   async complete({ result, ...taskTry }: MessageData<'task.completed'>): Promise<void> {
     const texts = await this.#textsOfLast(taskTry);
     const outcome = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt);
+      const video = await this.#lock(trx, taskTry);
       if (video === undefined) return undefined;
       const stored = await storeTaskResult(trx, taskTry, result);
       if (stored === undefined) return this.#ignore(trx, taskTry);
       await this.#makeNextDue(trx, video);
-      return { ...stored, report: stored.left === 0 ? await this.#finish(trx, video, texts) : undefined };
+      if (video.status === 'ready') await this.#addOutput(trx, video, taskTry, result);
+      const isLast = video.status === 'processing' && stored.left === 0;
+      return { ...stored, report: isLast ? await this.#finish(trx, video, texts) : undefined };
     });
     if (outcome === undefined) return;
     const { kind, left, report } = outcome;
@@ -336,9 +348,14 @@ export class TasksService {
     } catch (error) {
       this.#logger.error('attempt.tasks_inconsistent', { ...attempt, error });
       const end = { ...LEASE_EXPIRED, outcome: 'failed' } as const;
-      const isWhole = planned.plan.tasks.length === 0;
+      const isWhole = results.some(({ kind }) => kind === 'whole');
       return isWhole ? this.#attempts.fail(trx, video, end) : this.#repeatAsWhole(trx, video, end);
     }
+    // The video waits for no other task.
+    await deleteTasks(trx, attempt);
+    const { optionalTasks, encode } = planned.plan;
+    await insertTasks(trx, attempt, { tasks: optionalTasks, frames: encode.frames });
+    await makeCommandsDue(trx, attempt, COMMANDS_AT_ONCE);
     return this.#attempts.complete(trx, video, {
       manifest,
       artifacts: artifactsOf({ attempt: video.attempt, revision: planned.plan.revision }, results),
@@ -355,7 +372,7 @@ export class TasksService {
 
   async #end(taskTry: TaskTry, failure: TryFailure, end: AttemptEnd): Promise<void> {
     const ended = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt);
+      const video = await this.#lock(trx, taskTry);
       if (video === undefined) return undefined;
       const task = await findFailedTries(trx, taskTry);
       if (task === undefined) return this.#ignore(trx, taskTry);
@@ -378,16 +395,65 @@ export class TasksService {
     { task, failure, end }: { task: FailedTask; failure: TryFailure; end: AttemptEnd },
   ): Promise<(() => void) | undefined> {
     const isFirst = taskTry.task === PLANNING_TASK;
-    if (failure === 'permanent' && !isFirst) return this.#repeatAsWhole(trx, video, end);
+    const isReady = video.status === 'ready';
+    if (failure === 'permanent' && !isFirst && !isReady) return this.#repeatAsWhole(trx, video, end);
     const isExpired = end.outcome === 'lease_expired';
     const counted = isExpired && failure === 'transient' ? failureOfExpiry(task.unreportedTries) : failure;
     const next = afterFailedTry(counted, task.failedTries, this.#settings.retryBackoffSeconds);
+    if (next === 'fail' && isReady) return this.#leaveOut(trx, video, taskTry);
     // A new attempt would repeat the work of the other tasks, so the video fails.
     if (next === 'fail') return this.#attempts.fail(trx, video, end);
     const counts = { ...next, unreportedTries: isExpired ? task.unreportedTries : 0 };
     if (isFirst) return this.#attempts.repeat(trx, video, end, counts);
     await makeTaskDueAgain(trx, taskTry, counts);
     return undefined;
+  }
+
+  /** Locks and returns the video if its tasks are those of this attempt: it is being transcoded, or is ready. */
+  async #lock(trx: Database, { videoId, attempt }: TaskTry): Promise<VideoRow | undefined> {
+    const video = await this.#lifecycle.lock(trx, videoId);
+    const isReady = video?.status === 'ready' && video.attempt === attempt;
+    return isReady ? video : this.#attempts.lockForResult(trx, videoId, attempt);
+  }
+
+  /** Adds what a task has stored to a ready video. */
+  async #addOutput(trx: Database, video: VideoRow, taskTry: TaskTry, result: TaskResult): Promise<void> {
+    // Only a plan of an attempt without tasks has another revision.
+    const place = { attempt: taskTry.attempt, revision: 0 };
+    await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
+    await addOutputs(trx, video, result);
+    await this.#endTask(trx, video, taskTry);
+  }
+
+  /** Ends a task of a ready video that has failed for good. The video stays as it is. */
+  async #leaveOut(trx: Database, video: VideoRow, taskTry: TaskTry): Promise<() => void> {
+    await this.#endTask(trx, video, taskTry);
+    return () => this.#logger.warn('video.output_left_out', taskTry);
+  }
+
+  /** Ends all tasks of a ready video, if it has any: they cannot be done any more. */
+  async #abandon(trx: Database, video: VideoRow): Promise<() => void> {
+    const attempt = { videoId: video.id, attempt: video.attempt };
+    const tasks = await this.#endTask(trx, video, attempt);
+    return () => {
+      if (tasks > 0) this.#logger.warn('video.output_left_out', { ...attempt, tasks });
+    };
+  }
+
+  /**
+   * Deletes a task of a ready video, or all. What they have held up follows: the deletion of the source, and the purge of failed tries. Resolves
+   * with the number of tasks.
+   */
+  async #endTask(
+    trx: Database,
+    video: VideoRow,
+    task: { videoId: string; attempt: number; task?: number },
+  ): Promise<number> {
+    const deleted = await deleteTasks(trx, task);
+    if (deleted === 0) return 0;
+    await this.#lifecycle.applyKeepSource(trx, video.id);
+    await this.#lifecycle.discard(trx, video.id);
+    return deleted;
   }
 
   /**

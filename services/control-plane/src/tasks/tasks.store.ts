@@ -1,17 +1,13 @@
 import type { CommandType, TaskTry } from '@framelane/contracts/messages';
-import {
-  type StartedRenditions,
-  type Task,
-  type TaskKind,
-  type TaskPlan,
-  type TaskResult,
-  type TranscodePlan,
-  taskNumber,
-} from '@framelane/contracts/transcode-plan';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
+import { type Task, type TaskKind, weightOf } from '@framelane/contracts/outputs/tasks';
+import type { TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
 import { workspaceOf } from '../db/fair-claims.ts';
+import type { PlannedAttempt } from '../db/schema.ts';
 import type { TryCounts } from '../videos/video-moves.ts';
 import { announcedBy } from './commands.store.ts';
 
@@ -26,47 +22,73 @@ export type ClaimedTry = {
   work: Task | null;
 };
 
-/** Stores the plan of an open attempt, in place of an earlier one. */
+/** Stores the plan of an open attempt, in place of an earlier one. Its tasks are added by `insertTasks`. */
 export async function storePlan(
   trx: Database,
   { videoId, attempt }: Attempt,
   { plan, sourceSha256 }: { plan: TranscodePlan; sourceSha256: string | undefined },
 ): Promise<void> {
+  const { facts, optionalTasks, tasks: _, ...taskPlan } = plan;
   await trx
     .updateTable('attempts')
-    .set({ plan: JSON.stringify(plan), source_sha256: sourceSha256 ?? null })
+    .set({
+      plan: JSON.stringify(taskPlan),
+      planned: JSON.stringify({ facts, optionalTasks }),
+      source_sha256: sourceSha256 ?? null,
+    })
     .where('video_id', '=', videoId)
     .where('number', '=', attempt)
     .execute();
 }
 
-/** Adds the tasks of a plan to an attempt. */
+/**
+ * Adds tasks to an attempt, open or completed. Their numbers follow those of all tasks that the attempt has had: a number is part of the keys
+ * of objects.
+ *
+ * @param frames frames of the video
+ */
 export async function insertTasks(
   trx: Database,
   { videoId, attempt }: Attempt,
-  plan: TranscodePlan,
+  { tasks, frames }: { tasks: readonly Task[]; frames: number },
 ): Promise<void> {
-  const rows = plan.tasks.map((task, position) => ({
+  if (tasks.length === 0) return;
+  const { next } = await trx
+    .updateTable('attempts')
+    .set({ next_task: sql`next_task + ${tasks.length}::int` })
+    .where('video_id', '=', videoId)
+    .where('number', '=', attempt)
+    .returning('next_task as next')
+    .executeTakeFirstOrThrow();
+  const rows = tasks.map((task, at) => ({
     video_id: videoId,
     workspace_id: workspaceOf(videoId),
     attempt,
-    number: taskNumber(position),
+    number: next - tasks.length + at,
     kind: task.kind,
-    frames: framesOf(task, plan),
+    work: JSON.stringify(task),
+    frames: weightOf(task, frames),
   }));
   await trx.insertInto('tasks').values(rows).execute();
 }
 
-/** A task that encodes no video needs about a fiftieth of the work of encoding all video. */
-const SMALL_PART = 0.02;
-
-function framesOf(task: Task, { encode }: TranscodePlan): number {
-  return task.kind === 'piece' ? task.frames : Math.ceil(SMALL_PART * encode.frames);
+/** Deletes one task, or all tasks of an attempt. Resolves with their number. */
+export async function deleteTasks(
+  trx: Database,
+  { videoId, attempt, task }: Attempt & { task?: number },
+): Promise<number> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('tasks')
+    .where('video_id', '=', videoId)
+    .where('attempt', '=', attempt)
+    .$if(task !== undefined, (query) => query.where('number', '=', task as number))
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
 /** Ends a current try of the planning task, because its plan has tasks. */
 export async function endPlanning(trx: Database, taskTry: TaskTry): Promise<void> {
-  await storeTaskResult(trx, taskTry, { renditions: [] });
+  await storeTaskResult(trx, taskTry, {});
 }
 
 /** The revision of the plan that a try of the first task has stored; -1 without one. */
@@ -106,22 +128,22 @@ export async function makeWhole(
   await currentTry(trx.updateTable('tasks').set(values), taskTry).execute();
 }
 
-/** The plan of an open attempt; undefined if the attempt has ended or has no plan. */
+/** The plan of an open attempt without its tasks; undefined if the attempt has ended or has no plan. */
 export async function findPlan(
   db: Database,
   { videoId, attempt }: Attempt,
-): Promise<{ plan: TranscodePlan; sourceSha256: string | undefined } | undefined> {
+): Promise<{ plan: TaskPlan & PlannedAttempt; sourceSha256: string | undefined } | undefined> {
   const row = await plannedAttempts(db)
-    .select(['plan', 'source_sha256'])
+    .select(['plan', 'planned', 'source_sha256'])
     .where('video_id', '=', videoId)
     .where('number', '=', attempt)
     .executeTakeFirst();
-  return row?.plan ? { plan: row.plan, sourceSha256: row.source_sha256 ?? undefined } : undefined;
+  if (!row?.plan || row.planned === null) return undefined;
+  return { plan: { ...row.plan, ...row.planned }, sourceSha256: row.source_sha256 ?? undefined };
 }
 
 /** What is known of a claimed try. */
-const CLAIMED = sql`tasks.attempt, tasks.number as task, tries as try,
-  plan - 'facts' - 'tasks' as plan, plan -> 'tasks' -> (tasks.number - ${taskNumber(0)}::int) as work`;
+const CLAIMED = sql`tasks.attempt, tasks.number as task, tries as try, plan, work`;
 
 type TaskClaim = { videoId: string; claimId: string; leaseSeconds: number };
 
@@ -182,12 +204,16 @@ export async function repeatTaskClaim(
   return rows[0];
 }
 
-/** Whether the open attempt at a video has a plan of an earlier version, and no engine works on one of its tasks. */
+/** Whether the attempt whose tasks wait has a plan of an earlier version, and no engine works on one of its tasks. */
 export async function isPlanObsolete(
   trx: Database,
   { videoId, planVersion }: { videoId: string; planVersion: number },
 ): Promise<boolean> {
-  const row = await plannedAttempts(trx)
+  const row = await trx
+    .selectFrom('attempts')
+    .innerJoin('videos', (join) =>
+      join.onRef('videos.id', '=', 'video_id').onRef('videos.attempt', '=', 'attempts.number'),
+    )
     .select('number')
     .where('video_id', '=', videoId)
     .where(sql<number>`(plan ->> 'version')::int`, '<', planVersion)
@@ -353,7 +379,7 @@ export async function countOpenTasks(db: Database, { videoId, attempt }: Attempt
   return open;
 }
 
-function startedIn({ renditions }: TaskResult): StartedRenditions {
+function startedIn({ renditions = [] }: TaskResult): StartedRenditions {
   return Object.fromEntries(
     renditions.filter(({ first }) => first === 0).map(({ name, codecs }) => [name, codecs]),
   );
@@ -363,10 +389,10 @@ function startedIn({ renditions }: TaskResult): StartedRenditions {
 export async function findResults(
   trx: Database,
   { videoId, attempt }: Attempt,
-): Promise<{ task: number; try: number; result: TaskResult }[]> {
+): Promise<{ task: number; kind: TaskKind; try: number; result: TaskResult }[]> {
   const rows = await trx
     .selectFrom('tasks')
-    .select(['number as task', 'tries as try', 'result'])
+    .select(['number as task', 'kind', 'tries as try', 'result'])
     .where('video_id', '=', videoId)
     .where('attempt', '=', attempt)
     .orderBy('number')

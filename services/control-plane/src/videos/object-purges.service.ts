@@ -1,19 +1,21 @@
-import { sourcePrefix, transferOf } from '@framelane/object-store/object-keys';
+import { sourcePrefix, taskPrefix, transferOf } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { artifactPrefixes } from '../artifacts/artifacts.service.ts';
 import { type DueWork, RENEWED_CLAIM_SECONDS } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
+import type { VideoRow } from '../db/schema.ts';
 import {
   claimDuePurges,
   type DuePurge,
   endPurge,
   findPurgeBacklog,
+  findTasks,
   releasePurges,
   renewPurgeClaim,
   scheduleNextPass,
 } from './object-purges.store.ts';
-import { acceptsUploads, closedPrefixes, orphanedPrefix, prefixOf } from './orphaned-objects.ts';
+import { acceptsUploads, closedPrefixes, isOrphaned, prefixOf } from './orphaned-objects.ts';
 import { findVideoOrTombstone } from './videos.store.ts';
 
 /** Passes of a purge. The later ones find objects that a disconnected engine stored after the first one. */
@@ -82,24 +84,25 @@ export class ObjectPurges implements DueWork<DuePurge> {
     const sources = sourcePrefix(video.workspace_id, videoId);
     if (acceptsUploads(video)) await this.#purgeEndedTransfers(sources);
     else await this.#objects.abortUploads(sources);
-    // Read after the video, so that they include those of the result that closed a prefix.
-    const artifacts = await artifactPrefixes(this.#db, video);
-    for (const prefix of closedPrefixes(video)) await this.#purgeBelow(prefix, artifacts);
+    for (const prefix of closedPrefixes(video)) await this.#purgeBelow(prefix, video);
   }
 
-  /** Purges the objects below a prefix that are below none of those of artifacts. */
-  async #purgeBelow(prefix: string, artifacts: readonly string[]): Promise<void> {
-    const ofPrefix = artifacts.filter((each) => each.startsWith(prefix));
-    if (ofPrefix.length === 0) {
+  /** Purges the objects below a prefix that belong to no artifact and to no task. */
+  async #purgeBelow(prefix: string, video: VideoRow): Promise<void> {
+    const kept = async () =>
+      [...(await taskPrefixes(this.#db, video)), ...(await artifactPrefixes(this.#db, video))].filter(
+        (each) => each.startsWith(prefix),
+      );
+    // Tasks are added only to attempts with artifacts.
+    if ((await kept()).length === 0) {
       await this.#objects.deletePrefix(prefix);
       return;
     }
-    const orphaned = new Set<string>();
-    for await (const { key } of this.#objects.list(prefix)) {
-      const each = orphanedPrefix(key, ofPrefix);
-      if (each !== null) orphaned.add(each);
-    }
-    for (const each of orphaned) await this.#objects.deletePrefix(each);
+    const found = new Set<string>();
+    for await (const { key } of this.#objects.list(prefix)) found.add(prefixOf(key));
+    // Read after the objects: a task that stored one of them is still there, or has ended, and then its artifacts are there.
+    const keptNow = await kept();
+    for (const each of found) if (isOrphaned(each, keptNow)) await this.#objects.deletePrefix(each);
   }
 
   /** Purges what transfers have stored that ended unregistered, while the video still waits for its file. */
@@ -113,4 +116,13 @@ export class ObjectPurges implements DueWork<DuePurge> {
       if (!(await mayContinue(key))) await this.#objects.deletePrefix(prefixOf(key));
     }
   }
+}
+
+/** The prefixes of all objects that tasks of a video can have stored. */
+async function taskPrefixes(
+  db: Database,
+  { id: videoId, workspace_id: workspaceId }: VideoRow,
+): Promise<string[]> {
+  const tasks = await findTasks(db, videoId);
+  return tasks.map(({ attempt, task }) => taskPrefix({ workspaceId, videoId, attempt }, task));
 }

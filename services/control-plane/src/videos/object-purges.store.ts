@@ -61,6 +61,15 @@ export async function renewPurgeClaim(db: Database, purge: DuePurge, seconds: nu
     .execute();
 }
 
+/** The tasks of a video. */
+export async function findTasks(db: Database, videoId: string): Promise<{ attempt: number; task: number }[]> {
+  return db
+    .selectFrom('tasks')
+    .select(['attempt', 'number as task'])
+    .where('video_id', '=', videoId)
+    .execute();
+}
+
 /** Ends every claim. */
 export async function releasePurges(db: Database): Promise<void> {
   await db

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { acceptsUploads, closedPrefixes, orphanedPrefix } from './orphaned-objects.ts';
+import { acceptsUploads, closedPrefixes, isOrphaned, prefixOf } from './orphaned-objects.ts';
 
 const SOURCES = 'sources/w/v/';
 const living = { id: 'v', workspace_id: 'w', deleted_at: null };
@@ -28,21 +28,23 @@ describe('acceptsUploads', () => {
   });
 });
 
-describe('orphanedPrefix', () => {
-  test.each([
-    ['of another transfer', 'sources/w/v/x2/original', 'sources/w/v/x2/'],
-    ['of a transfer with a longer name', 'sources/w/v/x10/original', 'sources/w/v/x10/'],
-    ['with the end of an unfinished source', 'sources/w/v/x1.tail/1-a', 'sources/w/v/x1.tail/'],
-    ['of the source itself', 'sources/w/v/x1/original', null],
-    ['of no transfer', 'sources/w/v/original', null],
-    ['of another try', 'hls/w/v/a2/t0.1/360p/7.ts', 'hls/w/v/a2/t0.1/360p/'],
-    ['of a try with a longer number', 'hls/w/v/a2/t0.20/poster.jpg', 'hls/w/v/a2/t0.20/'],
-    ['of a task with a longer number', 'hls/w/v/a2/t10.1/360p/7.ts', 'hls/w/v/a2/t10.1/360p/'],
-    ['of an artifact', 'hls/w/v/a2/t0.2/360p/7.ts', null],
-    ['of no task', 'hls/w/v/a2/poster.jpg', null],
-    ['of no task, in a folder', 'hls/w/v/a2/360p/7.ts', 'hls/w/v/a2/360p/'],
-  ])('%s', (_, key, prefix) => {
-    const artifacts = ['sources/w/v/x1/', 'hls/w/v/a2/t0.2/', 'hls/w/v/a2/t1.1/'];
-    expect(orphanedPrefix(key, artifacts)).toBe(prefix);
+describe('isOrphaned: an object', () => {
+  test.each<[string, string, boolean]>([
+    ['of another transfer', 'sources/w/v/x2/original', true],
+    ['of a transfer with a longer name', 'sources/w/v/x10/original', true],
+    ['with the end of an unfinished source', 'sources/w/v/x1.tail/1-a', true],
+    ['of the source itself', 'sources/w/v/x1/original', false],
+    ['of no transfer', 'sources/w/v/original', false],
+    ['of another try', 'hls/w/v/a2/t0.1/360p/7.ts', true],
+    ['of a try with a longer number', 'hls/w/v/a2/t0.20/poster.jpg', true],
+    ['of a task with a longer number', 'hls/w/v/a2/t10.1/360p/7.ts', true],
+    ['of an artifact', 'hls/w/v/a2/t0.2/360p/7.ts', false],
+    ['of no task', 'hls/w/v/a2/poster.jpg', false],
+    ['of any try of a task', 'hls/w/v/a2/t5.3/360p/7.ts', false],
+    ['of a task whose number has another digit', 'hls/w/v/a2/t51.3/360p/7.ts', true],
+    ['of no task, in a folder', 'hls/w/v/a2/360p/7.ts', true],
+  ])('%s', (_, key, expected) => {
+    const kept = ['sources/w/v/x1/', 'hls/w/v/a2/t0.2/', 'hls/w/v/a2/t1.1/', 'hls/w/v/a2/t5.'];
+    expect(isOrphaned(prefixOf(key), kept)).toBe(expected);
   });
 });

@@ -29,9 +29,7 @@ export function prefixOf(key: string): string {
   return key.slice(0, key.lastIndexOf('/') + 1);
 }
 
-/** The prefix of an orphaned object; null if it belongs to an artifact, or if artifacts are below its prefix. */
-export function orphanedPrefix(key: string, artifacts: readonly string[]): string | null {
-  const prefix = prefixOf(key);
-  const isKept = artifacts.some((artifact) => prefix.startsWith(artifact) || artifact.startsWith(prefix));
-  return isKept ? null : prefix;
+/** Whether objects with this prefix are orphaned: they are below none of the prefixes that are kept, and none of these is below theirs. */
+export function isOrphaned(prefix: string, kept: readonly string[]): boolean {
+  return !kept.some((each) => prefix.startsWith(each) || each.startsWith(prefix));
 }

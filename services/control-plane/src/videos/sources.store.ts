@@ -23,8 +23,8 @@ export async function scheduleSourceDeletion(trx: Database, videoId: string): Pr
 }
 
 /**
- * Marks the source of a ready or failed video as deleted, `when` it is due or at once. Resolves with whether it did. The video
- * cannot be retried from then on, so nothing uses the source again.
+ * Marks the source of a ready or failed video as deleted, `when` it is due and no task is left, or at once. Resolves with whether it did. The
+ * video cannot be retried from then on, and no task can begin, so nothing uses the source again.
  */
 export async function markSourceDeleted(
   trx: Database,
@@ -42,7 +42,9 @@ export async function markSourceDeleted(
     .where(hasDeletableSource)
     // Rounded like the stored time, so that a source that is never kept is due in the transaction that makes its video
     // ready.
-    .$if(when === 'due', (query) => query.where('delete_source_at', '<=', sql<Date>`now()::timestamptz(3)`))
+    .$if(when === 'due', (query) =>
+      query.where('delete_source_at', '<=', sql<Date>`now()::timestamptz(3)`).where(hasNoTask),
+    )
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
@@ -54,10 +56,15 @@ export async function findDueSources(db: Database, limit: number): Promise<strin
     .select('id')
     .where('delete_source_at', '<=', sql<Date>`now()`)
     .where(hasDeletableSource)
+    .where(hasNoTask)
     .orderBy('delete_source_at')
     .limit(limit)
     .execute();
   return rows.map(({ id }) => id);
+}
+
+function hasNoTask({ not, exists, selectFrom }: ExpressionBuilder<Schema, 'videos'>) {
+  return not(exists(selectFrom('tasks').select('tasks.number').whereRef('tasks.video_id', '=', 'videos.id')));
 }
 
 /** No attempt needs the source of a ready or failed video. */

@@ -1,7 +1,7 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { Manifest } from '@framelane/contracts/manifest';
+import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import type { RungName } from '@framelane/contracts/renditions';
-import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
 import { sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
@@ -173,16 +173,26 @@ export async function endImport(trx: Database, videoId: string): Promise<void> {
     .execute();
 }
 
-/** Closes the open attempt of a video, if there is one. Its plan and its tasks are deleted. */
+/**
+ * Closes the open attempt of a video, if there is one. Its plan and its tasks are deleted, unless it is completed: tasks can be added to a ready
+ * video.
+ */
 export async function closeOpenAttempt(
   trx: Database,
   videoId: string,
   outcome: AttemptOutcome,
 ): Promise<void> {
-  await trx.deleteFrom('tasks').where('video_id', '=', videoId).execute();
+  const isCompleted = outcome === 'completed';
+  if (!isCompleted) await trx.deleteFrom('tasks').where('video_id', '=', videoId).execute();
   await trx
     .updateTable('attempts')
-    .set({ outcome, finished_at: sql`now()`, plan: null, source_sha256: null })
+    .set({
+      outcome,
+      finished_at: sql`now()`,
+      planned: null,
+      source_sha256: null,
+      ...(!isCompleted && { plan: null }),
+    })
     .where('video_id', '=', videoId)
     .where('outcome', 'is', null)
     .execute();

@@ -1,4 +1,4 @@
-import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
+import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';

@@ -11,7 +11,8 @@ import {
   type MessageType,
   type TaskTry,
 } from '@framelane/contracts/messages';
-import { PLAN_VERSION, PLANNING_TASK, type TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
+import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { planOf, resultOfWhole, sampleManifest } from './manifest.ts';
 

@@ -1,5 +1,6 @@
 import { type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
-import { PLAN_VERSION, type StartedRenditions } from '@framelane/contracts/transcode-plan';
+import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
+import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import type { TestControlPlane } from './control-plane.ts';
 import { resultOf, samplePlan } from './plan.ts';

@@ -1,13 +1,9 @@
 import { CLOCK_HZ, type Manifest, type RenditionManifest } from '@framelane/contracts/manifest';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
+import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import { isAudioRendition } from '@framelane/contracts/renditions';
-import {
-  type AudioPlan,
-  PLANNING_TASK,
-  type Rung,
-  type StoredRendition,
-  type TaskResult,
-  type TranscodePlan,
-} from '@framelane/contracts/transcode-plan';
+import type { AudioPlan, Rung, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { taskFolder } from '@framelane/object-store/object-keys';
 import { samplePlan } from './plan.ts';
 

@@ -1,10 +1,7 @@
-import {
-  PLAN_VERSION,
-  type StoredRendition,
-  type Task,
-  type TaskResult,
-  type TranscodePlan,
-} from '@framelane/contracts/transcode-plan';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
+import type { Task } from '@framelane/contracts/outputs/tasks';
+import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 
 const SEGMENT_SECONDS = 6;
 const FRAME_RATE = 25;
@@ -74,6 +71,7 @@ export function samplePlan(): TranscodePlan {
       audioTracks: [{ index: 1, language: 'de', label: 'Deutsch', role: null }],
       captions: [],
     },
+    optionalTasks: [],
     segmentStarts: Array.from({ length: segments }, (_, at) => at * SEGMENT_FRAMES),
     tasks: [
       { kind: 'audio' },

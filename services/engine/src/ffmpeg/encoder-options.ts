@@ -1,4 +1,5 @@
-import type { AudioPlan, EncodePlan, PieceTask, Rung } from '@framelane/contracts/transcode-plan';
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { AudioPlan, EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
 import type { VideoDemands } from '../encoders/encoder.ts';
 import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
 import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';

@@ -1,4 +1,5 @@
-import type { AudioPlan, EncodePlan, PieceTask, Rung } from '@framelane/contracts/transcode-plan';
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { AudioPlan, EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
 import { AUDIO_SAMPLE_RATE } from '../plan/audio-plan.ts';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';

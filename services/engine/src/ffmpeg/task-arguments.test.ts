@@ -1,4 +1,5 @@
-import type { EncodePlan, PieceTask } from '@framelane/contracts/transcode-plan';
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import { planLadder } from '../plan/ladder.ts';

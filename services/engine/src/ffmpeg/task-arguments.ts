@@ -1,4 +1,5 @@
-import type { EncodePlan, PieceTask, Rung, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { EncodePlan, Rung, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentFile } from '../packagers/segment-files.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';

@@ -1,5 +1,5 @@
 import type { Manifest } from '@framelane/contracts/manifest';
-import type { ImagesPlan } from '@framelane/contracts/transcode-plan';
+import type { ImagesPlan } from '@framelane/contracts/outputs/images';
 import type { ImageName } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { type ToolOutput, ToolOutputError } from '../sandbox/tool-output.ts';

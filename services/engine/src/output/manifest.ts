@@ -1,6 +1,7 @@
 import { CLOCK_HZ, type Manifest, START_TIMESTAMP } from '@framelane/contracts/manifest';
+import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
-import type { EncodePlan, StoredRendition, VideoFacts } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan, VideoFacts } from '@framelane/contracts/transcode-plan';
 import { InvalidSegmentError } from '../packagers/packager.ts';
 import { audioLabels } from '../plan/audio-plan.ts';
 import { copiedRenditions } from '../plan/encode-plan.ts';

@@ -1,4 +1,4 @@
-import type { ImagesPlan } from '@framelane/contracts/transcode-plan';
+import type { ImagesPlan } from '@framelane/contracts/outputs/images';
 import type { Size } from '../source/media-source.ts';
 
 const POSTER_FRACTION = 0.1;

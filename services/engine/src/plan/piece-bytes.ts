@@ -1,4 +1,4 @@
-import { MAX_RANGES } from '@framelane/contracts/transcode-plan';
+import { MAX_RANGES } from '@framelane/contracts/outputs/piece-task';
 import { type ByteRanges, lengthOf, union } from '../source/byte-ranges.ts';
 import type { MediaLayout } from '../source/media-layout.ts';
 import type { PacketRun } from '../source/packet-runs.ts';

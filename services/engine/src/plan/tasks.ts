@@ -1,4 +1,6 @@
-import type { EncodePlan, PieceTask, Task } from '@framelane/contracts/transcode-plan';
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { Task } from '@framelane/contracts/outputs/tasks';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { containerTraits } from '../source/containers.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';

@@ -10,8 +10,10 @@ import {
   type MessageData,
   type TaskTry,
 } from '@framelane/contracts/messages';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import type { RenditionName } from '@framelane/contracts/renditions';
-import { PLAN_VERSION, type StartedRenditions, type TaskResult } from '@framelane/contracts/transcode-plan';
+import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import { InvalidSegmentError } from '../packagers/packager.ts';
 import { toNumber } from '../source/frame-rate.ts';

@@ -37,5 +37,6 @@ export async function planVideo(
     facts: videoFacts(source, plan, await toCaptions(texts, plan, context)),
     segmentStarts: keyFrames.segmentStarts,
     tasks: tasks ?? [],
+    optionalTasks: [],
   };
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { revised } from '@framelane/object-store/object-keys';
 import { encoderOf } from '../encoders/encoders.ts';
 import { type PlanSettings, planEncoding } from '../plan/encode-plan.ts';

@@ -1,5 +1,8 @@
 import { ALIGNMENT_TOLERANCE_SECONDS } from '@framelane/contracts/joined-manifest';
-import type { EncodePlan, PieceTask, Task, TaskPlan, TaskResult } from '@framelane/contracts/transcode-plan';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { Task } from '@framelane/contracts/outputs/tasks';
+import type { EncodePlan, TaskPlan } from '@framelane/contracts/transcode-plan';
 import type { ImageName } from '@framelane/object-store/object-keys';
 import { audioArguments, copyArguments, imagesArguments, pieceArguments } from '../ffmpeg/task-arguments.ts';
 import { storeImages } from '../output/image-uploads.ts';

@@ -1,5 +1,6 @@
 import { joinManifest } from '@framelane/contracts/joined-manifest';
-import type { TaskResult, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { ImageName } from '@framelane/object-store/object-keys';
 import { ffmpegArguments } from '../ffmpeg/arguments.ts';
 import { storeImages } from '../output/image-uploads.ts';

@@ -3,7 +3,7 @@
  * `EDIT_LISTS=1 PROPERTY_SEED=<seed>` repeats it.
  */
 import { join } from 'node:path';
-import type { PieceTask } from '@framelane/contracts/transcode-plan';
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import { Random, testSeed } from '@framelane/test-kit/random';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { toFraction } from '../../src/source/frame-rate.ts';

@@ -6,15 +6,10 @@ import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
-import {
-  type PieceTask,
-  type Task,
-  type TaskPlan,
-  type TaskResult,
-  type TranscodePlan,
-  taskNumber,
-  transcodePlanSchema,
-} from '@framelane/contracts/transcode-plan';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import { type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
+import { type TaskPlan, type TranscodePlan, transcodePlanSchema } from '@framelane/contracts/transcode-plan';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';

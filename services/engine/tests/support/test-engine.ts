@@ -5,7 +5,7 @@ import type { ResolveHost } from '@framelane/address-guard/resolve-host';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
 import { createMessage, type Message, type MessageOf, type MessageType } from '@framelane/contracts/messages';
-import { PLANNING_TASK } from '@framelane/contracts/transcode-plan';
+import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';

@@ -19,7 +19,8 @@ import {
   type Message,
   type MessageData,
 } from '@framelane/contracts/messages';
-import { PLANNING_TASK, type TranscodePlan, taskNumber } from '@framelane/contracts/transcode-plan';
+import { PLANNING_TASK, taskNumber } from '@framelane/contracts/outputs/tasks';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { hlsPrefix, outputPrefix, revised, sourceKey, taskFolder } from '@framelane/object-store/object-keys';

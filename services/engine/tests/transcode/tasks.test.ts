@@ -3,13 +3,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { MessageOf } from '@framelane/contracts/messages';
-import {
-  type PieceTask,
-  PLANNING_TASK,
-  type Task,
-  type TranscodePlan,
-  taskNumber,
-} from '@framelane/contracts/transcode-plan';
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import { PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { makeClip } from '@framelane/test-kit/clips';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';

@@ -222,12 +222,15 @@ const TABLES = [
     due_at timestamptz(3) not null,
     started_at timestamptz(3),
     claim_id text,
+    next_task int not null default 1,
     plan jsonb,
+    planned jsonb,
     source_sha256 text,
     outcome text check (outcome in ('completed', 'failed', 'lease_expired', 'handed_back')),
     finished_at timestamptz(3),
     primary key (video_id, number),
-    constraint finished_has_an_outcome check ((outcome is null) = (finished_at is null))
+    constraint finished_has_an_outcome check ((outcome is null) = (finished_at is null)),
+    constraint open_plan_is_whole check (outcome is not null or (plan is null) = (planned is null))
   )`,
   // At most one attempt at a video is open at any time.
   'create unique index attempts_open on attempts (video_id) where outcome is null',
@@ -237,7 +240,8 @@ const TABLES = [
     workspace_id text not null references workspaces,
     attempt int not null,
     number int not null,
-    kind text not null check (kind in ('plan', 'whole', 'copy', 'audio', 'images', 'piece')),
+    kind text not null,
+    work jsonb,
     frames int not null check (frames >= 0),
     progress real not null default 0 check (progress between 0 and 1),
     tries int not null default 0,
@@ -255,7 +259,9 @@ const TABLES = [
     result jsonb,
     primary key (video_id, attempt, number),
     foreign key (video_id, attempt) references attempts on delete cascade,
-    constraint first_task_plans check (number >= 0 and (number = 0) = (kind in ('plan', 'whole'))),
+    constraint first_task_plans check (
+      number >= 0 and (number = 0) = (kind in ('plan', 'whole')) and (number = 0) = (work is null)
+    ),
     constraint done_has_no_lease check (result is null or lease_expires_at is null)
   )`,
   // The planning of videos and the tasks of plans have queues of their own, in which workspaces take turns.
@@ -339,9 +345,7 @@ const TABLES = [
   // The folder is that of a transfer, or of a try of a task within the attempt. Without one, the file is in the database.
   `create table artifacts (
     video_id text not null references videos,
-    kind text not null check (
-      kind in ('source', 'segments', 'poster', 'storyboard', 'chosen_poster', 'captions')
-    ),
+    kind text not null,
     name text not null default '',
     first_segment int not null default 0,
     attempt int,

@@ -1,0 +1,7 @@
+import { z } from 'zod';
+import { lightWork, type TaskKind } from './kinds.ts';
+
+const work = z.object({ kind: z.literal('audio') });
+
+/** All audio renditions, from beginning to end: pieces of audio would have gaps between them. */
+export const AUDIO: TaskKind<typeof work> = { work, weight: lightWork, mayBeOptional: false };

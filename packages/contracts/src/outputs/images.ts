@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { OutputKind } from './kinds.ts';
+
+/** The poster, and the storyboard: small images for the seek bar, all in one large image. */
+export const imagesPlan = z.object({
+  /** The poster is taken at or after this second. */
+  posterFrom: z.number(),
+  storyboard: z.object({
+    /** Size of one small image in pixels. */
+    tile: z.object({ width: z.int().positive(), height: z.int().positive() }),
+    /** The layout of the large image, filled row by row. */
+    columns: z.int().positive(),
+    rows: z.int().positive(),
+    tiles: z.int().positive(),
+    /** Whole seconds between two small images. */
+    interval: z.int().positive(),
+  }),
+});
+export type ImagesPlan = z.infer<typeof imagesPlan>;
+
+/** A stored JPEG image. It is not encrypted. */
+export const image = z.object({ bytes: z.int().positive() });
+
+/** Small images of the video in one large image, row by row from the upper left. */
+export const storyboard = image.extend({
+  /** Size of one small image in pixels. */
+  width: z.int().positive(),
+  height: z.int().positive(),
+  columns: z.int().positive(),
+  tiles: z.int().positive(),
+  /** Seconds between two small images. */
+  interval: z.number().positive(),
+});
+export type Storyboard = z.infer<typeof storyboard>;
+
+/** An image is null if it could not be made. */
+const imagesResult = z.object({ poster: image.nullable(), storyboard: storyboard.nullable() });
+export type ImagesResult = z.infer<typeof imagesResult>;
+
+/** The poster and the storyboard. */
+export const IMAGES: OutputKind<typeof imagesResult, 'poster' | 'storyboard'> = {
+  result: imagesResult,
+  artifacts: ['poster', 'storyboard'],
+  storedFiles: (images) =>
+    (['poster', 'storyboard'] as const).flatMap((kind) => {
+      const bytes = images[kind]?.bytes;
+      return bytes === undefined ? [] : [{ kind, bytes }];
+    }),
+};

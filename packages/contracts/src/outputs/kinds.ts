@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+
+/** Files that a task has stored: one, or the segments of a rendition from `firstSegment` on. */
+export type StoredFiles<K extends string> = {
+  kind: K;
+  /** Of the rendition. Absent if a video has one such file. */
+  name?: string;
+  firstSegment?: number;
+  bytes: number;
+};
+
+/** A kind of output, as all services know it. Engines make it with tasks. */
+export type OutputKind<R extends z.ZodType, K extends string> = {
+  /** What the result of a task says about it. */
+  result: R;
+  /** The kinds of the artifacts that it consists of. */
+  artifacts: readonly K[];
+  /** The files of a result. Each becomes an artifact of the video. */
+  storedFiles: (result: z.infer<R>) => StoredFiles<K>[];
+};
+
+/** A kind of task, as all services know it. */
+export type TaskKind<W extends z.ZodType> = {
+  /** What the plan says about the task. Its `kind` is the name of the kind. */
+  work: W;
+  /** Its part of the work on a video, in frames of the top rendition. `frames` are those of the video. */
+  weight: (work: z.infer<W>, frames: number) => number;
+  /** Whether a video can be ready without the output of the task. Then the task may go on after that. */
+  mayBeOptional: boolean;
+};
+
+/** The weight of a task that encodes no video: about a fiftieth of that of encoding all video. */
+export function lightWork(_: unknown, frames: number): number {
+  return Math.ceil(0.02 * frames);
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { AUDIO } from './audio-task.ts';
+import { COPY } from './copy-task.ts';
+import { IMAGES_TASK } from './images-task.ts';
+import { PIECE } from './piece-task.ts';
+
+/** Every kind of task that a plan can have. */
+export const TASKS = { copy: COPY, audio: AUDIO, images: IMAGES_TASK, piece: PIECE };
+export type TaskName = keyof typeof TASKS;
+
+/** A task of a plan, by the name of its kind. */
+export type TaskOf<K extends TaskName> = z.infer<(typeof TASKS)[K]['work']>;
+export type Task = TaskOf<TaskName>;
+
+/** A task of a plan. */
+export const taskSchema: z.ZodType<Task> = z.discriminatedUnion('kind', [
+  ...Object.values(TASKS).map(({ work }) => work),
+] as unknown as [(typeof TASKS)[TaskName]['work']]);
+
+/** A task that a video does not wait for. */
+export const optionalTaskSchema = taskSchema.refine(({ kind }) => TASKS[kind].mayBeOptional, {
+  error: 'A video cannot be ready without the output of this task',
+});
+
+/** The part of a task in the work on a video of that many frames, in frames of the top rendition. */
+export function weightOf(task: Task, frames: number): number {
+  const { weight } = TASKS[task.kind] as { weight: (work: Task, frames: number) => number };
+  return weight(task, frames);
+}
+
+/**
+ * The kinds of all tasks. The first task of an attempt is of the kind `plan`. If its plan has no further tasks, it becomes `whole`: the
+ * engine goes on and makes all outputs that the video needs.
+ */
+export const TASK_KINDS = ['plan', 'whole', ...(Object.keys(TASKS) as TaskName[])] as const;
+export type TaskKind = (typeof TASK_KINDS)[number];
+
+/** The number of the task that plans an attempt. The tasks of the plan follow in its order, the optional ones last. */
+export const PLANNING_TASK = 0;
+
+/** The number of a task of a plan, from its position among all its tasks. */
+export function taskNumber(position: number): number {
+  return PLANNING_TASK + 1 + position;
+}
