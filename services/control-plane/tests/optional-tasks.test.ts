@@ -23,7 +23,13 @@ const IMAGES_RESULT: TaskResult = {
 
 let plane: TestControlPlane;
 beforeAll(async () => {
-  plane = await startControlPlane((config) => ({ ...config, maintenanceSeconds: 1 }));
+  plane = await startControlPlane((config) => ({
+    ...config,
+    maintenanceSeconds: 1,
+    purgeRepeatSeconds: 1,
+    // No lease expires before one has passed since the start.
+    attempts: { ...config.attempts, leaseSeconds: 5 },
+  }));
 });
 afterAll(() => plane.stop());
 

@@ -1,7 +1,7 @@
 import type { OutputName, TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { addImages } from './images.ts';
+import { addImages } from './images.store.ts';
 
 /** Stores what a video has to know of an output beside its artifacts. The video is ready, and locked. */
 export type AddOutput<R> = (trx: Database, video: VideoRow, result: R) => Promise<void>;
