@@ -6,7 +6,7 @@
  *   services → address-guard, captions (these two import no other package)
  *   control-plane, single-node → web-build (which reads the files of services/player and services/console)
  *   console → client
- * within the engine: transcode → output → ffmpeg → packagers → plan → encoders → source → sandbox;
+ * within the engine: transcode → outputs → ffmpeg → packagers → plan → encoders → source → sandbox;
  *   imports → uploads; resumable-uploads → uploads. None of these three imports a folder of the line above, and none of those imports them
  */
 const layer = (name, from, mayNot) => ({
@@ -150,22 +150,22 @@ module.exports = {
     layer(
       'engine-source-knows-only-the-sandbox',
       '^services/engine/src/source/',
-      '^services/engine/src/(encoders|plan|packagers|ffmpeg|output|transcode|uploads|metrics)/',
+      '^services/engine/src/(encoders|plan|packagers|ffmpeg|outputs|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-encoders-know-only-the-source',
       '^services/engine/src/encoders/',
-      '^services/engine/src/(plan|packagers|ffmpeg|sandbox|output|transcode|uploads|metrics)/',
+      '^services/engine/src/(plan|packagers|ffmpeg|sandbox|outputs|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-plan-knows-only-encoders-and-the-source',
       '^services/engine/src/plan/',
-      '^services/engine/src/(packagers|ffmpeg|sandbox|output|transcode|uploads|metrics)/',
+      '^services/engine/src/(packagers|ffmpeg|sandbox|outputs|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-packagers-run-no-tool',
       '^services/engine/src/packagers/',
-      '^services/engine/src/(ffmpeg|output|transcode|uploads|metrics)/',
+      '^services/engine/src/(ffmpeg|outputs|transcode|uploads|metrics)/',
     ),
     {
       name: 'engine-only-registries-know-codecs-and-packagings',
@@ -193,27 +193,47 @@ module.exports = {
     layer(
       'engine-sandbox-knows-no-media',
       '^services/engine/src/sandbox/',
-      '^services/engine/src/(source|encoders|plan|packagers|ffmpeg|output|transcode|uploads|metrics)/',
+      '^services/engine/src/(source|encoders|plan|packagers|ffmpeg|outputs|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-ffmpeg-knows-no-output',
       '^services/engine/src/ffmpeg/',
-      '^services/engine/src/(output|transcode|uploads)/',
+      '^services/engine/src/(outputs|transcode|uploads)/',
     ),
+    {
+      name: 'engine-only-registries-know-output-kinds',
+      severity: 'error',
+      comment:
+        'Other code gets kinds of outputs and tasks from outputs/outputs.ts. Renditions are what a video is: runs store their segments.',
+      from: {
+        path: '^services/engine/src/',
+        pathNot: '^services/engine/src/outputs/([^/]+/|outputs\\.ts$)|\\.test\\.ts$',
+      },
+      to: {
+        path: '^services/engine/src/outputs/[^/]+/',
+        pathNot: '^services/engine/src/outputs/renditions/(describe-stored|segment-info|segment-uploads)\\.ts$',
+      },
+    },
+    {
+      name: 'engine-output-kinds-do-not-mix',
+      severity: 'error',
+      from: { path: '^services/engine/src/outputs/([^/]+)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^services/engine/src/outputs/[^/]+/', pathNot: '^services/engine/src/outputs/$1/' },
+    },
     layer(
-      'engine-output-knows-no-job',
-      '^services/engine/src/output/',
+      'engine-outputs-know-no-job',
+      '^services/engine/src/outputs/',
       '^services/engine/src/(transcode|uploads)/',
     ),
     layer(
       'engine-transcode-knows-no-upload',
-      '^services/engine/src/(source|encoders|plan|packagers|sandbox|ffmpeg|output|transcode)/',
+      '^services/engine/src/(source|encoders|plan|packagers|sandbox|ffmpeg|outputs|transcode)/',
       '^services/engine/src/(uploads|imports|resumable-uploads)/',
     ),
     layer(
       'engine-uploads-know-no-transcode',
       '^services/engine/src/(uploads|imports|resumable-uploads)/',
-      '^services/engine/src/(source|encoders|plan|packagers|sandbox|ffmpeg|output|transcode)/',
+      '^services/engine/src/(source|encoders|plan|packagers|sandbox|ffmpeg|outputs|transcode)/',
     ),
     layer(
       'engine-uploads-are-below-imports',

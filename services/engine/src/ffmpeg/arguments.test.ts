@@ -1,12 +1,12 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
+import { wholeArguments } from '../outputs/whole-run.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../transcode-settings.ts';
-import { ffmpegArguments } from './arguments.ts';
 
 const lineFor = (changes: Partial<EncodePlan> = {}) =>
-  ffmpegArguments(encodePlan(changes), { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS });
+  wholeArguments(encodePlan(changes), { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS });
 /** The options of the renditions, without those of the images. */
 const renditionsFor = (changes: Partial<EncodePlan> = {}) =>
   lineFor(changes)
@@ -83,7 +83,7 @@ describe('the ffmpeg arguments', () => {
     ['8K', 8192, 4320, 1, '1'],
   ])('for %s (%sx%s) and %s available threads give the decoder %s', (_, width, height, threads, used) => {
     const settings = { preset: 'veryfast', threads, limits: DEFAULT_TRANSCODE_LIMITS };
-    const line = ffmpegArguments(encodePlan({ coded: { width, height } }), settings);
+    const line = wholeArguments(encodePlan({ coded: { width, height } }), settings);
     expect(optionValue(line.inputOptions, '-threads')).toBe(used);
     const encoders = optionValue(line.outputs[0]?.options ?? [], '-threads:v');
     expect(encoders).toBe(String(Math.min(threads, 16)));

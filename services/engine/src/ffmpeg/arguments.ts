@@ -9,7 +9,6 @@ import { analysisOptions } from '../source/track-arrivals.ts';
 import { DECODE_OPTIONS } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { audioOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
-import { filterGraphs, IMAGES } from './filter-graph.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
 /**
@@ -35,21 +34,31 @@ const PERMANENT_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
 
 export type ArgumentSettings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 
-/**
- * The one ffmpeg run that produces all renditions and images of a video. It decodes once, scales each rendition from the next
- * higher one, encodes each audio track once, and cuts all renditions at the same times. Tracks that need no encoding are copied undecoded.
- */
-export function ffmpegArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
+/** The run of a part of a plan that reads all its tracks from beginning to end. */
+export function partArguments(
+  part: EncodePlan,
+  graphs: readonly string[],
+  settings: ArgumentSettings,
+): FfmpegCommandLine {
   const threads = Math.min(settings.threads, MAX_THREADS);
   return {
-    inputOptions: inputOptions(plan, threads),
+    inputOptions: [...inputOptions(part, threads), ...timeOptions(part)],
     input: SOURCE_INPUT,
-    // ffmpeg reports the progress of the first output.
-    outputs: [
-      ...renditionOutputs(plan, filterGraphs(plan), { ...settings, threads }),
-      ...IMAGES.map((name) => ({ options: imageOptions(name), path: `${OUTPUT_FOLDER}/${name}.jpg` })),
-    ],
+    outputs: renditionOutputs(part, graphs, { ...settings, threads }),
   };
+}
+
+/**
+ * Keeps the timestamps of the file if the filters subtract its start time. Otherwise ffmpeg would subtract the start time of the mapped tracks
+ * (`correct_input_start_times` of ffmpeg).
+ */
+export function timeOptions({ reading }: EncodePlan): string[] {
+  return reading?.startTime === undefined ? [] : ['-copyts'];
+}
+
+/** A plan whose filters expect the timestamps of the file. */
+export function withFileTimes(plan: EncodePlan): EncodePlan {
+  return { ...plan, lead: Number((plan.lead + (plan.reading?.startTime ?? 0)).toFixed(6)) };
 }
 
 /** Options before the input, for the tracks that a plan uses. */
@@ -115,17 +124,6 @@ export function renditionOutputs(
     ],
     path: `${OUTPUT_FOLDER}/${name}.m3u8`,
   }));
-}
-
-/**
- * Each image is written several times, and each version replaces the one before. The filters emit the versions as frames one
- * second apart. `-r 1` is the same rate, so ffmpeg neither repeats nor drops a version.
- */
-export function imageOptions(name: string): string[] {
-  return [
-    ...['-map', `[${name}]`, ...WITHOUT_METADATA, '-r', '1', '-c:v', 'mjpeg', '-q:v', '4'],
-    ...['-f', 'image2', '-update', '1'],
-  ];
 }
 
 /**

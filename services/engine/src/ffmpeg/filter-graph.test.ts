@@ -1,11 +1,15 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
+import { IMAGES } from '../outputs/images/images.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { filterGraphs } from './filter-graph.ts';
 
+/** The graphs of a run that also makes the images. */
+const graphsOf = (plan: EncodePlan) =>
+  filterGraphs(plan, { taps: IMAGES.taps(plan), chains: IMAGES.chains(plan) });
 /** The chains of the graph. */
-const chains = (changes: Partial<EncodePlan> = {}) => filterGraphs(encodePlan(changes))[0]?.split(';') ?? [];
+const chains = (changes: Partial<EncodePlan> = {}) => graphsOf(encodePlan(changes))[0]?.split(';') ?? [];
 /** The filters of the first chain, from the decoder to the top rendition, without those that every video has. */
 const topFilters = (changes: Partial<EncodePlan>) =>
   chains(changes)[0]
@@ -125,12 +129,12 @@ describe('the filter graph', () => {
 
   test('contains the first audio track; late and further audio tracks have their own graphs', () => {
     const graphs = (audio: EncodePlan['audio']) =>
-      filterGraphs(encodePlan({ audio })).map((graph) => graph.match(/\[(audio|surround)\d?\]/g));
+      graphsOf(encodePlan({ audio })).map((graph) => graph.match(/\[(audio|surround)\d?\]/g));
     const second = audioPlan({ name: 'audio2', index: 2, channels: 1 });
     const surround = audioPlan({ name: 'surround', channels: 6 });
     expect(graphs([audioPlan(), second, surround])).toEqual([['[audio]'], ['[audio2]'], ['[surround]']]);
     expect(graphs([audioPlan({ late: true })])).toEqual([null, ['[audio]']]);
-    const layouts = filterGraphs(encodePlan({ audio: [audioPlan(), second, surround] })).map(
+    const layouts = graphsOf(encodePlan({ audio: [audioPlan(), second, surround] })).map(
       (graph) => /channel_layouts=([\w.]+)/.exec(graph)?.[1],
     );
     expect(layouts).toEqual(['stereo', 'mono', '5.1']);

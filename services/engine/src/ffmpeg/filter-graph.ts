@@ -3,37 +3,31 @@ import type { AudioPlan, EncodePlan, Rung } from '@framelane/contracts/transcode
 import { AUDIO_SAMPLE_RATE } from '../plan/audio-plan.ts';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
 import { encodedRungs } from '../plan/encode-plan.ts';
-import { rungTraits } from '../plan/ladder.ts';
 import { toFraction } from '../source/frame-rate.ts';
 import type { Size } from '../source/media-source.ts';
 
-/** The images of a video. Each is the label of a filter chain and the name of a file. */
-export const IMAGES = ['poster', 'storyboard'] as const;
+/** A label of frames that other filter chains take, and the rendition whose frames they are; undefined if no rendition has them. */
+type Tap = { label: string; rung: Rung | undefined };
 
-/** Seconds between the frames that are tried for the poster. */
-const CANDIDATE_SECONDS = 0.5;
-/** Average luma below which a frame counts as black. Black is 16 and white is 235. */
-const NEARLY_BLACK = 24;
+/** Filter chains beside those of the renditions: the frames that they take, and the chains. */
+export type OtherChains = { taps: readonly Tap[]; chains: readonly string[] };
 
 /**
- * The filter graphs of the run, as `-filter_complex` takes them. Their outputs are labelled with the names of the encoded renditions
- * and of the images. A graph begins when each of its inputs has a frame, and holds the frames of the others until then. So the audio
+ * The filter graphs of the run, as `-filter_complex` takes them. Their outputs are labelled with the names of the encoded renditions.
+ * A graph begins when each of its inputs has a frame, and holds the frames of the others until then. So the audio
  * has graphs of its own, except for the first track if it begins with the video.
  */
-export function filterGraphs(plan: EncodePlan): string[] {
+export function filterGraphs(plan: EncodePlan, { taps, chains }: OtherChains): string[] {
   const [first, ...others] = plan.audio;
   const [joined, apart] = first && !first.late ? [[first], others] : [[], plan.audio];
   const chainsOf = (audio: readonly AudioPlan[]) => audio.flatMap((each) => audioChain(each, plan));
-  const video = videoChains(plan, { first: 0, frames: plan.frames }, imageSources(plan));
-  return [
-    [...video, ...imageChains(plan, atIntervals(plan)), ...chainsOf(joined)].join(';'),
-    ...chainsOf(apart),
-  ];
+  const video = videoChains(plan, { first: 0, frames: plan.frames }, taps);
+  return [[...video, ...chains, ...chainsOf(joined)].join(';'), ...chainsOf(apart)];
 }
 
 /** The filter graph of a piece. Its outputs are labelled with the names of the encoded renditions. */
 export function pieceGraph(plan: EncodePlan, { firstFrame, frames }: PieceTask): string {
-  return videoChains(plan, { first: firstFrame, frames }, {}).join(';');
+  return videoChains(plan, { first: firstFrame, frames }, []).join(';');
 }
 
 /** The filter graphs of the audio alone. */
@@ -41,48 +35,20 @@ export function audioGraphs(plan: EncodePlan): string[] {
   return plan.audio.flatMap((audio) => audioChain(audio, plan));
 }
 
-/** The label of all frames that the images are chosen from. */
-export const CANDIDATES = 'frames';
-
-/** The filter graph of the images alone, made from frames at any times, such as key frames only. */
-export function imagesGraph(plan: EncodePlan): string {
-  const source = plan.rungs.findLast((rung) => rungTraits(rung).isPosterSize) ?? plan.rungs[0];
-  if (source === undefined) return '';
-  const { interval, tiles } = plan.images.storyboard;
-  const choose = [
-    `fps=1/${interval}:start_time=0:round=near`,
-    `tpad=stop_mode=clone:stop=-1,trim=end_frame=${tiles}`,
-  ].join(',');
-  const chain = topChain({ ...source, frameStep: 1 }, plan, [displayedTimes(plan)]);
-  const frames = `[0:${plan.videoIndex}]${chain},${fork([CANDIDATES, 'to-poster', 'to-storyboard'])}`;
-  return [frames, ...imageChains(plan, choose)].join(';');
-}
-
-/** Filters round times. */
-const TIME_TOLERANCE_SECONDS = 0.001;
-
-/** Drops frames that an edit list hides, if ffmpeg does not: those of fragments and of AV1. */
-function displayedTimes({ duration }: EncodePlan): string {
-  return `trim=start=${-TIME_TOLERANCE_SECONDS}:end=${(duration - TIME_TOLERANCE_SECONDS).toFixed(3)}`;
-}
-
 /** Frames of the top rendition: the number of the first one, and how many. */
 type FrameRange = { first: number; frames: number };
 
-/** The renditions that the images are taken from. */
-type ImageSources = { poster?: Rung | undefined; storyboard?: Rung | undefined };
-
 /**
- * One chain per encoded rendition, from the top: each feeds its encoder and the scaler of the next lower rendition, and two of them
- * feed the images. If no rendition is encoded, the source is decoded for the images alone.
+ * One chain per encoded rendition, from the top: each feeds its encoder, the scaler of the next lower rendition, and its taps. If no rendition
+ * is encoded, the source is decoded for the taps alone.
  */
-function videoChains(plan: EncodePlan, range: FrameRange, from: ImageSources): string[] {
+function videoChains(plan: EncodePlan, range: FrameRange, taps: readonly Tap[]): string[] {
   const fromTop = encodedRungs(plan).toReversed();
   if (fromTop.length === 0) {
-    const rungs = plan.rungs.slice(-1);
+    const rungs = taps.length === 0 ? [] : plan.rungs.slice(-1);
+    const labels = fork(taps.map(({ label }) => label));
     return rungs.map(
-      (rung) =>
-        `[0:${plan.videoIndex}]${topChain(rung, plan, framesIn(range, plan))},${fork(['to-poster', 'to-storyboard'])}`,
+      (rung) => `[0:${plan.videoIndex}]${topChain(rung, plan, framesIn(range, plan))},${labels}`,
     );
   }
   return fromTop.map((rung, at) => {
@@ -94,62 +60,16 @@ function videoChains(plan: EncodePlan, range: FrameRange, from: ImageSources): s
     const copies = [
       rung.name,
       ...(next ? [`to-${next.name}`] : []),
-      ...(rung === from.poster ? ['to-poster'] : []),
-      ...(rung === from.storyboard ? ['to-storyboard'] : []),
+      ...taps.filter((tap) => tap.rung === rung).map(({ label }) => label),
     ];
     return `${steps},${fork(copies)}`;
   });
 }
 
-function fork(labels: readonly string[]): string {
+/** Gives each of these labels all frames. */
+export function fork(labels: readonly string[]): string {
   const outputs = labels.map((label) => `[${label}]`).join('');
   return labels.length > 1 ? `split=${labels.length}${outputs}` : `null${outputs}`;
-}
-
-/** For the poster the highest one of its size, if there is one; for the storyboard the lowest one. */
-function imageSources(plan: EncodePlan): ImageSources {
-  const rungs = encodedRungs(plan);
-  return {
-    poster: rungs.findLast((rung) => rungTraits(rung).isPosterSize) ?? rungs[0],
-    storyboard: rungs[0],
-  };
-}
-
-/** The first frame at or after each interval. */
-function atIntervals({ images: { storyboard } }: EncodePlan): string {
-  return `select=gte(t\\,selected_n*${storyboard.interval})`;
-}
-
-/**
- * ffmpeg reports no progress before each of its outputs has a frame. So each image gets a first version at once, which later
- * versions overwrite. The poster is the first frame, then the first frame after a tenth of the video, then the first later frame
- * that is not nearly black. The storyboard is its first tile, then all tiles.
- *
- * @param choose the filters that choose the frames of the storyboard
- */
-function imageChains({ images: { posterFrom, storyboard } }: EncodePlan, choose: string): string[] {
-  const { tile, columns, rows, tiles } = storyboard;
-  const from = posterFrom.toFixed(3);
-  const measured = 'lavfi.signalstats.YAVG';
-  const layout = `tile=${columns}x${rows}`;
-  return [
-    '[to-poster]split=2[opening][later]',
-    '[opening]trim=end_frame=1[first]',
-    `[later]trim=start=${from},split=2[tenth][candidates]`,
-    '[tenth]trim=end_frame=1[second]',
-    [
-      `[candidates]select=gte(t-${from}\\,selected_n*${CANDIDATE_SECONDS}),signalstats`,
-      `metadata=mode=select:key=${measured}:value=${NEARLY_BLACK}:function=greater`,
-      'trim=end_frame=1[bright]',
-    ].join(','),
-    '[first][second][bright]concat=n=3,setpts=N/TB[poster]',
-    [`[to-storyboard]${choose},scale=${tile.width}:${tile.height},setsar=1`, 'split=2[tile][tiles]'].join(
-      ',',
-    ),
-    `[tile]trim=end_frame=1,${layout}:nb_frames=1[begun]`,
-    `[tiles]${layout}:nb_frames=${tiles}[whole]`,
-    '[begun][whole]concat=n=2,setpts=N/TB[storyboard]',
-  ];
 }
 
 /**
@@ -181,7 +101,7 @@ function audioChain(audio: AudioPlan, { lead }: EncodePlan): string[] {
  *
  * @param frames the filters that determine the times and the number of frames
  */
-function topChain(top: Rung, plan: EncodePlan, frames: readonly string[]): string {
+export function topChain(top: Rung, plan: EncodePlan, frames: readonly string[]): string {
   const { matrix, primaries, transfer } = plan.colour;
   return [
     `scale=${plan.coded.width}:${plan.coded.height}:interl=-1`,

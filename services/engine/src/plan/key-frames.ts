@@ -6,6 +6,11 @@ import { segmentStarts } from './stream-copy.ts';
 /** Seconds between key frames, unless the source sets them (HLS authoring specification 1.10). */
 export const KEY_FRAME_SECONDS = 2;
 
+/** Minimum time between two stored I-frames of a segment (HLS authoring specification 6.3). */
+export const MIN_I_FRAME_SECONDS = 1;
+/** Timestamps are rounded to milliseconds in many containers. */
+export const ROUNDING_SECONDS = 0.001;
+
 /** Frames of the top rendition, counted from the first one of the video. */
 export type KeyFrames = {
   /** All key frames. */

@@ -15,17 +15,16 @@ import type { StartedRenditions } from '@framelane/contracts/outputs/renditions'
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
+import { runTask, secondsOf } from '../outputs/run-task.ts';
+import type { TaskOutput } from '../outputs/stored-run.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
-import { toNumber } from '../source/frame-rate.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { reportFailure } from './failure-report.ts';
 import { leaveToOthers } from './insufficient-disk-space.ts';
 import { diskNeed, type JobSource, type TranscodeJobContext, withSource } from './job-source.ts';
 import { type PlanningJob, runPlanning } from './planning-job.ts';
 import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
-import type { TaskOutput } from './stored-run.ts';
 import type { TaskClient } from './task-client.ts';
-import { runTask } from './task-job.ts';
 import { WorkLease, WorkObsoleteError } from './work-lease.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
@@ -122,12 +121,6 @@ async function runTry(
   made.count();
 }
 
-/** Seconds of video that count for a task. To count each second once, a stream copy counts only if the video has no pieces. */
-function mediaSeconds({ work, plan: { encode } }: ClaimedTask): number {
-  if (work.kind === 'piece') return work.frames / toNumber(encode.frameRate);
-  return work.kind === 'copy' && encode.rungs.length === 1 ? encode.duration : 0;
-}
-
 async function runClaimedTask(
   claim: ClaimedTask,
   output: TaskOutput,
@@ -136,12 +129,12 @@ async function runClaimedTask(
   const { sourceKey, sourceBytes, plan, work } = claim;
   const { metrics } = context;
   const { videoId } = output.facts;
-  const parts = work.kind === 'piece' ? work.bytes : undefined;
+  const parts = 'bytes' in work ? work.bytes : undefined;
   const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true, parts };
   const result = await withSource(source, context, (directory) =>
     metrics.inStage('encode', () => runTask({ plan, work, output }, directory, context)),
   );
-  return { result, count: () => metrics.taskCompleted(mediaSeconds(claim)) };
+  return { result, count: () => metrics.taskCompleted(secondsOf(work, plan)) };
 }
 
 async function runClaimedPlanning(

@@ -7,7 +7,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { explainToolError } from '../ffmpeg/errors.ts';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
-import { withStorageRetries } from '../output/storage-retries.ts';
+import { withStorageRetries } from '../outputs/storage-retries.ts';
 import { grantFile, grantFolder, SOURCE_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { type ByteRanges, lengthOf } from '../source/byte-ranges.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
-import { EmptyRenditionError } from '../output/segment-info.ts';
+import { EmptyRenditionError } from '../outputs/renditions/segment-info.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
 import { planEncoding } from '../plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../plan/ladder.ts';

@@ -1,6 +1,6 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
-import { EmptyRenditionError } from '../output/segment-info.ts';
+import { EmptyRenditionError } from '../outputs/renditions/segment-info.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
 import {
   copiedRenditions,

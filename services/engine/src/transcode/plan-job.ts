@@ -1,7 +1,7 @@
 import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
-import { videoFacts } from '../output/manifest.ts';
+import { planOptionalTasks, planTasks } from '../outputs/plan-tasks.ts';
 import { keyFramesOf } from '../plan/key-frames.ts';
-import { planTasks } from '../plan/tasks.ts';
+import { videoFacts } from '../plan/video-facts.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { PlannedSource } from './next-plan.ts';
 import { type CaptionsContext, type TextTrack, toCaptions } from './text-tracks.ts';
@@ -26,7 +26,7 @@ export async function planVideo(
   context: CaptionsContext,
 ): Promise<TranscodePlan> {
   const keyFrames = keyFramesOf(plan, source.gops);
-  const tasks = pieceSeconds === null ? null : planTasks(source, plan, keyFrames, pieceSeconds);
+  const tasks = pieceSeconds === null ? null : planTasks({ source, encode: plan, keyFrames, pieceSeconds });
   const { obstacles: _, ...encode } = plan;
   return {
     version: PLAN_VERSION,
@@ -37,6 +37,6 @@ export async function planVideo(
     facts: videoFacts(source, plan, await toCaptions(texts, plan, context)),
     segmentStarts: keyFrames.segmentStarts,
     tasks: tasks ?? [],
-    optionalTasks: [],
+    optionalTasks: planOptionalTasks(encode),
   };
 }

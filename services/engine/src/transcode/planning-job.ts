@@ -3,6 +3,8 @@ import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { revised } from '@framelane/object-store/object-keys';
 import { encoderOf } from '../encoders/encoders.ts';
+import type { TaskOutput } from '../outputs/stored-run.ts';
+import { runWhole } from '../outputs/whole-run.ts';
 import { type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { parameterSetsChange } from '../source/parameter-sets.ts';
@@ -11,9 +13,7 @@ import { storageFailure } from '../transcode-failure.ts';
 import { type JobSource, probeSource, type TranscodeJobContext, withSource } from './job-source.ts';
 import { nextPlan, type PlannedSource } from './next-plan.ts';
 import { planVideo } from './plan-job.ts';
-import type { TaskOutput } from './stored-run.ts';
 import { readTextTracks } from './text-tracks.ts';
-import { runWhole } from './whole-job.ts';
 import { removeTree } from './work-directory.ts';
 
 /** A try of the first task of an attempt. */

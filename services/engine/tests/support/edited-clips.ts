@@ -4,8 +4,9 @@ import { promisify } from 'node:util';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { inputOptions } from '../../src/ffmpeg/arguments.ts';
-import { audioGraphs, IMAGES } from '../../src/ffmpeg/filter-graph.ts';
-import { imagesArguments } from '../../src/ffmpeg/task-arguments.ts';
+import { audioGraphs } from '../../src/ffmpeg/filter-graph.ts';
+import { IMAGE_NAMES } from '../../src/outputs/images/image-filters.ts';
+import { imagesArguments } from '../../src/outputs/images/images-task.ts';
 import { SOURCE_PATH } from '../../src/sandbox/job-folder.ts';
 import { type Edit, withEditLists } from './edit-lists.ts';
 
@@ -114,7 +115,7 @@ export async function imageChecksums(directory: string, plan: EncodePlan): Promi
         'murmur3',
         '-',
       ],
-      ...IMAGES.flatMap((name) => ['-map', `[${name}]`, '-f', 'null', '-']),
+      ...IMAGE_NAMES.flatMap((name) => ['-map', `[${name}]`, '-f', 'null', '-']),
     ],
     LONG_OUTPUT,
   );

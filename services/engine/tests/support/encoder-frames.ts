@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
-import { pieceArguments } from '../../src/ffmpeg/task-arguments.ts';
+import { pieceArguments } from '../../src/outputs/renditions/piece-arguments.ts';
 import { encodedRungs } from '../../src/plan/encode-plan.ts';
 import { SOURCE_PATH } from '../../src/sandbox/job-folder.ts';
 

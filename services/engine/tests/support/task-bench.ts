@@ -14,13 +14,13 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
 import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
+import { runTask } from '../../src/outputs/run-task.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
 import type { ProbedSource } from '../../src/source/probe.ts';
 import { probeSource, type TranscodeJobContext, withSource } from '../../src/transcode/job-source.ts';
 import { planVideo } from '../../src/transcode/plan-job.ts';
 import { SourceCache } from '../../src/transcode/source-cache.ts';
-import { runTask } from '../../src/transcode/task-job.ts';
 import { readTextTracks } from '../../src/transcode/text-tracks.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type TranscodeSettings } from '../../src/transcode-settings.ts';
 import type { PieceInput } from './encoder-frames.ts';
@@ -168,7 +168,7 @@ export class TaskBench implements StoredVideos {
     const folder = taskFolder(facts.task, tryNumber);
     const prefix = outputPrefix({ workspaceId: WORKSPACE, ...facts, folder });
     const output = { facts, contentKey: this.contentKey, prefix };
-    const parts = work.kind === 'piece' ? work.bytes : undefined;
+    const parts = 'bytes' in work ? work.bytes : undefined;
     const result = await this.withSource(
       video,
       (directory) => runTask({ plan, work, output }, directory, this.#context()),

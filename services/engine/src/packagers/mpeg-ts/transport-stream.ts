@@ -1,6 +1,6 @@
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import type { StreamConfiguration, StreamReader } from '../../encoders/stream-reader.ts';
-import { ROUNDING_SECONDS } from '../../plan/tasks.ts';
+import { ROUNDING_SECONDS } from '../../plan/key-frames.ts';
 
 /** Size of a packet (ISO/IEC 13818-1 §2.4.3.2). */
 export const PACKET_BYTES = 188;

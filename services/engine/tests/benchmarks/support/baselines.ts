@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
-import { ffmpegArguments } from '../../../src/ffmpeg/arguments.ts';
-import { IMAGES } from '../../../src/ffmpeg/filter-graph.ts';
+import { IMAGE_NAMES } from '../../../src/outputs/images/image-filters.ts';
+import { wholeArguments } from '../../../src/outputs/whole-run.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/sandbox/job-folder.ts';
 import type { TranscodeSettings } from '../../../src/transcode-settings.ts';
 
@@ -34,7 +34,7 @@ export async function takeOutput(directory: string): Promise<number> {
 
 /** The ffmpeg run of the engine, without the engine. */
 export async function runBare(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
-  const { inputOptions, input, outputs } = ffmpegArguments(plan, settings);
+  const { inputOptions, input, outputs } = wholeArguments(plan, settings);
   const output = outputs.flatMap(({ options, path }) => [...options, path]);
   await run(directory, [...inputOptions, '-i', input, ...output]);
 }
@@ -72,7 +72,7 @@ export async function runVideoFilters(
     ...['-v', 'error', '-threads', threads, '-i', SOURCE_PATH],
     ...['-filter_complex_threads', threads, '-filter_complex', graph],
     ...encodedRungs.flatMap(({ name }) => ['-map', `[${name}]`]),
-    ...IMAGES.flatMap((name) => ['-map', `[${name}]`]),
+    ...IMAGE_NAMES.flatMap((name) => ['-map', `[${name}]`]),
     ...['-c:v', 'wrapped_avframe'],
     ...(encoded ? encodedRungs.flatMap((_, at) => encoder(plan, at, at, settings)) : []),
     ...['-f', 'null', '-'],
@@ -87,7 +87,7 @@ export async function writeFrames(directory: string, plan: EncodePlan, settings:
   await run(directory, [
     ...['-v', 'error', '-i', SOURCE_PATH, '-filter_complex', graph],
     ...plan.rungs.flatMap(({ name }) => ['-map', `[${name}]`, ...lossless, `${name}.mkv`]),
-    ...IMAGES.flatMap((name) => ['-map', `[${name}]`, '-c:v', 'wrapped_avframe', '-f', 'null', '-']),
+    ...IMAGE_NAMES.flatMap((name) => ['-map', `[${name}]`, '-c:v', 'wrapped_avframe', '-f', 'null', '-']),
   ]);
 }
 
@@ -104,7 +104,7 @@ export function encoder(plan: EncodePlan, at: number, output: number, settings: 
 
 /** The options of the first output of the engine's run. */
 function streamOptions(plan: EncodePlan, settings: Settings): readonly string[] {
-  return ffmpegArguments(plan, settings).outputs[0]?.options ?? [];
+  return wholeArguments(plan, settings).outputs[0]?.options ?? [];
 }
 
 async function run(cwd: string, args: readonly string[]): Promise<void> {

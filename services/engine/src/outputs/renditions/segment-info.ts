@@ -1,9 +1,9 @@
 import { isAudioRendition, type TrackRendition } from '@framelane/contracts/renditions';
-import { readerOf } from '../encoders/encoders.ts';
-import { InvalidSegmentError, type SegmentInfo } from '../packagers/packager.ts';
-import { PACKAGER } from '../packagers/packagers.ts';
-import type { OutputFile } from '../sandbox/tool-output.ts';
-import { incompleteOutput, refusal, type TranscodeFailure } from '../transcode-failure.ts';
+import { readerOf } from '../../encoders/encoders.ts';
+import { InvalidSegmentError, type SegmentInfo } from '../../packagers/packager.ts';
+import { PACKAGER } from '../../packagers/packagers.ts';
+import type { OutputFile } from '../../sandbox/tool-output.ts';
+import { incompleteOutput, refusal, type TranscodeFailure } from '../../transcode-failure.ts';
 
 /** A stored segment, with the size of its ciphertext. */
 export type StoredSegment = Omit<SegmentInfo, 'configuration'> & { bytes: number };

@@ -1,41 +1,13 @@
-import { CLOCK_HZ, type Manifest, START_TIMESTAMP } from '@framelane/contracts/manifest';
+import { CLOCK_HZ, START_TIMESTAMP } from '@framelane/contracts/manifest';
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
-import type { EncodePlan, VideoFacts } from '@framelane/contracts/transcode-plan';
-import { InvalidSegmentError } from '../packagers/packager.ts';
-import { audioLabels } from '../plan/audio-plan.ts';
-import { copiedRenditions } from '../plan/encode-plan.ts';
-import { toNumber } from '../source/frame-rate.ts';
-import type { ProbedSource } from '../source/probe.ts';
-import { incompleteOutput } from '../transcode-failure.ts';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { InvalidSegmentError } from '../../packagers/packager.ts';
+import { copiedRenditions } from '../../plan/encode-plan.ts';
+import { toNumber } from '../../source/frame-rate.ts';
+import { incompleteOutput } from '../../transcode-failure.ts';
 import type { StoredSegment } from './segment-info.ts';
 import type { StoredSegments } from './segment-uploads.ts';
-
-/** What the manifest says about the source. */
-export function videoFacts(
-  source: ProbedSource,
-  plan: EncodePlan,
-  captions: Manifest['captions'],
-): VideoFacts {
-  const labels = audioLabels(source.audio);
-  return {
-    source: {
-      container: source.container,
-      videoCodec: source.video.codec,
-      audioCodec: source.audio[0]?.codec ?? null,
-      ...source.video.display,
-      frameRate: rounded(plan.sourceRate, 3),
-      duration: rounded(source.timeline.duration, 3),
-    },
-    audioTracks: source.audio.map(({ index, language, role }, at) => ({
-      index,
-      language,
-      role,
-      label: labels[at] ?? '',
-    })),
-    captions,
-  };
-}
 
 /** Frames of the top rendition: the number of the first one, and how many. */
 type FrameRange = { firstFrame: number; frames: number };
@@ -133,8 +105,4 @@ function describe(name: RenditionName, stored: readonly StoredSegment[], first: 
   if (others.length > 0)
     throw new InvalidSegmentError(`Segments differ in their codecs: ${[codecs, ...others].join(' and ')}`);
   return { name, codecs, first, segments: stored.map(({ start, bytes }) => ({ start, bytes })) };
-}
-
-function rounded(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

@@ -1,64 +1,13 @@
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
-import type { Task } from '@framelane/contracts/outputs/tasks';
-import type { EncodePlan } from '@framelane/contracts/transcode-plan';
-import { containerTraits } from '../source/containers.ts';
-import { toNumber } from '../source/frame-rate.ts';
-import type { ProbedSource } from '../source/probe.ts';
-import { encodedRungs } from './encode-plan.ts';
-import type { KeyFrames } from './key-frames.ts';
-import { LastIndex } from './last-index.ts';
-import { PieceBytes } from './piece-bytes.ts';
-
-/** Minimum time between two stored I-frames of a segment (HLS authoring specification 6.3). */
-export const MIN_I_FRAME_SECONDS = 1;
-/** Timestamps are rounded to milliseconds in many containers. */
-export const ROUNDING_SECONDS = 0.001;
+import { MIN_I_FRAME_SECONDS, ROUNDING_SECONDS } from '../../plan/key-frames.ts';
+import { LastIndex } from '../../plan/last-index.ts';
+import { PieceBytes } from '../../plan/piece-bytes.ts';
+import { containerTraits } from '../../source/containers.ts';
+import { toNumber } from '../../source/frame-rate.ts';
+import type { VideoToCut } from '../kinds.ts';
 
 /** Seconds by which reading begins before a key frame. An index finds the key frame; a search may miss it. */
 const SEEK_MARGINS = { index: 0.0001, search: 1 };
-
-/**
- * Cuts a video into tasks that engines can run in any order; null if it is transcoded in one run, because it is short
- * or cannot be cut.
- *
- * @param pieceSeconds the duration of a piece. A video is long if it lasts more than two pieces
- */
-export function planTasks(
-  source: Pick<ProbedSource, 'container' | 'entryPoints' | 'layout' | 'timeline' | 'video'>,
-  plan: EncodePlan,
-  keyFrames: KeyFrames,
-  pieceSeconds: number,
-): readonly Task[] | null {
-  if (plan.duration <= 2 * pieceSeconds) return null;
-  const pieces = encodedRungs(plan).length === 0 ? [] : planPieces(source, plan, { keyFrames, pieceSeconds });
-  if (pieces === null) return null;
-  return [
-    ...(plan.copiesVideo ? [{ kind: 'copy' } as const] : []),
-    ...(plan.audio.length > 0 ? [{ kind: 'audio' } as const] : []),
-    ...pieces.slice(0, PIECES_BEFORE_IMAGES),
-    { kind: 'images', keyFramesOnly: haveCloseKeyFrames(source) },
-    ...pieces.slice(PIECES_BEFORE_IMAGES),
-  ];
-}
-
-/** Viewers wait for the first pieces, so the images follow those. At the end, images of a very long video could finish last. */
-const PIECES_BEFORE_IMAGES = 2;
-
-/** The longest time between the key frames that images are taken from, in seconds. */
-const MAX_IMAGE_GAP_SECONDS = 12;
-
-/** Whether key frames are near enough to each other for images. Interlaced frames need the frames beside them. */
-function haveCloseKeyFrames({
-  entryPoints,
-  timeline,
-  video,
-}: Pick<ProbedSource, 'entryPoints' | 'timeline' | 'video'>): boolean {
-  if (entryPoints === null || entryPoints.length === 0 || video.interlaced) return false;
-  // An edit list may begin long before its first key frame.
-  const starts = [timeline.start, ...entryPoints];
-  const ends = [...entryPoints, timeline.duration];
-  return starts.every((time, at) => (ends[at] ?? 0) - time <= MAX_IMAGE_GAP_SECONDS);
-}
 
 /** Segments in each of the first pieces: few at first, so that playback can soon begin while the rest is transcoded. */
 const FIRST_PIECES = [1, 1, 2, 2, 4, 4];
@@ -85,11 +34,13 @@ function cutsOf(segments: number, perPiece: number): number[] {
 }
 
 /** Pieces of whole segments. Null if there would be only one. */
-function planPieces(
-  { container, entryPoints, layout }: Pick<ProbedSource, 'container' | 'entryPoints' | 'layout'>,
-  plan: EncodePlan,
-  { keyFrames, pieceSeconds }: { keyFrames: KeyFrames; pieceSeconds: number },
-): PieceTask[] | null {
+export function planPieces({
+  source,
+  encode: plan,
+  keyFrames,
+  pieceSeconds,
+}: VideoToCut): PieceTask[] | null {
+  const { container, entryPoints, layout } = source;
   const { seek } = containerTraits(container);
   if (seek === null || entryPoints === null) return null;
   const { segmentStarts } = keyFrames;

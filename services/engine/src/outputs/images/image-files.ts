@@ -1,12 +1,11 @@
-import type { Manifest } from '@framelane/contracts/manifest';
-import type { ImagesPlan } from '@framelane/contracts/outputs/images';
+import type { ImagesPlan, ImagesResult } from '@framelane/contracts/outputs/images';
 import type { ImageName } from '@framelane/object-store/object-keys';
-import type { ObjectStore } from '@framelane/object-store/object-store';
-import { type ToolOutput, ToolOutputError } from '../sandbox/tool-output.ts';
-import { incompleteOutput } from '../transcode-failure.ts';
-import { withStorageRetries } from './storage-retries.ts';
+import { type ToolOutput, ToolOutputError } from '../../sandbox/tool-output.ts';
+import { incompleteOutput } from '../../transcode-failure.ts';
+import type { Storing } from '../kinds.ts';
+import { withStorageRetries } from '../storage-retries.ts';
 
-/** Several times the size of the largest image (see images.ts). */
+/** Several times the size of the largest image (see plan/images.ts). */
 const MAX_BYTES = 16 * 1024 ** 2;
 /** A JPEG begins with the marker SOI and the first byte of the next marker, and ends with EOI (ITU-T T.81 §B.1.1.3). */
 const START = Buffer.from([0xff, 0xd8, 0xff]);
@@ -19,16 +18,13 @@ const END = Buffer.from([0xff, 0xd9]);
  */
 export async function storeImages(
   output: ToolOutput,
-  { storyboard: { tile, columns, tiles, interval } }: ImagesPlan,
-  {
-    objects,
-    keyOf,
-    signal,
-  }: { objects: ObjectStore; keyOf: (name: ImageName) => string; signal: AbortSignal },
-): Promise<Pick<Manifest, 'poster' | 'storyboard'>> {
+  { images }: { images: ImagesPlan },
+  { objects, prefix, signal }: Storing,
+): Promise<ImagesResult> {
+  const { tile, columns, tiles, interval } = images.storyboard;
   const store = async (name: ImageName, image: Buffer | null) => {
     if (!image) return null;
-    await withStorageRetries(() => objects.put(keyOf(name), image, 'image/jpeg'), signal);
+    await withStorageRetries(() => objects.put(`${prefix}${name}`, image, 'image/jpeg'), signal);
     return { bytes: image.length };
   };
   // Both are read before one is stored: if one file is hostile, no image is stored.

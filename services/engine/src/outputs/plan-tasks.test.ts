@@ -3,11 +3,12 @@ import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { requireLinearTime } from '@framelane/test-kit/growth';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan, videoTrack } from '../../tests/support/tracks.ts';
+import { keyFramesOf } from '../plan/key-frames.ts';
+import { planLadder } from '../plan/ladder.ts';
+import { PieceBytes } from '../plan/piece-bytes.ts';
 import type { ProbedSource } from '../source/probe.ts';
-import { keyFramesOf } from './key-frames.ts';
-import { planLadder } from './ladder.ts';
-import { PieceBytes } from './piece-bytes.ts';
-import { planTasks } from './tasks.ts';
+import type { VideoToCut } from './kinds.ts';
+import { planOptionalTasks, planTasks } from './plan-tasks.ts';
 
 const PIECE_SECONDS = 60;
 
@@ -32,11 +33,11 @@ function sourceOf(seconds: number, distance: number, container = 'mp4') {
 }
 
 function tasksOf(
-  source: Parameters<typeof planTasks>[0] & Pick<ProbedSource, 'gops'>,
+  source: VideoToCut['source'] & Pick<ProbedSource, 'gops'>,
   plan: EncodePlan,
   pieceSeconds: number,
 ) {
-  return planTasks(source, plan, keyFramesOf(plan, source.gops), pieceSeconds);
+  return planTasks({ source, encode: plan, keyFrames: keyFramesOf(plan, source.gops), pieceSeconds });
 }
 
 function piecesOf(
@@ -47,6 +48,10 @@ function piecesOf(
   const tasks = tasksOf(source, plan, pieceSeconds) ?? [];
   return tasks.filter((task) => task.kind === 'piece');
 }
+
+test('a video waits for all its outputs', () => {
+  expect(planOptionalTasks(planOf(600))).toEqual([]);
+});
 
 describe('the tasks of a video', () => {
   test('do not exist for a video of up to two pieces', () => {

@@ -5,21 +5,36 @@ import type { RenditionName } from '@framelane/contracts/renditions';
 import { audioSegmentStarts } from '@framelane/contracts/segment-times';
 import type { EncodePlan, TaskPlan } from '@framelane/contracts/transcode-plan';
 import { segmentKeyBelow } from '@framelane/object-store/object-keys';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { Logger } from '@framelane/service-kit/logger';
 import { explainToolError } from '../ffmpeg/errors.ts';
+import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import type { ProgressKey } from '../ffmpeg/progress.ts';
 import { type FfmpegCommandLine, runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
-import {
-  SegmentUploads,
-  type SegmentUploadsOptions,
-  type StoredSegments,
-} from '../output/segment-uploads.ts';
 import { copiedRenditions } from '../plan/encode-plan.ts';
 import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
 import { grantFolder, OUTPUT_FOLDER } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../sandbox/tool-output.ts';
 import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
-import type { TranscodeJobContext } from './job-source.ts';
+import type { TranscodeSettings } from '../transcode-settings.ts';
+import type { Storing } from './kinds.ts';
+import {
+  SegmentUploads,
+  type SegmentUploadsOptions,
+  type StoredSegments,
+} from './renditions/segment-uploads.ts';
+
+/** What a run of ffmpeg needs. */
+export type RunContext = {
+  objects: ObjectStore;
+  tools: MediaTools;
+  settings: TranscodeSettings;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Called with the progress, 0 to 1. */
+  onProgress: (fraction: number) => void;
+};
 
 /** The output of a try. */
 export type TaskOutput = {
@@ -44,8 +59,18 @@ export type StoredRun<T> = {
   progress: { key: ProgressKey; end: number };
   segments: Pick<SegmentUploadsOptions, 'renditions' | 'iFramesOf' | 'maxSegments' | 'piece'>;
   /** Stores the other files that ffmpeg wrote, after it has ended. */
-  storeOthers: (files: ToolOutput, signal: AbortSignal) => Promise<T>;
+  storeOthers: (files: ToolOutput, storing: Storing) => Promise<T>;
 };
+
+/** For runs that write segments only. */
+export async function noOthers(): Promise<undefined> {}
+
+const MICROSECONDS = 1_000_000;
+
+/** The progress of a run by the time of its first output. */
+export function timeProgress({ duration }: EncodePlan): StoredRun<unknown>['progress'] {
+  return { key: 'out_time_us', end: duration * MICROSECONDS };
+}
 
 const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
 
@@ -54,7 +79,7 @@ export async function runAndStore<T>(
   run: StoredRun<T>,
   plan: EncodePlan,
   directory: string,
-  context: TranscodeJobContext,
+  context: RunContext,
 ): Promise<{ stored: StoredSegments; others: T }> {
   const { facts, contentKey, prefix, onRenditionStarted } = run.output;
   const { encodeSeconds, stallSeconds, memoryBytes } = context.settings.limits;
@@ -95,7 +120,10 @@ export async function runAndStore<T>(
       mustPause: () => uploads.isBehind,
     });
     context.logger.info('transcode.ffmpeg_ended', facts);
-    const storing = [uploads.finish(), run.storeOthers(output, signal)] as const;
+    const storing = [
+      uploads.finish(),
+      run.storeOthers(output, { objects: context.objects, prefix, signal }),
+    ] as const;
     // Waits for both, also after a failure: else an image could be stored after the caller has removed the attempt's objects.
     await Promise.allSettled(storing);
     const [stored, others] = await Promise.all(storing);

@@ -10,24 +10,24 @@ import {
   type VideoRendition,
 } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { headroomBytes } from '../disk-space.ts';
-import { encoderOf } from '../encoders/encoders.ts';
-import { InvalidSegmentError } from '../packagers/packager.ts';
-import { PACKAGER } from '../packagers/packagers.ts';
-import { readSegmentFile, segmentFile } from '../packagers/segment-files.ts';
-import { MIN_I_FRAME_SECONDS } from '../plan/tasks.ts';
+import { headroomBytes } from '../../disk-space.ts';
+import { encoderOf } from '../../encoders/encoders.ts';
+import { InvalidSegmentError } from '../../packagers/packager.ts';
+import { PACKAGER } from '../../packagers/packagers.ts';
+import { readSegmentFile, segmentFile } from '../../packagers/segment-files.ts';
+import { MIN_I_FRAME_SECONDS } from '../../plan/key-frames.ts';
 import {
   hostileOutput,
   type OutputFile,
   readFrom,
   type ToolOutput,
   ToolOutputError,
-} from '../sandbox/tool-output.ts';
-import { outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
+} from '../../sandbox/tool-output.ts';
+import { outOfDiskSpace, refusal, TranscodeFailure } from '../../transcode-failure.ts';
+import { withStorageRetries } from '../storage-retries.ts';
 import { IFrameUploads } from './i-frame-uploads.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
 import { readSegmentInfo, type StoredSegment } from './segment-info.ts';
-import { withStorageRetries } from './storage-retries.ts';
 
 /** The stored segments of each rendition, by sequence number. */
 export type StoredSegments = ReadonlyMap<RenditionName, readonly StoredSegment[]>;

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { IFrame } from '../packagers/packager.ts';
-import { PACKAGER } from '../packagers/packagers.ts';
+import type { IFrame } from '../../packagers/packager.ts';
+import { PACKAGER } from '../../packagers/packagers.ts';
+import { withStorageRetries } from '../storage-retries.ts';
 import { encryptSegment } from './segment-encryption.ts';
 import type { StoredSegment } from './segment-info.ts';
-import { withStorageRetries } from './storage-retries.ts';
 
 type IFrameUploadsOptions = {
   objects: ObjectStore;

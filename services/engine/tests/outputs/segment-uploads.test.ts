@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
-import { imageKey } from '@framelane/object-store/object-keys';
+import { outputPrefix } from '@framelane/object-store/object-keys';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { storeImages } from '../../src/output/image-uploads.ts';
-import { initializationVector } from '../../src/output/segment-encryption.ts';
-import { SegmentUploads, type SegmentUploadsOptions } from '../../src/output/segment-uploads.ts';
+import { storeImages } from '../../src/outputs/images/image-files.ts';
+import { initializationVector } from '../../src/outputs/renditions/segment-encryption.ts';
+import { SegmentUploads, type SegmentUploadsOptions } from '../../src/outputs/renditions/segment-uploads.ts';
 import { completeCounters } from '../../src/packagers/mpeg-ts/continuity.ts';
 import { InvalidSegmentError } from '../../src/packagers/packager.ts';
 import { planImages } from '../../src/plan/images.ts';
@@ -404,11 +404,15 @@ const ATTEMPT = { workspaceId: 'w', videoId: 'v', attempt: 1, folder: 't0.1/' };
 /** Stores the poster and the storyboard of a video of one second. */
 function storing(objects: FileObjectStore) {
   const images = planImages({ width: 16, height: 16 }, 1, 0.96);
-  return storeImages(output, images, {
-    objects,
-    keyOf: (name) => imageKey(ATTEMPT, name),
-    signal: new AbortController().signal,
-  });
+  return storeImages(
+    output,
+    { images },
+    {
+      objects,
+      prefix: outputPrefix(ATTEMPT),
+      signal: new AbortController().signal,
+    },
+  );
 }
 
 test('images are stored and described', async () => {

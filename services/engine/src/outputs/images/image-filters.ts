@@ -1,0 +1,85 @@
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { fork, topChain } from '../../ffmpeg/filter-graph.ts';
+import { encodedRungs } from '../../plan/encode-plan.ts';
+import { rungTraits } from '../../plan/ladder.ts';
+import type { Tap } from '../kinds.ts';
+
+/** The images of a video. Each is the label of a filter chain and the name of a file. */
+export const IMAGE_NAMES = ['poster', 'storyboard'] as const;
+
+/** Seconds between the frames that are tried for the poster. */
+const CANDIDATE_SECONDS = 0.5;
+/** Average luma below which a frame counts as black. Black is 16 and white is 235. */
+const NEARLY_BLACK = 24;
+
+/** The label of all frames that the images are chosen from. */
+export const CANDIDATES = 'frames';
+
+/** The filter graph of the images alone, made from frames at any times, such as key frames only. */
+export function imagesGraph(plan: EncodePlan): string {
+  const source = plan.rungs.findLast((rung) => rungTraits(rung).isPosterSize) ?? plan.rungs[0];
+  if (source === undefined) return '';
+  const { interval, tiles } = plan.images.storyboard;
+  const choose = [
+    `fps=1/${interval}:start_time=0:round=near`,
+    `tpad=stop_mode=clone:stop=-1,trim=end_frame=${tiles}`,
+  ].join(',');
+  const chain = topChain({ ...source, frameStep: 1 }, plan, [displayedTimes(plan)]);
+  const frames = `[0:${plan.videoIndex}]${chain},${fork([CANDIDATES, 'to-poster', 'to-storyboard'])}`;
+  return [frames, ...imageChains(plan, choose)].join(';');
+}
+
+/** Filters round times. */
+const TIME_TOLERANCE_SECONDS = 0.001;
+
+/** Drops frames that an edit list hides, if ffmpeg does not: those of fragments and of AV1. */
+function displayedTimes({ duration }: EncodePlan): string {
+  return `trim=start=${-TIME_TOLERANCE_SECONDS}:end=${(duration - TIME_TOLERANCE_SECONDS).toFixed(3)}`;
+}
+
+/** The frames that the images are chosen from: for the poster those of the highest rendition of its size, for the storyboard of the lowest. */
+export function imageTaps(plan: EncodePlan): Tap[] {
+  const rungs = encodedRungs(plan);
+  const ofPosterSize = rungs.findLast((rung) => rungTraits(rung).isPosterSize);
+  return [
+    { label: 'to-poster', rung: ofPosterSize ?? rungs[0] },
+    { label: 'to-storyboard', rung: rungs[0] },
+  ];
+}
+
+/** The first frame at or after each interval. */
+export function atIntervals({ images: { storyboard } }: EncodePlan): string {
+  return `select=gte(t\\,selected_n*${storyboard.interval})`;
+}
+
+/**
+ * ffmpeg reports no progress before each of its outputs has a frame. So each image gets a first version at once, which later
+ * versions overwrite. The poster is the first frame, then the first frame after a tenth of the video, then the first later frame
+ * that is not nearly black. The storyboard is its first tile, then all tiles.
+ *
+ * @param choose the filters that choose the frames of the storyboard
+ */
+export function imageChains({ images: { posterFrom, storyboard } }: EncodePlan, choose: string): string[] {
+  const { tile, columns, rows, tiles } = storyboard;
+  const from = posterFrom.toFixed(3);
+  const measured = 'lavfi.signalstats.YAVG';
+  const layout = `tile=${columns}x${rows}`;
+  return [
+    '[to-poster]split=2[opening][later]',
+    '[opening]trim=end_frame=1[first]',
+    `[later]trim=start=${from},split=2[tenth][candidates]`,
+    '[tenth]trim=end_frame=1[second]',
+    [
+      `[candidates]select=gte(t-${from}\\,selected_n*${CANDIDATE_SECONDS}),signalstats`,
+      `metadata=mode=select:key=${measured}:value=${NEARLY_BLACK}:function=greater`,
+      'trim=end_frame=1[bright]',
+    ].join(','),
+    '[first][second][bright]concat=n=3,setpts=N/TB[poster]',
+    [`[to-storyboard]${choose},scale=${tile.width}:${tile.height},setsar=1`, 'split=2[tile][tiles]'].join(
+      ',',
+    ),
+    `[tile]trim=end_frame=1,${layout}:nb_frames=1[begun]`,
+    `[tiles]${layout}:nb_frames=${tiles}[whole]`,
+    '[begun][whole]concat=n=2,setpts=N/TB[storyboard]',
+  ];
+}

@@ -1,0 +1,72 @@
+import type { TaskOf } from '@framelane/contracts/outputs/tasks';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { inputOptions, MAX_THREADS, timeOptions, withFileTimes } from '../../ffmpeg/arguments.ts';
+import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
+import { SOURCE_INPUT } from '../../sandbox/job-folder.ts';
+import type { TranscodeSettings } from '../../transcode-settings.ts';
+import type { TaskKind, VideoToCut } from '../kinds.ts';
+import { runAndStore, timeProgress } from '../stored-run.ts';
+import { storeImages } from './image-files.ts';
+import { CANDIDATES, imagesGraph } from './image-filters.ts';
+import { imageOutputs } from './image-options.ts';
+
+/** Viewers wait for the first two pieces, so the images follow those. At the end, images of a very long video could finish last. */
+const TURN = 1.5;
+
+/** The longest time between the key frames that images are taken from, in seconds. */
+const MAX_IMAGE_GAP_SECONDS = 12;
+
+/** The poster and the storyboard of a long video. */
+export const IMAGES_TASK: TaskKind<TaskOf<'images'>> = {
+  plan: ({ source }) => [{ task: { kind: 'images', keyFramesOnly: haveCloseKeyFrames(source) }, turn: TURN }],
+  run: async ({ plan: { encode, encoder }, work, output }, directory, context) => {
+    const { others } = await runAndStore(
+      {
+        output,
+        commandLine: imagesArguments(encode, work, encoder),
+        seconds: encode.duration,
+        progress: timeProgress(encode),
+        segments: { renditions: new Set(), iFramesOf: null, maxSegments: 0 },
+        storeOthers: (files, storing) => storeImages(files, encode, storing),
+      },
+      encode,
+      directory,
+      context,
+    );
+    return { images: others };
+  },
+  seconds: () => 0,
+};
+
+/** The run that produces the images. Its first output, which is not written, shows the progress. */
+export function imagesArguments(
+  plan: EncodePlan,
+  { keyFramesOnly }: { keyFramesOnly: boolean },
+  settings: Pick<TranscodeSettings, 'threads'>,
+): FfmpegCommandLine {
+  const threads = Math.min(settings.threads, MAX_THREADS);
+  const graph = [
+    '-filter_complex_threads',
+    String(threads),
+    '-filter_complex',
+    imagesGraph(withFileTimes(plan)),
+  ];
+  return {
+    inputOptions: [
+      ...inputOptions({ ...plan, audio: [] }, threads),
+      ...timeOptions(plan),
+      ...(keyFramesOnly ? ['-skip_frame', 'nokey'] : []),
+    ],
+    input: SOURCE_INPUT,
+    outputs: [{ options: [...graph, '-map', `[${CANDIDATES}]`, '-f', 'null'], path: '-' }, ...imageOutputs()],
+  };
+}
+
+/** Whether key frames are near enough to each other for images. Interlaced frames need the frames beside them. */
+function haveCloseKeyFrames({ entryPoints, timeline, video }: VideoToCut['source']): boolean {
+  if (entryPoints === null || entryPoints.length === 0 || video.interlaced) return false;
+  // An edit list may begin long before its first key frame.
+  const starts = [timeline.start, ...entryPoints];
+  const ends = [...entryPoints, timeline.duration];
+  return starts.every((time, at) => (ends[at] ?? 0) - time <= MAX_IMAGE_GAP_SECONDS);
+}

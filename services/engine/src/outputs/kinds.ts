@@ -1,0 +1,62 @@
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { Task } from '@framelane/contracts/outputs/tasks';
+import type { EncodePlan, Rung, TaskPlan } from '@framelane/contracts/transcode-plan';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { FfmpegCommandLine } from '../ffmpeg/run-ffmpeg.ts';
+import type { KeyFrames } from '../plan/key-frames.ts';
+import type { ToolOutput } from '../sandbox/tool-output.ts';
+import type { ProbedSource } from '../source/probe.ts';
+import type { RunContext, TaskOutput } from './stored-run.ts';
+
+/** What the tasks of a video depend on. */
+export type VideoToCut = {
+  source: Pick<ProbedSource, 'container' | 'entryPoints' | 'layout' | 'timeline' | 'video'>;
+  encode: EncodePlan;
+  keyFrames: KeyFrames;
+  /** The duration of a piece. */
+  pieceSeconds: number;
+};
+
+/** A task, and its place among those of the video: engines begin the task with the lowest turn first. */
+export type PlannedTask<T extends Task> = { task: T; turn: number };
+
+/** One try of a task of a plan. */
+export type TaskJob<T extends Task> = { plan: TaskPlan; work: T; output: TaskOutput };
+
+/** A kind of task, as engines know it. */
+export type TaskKind<T extends Task> = {
+  /** The tasks of this kind that a video needs before it is ready. Null if the video cannot be cut, so that one run makes everything. */
+  plan: (video: VideoToCut) => PlannedTask<T>[] | null;
+  /** Those that it does not wait for. */
+  planOptional?: (encode: EncodePlan) => T[];
+  /**
+   * Runs a task in a directory with the source, and stores its output. Throws a TranscodeFailure, an InvalidSegmentError, or the signal's reason
+   * when aborted. After a failure, stored objects remain; the caller removes them.
+   */
+  run: (job: TaskJob<T>, directory: string, context: RunContext) => Promise<TaskResult>;
+  /** Seconds of video that count as transcoded when the task is done. The tasks of a video count each second once. */
+  seconds: (work: T, plan: TaskPlan) => number;
+};
+
+/** A label of frames in a filter graph, and the rendition whose frames they are; undefined for any. */
+export type Tap = { label: string; rung: Rung | undefined };
+
+/** How a run that makes all renditions also makes an output of another kind, from the same decoded frames. */
+export type BesideRenditions<R> = {
+  /** The frames that its filters need. */
+  taps: (encode: EncodePlan) => Tap[];
+  /** Its filter chains, from its taps to labels of its files. */
+  chains: (encode: EncodePlan) => string[];
+  /** What ffmpeg writes. */
+  files: () => FfmpegCommandLine['outputs'];
+  /** Stores what ffmpeg has written, after it has ended. */
+  store: (files: ToolOutput, encode: EncodePlan, storing: Storing) => Promise<R>;
+};
+
+/** Where an output is stored. */
+export type Storing = {
+  objects: ObjectStore;
+  /** All object keys begin with this. */
+  prefix: string;
+  signal: AbortSignal;
+};

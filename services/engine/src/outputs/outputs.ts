@@ -1,0 +1,21 @@
+import type { OutputName, TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { TaskName, TaskOf } from '@framelane/contracts/outputs/tasks';
+import { IMAGES } from './images/images.ts';
+import { IMAGES_TASK } from './images/images-task.ts';
+import type { BesideRenditions, TaskKind } from './kinds.ts';
+import { AUDIO } from './renditions/audio-task.ts';
+import { COPY } from './renditions/copy-task.ts';
+import { PIECE } from './renditions/piece-task.ts';
+
+/** Every kind of task. */
+export const TASKS: { [K in TaskName]: TaskKind<TaskOf<K>> } = {
+  copy: COPY,
+  audio: AUDIO,
+  images: IMAGES_TASK,
+  piece: PIECE,
+};
+
+/** How one run makes each kind of output beside the renditions. Null if only tasks of its own make it. */
+export const BESIDE_RENDITIONS: {
+  [K in Exclude<OutputName, 'renditions'>]: BesideRenditions<NonNullable<TaskResult[K]>> | null;
+} = { images: IMAGES };

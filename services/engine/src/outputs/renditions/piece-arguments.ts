@@ -1,0 +1,71 @@
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { EncodePlan, Rung, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import {
+  inputOptions,
+  MAX_THREADS,
+  TIMESTAMP_OFFSET_SECONDS,
+  timeOptions,
+  WITHOUT_METADATA,
+  withFileTimes,
+} from '../../ffmpeg/arguments.ts';
+import { pieceEncoderOptions } from '../../ffmpeg/encoder-options.ts';
+import { pieceGraph } from '../../ffmpeg/filter-graph.ts';
+import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
+import { PACKAGER } from '../../packagers/packagers.ts';
+import { segmentFile } from '../../packagers/segment-files.ts';
+import { encodedRungs } from '../../plan/encode-plan.ts';
+import { OUTPUT_FOLDER, SOURCE_INPUT } from '../../sandbox/job-folder.ts';
+
+/**
+ * The run that encodes a piece in all encoded renditions. Key frames and segments are where the plan has them. Timestamps and
+ * segment numbers are those of the whole video. ffmpeg writes segments under their final names: a segment is complete when the
+ * next one has begun, or ffmpeg has ended.
+ *
+ * @param settings the encoder settings of the plan, and the engine's number of `threads` for the decoder
+ */
+export function pieceArguments(
+  plan: EncodePlan,
+  piece: PieceTask,
+  settings: { encoder: TranscodePlan['encoder']; threads: number },
+): FfmpegCommandLine {
+  const encoder = { ...settings.encoder, threads: Math.min(settings.encoder.threads, MAX_THREADS) };
+  const threads = String(encoder.threads);
+  const { seek } = piece;
+  const graph = [
+    '-filter_complex_threads',
+    threads,
+    '-filter_complex',
+    pieceGraph(withFileTimes(plan), piece),
+  ];
+  return {
+    inputOptions: [
+      ...inputOptions({ ...plan, audio: [] }, Math.min(settings.threads, MAX_THREADS)),
+      // The timestamps after a seek equal those of one run from the beginning.
+      ...(plan.reading?.startTime === undefined ? ['-copyts', '-start_at_zero'] : timeOptions(plan)),
+      ...(seek === null ? [] : ['-ss', seek.toFixed(6)]),
+    ],
+    input: SOURCE_INPUT,
+    outputs: encodedRungs(plan).map((rung, at) => ({
+      options: [
+        ...(at === 0 ? graph : []),
+        ...['-map', `[${rung.name}]`, ...WITHOUT_METADATA],
+        ...pieceEncoderOptions(rung, { plan, piece, settings: encoder }),
+        ...segmentOptions(rung, piece),
+      ],
+      path: `${OUTPUT_FOLDER}/${segmentFile(rung.name, '%d')}`,
+    })),
+  };
+}
+
+/** Cuts segments by frame numbers: they are exact, unlike times. One muxer writes all segments, so that each continues the previous one. */
+function segmentOptions({ frameStep }: Rung, piece: PieceTask): string[] {
+  const { firstSegment, firstFrame, frames, segmentStarts } = piece;
+  // The end of the piece begins no segment, but ffmpeg needs a frame in the list.
+  const starts = [...segmentStarts.slice(1), firstFrame + frames];
+  const inRendition = starts.map((frame) => Math.ceil((frame - firstFrame) / frameStep));
+  return [
+    ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
+    ...['-f', 'segment', ...PACKAGER.segmentOptions, '-segment_start_number', String(firstSegment)],
+    ...['-segment_frames', inRendition.join(',')],
+  ];
+}

@@ -1,0 +1,89 @@
+import { ALIGNMENT_TOLERANCE_SECONDS } from '@framelane/contracts/joined-manifest';
+import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { TaskPlan } from '@framelane/contracts/transcode-plan';
+import { InvalidSegmentError } from '../../packagers/packager.ts';
+import { encodedRungs, iFrameSource } from '../../plan/encode-plan.ts';
+import { toNumber } from '../../source/frame-rate.ts';
+import type { TaskJob, TaskKind } from '../kinds.ts';
+import { namesOf, noOthers, type RunContext, runAndStore } from '../stored-run.ts';
+import { describeStored } from './describe-stored.ts';
+import { pieceArguments } from './piece-arguments.ts';
+import { planPieces } from './plan-pieces.ts';
+import type { StoredSegments } from './segment-uploads.ts';
+
+/** Some segments of all encoded renditions of a long video. */
+export const PIECE: TaskKind<PieceTask> = {
+  plan: (video) => {
+    if (encodedRungs(video.encode).length === 0) return [];
+    return planPieces(video)?.map((task, at) => ({ task, turn: at })) ?? null;
+  },
+  run: runPiece,
+  seconds: ({ frames }, { encode }) => frames / toNumber(encode.frameRate),
+};
+
+async function runPiece(
+  { plan, work: piece, output }: TaskJob<PieceTask>,
+  directory: string,
+  context: RunContext,
+): Promise<TaskResult> {
+  const { encode, encoder, iFrames, segmentStarts } = plan;
+  const rungs = encodedRungs(encode);
+  const { firstSegment, firstIFrame, frames } = piece;
+  const count = piece.segmentStarts.length;
+  const { stored } = await runAndStore(
+    {
+      output,
+      commandLine: pieceArguments(encode, piece, { encoder, threads: context.settings.threads }),
+      seconds: frames / toNumber(encode.frameRate),
+      progress: { key: 'frame', end: Math.ceil(frames / (rungs[0]?.frameStep ?? 1)) },
+      segments: {
+        renditions: namesOf(rungs),
+        iFramesOf: iFrames ? iFrameSource(rungs) : null,
+        maxSegments: count,
+        piece: { firstSegment, firstIFrame, isFollowed: firstSegment + count < segmentStarts.length },
+      },
+      storeOthers: noOthers,
+    },
+    encode,
+    directory,
+    context,
+  );
+  // Without stream copies: a gap in encoded renditions does not come from the source.
+  const encoded = { ...encode, rungs, audio: [], copiesVideo: false };
+  assertPlanned(stored, { ...plan, encode: encoded }, piece);
+  return { renditions: describeStored(encoded, stored, piece, piece) };
+}
+
+/**
+ * Throws if the segments of a piece are not the planned ones. Then the decoder or the encoder produced other frames, and the pieces
+ * would not fit together.
+ */
+function assertPlanned(
+  stored: StoredSegments,
+  { encode, iFrames }: Pick<TaskPlan, 'encode' | 'iFrames'>,
+  piece: PieceTask,
+): void {
+  const { firstSegment, firstFrame, segmentStarts } = piece;
+  const rate = toNumber(encode.frameRate);
+  for (const { name } of encode.rungs) {
+    const segments = stored.get(name)?.slice(firstSegment) ?? [];
+    if (segments.length !== segmentStarts.length) {
+      throw new InvalidSegmentError(`${name} has ${segments.length} segments, not ${segmentStarts.length}`);
+    }
+    const zero = segments[0]?.start ?? Number.NaN;
+    const moved = segments.findIndex(({ start }, at) => {
+      const planned = ((segmentStarts[at] ?? Number.NaN) - firstFrame) / rate;
+      return !(Math.abs(start - zero - planned) <= ALIGNMENT_TOLERANCE_SECONDS);
+    });
+    if (moved !== -1) {
+      throw new InvalidSegmentError(
+        `Segment ${firstSegment + moved} of ${name} starts at another time than planned`,
+      );
+    }
+  }
+  const found = stored.get('iframes')?.length ?? 0;
+  if (iFrames && found !== piece.iFrames) {
+    throw new InvalidSegmentError(`A piece has ${found} I-frames, not ${piece.iFrames}`);
+  }
+}

@@ -1,0 +1,34 @@
+import type { Manifest } from '@framelane/contracts/manifest';
+import type { EncodePlan, VideoFacts } from '@framelane/contracts/transcode-plan';
+import type { ProbedSource } from '../source/probe.ts';
+import { audioLabels } from './audio-plan.ts';
+
+/** What the manifest says about the source. */
+export function videoFacts(
+  source: ProbedSource,
+  plan: EncodePlan,
+  captions: Manifest['captions'],
+): VideoFacts {
+  const labels = audioLabels(source.audio);
+  return {
+    source: {
+      container: source.container,
+      videoCodec: source.video.codec,
+      audioCodec: source.audio[0]?.codec ?? null,
+      ...source.video.display,
+      frameRate: rounded(plan.sourceRate, 3),
+      duration: rounded(source.timeline.duration, 3),
+    },
+    audioTracks: source.audio.map(({ index, language, role }, at) => ({
+      index,
+      language,
+      role,
+      label: labels[at] ?? '',
+    })),
+    captions,
+  };
+}
+
+function rounded(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}
