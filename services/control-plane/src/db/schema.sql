@@ -293,7 +293,7 @@ create table tasks (
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
   constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))))),
   constraint tasks_frames_check CHECK ((frames >= 0)),
-  constraint tasks_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'whole'::text, 'passthrough'::text, 'audio'::text, 'images'::text, 'piece'::text]))),
+  constraint tasks_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'whole'::text, 'copy'::text, 'audio'::text, 'images'::text, 'piece'::text]))),
   constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 );
 CREATE INDEX tasks_by_lease ON public.tasks USING btree (lease_expires_at) WHERE (lease_expires_at IS NOT NULL);
@@ -314,7 +314,7 @@ create table upload_tickets (
   announced_bytes bigint,
   declared_bytes bigint,
   reserved_bytes bigint not null default 0,
-  undiscarded_bytes bigint not null default 0,
+  unpurged_bytes bigint not null default 0,
   used_at timestamp(3) with time zone,
   constraint upload_tickets_token_hash_key UNIQUE (token_hash),
   constraint upload_tickets_pkey PRIMARY KEY (video_id),
@@ -322,7 +322,7 @@ create table upload_tickets (
   constraint lease_belongs_to_a_transfer CHECK (((transfer_id IS NULL) = (lease_expires_at IS NULL)))
 );
 CREATE INDEX upload_tickets_under_way ON public.upload_tickets USING btree (lease_expires_at) WHERE ((transfer_id IS NOT NULL) AND (used_at IS NULL));
-CREATE INDEX upload_tickets_undiscarded ON public.upload_tickets USING btree (video_id) WHERE (undiscarded_bytes > 0);
+CREATE INDEX upload_tickets_unpurged ON public.upload_tickets USING btree (video_id) WHERE (unpurged_bytes > 0);
 CREATE INDEX upload_tickets_unused ON public.upload_tickets USING btree (expires_at) WHERE (used_at IS NULL);
 
 create table usage_daily (

@@ -226,7 +226,7 @@ type UploadTicketsTable = {
   /** Bytes of the quota reserved for the file, until the ticket ends: the declared ones, or those of the latest transfer. */
   reserved_bytes: Generated<number>;
   /** Bytes of ended transfers that may still be stored. They count against the quota until a purge has removed them. */
-  undiscarded_bytes: Generated<number>;
+  unpurged_bytes: Generated<number>;
   /** When the upload completed. The token cannot be used again. */
   used_at: Date | null;
   /** Progress of a resumable upload makes the ticket valid for this long, up to the latest expiry. */

@@ -93,10 +93,10 @@ export class PlaybackService {
   }
 
   /**
-   * Call it in the transaction that changes what the playlists of a video contain. Resolves with the version that the video has
-   * from then on.
+   * Increments the version of the playlists of a video, and resolves with the new one. Call it in the transaction that changes what
+   * they contain.
    */
-  changed(trx: Database, videoId: string): Promise<number> {
+  incrementVersion(trx: Database, videoId: string): Promise<number> {
     return incrementPlaybackVersion(trx, videoId);
   }
 

@@ -36,13 +36,13 @@ import {
   dropCommand,
   endPlanning,
   findExpiredTries,
-  findFailedTries,
   findPlan,
   findProgress,
   findResults,
   findRevision,
   findTaskBacklog,
   findTries,
+  findTryCounts,
   hasClaimed,
   insertTasks,
   isPlanObsolete,
@@ -69,15 +69,20 @@ type TaskSettings = {
 /** What a claim has got, and what to log and count after the commit. */
 type Claim = { claimed?: ClaimTaskResponse | undefined; report?: (() => void) | undefined };
 
-/** The engine has not renewed its lease. */
-const LEASE_EXPIRED: AttemptEnd = {
-  outcome: 'lease_expired',
+/** The error of a video that fails although neither its file nor a report of an engine says why. */
+const INTERNAL_ERROR = {
   code: 'internal_error',
   message: 'The video could not be processed because of a fault on our side.',
-};
+} as const;
 
-/** The work was handed back: it ends, but has not failed. */
-const HANDED_BACK: AttemptEnd = { ...LEASE_EXPIRED, outcome: 'handed_back' };
+/** The engine has not renewed the lease of its try. */
+const LEASE_EXPIRED: AttemptEnd = { outcome: 'lease_expired', ...INTERNAL_ERROR };
+
+/** The work ends without a failure: the engine stops, or no engine works on the plan, which has an earlier version. */
+const HANDED_BACK: AttemptEnd = { outcome: 'handed_back', ...INTERNAL_ERROR };
+
+/** All tasks are done, but their results do not match the plan or each other. */
+const RESULTS_INCONSISTENT: AttemptEnd = { outcome: 'failed', ...INTERNAL_ERROR };
 
 type FailedTask = TryCounts & { kind: TaskKind };
 
@@ -335,9 +340,10 @@ export class TasksService {
       );
     } catch (error) {
       this.#logger.error('attempt.tasks_inconsistent', { ...attempt, error });
-      const end = { ...LEASE_EXPIRED, outcome: 'failed' } as const;
       const isWhole = planned.plan.tasks.length === 0;
-      return isWhole ? this.#attempts.fail(trx, video, end) : this.#repeatAsWhole(trx, video, end);
+      return isWhole
+        ? this.#attempts.fail(trx, video, RESULTS_INCONSISTENT)
+        : this.#repeatAsWhole(trx, video, RESULTS_INCONSISTENT);
     }
     return this.#attempts.complete(trx, video, {
       manifest,
@@ -357,7 +363,7 @@ export class TasksService {
     const ended = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#attempts.lockForResult(trx, taskTry.videoId, taskTry.attempt);
       if (video === undefined) return undefined;
-      const task = await findFailedTries(trx, taskTry);
+      const task = await findTryCounts(trx, taskTry);
       if (task === undefined) return this.#ignore(trx, taskTry);
       const report = await this.#nextTry(trx, video, taskTry, { task, failure, end });
       await this.#makeNextDue(trx, video);
@@ -401,6 +407,6 @@ export class TasksService {
   /** Ignores a report about a try that is not current. Objects that the video does not refer to are purged. */
   async #ignore(trx: Database, taskTry: TaskTry): Promise<undefined> {
     this.#logger.info('task.result_ignored', taskTry);
-    await this.#lifecycle.discard(trx, taskTry.videoId);
+    await this.#lifecycle.requestPurge(trx, taskTry.videoId);
   }
 }

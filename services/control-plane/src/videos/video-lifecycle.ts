@@ -185,11 +185,10 @@ export class VideoLifecycle {
   }
 
   /**
-   * Purges objects that an engine has stored and the video does not refer to. The report of the engine may come after the
-   * purge of a deleted video. A report about a video without a row changes nothing: tombstones outlast every upload and
-   * attempt.
+   * Makes a purge due of the orphaned objects of a video or tombstone: an engine may have stored objects after the purge of a deleted
+   * video. Does nothing for a video without a row, because tombstones outlast every upload and attempt.
    */
-  async discard(trx: Database, videoId: string): Promise<void> {
+  async requestPurge(trx: Database, videoId: string): Promise<void> {
     const video = await findVideoOrTombstone(trx, videoId);
     if (video !== undefined) await requestPurge(trx, videoId);
   }

@@ -24,7 +24,7 @@ export type JobSource = {
   sourceBytes: number;
   /** Whether to compute the SHA-256 of the source. */
   hashSource: boolean;
-  /** Whether the engine keeps the source for other jobs. */
+  /** Whether the engine caches the source for other jobs. */
   isShared: boolean;
   /** The parts of the source that the job needs; all if undefined. */
   parts?: ByteRanges | undefined;

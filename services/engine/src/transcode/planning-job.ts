@@ -47,7 +47,7 @@ export async function runPlanning(
     const store = async (next: PlannedSource, changes: { pieceSeconds: number | null; revision: number }) => {
       const captions = { directory, logger: context.logger };
       const plan = await planVideo(next, texts, settings, changes, captions);
-      if (plan.tasks.length > 0) await context.sources.keep(job.source, join(directory, SOURCE_PATH));
+      if (plan.tasks.length > 0) await context.sources.add(job.source, join(directory, SOURCE_PATH));
       await job.storePlan(plan, sourceSha256);
       return plan;
     };

@@ -148,7 +148,7 @@ export class Transfer implements YieldingUpload {
         backpressure: () => req.isPaused(),
         onProblem: (problem) => this.#abort.abort(problem),
       }),
-      this.#lease.keep(() => this.#abort.abort(uploadCancelled())),
+      this.#lease.startRenewing(() => this.#abort.abort(uploadCancelled())),
     ];
     return () => {
       req.off('close', onClose);

@@ -240,7 +240,7 @@ test('a worker can be stopped while it waits for the control plane', async () =>
   const bench = await WorkerBench.start();
   try {
     bench.isUnreachable = true;
-    const failedClaims = bench.warningsOf('work.claim_failed');
+    const failedClaims = bench.warningsOf('work.request_failed');
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
     const videoId = await bench.submit(clip);
     await until(() => failedClaims[0]);
