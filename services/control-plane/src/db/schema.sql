@@ -119,6 +119,20 @@ CREATE INDEX console_sessions_by_expiry ON public.console_sessions USING btree (
 CREATE INDEX console_sessions_by_person ON public.console_sessions USING btree (person_email, workspace_id) WHERE (person_email IS NOT NULL);
 CREATE INDEX console_sessions_by_workspace ON public.console_sessions USING btree (workspace_id, created_at DESC, id DESC);
 
+create table delivery_attempts (
+  delivery_id text not null,
+  number integer not null,
+  at timestamp(3) with time zone not null,
+  duration_ms integer not null,
+  response_status integer,
+  response_body text,
+  request_headers jsonb,
+  failure text,
+  constraint delivery_attempts_pkey PRIMARY KEY (delivery_id, number),
+  constraint delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE,
+  constraint delivery_attempts_number_check CHECK ((number > 0))
+);
+
 create table engines (
   id text not null,
   host text not null,
@@ -405,20 +419,6 @@ CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environme
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
-
-create table webhook_attempts (
-  delivery_id text not null,
-  number integer not null,
-  at timestamp(3) with time zone not null,
-  duration_ms integer not null,
-  response_status integer,
-  response_body text,
-  request_headers jsonb,
-  failure text,
-  constraint webhook_attempts_pkey PRIMARY KEY (delivery_id, number),
-  constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE,
-  constraint webhook_attempts_number_check CHECK ((number > 0))
-);
 
 create table webhook_deliveries (
   id text not null,

@@ -37,7 +37,7 @@ export type Schema = {
   webhook_endpoints: WebhookEndpointsTable;
   webhook_events: WebhookEventsTable;
   webhook_deliveries: WebhookDeliveriesTable;
-  webhook_attempts: WebhookAttemptsTable;
+  delivery_attempts: DeliveryAttemptsTable;
   idempotency_keys: IdempotencyKeysTable;
 };
 
@@ -476,10 +476,10 @@ type WebhookEndpointsTable = {
   secret: string;
   previous_secret: string | null;
   previous_secret_expires_at: Date | null;
-  /** Failed attempts since the last successful one, and when the first of them was. */
+  /** Failed delivery attempts since the last successful one, and when the first of them was. */
   consecutive_failures: Generated<number>;
   failing_since: Date | null;
-  /** Null until the first attempt at the current URL. */
+  /** Null until the first delivery attempt at the current URL. */
   last_attempt_at: Date | null;
   created_at: CreatedAt;
   updated_at: Generated<Date>;
@@ -500,13 +500,13 @@ type WebhookDeliveriesTable = {
   endpoint_id: string;
   event_id: string;
   status: Generated<DeliveryStatus>;
-  /** Attempts made so far. */
+  /** Delivery attempts made so far. */
   attempts: Generated<number>;
-  /** Attempts that failed since the event or the last redelivery: the place in the retry schedule. */
+  /** Delivery attempts that failed since the event or the last redelivery: the place in the retry schedule. */
   failures: Generated<number>;
-  /** Null when no more attempt is scheduled. */
+  /** Null when no further attempt of the delivery is scheduled. */
   next_attempt_at: Date | null;
-  /** When the last attempt began, and its result. */
+  /** When the last attempt of the delivery began, and its result. */
   last_attempt_at: Date | null;
   response_status: number | null;
   /** Of the last attempt, or `webhook_disabled` when the next one was given up. */
@@ -519,7 +519,7 @@ type WebhookDeliveriesTable = {
 };
 export type WebhookDeliveryRow = Selectable<WebhookDeliveriesTable>;
 
-type WebhookAttemptsTable = {
+type DeliveryAttemptsTable = {
   delivery_id: string;
   number: number;
   at: Date;
@@ -531,7 +531,7 @@ type WebhookAttemptsTable = {
   /** Without the signature; null if no request was sent. */
   request_headers: Record<string, string> | null;
 };
-export type WebhookAttemptRow = Selectable<WebhookAttemptsTable>;
+export type DeliveryAttemptRow = Selectable<DeliveryAttemptsTable>;
 
 type IdempotencyKeysTable = {
   workspace_id: string;

@@ -442,7 +442,7 @@ const TABLES = [
   `create index webhook_deliveries_claimed on webhook_deliveries (endpoint_id)
     where claimed_until is not null`,
 
-  `create table webhook_attempts (
+  `create table delivery_attempts (
     delivery_id text not null references webhook_deliveries on delete cascade,
     number int not null check (number > 0),
     at timestamptz(3) not null,
