@@ -20,14 +20,18 @@ const running = (encoded: number, seconds: number, duration = 60): TaskProgress 
 /** A plan with audio, a copy of the source as 1080p if `copiesVideo`, and pieces of these durations in seconds. */
 function planOf(durations: readonly number[], { copiesVideo = false } = {}) {
   const { encode } = samplePlan();
-  const rung = (name: '360p' | '720p' | '1080p') => ({
+  const rendition = (name: '360p' | '720p' | '1080p') => ({
     name,
     width: 2,
     height: 2,
     maxRate: 1,
     frameStep: 1 as const,
   });
-  const rungs = [rung('360p'), rung('720p'), ...(copiesVideo ? [rung('1080p')] : [])];
+  const videoRenditions = [
+    rendition('360p'),
+    rendition('720p'),
+    ...(copiesVideo ? [rendition('1080p')] : []),
+  ];
   const pieces = durations.map(
     (seconds): Task => ({
       kind: 'piece',
@@ -42,7 +46,7 @@ function planOf(durations: readonly number[], { copiesVideo = false } = {}) {
     }),
   );
   const tasks: Task[] = [{ kind: 'audio' }, ...(copiesVideo ? [{ kind: 'copy' } as const] : []), ...pieces];
-  return { encode: { ...encode, rungs, copiesVideo }, tasks };
+  return { encode: { ...encode, videoRenditions, copiesVideo }, tasks };
 }
 
 describe('a source with video stream copy', () => {

@@ -95,7 +95,7 @@ export class PreviewsService {
     const plan = state && (await this.#plan(attempt));
     if (state === undefined || plan === undefined) return;
     const offered = state.offered ?? [];
-    if (offered.length === rungsOf(plan.encode.rungs.map(({ name }) => name)).length) return;
+    if (offered.length === rungsOf(plan.encode.videoRenditions.map(({ name }) => name)).length) return;
     const playable = [...offered, ...previewVariants(plan, await findTaskProgress(this.#db, attempt))];
     const variants = RUNGS.filter((rung) => playable.includes(rung));
     if (variants.length === offered.length) return;

@@ -3,10 +3,10 @@ import { isAudioRendition } from '@framelane/contracts/renditions';
 import {
   type AudioPlan,
   PLANNING_TASK,
-  type Rung,
   type StoredRendition,
   type TaskResult,
   type TranscodePlan,
+  type VideoRenditionPlan,
 } from '@framelane/contracts/transcode-plan';
 import { taskFolder } from '@framelane/object-store/object-keys';
 import { samplePlan } from './plan.ts';
@@ -81,8 +81,9 @@ export function planOf({ source, duration, inputIssues, renditions, captions }: 
       duration,
       inputIssues,
       frames: duration * plan.encode.sourceRate,
-      rungs: video.map(
-        ({ name, width, height }) => ({ name, width, height, maxRate: 1, frameStep: 1 }) as Rung,
+      videoRenditions: video.map(
+        ({ name, width, height }) =>
+          ({ name, width, height, maxRate: 1, frameStep: 1 }) as VideoRenditionPlan,
       ),
       audio: audio.map(({ name, channels }, index) => {
         const method = { samples: 1 };

@@ -1,7 +1,12 @@
-import type { AudioPlan, EncodePlan, PieceTask, Rung } from '@framelane/contracts/transcode-plan';
+import type {
+  AudioPlan,
+  EncodePlan,
+  PieceTask,
+  VideoRenditionPlan,
+} from '@framelane/contracts/transcode-plan';
 import { AUDIO_SAMPLE_RATE } from '../plan/audio-plan.ts';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
-import { encodedRungs } from '../plan/encode-plan.ts';
+import { encodedRenditions } from '../plan/encode-plan.ts';
 import { rungTraits } from '../plan/ladder.ts';
 import { toFraction } from '../source/frame-rate.ts';
 import type { Size } from '../source/media-source.ts';
@@ -45,7 +50,9 @@ export const CANDIDATES = 'frames';
 
 /** The filter graph of the images alone, made from frames at any times, such as key frames only. */
 export function imagesGraph(plan: EncodePlan): string {
-  const source = plan.rungs.findLast((rung) => rungTraits(rung).isPosterSize) ?? plan.rungs[0];
+  const source =
+    plan.videoRenditions.findLast((rendition) => rungTraits(rendition).isPosterSize) ??
+    plan.videoRenditions[0];
   if (source === undefined) return '';
   const { interval, tiles } = plan.images.storyboard;
   const choose = [
@@ -69,32 +76,32 @@ function displayedTimes({ duration }: EncodePlan): string {
 type FrameRange = { first: number; frames: number };
 
 /** The renditions that the images are taken from. */
-type ImageSources = { poster?: Rung | undefined; storyboard?: Rung | undefined };
+type ImageSources = { poster?: VideoRenditionPlan | undefined; storyboard?: VideoRenditionPlan | undefined };
 
 /**
  * One chain per encoded rendition, from the top: each feeds its encoder and the scaler of the next lower rendition, and two of them
  * feed the images. If no rendition is encoded, the source is decoded for the images alone.
  */
 function videoChains(plan: EncodePlan, range: FrameRange, from: ImageSources): string[] {
-  const fromTop = encodedRungs(plan).toReversed();
+  const fromTop = encodedRenditions(plan).toReversed();
   if (fromTop.length === 0) {
-    const rungs = plan.rungs.slice(-1);
-    return rungs.map(
-      (rung) =>
-        `[0:${plan.videoIndex}]${topChain(rung, plan, framesIn(range, plan))},${fork(['to-poster', 'to-storyboard'])}`,
+    const videoRenditions = plan.videoRenditions.slice(-1);
+    return videoRenditions.map(
+      (rendition) =>
+        `[0:${plan.videoIndex}]${topChain(rendition, plan, framesIn(range, plan))},${fork(['to-poster', 'to-storyboard'])}`,
     );
   }
-  return fromTop.map((rung, at) => {
+  return fromTop.map((rendition, at) => {
     const steps =
       at === 0
-        ? `[0:${plan.videoIndex}]${topChain(rung, plan, framesIn(range, plan))}`
-        : `[to-${rung.name}]${[...frameStep(rung, fromTop[at - 1]), resized(rung)].join(',')},setsar=1`;
+        ? `[0:${plan.videoIndex}]${topChain(rendition, plan, framesIn(range, plan))}`
+        : `[to-${rendition.name}]${[...frameStep(rendition, fromTop[at - 1]), resized(rendition)].join(',')},setsar=1`;
     const next = fromTop[at + 1];
     const copies = [
-      rung.name,
+      rendition.name,
       ...(next ? [`to-${next.name}`] : []),
-      ...(rung === from.poster ? ['to-poster'] : []),
-      ...(rung === from.storyboard ? ['to-storyboard'] : []),
+      ...(rendition === from.poster ? ['to-poster'] : []),
+      ...(rendition === from.storyboard ? ['to-storyboard'] : []),
     ];
     return `${steps},${fork(copies)}`;
   });
@@ -107,10 +114,10 @@ function fork(labels: readonly string[]): string {
 
 /** For the poster the highest one of its size, if there is one; for the storyboard the lowest one. */
 function imageSources(plan: EncodePlan): ImageSources {
-  const rungs = encodedRungs(plan);
+  const videoRenditions = encodedRenditions(plan);
   return {
-    poster: rungs.findLast((rung) => rungTraits(rung).isPosterSize) ?? rungs[0],
-    storyboard: rungs[0],
+    poster: videoRenditions.findLast((rendition) => rungTraits(rendition).isPosterSize) ?? videoRenditions[0],
+    storyboard: videoRenditions[0],
   };
 }
 
@@ -180,7 +187,7 @@ function audioChain(audio: AudioPlan, { lead }: EncodePlan): string[] {
  *
  * @param frames the filters that determine the times and the number of frames
  */
-function topChain(top: Rung, plan: EncodePlan, frames: readonly string[]): string {
+function topChain(top: VideoRenditionPlan, plan: EncodePlan, frames: readonly string[]): string {
   const { matrix, primaries, transfer } = plan.colour;
   return [
     `scale=${plan.coded.width}:${plan.coded.height}:interl=-1`,
@@ -223,8 +230,8 @@ function greatestCommonDivisor(a: number, b: number): number {
 }
 
 /** Drops every second frame for a rendition that has half the frame rate of its source. */
-function frameStep(rung: Rung, from?: Rung): string[] {
-  const step = rung.frameStep / (from?.frameStep ?? 1);
+function frameStep(rendition: VideoRenditionPlan, from?: VideoRenditionPlan): string[] {
+  const step = rendition.frameStep / (from?.frameStep ?? 1);
   return step === 1 ? [] : [`framestep=${step}`];
 }
 
@@ -236,7 +243,7 @@ function resized({ width, height }: Size): string {
   return `zscale=${width}:${height}:filter=bicubic:range=tv,format=yuv420p`;
 }
 
-function standardRange(top: Rung, plan: EncodePlan): string[] {
+function standardRange(top: VideoRenditionPlan, plan: EncodePlan): string[] {
   const { pixelsCompatible, coded, assumedMatrix } = plan;
   const { width, height } = top;
   if (pixelsCompatible) {
@@ -249,7 +256,10 @@ function standardRange(top: Rung, plan: EncodePlan): string[] {
 }
 
 /** Scales first, because the conversion in linear light is slow. Standard-range transfer functions count as BT.709's. */
-function fromOtherPrimaries({ width, height }: Rung, { tagged, assumedMatrix }: EncodePlan): string[] {
+function fromOtherPrimaries(
+  { width, height }: VideoRenditionPlan,
+  { tagged, assumedMatrix }: EncodePlan,
+): string[] {
   const matrix = yuvMatrix(tagged) ?? (assumedMatrix === 'bt601' ? 'smpte170m' : 'bt709');
   const asYuv = tagged.colorMatrix === 'gbr' ? [`out_color_matrix=${matrix},format=yuv444p10le`] : [];
   return [
@@ -261,7 +271,7 @@ function fromOtherPrimaries({ width, height }: Rung, { tagged, assumedMatrix }: 
 }
 
 /** Scales first, because tone mapping works on linear light in floats and is slow. */
-function toneMapped({ width, height }: Rung, { dynamicRange, tagged }: EncodePlan): string[] {
+function toneMapped({ width, height }: VideoRenditionPlan, { dynamicRange, tagged }: EncodePlan): string[] {
   const transfer = dynamicRange === 'pq' ? 'smpte2084' : 'arib-std-b67';
   const primaries = hasOtherPrimaries(tagged) ? tagged.colorPrimaries : 'bt2020';
   const matrix = yuvMatrix(tagged) ?? 'bt2020nc';

@@ -1,7 +1,12 @@
-import type { EncodePlan, PieceTask, Rung, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type {
+  EncodePlan,
+  PieceTask,
+  TranscodePlan,
+  VideoRenditionPlan,
+} from '@framelane/contracts/transcode-plan';
 import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentFile } from '../packagers/segment-files.ts';
-import { encodedRungs } from '../plan/encode-plan.ts';
+import { encodedRenditions } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import {
@@ -19,12 +24,12 @@ import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
 /** The run that copies all video of the source as the top rendition. */
 export function copyArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
-  return partArguments({ ...plan, rungs: plan.rungs.slice(-1), audio: [] }, [], settings);
+  return partArguments({ ...plan, videoRenditions: plan.videoRenditions.slice(-1), audio: [] }, [], settings);
 }
 
 /** The run that produces all audio renditions. */
 export function audioArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
-  const part = { ...plan, rungs: [], copiesVideo: false };
+  const part = { ...plan, videoRenditions: [], copiesVideo: false };
   return partArguments(part, audioGraphs(withFileTimes(part)), settings);
 }
 
@@ -110,20 +115,20 @@ export function pieceArguments(
       ...(seek === null ? [] : ['-ss', seek.toFixed(6)]),
     ],
     input: SOURCE_INPUT,
-    outputs: encodedRungs(plan).map((rung, at) => ({
+    outputs: encodedRenditions(plan).map((rendition, at) => ({
       options: [
         ...(at === 0 ? graph : []),
-        ...['-map', `[${rung.name}]`, ...WITHOUT_METADATA],
-        ...pieceEncoderOptions(rung, { plan, piece, settings: encoder }),
-        ...segmentOptions(rung, piece),
+        ...['-map', `[${rendition.name}]`, ...WITHOUT_METADATA],
+        ...pieceEncoderOptions(rendition, { plan, piece, settings: encoder }),
+        ...segmentOptions(rendition, piece),
       ],
-      path: `${OUTPUT_FOLDER}/${segmentFile(rung.name, '%d')}`,
+      path: `${OUTPUT_FOLDER}/${segmentFile(rendition.name, '%d')}`,
     })),
   };
 }
 
 /** Cuts segments by frame numbers: they are exact, unlike times. One muxer writes all segments, so that each continues the previous one. */
-function segmentOptions({ frameStep }: Rung, piece: PieceTask): string[] {
+function segmentOptions({ frameStep }: VideoRenditionPlan, piece: PieceTask): string[] {
   const { firstSegment, firstFrame, frames, segmentStarts } = piece;
   // The end of the piece begins no segment, but ffmpeg needs a frame in the list.
   const starts = [...segmentStarts.slice(1), firstFrame + frames];

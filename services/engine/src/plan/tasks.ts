@@ -2,7 +2,7 @@ import type { EncodePlan, PieceTask, Task } from '@framelane/contracts/transcode
 import { containerTraits } from '../source/containers.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
-import { encodedRungs } from './encode-plan.ts';
+import { encodedRenditions } from './encode-plan.ts';
 import type { KeyFrames } from './key-frames.ts';
 import { LastIndex } from './last-index.ts';
 import { PieceBytes } from './piece-bytes.ts';
@@ -28,7 +28,8 @@ export function planTasks(
   pieceSeconds: number,
 ): readonly Task[] | null {
   if (plan.duration <= 2 * pieceSeconds) return null;
-  const pieces = encodedRungs(plan).length === 0 ? [] : planPieces(source, plan, { keyFrames, pieceSeconds });
+  const pieces =
+    encodedRenditions(plan).length === 0 ? [] : planPieces(source, plan, { keyFrames, pieceSeconds });
   if (pieces === null) return null;
   return [
     ...(plan.copiesVideo ? [{ kind: 'copy' } as const] : []),

@@ -127,7 +127,7 @@ async function runTry(
 /** Seconds of video that count for a task. To count each second once, a stream copy counts only if the video has no pieces. */
 function mediaSeconds({ work, plan: { encode } }: ClaimedTask): number {
   if (work.kind === 'piece') return work.frames / toNumber(encode.frameRate);
-  return work.kind === 'copy' && encode.rungs.length === 1 ? encode.duration : 0;
+  return work.kind === 'copy' && encode.videoRenditions.length === 1 ? encode.duration : 0;
 }
 
 async function runClaimedTask(

@@ -68,7 +68,7 @@ async function planSource(
   { tools, settings: { limits }, signal }: TranscodeJobContext,
 ): Promise<PlannedSource> {
   const plan = planEncoding(source, { allowCopy: true, ...settings });
-  const [top] = plan.rungs.slice(-1);
+  const [top] = plan.videoRenditions.slice(-1);
   if (!plan.copiesVideo || top === undefined) return { source, plan };
   const track = { index: plan.videoIndex, filters: encoderOf(top.name).configurationFilters };
   const options = { program: tools.lightFfmpeg, cwd: directory, signal, limits };
@@ -89,10 +89,10 @@ async function transcode(
   let { planned, plan } = first;
   let { output } = job;
   for (;;) {
-    const { rungs, audio, copiesVideo, obstacles } = planned.plan;
+    const { videoRenditions, audio, copiesVideo, obstacles } = planned.plan;
     logger.info('transcode.planned', {
       ...output.facts,
-      renditions: rungs.length,
+      renditions: videoRenditions.length,
       audioRenditions: audio.length,
       copiesVideo,
       obstacles,

@@ -6,7 +6,7 @@ import { storeImages } from '../output/image-uploads.ts';
 import { describeStored } from '../output/manifest.ts';
 import type { StoredSegments } from '../output/segment-uploads.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
-import { encodedRungs, iFrameSource } from '../plan/encode-plan.ts';
+import { encodedRenditions, iFrameSource } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { TranscodeJobContext } from './job-source.ts';
 import { maxSegments, namesOf, runAndStore, type TaskOutput } from './stored-run.ts';
@@ -43,7 +43,7 @@ async function runPiece(
   context: TranscodeJobContext,
 ): Promise<TaskResult> {
   const { encode, encoder, iFrames, segmentStarts } = job.plan;
-  const rungs = encodedRungs(encode);
+  const videoRenditions = encodedRenditions(encode);
   const { firstSegment, firstIFrame, frames } = piece;
   const count = piece.segmentStarts.length;
   const { stored } = await runAndStore(
@@ -51,10 +51,10 @@ async function runPiece(
       output: job.output,
       commandLine: pieceArguments(encode, piece, { encoder, threads: context.settings.threads }),
       seconds: frames / toNumber(encode.frameRate),
-      progress: { key: 'frame', end: Math.ceil(frames / (rungs[0]?.frameStep ?? 1)) },
+      progress: { key: 'frame', end: Math.ceil(frames / (videoRenditions[0]?.frameStep ?? 1)) },
       segments: {
-        renditions: namesOf(rungs),
-        iFramesOf: iFrames ? iFrameSource(rungs) : null,
+        renditions: namesOf(videoRenditions),
+        iFramesOf: iFrames ? iFrameSource(videoRenditions) : null,
         maxSegments: count,
         piece: { firstSegment, firstIFrame, isFollowed: firstSegment + count < segmentStarts.length },
       },
@@ -65,7 +65,7 @@ async function runPiece(
     context,
   );
   // Without stream copies: a gap in encoded renditions does not come from the source.
-  const encoded = { ...encode, rungs, audio: [], copiesVideo: false };
+  const encoded = { ...encode, videoRenditions, audio: [], copiesVideo: false };
   assertPlanned(stored, { ...job.plan, encode: encoded }, piece);
   return { renditions: describeStored(encoded, stored, piece, piece) };
 }
@@ -81,7 +81,7 @@ function assertPlanned(
 ): void {
   const { firstSegment, firstFrame, segmentStarts } = piece;
   const rate = toNumber(encode.frameRate);
-  for (const { name } of encode.rungs) {
+  for (const { name } of encode.videoRenditions) {
     const segments = stored.get(name)?.slice(firstSegment) ?? [];
     if (segments.length !== segmentStarts.length) {
       throw new InvalidSegmentError(`${name} has ${segments.length} segments, not ${segmentStarts.length}`);
@@ -112,7 +112,9 @@ async function runTracks(
   const { encode, encoder } = job.plan;
   const settings = { ...context.settings, ...encoder };
   const part: EncodePlan =
-    kind === 'audio' ? { ...encode, rungs: [] } : { ...encode, rungs: encode.rungs.slice(-1), audio: [] };
+    kind === 'audio'
+      ? { ...encode, videoRenditions: [] }
+      : { ...encode, videoRenditions: encode.videoRenditions.slice(-1), audio: [] };
   const commandLine = (kind === 'audio' ? audioArguments : copyArguments)(encode, settings);
   const { stored } = await runAndStore(
     {
@@ -121,7 +123,7 @@ async function runTracks(
       seconds: encode.duration,
       progress: { key: 'out_time_us', end: encode.duration * MICROSECONDS },
       segments: {
-        renditions: namesOf([...part.rungs, ...part.audio]),
+        renditions: namesOf([...part.videoRenditions, ...part.audio]),
         iFramesOf: null,
         maxSegments: maxSegments(job.plan),
       },

@@ -21,7 +21,7 @@ export async function runWhole(
 ): Promise<TaskResult> {
   const { encode, iFrames } = plan;
   const { objects, settings } = context;
-  const lowest = encode.rungs[0];
+  const lowest = encode.videoRenditions[0];
   const { stored, others: images } = await runAndStore(
     {
       output,
@@ -30,8 +30,8 @@ export async function runWhole(
       // ffmpeg reports the frame number of its first output, the lowest rendition.
       progress: { key: 'frame', end: Math.ceil(encode.frames / (lowest?.frameStep ?? 1)) },
       segments: {
-        renditions: namesOf([...encode.rungs, ...encode.audio]),
-        iFramesOf: iFrames ? iFrameSource(encode.rungs) : null,
+        renditions: namesOf([...encode.videoRenditions, ...encode.audio]),
+        iFramesOf: iFrames ? iFrameSource(encode.videoRenditions) : null,
         maxSegments: maxSegments(plan),
       },
       storeOthers: (files, signal) => {

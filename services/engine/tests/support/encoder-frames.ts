@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EncodePlan, PieceTask } from '@framelane/contracts/transcode-plan';
 import { pieceArguments } from '../../src/ffmpeg/task-arguments.ts';
-import { encodedRungs } from '../../src/plan/encode-plan.ts';
+import { encodedRenditions } from '../../src/plan/encode-plan.ts';
 import { SOURCE_PATH } from '../../src/sandbox/job-folder.ts';
 
 const run = promisify(execFile);
@@ -153,7 +153,7 @@ async function encoderFrames(
   plan: EncodePlan,
   inputs: readonly FilterInput[],
 ): Promise<Map<string, EncoderFrame[]>[]> {
-  const names = encodedRungs(plan).map(({ name }) => name);
+  const names = encodedRenditions(plan).map(({ name }) => name);
   const folder = await mkdtemp(join(tmpdir(), 'encoder-frames-'));
   const fileOf = (label: string) => join(folder, `${label}.frames`);
   const labels = inputs.flatMap((_, at) => names.map((name) => labelOf(name, at)));

@@ -5,7 +5,7 @@ import { type PieceTask, taskNumber } from '@framelane/contracts/transcode-plan'
 import { makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { encodedRungs } from '../../src/plan/encode-plan.ts';
+import { encodedRenditions } from '../../src/plan/encode-plan.ts';
 import { compareWithWhole, framesOfPieces, framesOfWhole } from '../support/encoder-frames.ts';
 import { decrypted, hlsViolations } from '../support/hls-rules.ts';
 import { type DisplayMatrix, withDisplayMatrix } from '../support/mp4-boxes.ts';
@@ -353,7 +353,7 @@ describe('a video of pieces equals that of one run', () => {
         continue;
       }
       expect(Math.abs(bytesOf(rendition) / bytesOf(ofWhole) - 1)).toBeLessThan(0.04);
-      const isEncoded = encodedRungs(plan.encode).some(({ name }) => name === rendition.name);
+      const isEncoded = encodedRenditions(plan.encode).some(({ name }) => name === rendition.name);
       if (isEncoded)
         videos.set(rendition.name, [file, await renditionFile(reference, whole.videoId, ofWhole)]);
       else others.push(file);
@@ -361,7 +361,7 @@ describe('a video of pieces equals that of one run', () => {
     await bench.withSource(video, async (directory) => {
       const { similarities, warnings } = await compareWithWhole(directory, plan.encode, videos, others);
       expect(warnings).toEqual([]);
-      expect(similarities.size).toBe(encodedRungs(plan.encode).length);
+      expect(similarities.size).toBe(encodedRenditions(plan.encode).length);
       for (const [ofPieces = 0, ofWhole = 1] of similarities.values()) {
         expect(Math.abs(ofPieces - ofWhole)).toBeLessThan(0.0005);
       }
