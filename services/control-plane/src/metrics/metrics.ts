@@ -74,7 +74,7 @@ export class Metrics {
   });
   readonly #attempts = new Counter({
     name: 'framelane_transcode_attempts_total',
-    help: 'Transcode attempts by outcome; lease_expired when the engine was lost',
+    help: 'Attempts at videos by outcome; lease_expired when the engine was lost',
     labelNames: ['outcome'],
     registers: this.#registers,
   });

@@ -176,7 +176,7 @@ export class PlaybackService {
     const presign = this.#presign;
     const file: StoredFile = {
       bytes,
-      // An object never changes. The tries of a task store different ones, each in its own folder.
+      // The URL of a preview can get another object: another try or plan stores the segment anew, in a folder of its own.
       etag: `"${attempt}/${folder}${address.rendition}/${address.sequence}"`,
       read: (range) => this.#reads.read(object, range),
       presign: presign && (() => presign(key, PRESIGNED_SECONDS)),

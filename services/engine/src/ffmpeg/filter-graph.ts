@@ -20,9 +20,10 @@ const CANDIDATE_SECONDS = 0.5;
 const NEARLY_BLACK = 24;
 
 /**
- * The filter graphs of the run, as `-filter_complex` takes them. Their outputs are labelled with the names of the encoded renditions
- * and of the images. A graph begins when each of its inputs has a frame, and holds the frames of the others until then. So the audio
- * has graphs of its own, except for the first track if it begins with the video.
+ * The filter graphs of the run that makes all outputs, each an argument of `-filter_complex`. The labels of their outputs are the names of
+ * the encoded renditions and of the images. ffmpeg starts a graph when each of its inputs has a frame, and holds back the frames of the
+ * other inputs until then. So each audio track has a graph of its own. Only the first track shares the graph of the video, unless it is
+ * `late`.
  */
 export function filterGraphs(plan: EncodePlan): string[] {
   const [first, ...others] = plan.audio;

@@ -38,7 +38,7 @@ export type PlanSettings = { maxRates: MaxRates; surround: boolean };
 /**
  * Decides how to transcode a source.
  *
- * `allowCopy` is false after an attempt has shown that the packets of the source do not form valid segments.
+ * `allowCopy` is false after a run has shown that the packets of the source do not form valid segments.
  */
 export function planEncoding(
   source: ProbedSource,

@@ -118,7 +118,7 @@ export class SourceCache {
     }
     const cached = this.#cached.get(videoId);
     if (cached === undefined) throw new Error(`The source of ${videoId} was removed while a job held it`);
-    // An earlier attempt may have created the link.
+    // An earlier call, which failed later, may have created the link.
     await rm(path, { force: true });
     await link(cached.path, path);
   }

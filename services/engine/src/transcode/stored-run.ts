@@ -96,7 +96,7 @@ export async function runAndStore<T>(
     });
     context.logger.info('transcode.ffmpeg_ended', facts);
     const storing = [uploads.finish(), run.storeOthers(output, signal)] as const;
-    // Waits for both, also after a failure: else an image could be stored after the caller has removed the attempt's objects.
+    // Waits for both, also after a failure: else an image could be stored after the caller has removed the objects of the try.
     await Promise.allSettled(storing);
     const [stored, others] = await Promise.all(storing);
     return { stored, others };
@@ -104,7 +104,7 @@ export async function runAndStore<T>(
     if (error instanceof ToolOutputError) throw hostileOutput(error);
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;
   } finally {
-    // Otherwise an upload could store a segment after the caller has removed the attempt's objects.
+    // Otherwise an upload could store a segment after the caller has removed the objects of the try.
     failure.abort();
     await uploads.settle();
     await output.close();

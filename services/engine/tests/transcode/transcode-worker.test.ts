@@ -252,7 +252,7 @@ test('a worker can be stopped while it waits for the control plane', async () =>
   }
 });
 
-describe('a running attempt', () => {
+describe('a running try', () => {
   let bench: WorkerBench;
   let clip: string;
 
@@ -274,7 +274,7 @@ describe('a running attempt', () => {
     await until(async () => (await bench.stored(videoId)).length > 0);
     const programs = await processesUsing(bench.workDir);
     expect(programs).not.toEqual([]);
-    // Otherwise a fast machine could complete the video before the engine learns that the attempt is obsolete.
+    // Otherwise a fast machine could complete the video before the engine learns that the try is obsolete.
     for (const { pid } of programs) process.kill(pid, 'SIGSTOP');
     bench.isCurrent = false;
     await until(async () => (await processesUsing(bench.workDir)).length === 0);

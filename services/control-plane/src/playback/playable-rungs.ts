@@ -21,7 +21,7 @@ const HEADROOM = 1.05;
  *
  * @param tasks the states of the tasks, in the order of the plan; of one task if the plan has none
  */
-export function previewVariants(
+export function playableRungs(
   { encode, tasks: planned }: Pick<PlannedVideo, 'encode' | 'tasks'>,
   tasks: readonly TaskProgress[],
 ): RungName[] {
