@@ -383,7 +383,7 @@ create table videos (
   storage_bytes bigint not null default 0,
   progress integer not null default 0,
   attempt integer not null default 0,
-  in_one_run boolean not null default false,
+  as_a_whole boolean not null default false,
   content_key text,
   error_code text,
   error_message text,

@@ -183,7 +183,7 @@ type VideosTable = {
   /** Number of the latest attempt, 0 before the first. The fencing token of results. */
   attempt: Generated<number>;
   /** Whether the next attempts transcode the video as a whole, because its tasks could not be completed as planned. */
-  in_one_run: Generated<boolean>;
+  as_a_whole: Generated<boolean>;
   /** Sealed AES-128 key of the latest attempt that has started; erased when the video fails or is deleted. */
   content_key: string | null;
   error_code: FailureCode | null;

@@ -239,7 +239,7 @@ export class TasksService {
     const hashSource = video.sha256 === null;
     return {
       ...common,
-      work: { kind: 'plan', hashSource, pieceSeconds: video.in_one_run ? null : pieceSeconds },
+      work: { kind: 'plan', hashSource, pieceSeconds: video.as_a_whole ? null : pieceSeconds },
     };
   }
 
@@ -355,7 +355,7 @@ export class TasksService {
 
   /** Ends an attempt whose plan cannot be completed. The next one transcodes the video as a whole. */
   async #repeatAsWhole(trx: Database, video: VideoRow, end: AttemptEnd): Promise<() => void> {
-    await this.#lifecycle.makeInOneRun(trx, video.id);
+    await this.#lifecycle.transcodeAsWhole(trx, video.id);
     return this.#attempts.repeat(trx, video, end, ANEW);
   }
 

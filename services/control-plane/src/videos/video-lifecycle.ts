@@ -17,9 +17,9 @@ import {
   moveVideo,
   raiseProgress,
   resetFailure,
+  storeAsWhole,
   storeFailure,
   storeFile,
-  storeInOneRun,
   storeResult,
   turnIntoTombstone,
 } from './video-lifecycle.store.ts';
@@ -88,9 +88,9 @@ export class VideoLifecycle {
     return moved;
   }
 
-  /** Makes the next attempts at a processing video transcode it in one run. */
-  makeInOneRun(trx: Database, videoId: string): Promise<void> {
-    return storeInOneRun(trx, videoId);
+  /** Makes the next attempts at a processing video transcode it as a whole. */
+  transcodeAsWhole(trx: Database, videoId: string): Promise<void> {
+    return storeAsWhole(trx, videoId);
   }
 
   /** Raises the progress of a processing video. `fraction` is 0..1; readers see 0..99 until the video is ready. */

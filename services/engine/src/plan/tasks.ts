@@ -16,7 +16,7 @@ export const ROUNDING_SECONDS = 0.001;
 const SEEK_MARGINS = { index: 0.0001, search: 1 };
 
 /**
- * Cuts a video into tasks that engines can run in any order; null if it is transcoded in one run, because it is short
+ * Cuts a video into tasks that engines can run in any order; null if it is transcoded as a whole, because it is short
  * or cannot be cut.
  *
  * @param pieceSeconds the duration of a piece. A video is long if it lasts more than two pieces

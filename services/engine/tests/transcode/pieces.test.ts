@@ -287,7 +287,7 @@ const bytesOf = ({ segments }: Manifest['renditions'][number]) =>
 /** Seconds. A little more than two pieces of nine seconds, which each have two segments. */
 const TWO_PIECES = 18.5;
 
-/** Sources that are transcoded in pieces and in one run, and the kinds of their tasks. */
+/** Sources that are transcoded in pieces and as a whole, and the kinds of their tasks. */
 const VIDEOS: [string, Source, string[]][] = [
   [
     'MP4 with audio that is encoded',

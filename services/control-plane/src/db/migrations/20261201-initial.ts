@@ -113,7 +113,7 @@ const TABLES = [
     storage_bytes bigint not null default 0,
     progress int not null default 0 check (progress between 0 and 100),
     attempt int not null default 0,
-    in_one_run boolean not null default false,
+    as_a_whole boolean not null default false,
     content_key text,
     error_code text,
     error_message text,
