@@ -74,13 +74,13 @@ export class Metrics {
   });
   readonly #attempts = new Counter({
     name: 'framelane_transcode_attempts_total',
-    help: 'Attempts at videos by outcome; lease_expired when the engine was lost',
+    help: 'Attempts at videos by outcome; lease_expired when the engine did not renew its lease',
     labelNames: ['outcome'],
     registers: this.#registers,
   });
   readonly #tasks = new Counter({
     name: 'framelane_tasks_total',
-    help: 'Tries of tasks by outcome; lease_expired when the engine was lost',
+    help: 'Tries of tasks by outcome; lease_expired when the engine did not renew its lease',
     labelNames: ['kind', 'outcome'],
     registers: this.#registers,
   });

@@ -300,7 +300,7 @@ export class TasksService {
     );
   }
 
-  /** Ends every try. Call it only while no engine runs. */
+  /** Ends every try, as if its lease had expired. Call it only while no engine runs. */
   async endAllTries(): Promise<void> {
     for (const taskTry of await findTries(this.#db)) {
       // The machine may have stopped because of the video: then its first task must not be repeated without end.
