@@ -211,7 +211,8 @@ module.exports = {
       },
       to: {
         path: '^services/engine/src/outputs/[^/]+/',
-        pathNot: '^services/engine/src/outputs/renditions/(describe-stored|segment-info|segment-uploads)\\.ts$',
+        pathNot:
+          '^services/engine/src/outputs/renditions/(describe-stored|segment-info|segment-uploads)\\.ts$',
       },
     },
     {

@@ -76,7 +76,7 @@ export const GROUPS = [
     'planned-renditions',
     'playback-token',
     'playlist-cache',
-    'preview-variants',
+    'playable-rungs',
     'storyboard',
   ]),
   pure('posters-rules', `${CONTROL_PLANE}/src/posters`, ['poster-image', 'jpeg-metadata']),

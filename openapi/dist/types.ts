@@ -2085,7 +2085,8 @@ export interface components {
             storyboard: string | null;
             /**
              * @description How the video can be played while it is `processing`; otherwise `null`. It is present as soon as a viewer who starts immediately
-             *     would not overtake the transcode. It is `null` again after a failed attempt.
+             *     would not overtake the transcode. It is `null` again after a failed attempt, and when the
+             *     engine has to replace its plan of the video. The next attempt can have a preview; an attempt with a replaced plan has none.
              */
             preview: components["schemas"]["VideoPreview"] | null;
             /** @description Duration in seconds. */

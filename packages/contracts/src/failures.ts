@@ -19,7 +19,7 @@ export const IMPORT_FAILURES = {
 export type ImportFailureCode = keyof typeof IMPORT_FAILURES;
 export const IMPORT_FAILURE_CODES = Object.keys(IMPORT_FAILURES) as ImportFailureCode[];
 
-/** Reasons in the file itself: a further attempt with the same file fails, too. */
+/** Reasons in the file itself: another try with the same file fails, too. */
 const FILE_FAILURE_CODES = [
   'not_a_video',
   'no_video_track',
@@ -48,13 +48,13 @@ export const FAILURE_CODES: readonly FailureCode[] = [
   ...TRANSCODE_FAILURE_CODES,
 ];
 
-/** Whether a further attempt with the same file can succeed. */
+/** Whether another try with the same file can succeed. */
 export function canRetryHelp(code: FailureCode): boolean {
   return !(FILE_FAILURE_CODES as readonly string[]).includes(code);
 }
 
 /**
- * The code an engine reports for attempts that it stops when it shuts down. The next attempt starts at once, and the stopped one does
- * not count towards the limit of attempts. It never appears in the public API.
+ * The code that an engine reports for tries that it stops when it shuts down. The next try is due at once, and the stopped one does not
+ * count towards the limit of tries. The code never appears in the public API.
  */
 export const ENGINE_STOPPED = 'engine_stopped';

@@ -306,7 +306,7 @@ export type CheckTaskRequest = z.infer<typeof checkTaskRequest>;
 /** The response to all checks. If `current` is false, the engine stops the work and cleans up. */
 export const checkResponse = z.object({ current: z.boolean() });
 
-/** Each engine checks its transfers, attempts and tasks at least this often. */
+/** Each engine checks its transfers and tries at least this often, in seconds. */
 export const CHECK_SECONDS = 5;
 
 /** Each engine renews a lease this many times within its duration. */

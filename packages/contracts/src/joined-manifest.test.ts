@@ -7,7 +7,7 @@ import type { TranscodePlan } from './transcode-plan.ts';
 /** 24 seconds in two renditions, with audio. */
 const PLAN = {
   encode: {
-    rungs: [
+    videoRenditions: [
       { name: '360p', width: 640, height: 360, maxRate: 1, frameStep: 2 },
       { name: '720p', width: 1280, height: 720, maxRate: 1, frameStep: 1 },
     ],

@@ -22,13 +22,13 @@ export function joinManifest(
   results: readonly TaskResult[],
 ): Manifest {
   const stored = results.flatMap(({ renditions = [] }) => renditions);
-  const video = encode.rungs.map(({ name }) => joined(name, stored));
+  const video = encode.videoRenditions.map(({ name }) => joined(name, stored));
   const zero = video[0]?.segments[0]?.start ?? Number.NaN;
   assertAligned(video);
   const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
   if (video[0]) assertPlanned(video[0], { zero, frameRate, segmentStarts });
   const end = zero + encode.duration;
-  const ofVideo = encode.rungs.map(
+  const ofVideo = encode.videoRenditions.map(
     ({ name, width, height, frameStep }, at): RenditionManifest => ({
       name,
       ...described(video[at] as Joined, end),
@@ -56,7 +56,7 @@ export function joinManifest(
     };
   });
   const iFrames = stored.some(({ name }) => name === I_FRAME_RENDITION);
-  const { width = null, height = null } = encode.rungs[0] ?? {};
+  const { width = null, height = null } = encode.videoRenditions[0] ?? {};
   const images = results.find((result) => result.images !== undefined)?.images;
   return {
     source: facts.source,

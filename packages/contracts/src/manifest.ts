@@ -68,7 +68,7 @@ export const CLOCK_HZ = 90_000;
 /** The timestamp of the first frame in segments, in units of 1/90,000 s. */
 export const START_TIMESTAMP = 1_026_000;
 
-/** The result of one transcode attempt: everything the control plane needs for playback. */
+/** The result of a completed attempt: everything the control plane needs for playback. */
 export const manifestSchema = z.object({
   source: sourceFacts,
   /** Seconds of the delivered video. */

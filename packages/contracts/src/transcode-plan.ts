@@ -14,15 +14,15 @@ const size = z.object({ width: z.int().positive(), height: z.int().positive() })
 /** Frames a second as a fraction, as ffmpeg reads and writes it. */
 const frameRate = z.object({ numerator: z.int().positive(), denominator: z.int().positive() });
 
-/** What the engine aims at for one video rendition: a rung of the ladder in one codec. */
-const rung = size.extend({
+/** How to make one video rendition. */
+const videoRenditionPlan = size.extend({
   name: z.enum(VIDEO_RENDITIONS),
   /** Maximum bit rate in bits per second, averaged over the decoder buffer. */
   maxRate: z.int().positive(),
   /** 2 if the rendition has every second frame of the video, else 1. */
   frameStep: z.literal([1, 2]),
 });
-export type Rung = z.infer<typeof rung>;
+export type VideoRenditionPlan = z.infer<typeof videoRenditionPlan>;
 
 /** How to make one audio rendition. */
 const audioPlan = z.object({
@@ -102,7 +102,7 @@ const encodePlan = z.object({
   /** The renditions of the audio tracks in mono or stereo, the default one first, then those in 5.1. */
   audio: z.array(audioPlan).readonly(),
   /** Lowest first. */
-  rungs: z.array(rung).readonly(),
+  videoRenditions: z.array(videoRenditionPlan).readonly(),
   /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
   copiesVideo: z.boolean(),
   /** How segments are cut (see `Cuts`). */

@@ -6,7 +6,7 @@ export type Clips = {
   short: string;
   /** For a transcode that is stopped soon after its start. */
   medium: string;
-  /** Keeps an engine busy for some seconds, in one run. */
+  /** Keeps an engine busy for some seconds, and is transcoded as a whole. */
   slow: string;
 };
 

@@ -23,7 +23,7 @@ const SETTINGS = {
   UPLOAD_LEASE_SECONDS: '4',
   ATTEMPT_LEASE_SECONDS: '4',
   RETRY_BACKOFF_SECONDS: '1',
-  // Pieces of one segment. The short clips of the tests are transcoded in one run.
+  // Pieces of one segment. The short clips of the tests are transcoded as a whole.
   PIECE_SECONDS: '6',
   MAINTENANCE_SECONDS: '2',
   PURGE_REPEAT_SECONDS: '5',

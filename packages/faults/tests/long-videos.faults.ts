@@ -130,7 +130,7 @@ test('if an engine is killed before its plan is stored, the next attempt plans t
   const { videoId, engine } = await pauseAtFetch();
   cluster.proxiesOf(engine).internal.cut();
   endStorageFaults('stores segments');
-  await until(() => hasLogged([engine], 'work.claim_failed', videoId));
+  await until(() => hasLogged([engine], 'work.request_failed', videoId));
   await engine.end('SIGKILL');
   cluster.proxiesOf(engine).internal.heal();
   await ready(videoId);

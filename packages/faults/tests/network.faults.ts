@@ -138,7 +138,7 @@ test('a claim whose response is lost does not count as a failure', async () => {
   cluster.proxies.internal.silence(['to-client']);
   // The event registers the file. Then an engine claims the attempt, and gets no response.
   await held.sendUntil(1);
-  await until(() => hasLogged(cluster.engines, 'work.claim_failed', ticket.videoId));
+  await until(() => hasLogged(cluster.engines, 'work.request_failed', ticket.videoId));
   cluster.proxies.internal.heal();
   await until(async () => {
     const failed = 'select from tasks where video_id = $1 and failed_tries > 0';
@@ -162,7 +162,7 @@ test.each(['cut', 'silence'] as const)(
     expect(await outcomeOf(held.client)).toEqual(UNAVAILABLE);
     expect(await sendOnce(late)).toEqual(UNAVAILABLE);
     await cluster.api.client.videos.waitUntilReady(running);
-    await until(() => hasLogged(cluster.engines, 'work.claim_failed', begun.videoId));
+    await until(() => hasLogged(cluster.engines, 'work.request_failed', begun.videoId));
     cluster.proxies.internal.heal();
 
     expect(await sendOnce(begun)).toEqual({ status: 401, code: 'upload_token_used' });

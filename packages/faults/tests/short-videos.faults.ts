@@ -62,7 +62,7 @@ const startedTries = (videoId: string) =>
   logged(cluster.engines, 'task.started').filter((line) => line.videoId === videoId);
 
 const failedRequests = (videoId: string) =>
-  logged(cluster.engines, 'work.claim_failed').filter((line) => line.videoId === videoId);
+  logged(cluster.engines, 'work.request_failed').filter((line) => line.videoId === videoId);
 
 /** Whether a control plane has received the result of a video and cannot store it. */
 async function isResultRefused(videoId: string): Promise<boolean> {

@@ -48,12 +48,12 @@ export function sourcePrefix(workspaceId: string, videoId: string): string {
   return `sources/${workspaceId}/${videoId}/`;
 }
 
-/** The output of all transcode attempts of a video. */
+/** The output of all attempts at a video. */
 export function hlsPrefix(workspaceId: string, videoId: string): string {
   return `hls/${workspaceId}/${videoId}/`;
 }
 
-/** The output of one transcode attempt. */
+/** The output of one attempt at a video. */
 export function attemptPrefix(workspaceId: string, videoId: string, attempt: number): string {
   return `${hlsPrefix(workspaceId, videoId)}a${attempt}/`;
 }

@@ -19,16 +19,23 @@ export type ByteRange = { start: number; end: number };
 export type DiskSpace = { freeBytes: number; totalBytes: number };
 
 /**
- * The state of an object that arrives over a long time. It is plain JSON: any process that has the latest checkpoint can continue the
- * object.
+ * What a store has of an object that arrives over a long time. It is plain JSON: any process that has the latest checkpoint can continue
+ * the object.
  */
 export type Checkpoint = {
   /** Identifies the unfinished object to its store. */
   id: string;
+  /** The number of bytes, from the beginning of the object, that are stored durably. */
   durableBytes: number;
-  /** Small objects, in order, with the last of these bytes, which do not fill a part yet. */
+  /**
+   * The last of the durable bytes may not fill a part of the multipart upload yet. They are in these small objects, in order. Empty for
+   * files.
+   */
   tail: { key: string; bytes: number }[];
-  /** Whether the store may hold wrong bytes after `durableBytes`. Otherwise a continuation uses all stored bytes. */
+  /**
+   * Whether bytes that are stored after `durableBytes` may be wrong, for example because their checksum is not verified yet. If so, the
+   * object continues at `durableBytes`; otherwise after all stored bytes.
+   */
   laterBytesUntrusted: boolean;
 };
 
@@ -36,7 +43,7 @@ export type Checkpoint = {
 export interface ResumableWriter {
   /** Bytes the object has so far. The next chunk begins there. */
   readonly offset: number;
-  /** `laterBytesUntrusted` of the next checkpoints. Set it before bytes that may turn out to be wrong. */
+  /** `laterBytesUntrusted` of the next checkpoints. Set it before a write of bytes that may turn out to be wrong. */
   laterBytesUntrusted: boolean;
   /**
    * Takes the next bytes. Resolves when it can take more. Rejects when the store fails or the object is complete; then only `close` may

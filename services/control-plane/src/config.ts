@@ -6,7 +6,7 @@ import { isSafeIssuer, type OpenIdSettings, openIdSettingsOf } from './openid/op
 
 const GIB = 1024 ** 3;
 
-/** Pause in seconds before each attempt to deliver an event: three days in all. */
+/** Pause in seconds before each delivery attempt: three days in all. */
 const RETRY_SCHEDULE = '0,5,300,1800,7200,18000,36000,50400,72000,86400';
 
 /** Address ranges, separated by commas. */
@@ -145,9 +145,9 @@ export type ControlPlaneConfig = {
   webhooks: {
     /** Endpoints in these ranges are allowed although they are not on the public internet, also over http. */
     allowedRanges: readonly AddressRange[];
-    /** Pause before each attempt to deliver an event. */
+    /** Pause before each delivery attempt. */
     retryScheduleSeconds: readonly number[];
-    /** Time limit of one attempt. */
+    /** Time limit of one delivery attempt. */
     timeoutSeconds: number;
   };
   secrets: {

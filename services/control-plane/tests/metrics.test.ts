@@ -251,7 +251,7 @@ describe('videos', () => {
     ];
     await deleteVideo(plane, (await plane.ticket()).videoId);
     await Promise.all(made.map((id) => webhooks.settled(id)));
-    const attempts = (outcome: string) => `framelane_webhook_attempts_total{outcome="${outcome}"}`;
+    const attempts = (outcome: string) => `framelane_webhook_delivery_attempts_total{outcome="${outcome}"}`;
     await until(async () => Object.keys(await counted(before)).length === 4);
     expect(await counted(before)).toEqual({
       [attempts('succeeded')]: 1,

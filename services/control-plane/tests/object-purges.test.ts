@@ -130,7 +130,7 @@ test('a video that waits for its upload keeps what its transfers may continue, a
   await insertTicket(db, id, {
     transfer_id: 'xfr_2',
     lease_expires_at: new Date(),
-    undiscarded_bytes: 7,
+    unpurged_bytes: 7,
   });
   for (const [transfer_id, ended_at] of [
     ['xfr_3', null],
@@ -164,31 +164,31 @@ test('a video that waits for its upload keeps what its transfers may continue, a
 
 test('ended transfers count until a pass has removed them, and one that ends meanwhile counts on', async () => {
   const id = await video({ ...NO_FILE, status: 'uploading', attempt: 0 });
-  await insertTicket(db, id, { undiscarded_bytes: 7 });
+  await insertTicket(db, id, { unpurged_bytes: 7 });
   await requestPurge(db, id);
-  const undiscarded = async () => {
-    const tickets = db.selectFrom('upload_tickets').select('undiscarded_bytes').where('video_id', '=', id);
-    return (await tickets.executeTakeFirstOrThrow()).undiscarded_bytes;
+  const unpurged = async () => {
+    const tickets = db.selectFrom('upload_tickets').select('unpurged_bytes').where('video_id', '=', id);
+    return (await tickets.executeTakeFirstOrThrow()).unpurged_bytes;
   };
   const [outdated] = await purges.claim(10);
   await requestPurge(db, id);
   await purges.perform(outdated as NonNullable<typeof outdated>);
-  expect(await undiscarded()).toBe(7);
+  expect(await unpurged()).toBe(7);
   const [latest] = await purges.claim(10);
   await purges.perform(latest as NonNullable<typeof latest>);
-  expect(await undiscarded()).toBe(0);
+  expect(await unpurged()).toBe(0);
 });
 
 test('each pass ends the count of ended transfers', async () => {
   for (const pass of [1, 2, 3]) {
     const id = await video({ ...NO_FILE, status: 'uploading', attempt: 0 });
-    await insertTicket(db, id, { undiscarded_bytes: 7 });
+    await insertTicket(db, id, { unpurged_bytes: 7 });
     await requestPurge(db, id);
     await db.updateTable('object_purges').set({ pass }).where('video_id', '=', id).execute();
     const claimed = (await purges.claim(10)).find(({ videoId }) => videoId === id);
     await purges.perform(claimed as NonNullable<typeof claimed>);
-    const ticket = db.selectFrom('upload_tickets').select('undiscarded_bytes').where('video_id', '=', id);
-    expect([pass, await ticket.executeTakeFirst()]).toEqual([pass, { undiscarded_bytes: 0 }]);
+    const ticket = db.selectFrom('upload_tickets').select('unpurged_bytes').where('video_id', '=', id);
+    expect([pass, await ticket.executeTakeFirst()]).toEqual([pass, { unpurged_bytes: 0 }]);
   }
 });
 

@@ -632,7 +632,7 @@ describe('a workspace', () => {
     expect(await open(next.transferId, null, next.uploadToken)).toMatchObject({ status: 429 });
   });
 
-  test('does not exceed a quota by superseding uploads: they count until they are discarded', async () => {
+  test('does not exceed a quota by superseding uploads: they count until they are purged', async () => {
     const ticket = await inWorkspace({ storedBytes: 1.2 * LENGTH });
     ({ videoId, uploadToken: token } = await ticket());
     const keys: string[] = [];
@@ -657,7 +657,7 @@ describe('a workspace', () => {
       keys.push(String(key));
       await save({ videoId, transferId, epoch: Number(epoch) }, LENGTH);
       await release({ videoId, transferId, epoch: Number(epoch) });
-      // The one before is being discarded.
+      // The one before waits for its purge.
       expect((await stored()).length).toBeLessThanOrEqual(2);
     }
     await until(async () => (await stored()).length === 1);
@@ -682,7 +682,7 @@ describe('a workspace', () => {
     ['with', LENGTH],
     ['without', undefined],
   ])(
-    'can replace an upload once until it is discarded, with a ticket %s a size; repeating the claim is no other upload',
+    'can replace an upload once until it is purged, with a ticket %s a size; repeating the claim is no other upload',
     async (_, size) => {
       const ticket = await inWorkspace({ storedBytes: 1.2 * LENGTH });
       ({ videoId, uploadToken: token } = await ticket(size));
@@ -711,7 +711,7 @@ describe('a workspace', () => {
     await until(async () => (await reservedNow()).reserved === 0);
   });
 
-  test('has the bytes of a lost form counted from the creation of the next upload until they are discarded', async () => {
+  test('has the bytes of a lost form counted from the creation of the next upload until they are purged', async () => {
     const ticket = await inWorkspace({ storedBytes: 2 * LENGTH });
     ({ videoId, uploadToken: token } = await ticket());
     await redeem();
@@ -726,7 +726,7 @@ describe('a workspace', () => {
     await until(async () => (await reservedNow()).reserved === 1);
   });
 
-  test('has what a lost engine has stored of a resumable upload discarded before it no longer counts', async () => {
+  test('has what a lost engine has stored of a resumable upload purged before it no longer counts', async () => {
     const ticket = await inWorkspace({ storedBytes: 3 * LENGTH });
     ({ videoId, uploadToken: token } = await ticket());
     const ids = await begun();

@@ -24,13 +24,13 @@ import {
   dropCommand,
   endPlanning,
   findExpiredTries,
-  findFailedTries,
   findPlan,
   findProgress,
   findResults,
   findRevision,
   findTaskBacklog,
   findTries,
+  findTryCounts,
   hasClaimed,
   insertTasks,
   isPlanObsolete,
@@ -583,7 +583,7 @@ describe('a try', () => {
     ['a check', (taskTry) => isTryCurrent(db, taskTry), false],
     ['a renewal', renew, false],
     ['a result', (taskTry) => store(taskTry), undefined],
-    ['the failed tries', (taskTry) => findFailedTries(db, taskTry), undefined],
+    ['the counts of tries', (taskTry) => findTryCounts(db, taskTry), undefined],
     ['the end', retry, undefined],
   ])(
     '%s: a try of another video, attempt or task, an earlier try and an ended one are not current',
@@ -641,11 +641,11 @@ describe('a try', () => {
   test('has a task whose failed tries are counted', async () => {
     await setAll({ ...RUNNING, failed_tries: 9 });
     await set({ failed_tries: 1 }, current);
-    expect(await findFailedTries(db, current)).toEqual({ kind: 'piece', failedTries: 1, unreportedTries: 1 });
+    expect(await findTryCounts(db, current)).toEqual({ kind: 'piece', failedTries: 1, unreportedTries: 1 });
     await set({ unreported_tries: 2 }, current);
-    expect(await findFailedTries(db, current)).toMatchObject({ unreportedTries: 3 });
+    expect(await findTryCounts(db, current)).toMatchObject({ unreportedTries: 3 });
     await set({ reported: true }, current);
-    expect(await findFailedTries(db, current)).toMatchObject({ unreportedTries: 0 });
+    expect(await findTryCounts(db, current)).toMatchObject({ unreportedTries: 0 });
   });
 
   test('ends and no other task changes; the next one is due after the delay with a command of its own', async () => {

@@ -13,9 +13,9 @@ import {
   moveVideo,
   raiseProgress,
   resetFailure,
+  storeAsWhole,
   storeFailure,
   storeFile,
-  storeInOneRun,
   storeResult,
   turnIntoTombstone,
 } from '../src/videos/video-lifecycle.store.ts';
@@ -284,7 +284,7 @@ test('the open attempt is closed with its plan and its tasks, and no other attem
 test('a video is marked to be transcoded as a whole; others are not', async () => {
   const id = await video('processing');
   await video('processing');
-  expect(await changesOf(id, () => storeInOneRun(db, id))).toEqual({ in_one_run: true });
+  expect(await changesOf(id, () => storeAsWhole(db, id))).toEqual({ as_a_whole: true });
 });
 
 test('the end of an import erases its URL and headers; other imports stay', async () => {

@@ -217,8 +217,9 @@ test('a deleted video is a tombstone, and its event has its title', async () => 
   ]);
 });
 
-test('objects of a tombstone are discarded; a video without a row has none', async () => {
+test('a purge of the objects of a tombstone becomes due; a video without a row has none', async () => {
   const id = await video('ready', { deleted_at: new Date(), content_key: null });
-  for (const each of [id, newId('vid')]) await lifecycle.transaction((trx) => lifecycle.discard(trx, each));
+  for (const each of [id, newId('vid')])
+    await lifecycle.transaction((trx) => lifecycle.requestPurge(trx, each));
   expect(await purged()).toEqual([id]);
 });

@@ -8,19 +8,19 @@ import {
   claimDueDeliveries,
   deleteDeliveries,
   deleteOldEvents,
-  findAttempts,
   findBacklog,
   findDelivery,
+  findDeliveryAttempts,
   findLastDeliveries,
   findPayload,
   giveUpDeliveries,
   isAnyDue,
   listDeliveries,
   lockClaimed,
-  recordAttempt,
+  recordDeliveryAttempt,
   releaseClaim,
-  renewDelivery,
   type ScheduleChange,
+  startNewRound,
 } from '../src/webhooks/deliveries.store.ts';
 import { insertEndpoint } from '../src/webhooks/endpoints.store.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
@@ -98,7 +98,7 @@ async function attempt(
   { number, failure }: { number: number; failure?: DeliveryFailure | undefined },
 ): Promise<void> {
   await db
-    .insertInto('webhook_attempts')
+    .insertInto('delivery_attempts')
     .values({ delivery_id, number, at: minutes(number), duration_ms: 7, failure: failure ?? null })
     .execute();
 }
@@ -180,7 +180,7 @@ test('the attempts of deliveries are found oldest first', async () => {
   const whk = await endpoint();
   const [one, two, other] = [await delivery(whk), await delivery(whk), await delivery(whk)];
   for (const number of [2, 1]) for (const id of [two, one, other]) await attempt(id, { number });
-  const found = await findAttempts(db, [one, two]);
+  const found = await findDeliveryAttempts(db, [one, two]);
   expect(found.map(({ number }) => number)).toEqual([1, 1, 2, 2]);
   expect(new Set(found.map(({ delivery_id }) => delivery_id))).toEqual(new Set([one, two]));
 });
@@ -239,7 +239,7 @@ test.each<[string, ScheduleChange | undefined]>([
     failure: 'unexpected_status',
     ...response,
   } as const;
-  expect(await changedBy(() => recordAttempt(db, id, attempt, change))).toEqual([id]);
+  expect(await changedBy(() => recordDeliveryAttempt(db, id, attempt, change))).toEqual([id]);
   const status = change?.status ?? 'retrying';
   expect(await row(id)).toMatchObject({ status, attempts: 1, failure: 'unexpected_status' });
 });
@@ -251,7 +251,7 @@ test.each<[keyof typeof KINDS, 'pending' | 'retrying', DeliveryFailure | null]>(
   ['failed', 'retrying', 'gone'],
 ])('a delivery that is %s is %s after a renewal, and no other changes', async (kind, status, failure) => {
   const { [kind]: id } = await oneOfEachKind(await endpoint());
-  expect(await changedBy(() => renewDelivery(db, id))).toEqual([id]);
+  expect(await changedBy(() => startNewRound(db, id))).toEqual([id]);
   const renewed = await row(id);
   expect(renewed).toMatchObject({ status, round: 2, failures: 0, failure });
   expect(Math.abs((renewed?.next_attempt_at?.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
@@ -277,7 +277,7 @@ test('a delivery that was given up has the failure of its last attempt again aft
   await attempt(retrying, { number: 3, failure: 'timeout' });
   await attempt(retrying, { number: 2, failure: 'gone' });
   await giveUpDeliveries(db, whk);
-  for (const id of [pending, retrying]) await renewDelivery(db, id);
+  for (const id of [pending, retrying]) await startNewRound(db, id);
   expect([(await row(pending))?.failure, (await row(retrying))?.failure]).toEqual([null, 'timeout']);
 });
 

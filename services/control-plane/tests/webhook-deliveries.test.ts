@@ -556,7 +556,7 @@ describe('isolation', () => {
     const quick = await register();
     await webhooks.test(quick.id);
     expect((await webhooks.settled(quick.id)).status).toBe('succeeded');
-    expect(await plane.db.selectFrom('webhook_attempts').select('number').execute()).toHaveLength(1);
+    expect(await plane.db.selectFrom('delivery_attempts').select('number').execute()).toHaveLength(1);
     response.resolve();
     for (const { id } of slow) {
       await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'succeeded'));
@@ -723,7 +723,7 @@ describe('crashes', () => {
     const all = await webhooks.deliveries(id);
     const refused = all.find(({ eventId }) => eventId === first)?.id ?? '';
     await sql`
-      create trigger refuse before insert on webhook_attempts for each row
+      create trigger refuse before insert on delivery_attempts for each row
       when (new.delivery_id = ${sql.lit(refused)}) execute function refuse()`.execute(plane.db);
     response.resolve();
     for (const other of all.filter((each) => each.id !== refused)) {

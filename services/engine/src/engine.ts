@@ -9,7 +9,7 @@ import { createContext, type EngineContext, type EngineDeps } from './context.ts
 /** Time to clean up aborted uploads: delete stored bytes, release the tickets, respond to the clients. */
 const CLEANUP_TIMEOUT_MS = 10_000;
 
-/** Time to stop running transcodes and hand their attempts back. */
+/** Time to stop running transcodes and hand their tasks back. */
 const WORKER_TIMEOUT_MS = 10_000;
 
 /** Time to send the last responses. */

@@ -1,10 +1,10 @@
 import type { TranscodeFailureCode } from '@framelane/contracts/failures';
 
-/** Why an attempt failed. The message is shown to the owner of the video; the `cause` is for the log only. */
+/** Why a try failed. The message is shown to the owner of the video; the `cause` is for the log only. */
 export class TranscodeFailure extends Error {
   override name = 'TranscodeFailure';
   readonly code: TranscodeFailureCode;
-  /** Whether another attempt may succeed: false if the file itself is the reason. */
+  /** Whether another try may succeed: false if the file itself is the reason. */
   readonly retryable: boolean;
 
   constructor(code: TranscodeFailureCode, message: string, options: { retryable: boolean; cause?: unknown }) {
@@ -14,7 +14,7 @@ export class TranscodeFailure extends Error {
   }
 }
 
-/** The file cannot be transcoded. Another attempt would fail, too. */
+/** The file cannot be transcoded. Another try would fail, too. */
 export function refusal(code: TranscodeFailureCode, message: string, cause?: unknown): TranscodeFailure {
   return new TranscodeFailure(code, message, { retryable: false, cause });
 }

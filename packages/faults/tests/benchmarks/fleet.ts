@@ -2,7 +2,7 @@
  * The gain of a second engine: `pnpm bench:fleet [--videos=2] [--minutes=0] [--rounds=5]`. A cluster of processes transcodes
  * `videos` videos per engine, or with `minutes` one video of that duration, in pieces. Each round measures one engine on the first
  * processor, two engines on both processors, and one engine on the second processor. With `minutes`, it also measures one engine on the
- * first processor that transcodes the video in one run. An engine and its child processes are pinned to one processor. The processors of a
+ * first processor that transcodes the video as a whole. An engine and its child processes are pinned to one processor. The processors of a
  * shared machine differ, so a round compares two engines with the mean of the two single ones. Each round also measures ffmpeg without an
  * engine in the same way: the gain that the second processor allows. Prints medians of the rounds, as a table and as JSON.
  *
@@ -39,7 +39,7 @@ type Run = {
   bare: number;
 };
 type Attempt = { video_id: string; started_at: Date; finished_at: Date };
-/** `pieces`: the time of one engine for a video in pieces, as a multiple of that in one run. */
+/** `pieces`: the time of one engine for a video in pieces, as a multiple of that as a whole. */
 type Round = { one: Run; two: Run; pieces?: number };
 
 const { values: options } = parseArgs({
@@ -78,11 +78,11 @@ try {
   const rounds: Round[] = [];
   while (rounds.length < Number(options.rounds)) {
     const first = await measure([0]);
-    const inOneRun = isLong ? await measure([0], true) : undefined;
+    const asWhole = isLong ? await measure([0], true) : undefined;
     const two = await measure([0, 1]);
     const second = await measure([1]);
     const one = mean(first, second);
-    const pieces = inOneRun && inOneRun.perMinute / first.perMinute;
+    const pieces = asWhole && asWhole.perMinute / first.perMinute;
     rounds.push({ one, two, ...(pieces !== undefined && { pieces }) });
     process.stderr.write(`round ${rounds.length}: ${(two.perMinute / one.perMinute).toFixed(2)}\n`);
   }
@@ -92,13 +92,13 @@ try {
 }
 
 /** Transcodes with one engine per processor. */
-async function measure(processors: readonly number[], inOneRun = false): Promise<Run> {
+async function measure(processors: readonly number[], asWhole = false): Promise<Run> {
   for (const engine of cluster.engines) await engine.end('SIGTERM');
   const engines = cluster.engines.slice(0, processors.length);
   for (const [index, engine] of engines.entries()) await startOn(processors[index] as number, engine);
   const before = await cpuSeconds(engines);
   const ids = await Promise.all(
-    Array.from({ length: isLong ? 1 : engines.length * Number(options.videos) }, () => send(inOneRun)),
+    Array.from({ length: isLong ? 1 : engines.length * Number(options.videos) }, () => send(asWhole)),
   );
   await until(() => areReady(ids), { what: 'all videos ready', seconds: TIMEOUT_SECONDS });
   const busy = (await cpuSeconds(engines)) - before;
@@ -120,10 +120,10 @@ async function measure(processors: readonly number[], inOneRun = false): Promise
   };
 }
 
-async function send(inOneRun: boolean): Promise<string> {
+async function send(asWhole: boolean): Promise<string> {
   const ticket = await cluster.api.ticket();
-  if (inOneRun)
-    await cluster.postgres.query('update videos set in_one_run = true where id = $1', [ticket.videoId]);
+  if (asWhole)
+    await cluster.postgres.query('update videos set as_a_whole = true where id = $1', [ticket.videoId]);
   await upload(clip, ticket);
   return ticket.videoId;
 }
@@ -201,6 +201,6 @@ function report(rounds: readonly Round[]): void {
     print(line([name, one.toFixed(2), two.toFixed(2), ratio.toFixed(2)]));
   }
   const pieces = rounds.flatMap((round) => round.pieces ?? []);
-  if (pieces.length > 0) print(`time in pieces / time in one run: ${median(pieces).toFixed(3)}`);
+  if (pieces.length > 0) print(`time in pieces / time as a whole: ${median(pieces).toFixed(3)}`);
   print(JSON.stringify({ rounds, rows }));
 }

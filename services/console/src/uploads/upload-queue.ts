@@ -158,7 +158,7 @@ export class UploadQueue {
     const { signal } = controller;
     try {
       transfer.permit ??= this.#begin(id, transfer).catch((error: unknown) => {
-        // The next attempt requests another ticket, also if the upload is paused now.
+        // The next transfer requests another ticket, also if the upload is paused now.
         delete transfer.permit;
         throw error;
       });
@@ -200,9 +200,9 @@ export class UploadQueue {
   async #fail(id: number, transfer: Transfer, error: unknown): Promise<void> {
     const code = error instanceof FramelaneError ? error.code : '';
     const permit = await transfer.permit?.catch(() => undefined);
-    // The file has arrived, but the response of an earlier attempt was lost.
+    // The file has arrived, but the response to an earlier request was lost.
     if (code === 'upload_token_used' && permit) return this.#finish(id, permit.videoId, transfer);
-    // The ticket of a refused upload is of no use for another attempt, which begins with the first byte.
+    // The ticket of a refused upload is of no use for another transfer, which begins with the first byte.
     if (permit === undefined || code.startsWith('upload_token_')) {
       if (permit) this.#forget(permit.videoId, transfer);
       delete transfer.permit;

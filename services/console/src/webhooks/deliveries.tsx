@@ -7,7 +7,7 @@ import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
-import { untilAttempted } from './attempts.ts';
+import { untilAttempted } from './delivery-attempts.ts';
 import { type DeliveryStatus, useDeliveries, useDeliveryDetails } from './queries.ts';
 import { DELIVERY_COLOURS, formatJson, headerLines, resultOf } from './webhook-words.ts';
 
@@ -140,13 +140,13 @@ function Details({ webhookId, delivery }: { webhookId: string; delivery: Deliver
       {data === undefined && <Loading rows={1} />}
       {data !== undefined && <Body label="Request body" text={formatJson(data.requestBody)} />}
       {data?.attemptLog.map((attempt) => (
-        <Attempt key={attempt.number} attempt={attempt} />
+        <DeliveryAttempt key={attempt.number} attempt={attempt} />
       ))}
     </Stack>
   );
 }
 
-function Attempt({ attempt }: { attempt: Schemas['WebhookAttempt'] }) {
+function DeliveryAttempt({ attempt }: { attempt: Schemas['WebhookAttempt'] }) {
   const { number, at, durationMs, requestHeaders, responseBody } = attempt;
   return (
     <div>

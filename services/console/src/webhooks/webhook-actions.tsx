@@ -10,7 +10,7 @@ import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { formatTime } from '../ui/format.ts';
 import { Secret, SecretModal } from '../ui/secret.tsx';
-import { untilAttempted } from './attempts.ts';
+import { untilAttempted } from './delivery-attempts.ts';
 import { WebhookForm } from './webhook-form.tsx';
 import { webhookPatch } from './webhook-patch.ts';
 

@@ -89,7 +89,7 @@ export class AttemptsService {
     const video = await this.#lifecycle.lock(trx, videoId);
     if (video?.status === 'processing' && (await findOpenAttempt(trx, videoId)) === attempt) return video;
     this.#logger.info('attempt.result_ignored', { videoId, attempt });
-    await this.#lifecycle.discard(trx, videoId);
+    await this.#lifecycle.requestPurge(trx, videoId);
     return undefined;
   }
 

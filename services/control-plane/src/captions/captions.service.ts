@@ -104,7 +104,7 @@ export class CaptionsService {
       if (old === undefined && existing.length >= MAX_LANGUAGES) throw limitReached();
       const growth = cues.bytes - (old?.bytes ?? 0);
       if (growth > 0) await this.#quotas.requireBytes(trx, workspaceId, growth);
-      const revision = await this.#playback.changed(trx, videoId);
+      const revision = await this.#playback.incrementVersion(trx, videoId);
       const captions = { label: label ?? nameOf(language), isDefault, revision };
       await saveCaptions(trx, videoId, { ...captions, cues, language, origin: 'api' });
       await addArtifacts(trx, videoId, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
@@ -123,7 +123,7 @@ export class CaptionsService {
     const language = requireLanguage(address.language);
     return this.#change(address, async (trx, existing) => {
       if (!existing.some((captions) => captions.language === language)) throw captionsNotFound(language);
-      const revision = await this.#playback.changed(trx, address.videoId);
+      const revision = await this.#playback.incrementVersion(trx, address.videoId);
       await updateCaptions(trx, address.videoId, language, {
         ...(patch.label !== undefined && { label: patch.label }),
         ...(patch.default !== undefined && { isDefault: patch.default }),
@@ -141,7 +141,7 @@ export class CaptionsService {
     const language = requireLanguage(address.language);
     await this.#change(address, async (trx, existing) => {
       if (!existing.some((captions) => captions.language === language)) throw captionsNotFound(language);
-      await this.#playback.changed(trx, address.videoId);
+      await this.#playback.incrementVersion(trx, address.videoId);
       await removeCaptions(trx, address.videoId, language);
       await removeArtifact(trx, address.videoId, { kind: 'captions', name: language });
     });
@@ -177,7 +177,7 @@ export class CaptionsService {
       tagsOfTracks.add(language);
       if (storedLanguages.has(language) || storedLanguages.size >= MAX_LANGUAGES) continue;
       storedLanguages.add(language);
-      const revision = await this.#playback.changed(trx, video.id);
+      const revision = await this.#playback.incrementVersion(trx, video.id);
       const { cues } = track;
       const facts = { language, label: labelOf(track.label, language), isDefault: false, revision };
       await saveCaptions(trx, video.id, { ...facts, cues, origin: 'file' });

@@ -121,6 +121,20 @@ CREATE INDEX console_sessions_by_expiry ON public.console_sessions USING btree (
 CREATE INDEX console_sessions_by_person ON public.console_sessions USING btree (person_email, workspace_id) WHERE (person_email IS NOT NULL);
 CREATE INDEX console_sessions_by_workspace ON public.console_sessions USING btree (workspace_id, created_at DESC, id DESC);
 
+create table delivery_attempts (
+  delivery_id text not null,
+  number integer not null,
+  at timestamp(3) with time zone not null,
+  duration_ms integer not null,
+  response_status integer,
+  response_body text,
+  request_headers jsonb,
+  failure text,
+  constraint delivery_attempts_pkey PRIMARY KEY (delivery_id, number),
+  constraint delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE,
+  constraint delivery_attempts_number_check CHECK ((number > 0))
+);
+
 create table engines (
   id text not null,
   host text not null,
@@ -316,7 +330,7 @@ create table upload_tickets (
   announced_bytes bigint,
   declared_bytes bigint,
   reserved_bytes bigint not null default 0,
-  undiscarded_bytes bigint not null default 0,
+  unpurged_bytes bigint not null default 0,
   used_at timestamp(3) with time zone,
   constraint upload_tickets_token_hash_key UNIQUE (token_hash),
   constraint upload_tickets_pkey PRIMARY KEY (video_id),
@@ -324,7 +338,7 @@ create table upload_tickets (
   constraint lease_belongs_to_a_transfer CHECK (((transfer_id IS NULL) = (lease_expires_at IS NULL)))
 );
 CREATE INDEX upload_tickets_under_way ON public.upload_tickets USING btree (lease_expires_at) WHERE ((transfer_id IS NOT NULL) AND (used_at IS NULL));
-CREATE INDEX upload_tickets_undiscarded ON public.upload_tickets USING btree (video_id) WHERE (undiscarded_bytes > 0);
+CREATE INDEX upload_tickets_unpurged ON public.upload_tickets USING btree (video_id) WHERE (unpurged_bytes > 0);
 CREATE INDEX upload_tickets_unused ON public.upload_tickets USING btree (expires_at) WHERE (used_at IS NULL);
 
 create table usage_daily (
@@ -371,7 +385,7 @@ create table videos (
   storage_bytes bigint not null default 0,
   progress integer not null default 0,
   attempt integer not null default 0,
-  in_one_run boolean not null default false,
+  as_a_whole boolean not null default false,
   content_key text,
   error_code text,
   error_message text,
@@ -407,20 +421,6 @@ CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environme
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
-
-create table webhook_attempts (
-  delivery_id text not null,
-  number integer not null,
-  at timestamp(3) with time zone not null,
-  duration_ms integer not null,
-  response_status integer,
-  response_body text,
-  request_headers jsonb,
-  failure text,
-  constraint webhook_attempts_pkey PRIMARY KEY (delivery_id, number),
-  constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE,
-  constraint webhook_attempts_number_check CHECK ((number > 0))
-);
 
 create table webhook_deliveries (
   id text not null,

@@ -36,7 +36,7 @@ export type Schema = {
   webhook_endpoints: WebhookEndpointsTable;
   webhook_events: WebhookEventsTable;
   webhook_deliveries: WebhookDeliveriesTable;
-  webhook_attempts: WebhookAttemptsTable;
+  delivery_attempts: DeliveryAttemptsTable;
   idempotency_keys: IdempotencyKeysTable;
 };
 
@@ -182,7 +182,7 @@ type VideosTable = {
   /** Number of the latest attempt, 0 before the first. The fencing token of results. */
   attempt: Generated<number>;
   /** Whether the next attempts transcode the video as a whole, because its tasks could not be completed as planned. */
-  in_one_run: Generated<boolean>;
+  as_a_whole: Generated<boolean>;
   /** Sealed AES-128 key of the latest attempt that has started; erased when the video fails or is deleted. */
   content_key: string | null;
   error_code: FailureCode | null;
@@ -225,7 +225,7 @@ type UploadTicketsTable = {
   /** Bytes of the quota reserved for the file, until the ticket ends: the declared ones, or those of the latest transfer. */
   reserved_bytes: Generated<number>;
   /** Bytes of ended transfers that may still be stored. They count against the quota until a purge has removed them. */
-  undiscarded_bytes: Generated<number>;
+  unpurged_bytes: Generated<number>;
   /** When the upload completed. The token cannot be used again. */
   used_at: Date | null;
   /** Progress of a resumable upload makes the ticket valid for this long, up to the latest expiry. */
@@ -484,10 +484,10 @@ type WebhookEndpointsTable = {
   secret: string;
   previous_secret: string | null;
   previous_secret_expires_at: Date | null;
-  /** Failed attempts since the last successful one, and when the first of them was. */
+  /** Failed delivery attempts since the last successful one, and when the first of them was. */
   consecutive_failures: Generated<number>;
   failing_since: Date | null;
-  /** Null until the first attempt at the current URL. */
+  /** Null until the first delivery attempt at the current URL. */
   last_attempt_at: Date | null;
   created_at: CreatedAt;
   updated_at: Generated<Date>;
@@ -508,13 +508,13 @@ type WebhookDeliveriesTable = {
   endpoint_id: string;
   event_id: string;
   status: Generated<DeliveryStatus>;
-  /** Attempts made so far. */
+  /** Delivery attempts made so far. */
   attempts: Generated<number>;
-  /** Attempts that failed since the event or the last redelivery: the place in the retry schedule. */
+  /** Delivery attempts that failed since the event or the last redelivery: the place in the retry schedule. */
   failures: Generated<number>;
-  /** Null when no more attempt is scheduled. */
+  /** Null when no further attempt of the delivery is scheduled. */
   next_attempt_at: Date | null;
-  /** When the last attempt began, and its result. */
+  /** When the last attempt of the delivery began, and its result. */
   last_attempt_at: Date | null;
   response_status: number | null;
   /** Of the last attempt, or `webhook_disabled` when the next one was given up. */
@@ -527,7 +527,7 @@ type WebhookDeliveriesTable = {
 };
 export type WebhookDeliveryRow = Selectable<WebhookDeliveriesTable>;
 
-type WebhookAttemptsTable = {
+type DeliveryAttemptsTable = {
   delivery_id: string;
   number: number;
   at: Date;
@@ -539,7 +539,7 @@ type WebhookAttemptsTable = {
   /** Without the signature; null if no request was sent. */
   request_headers: Record<string, string> | null;
 };
-export type WebhookAttemptRow = Selectable<WebhookAttemptsTable>;
+export type DeliveryAttemptRow = Selectable<DeliveryAttemptsTable>;
 
 type IdempotencyKeysTable = {
   workspace_id: string;

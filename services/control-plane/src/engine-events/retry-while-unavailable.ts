@@ -5,7 +5,7 @@ import { isDatabaseUnavailable, isTooSlow } from '../db/database-unavailable.ts'
 
 const PAUSE_MS = 1000;
 
-/** Attempts at a message whose statements exceed their time limit. The message itself may be the cause. */
+/** How often a message is handled whose statements exceed their time limit. The message itself may be the cause. */
 const SLOW_ATTEMPTS = 5;
 
 /**

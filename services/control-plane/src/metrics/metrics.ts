@@ -74,18 +74,18 @@ export class Metrics {
   });
   readonly #attempts = new Counter({
     name: 'framelane_transcode_attempts_total',
-    help: 'Transcode attempts by outcome; lease_expired when the engine was lost',
+    help: 'Attempts at videos by outcome; lease_expired when the engine did not renew its lease',
     labelNames: ['outcome'],
     registers: this.#registers,
   });
   readonly #tasks = new Counter({
     name: 'framelane_tasks_total',
-    help: 'Tries of tasks by outcome; lease_expired when the engine was lost',
+    help: 'Tries of tasks by outcome; lease_expired when the engine did not renew its lease',
     labelNames: ['kind', 'outcome'],
     registers: this.#registers,
   });
-  readonly #webhookAttempts = new Counter({
-    name: 'framelane_webhook_attempts_total',
+  readonly #deliveryAttempts = new Counter({
+    name: 'framelane_webhook_delivery_attempts_total',
     help: 'Webhook delivery attempts by the status of the delivery afterwards',
     labelNames: ['outcome'],
     registers: this.#registers,
@@ -133,7 +133,7 @@ export class Metrics {
       this.#attempts.inc({ outcome }, 0);
       for (const kind of TASK_KINDS) this.#tasks.inc({ kind, outcome }, 0);
     }
-    for (const outcome of DELIVERY_OUTCOMES) this.#webhookAttempts.inc({ outcome }, 0);
+    for (const outcome of DELIVERY_OUTCOMES) this.#deliveryAttempts.inc({ outcome }, 0);
     for (const reason of DISABLED_REASONS) this.#webhooksDisabled.inc({ reason }, 0);
     for (const step of MAINTENANCE_STEPS) this.#maintenanceFailures.inc({ step }, 0);
     for (const result of SEGMENT_LOOKUPS) this.#segmentLookups.inc({ result }, 0);
@@ -170,8 +170,8 @@ export class Metrics {
     this.#tasks.inc({ kind, outcome });
   }
 
-  webhookAttempted(outcome: Exclude<DeliveryStatus, 'pending'>): void {
-    this.#webhookAttempts.inc({ outcome });
+  deliveryAttempted(outcome: Exclude<DeliveryStatus, 'pending'>): void {
+    this.#deliveryAttempts.inc({ outcome });
   }
 
   webhookDisabled(reason: Exclude<DisabledReason, 'manual'>): void {

@@ -70,7 +70,7 @@ export class StateMetrics {
     });
     this.#deliveries = new BacklogGauges(registry, {
       name: 'framelane_webhook_deliveries_open',
-      help: 'Webhook deliveries whose next attempt is due, or scheduled for later',
+      help: 'Webhook deliveries that are due, or scheduled for later',
       labelNames: ['state'],
     });
     this.#toReseal = new Gauge({

@@ -64,10 +64,14 @@ test('each segment belongs to one task', () => {
     undefined,
   ]);
   expect([taskOf(plan, '720p', 0), taskOf(plan, 'iframes', 0)]).toEqual([undefined, undefined]);
-  const [rung] = plan.encode.rungs;
+  const [rendition] = plan.encode.videoRenditions;
   const withCopy = {
     ...plan,
-    encode: { ...plan.encode, copiesVideo: true, rungs: [rung, { ...rung, name: '720p' }] },
+    encode: {
+      ...plan.encode,
+      copiesVideo: true,
+      videoRenditions: [rendition, { ...rendition, name: '720p' }],
+    },
     tasks: [...plan.tasks, { kind: 'copy' }],
   } as typeof plan;
   expect([taskOf(withCopy, '360p', 2), taskOf(withCopy, '720p', 2)]).toEqual([4, 6]);

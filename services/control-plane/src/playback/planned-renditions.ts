@@ -45,7 +45,7 @@ export function plannedRenditions(
   started: StartedRenditions,
 ): RenditionFacts[] {
   const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
-  const video = encode.rungs.map(({ name, width, height, maxRate, frameStep }) => ({
+  const video = encode.videoRenditions.map(({ name, width, height, maxRate, frameStep }) => ({
     name,
     width,
     height,
@@ -86,7 +86,9 @@ export function plannedSegments(video: PlannedVideo, name: RenditionName): Segme
   const { encode } = video;
   const durations = durationsOf(video, name);
   if (durations === undefined) return undefined;
-  const all = [...encode.rungs, ...encode.audio].map((rendition) => durationsOf(video, rendition.name) ?? []);
+  const all = [...encode.videoRenditions, ...encode.audio].map(
+    (rendition) => durationsOf(video, rendition.name) ?? [],
+  );
   return {
     durations,
     targetDuration: targetDurationOf(all.map((of) => of.map((duration) => ({ duration })))),
@@ -94,7 +96,7 @@ export function plannedSegments(video: PlannedVideo, name: RenditionName): Segme
 }
 
 function durationsOf({ encode, segmentStarts }: PlannedVideo, name: RenditionName): number[] | undefined {
-  if (encode.rungs.some((rung) => rung.name === name)) {
+  if (encode.videoRenditions.some((rendition) => rendition.name === name)) {
     const { numerator, denominator } = encode.frameRate;
     return between(segmentStarts, encode.frames).map((frames) => (frames * denominator) / numerator);
   }
@@ -112,7 +114,7 @@ export function taskOf(video: PlannedVideo, name: RenditionName, sequence: numbe
   if (sequence >= (durationsOf(video, name)?.length ?? 0)) return undefined;
   const { encode, tasks } = video;
   if (tasks.length === 0) return PLANNING_TASK;
-  const isCopied = encode.copiesVideo && name === encode.rungs.at(-1)?.name;
+  const isCopied = encode.copiesVideo && name === encode.videoRenditions.at(-1)?.name;
   const found = tasks.findIndex((task) => {
     if (isAudioRendition(name)) return task.kind === 'audio';
     if (isCopied || task.kind !== 'piece') return isCopied && task.kind === 'copy';

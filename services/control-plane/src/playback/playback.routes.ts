@@ -26,7 +26,7 @@ const CACHED_SEGMENT = [
   { ...SEGMENT_TYPE, 'Cache-Control': 'public, max-age=31536000, immutable' },
   `public, max-age=${PRESIGNED_SECONDS / 2}`,
 ] as const;
-/** The same for a segment of a preview. If the attempt fails, the next one produces other segments with the same URLs. */
+/** The same for a segment of a preview. After a failed try or attempt, or when another plan replaces that of the attempt, other segments have the same URLs. */
 const UNCACHED_SEGMENT = [{ ...SEGMENT_TYPE, 'Cache-Control': 'no-store' }, 'no-store'] as const;
 
 /** The default of the contract. The validator does not set it in a request without a body. */

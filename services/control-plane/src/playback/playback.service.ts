@@ -93,10 +93,10 @@ export class PlaybackService {
   }
 
   /**
-   * Call it in the transaction that changes what the playlists of a video contain. Resolves with the version that the video has
-   * from then on.
+   * Increments the version of the playlists of a video, and resolves with the new one. Call it in the transaction that changes what
+   * they contain.
    */
-  changed(trx: Database, videoId: string): Promise<number> {
+  incrementVersion(trx: Database, videoId: string): Promise<number> {
     return incrementPlaybackVersion(trx, videoId);
   }
 
@@ -176,7 +176,7 @@ export class PlaybackService {
     const presign = this.#presign;
     const file: StoredFile = {
       bytes,
-      // An object never changes. The tries of a task store different ones, each in its own folder.
+      // The URL of a preview can get another object: another try or plan stores the segment anew, in a folder of its own.
       etag: `"${attempt}/${folder}${address.rendition}/${address.sequence}"`,
       read: (range) => this.#reads.read(object, range),
       presign: presign && (() => presign(key, PRESIGNED_SECONDS)),

@@ -17,8 +17,8 @@ import {
   plannedVideo,
   taskOf,
 } from './planned-renditions.ts';
+import { playableRungs } from './playable-rungs.ts';
 import type { SegmentAddress, StoredSegment } from './playback.store.ts';
-import { previewVariants } from './preview-variants.ts';
 import {
   findLatestTry,
   findOffer,
@@ -95,8 +95,8 @@ export class PreviewsService {
     const plan = state && (await this.#plan(attempt));
     if (state === undefined || plan === undefined) return;
     const offered = state.offered ?? [];
-    if (offered.length === rungsOf(plan.encode.rungs.map(({ name }) => name)).length) return;
-    const playable = [...offered, ...previewVariants(plan, await findTaskProgress(this.#db, attempt))];
+    if (offered.length === rungsOf(plan.encode.videoRenditions.map(({ name }) => name)).length) return;
+    const playable = [...offered, ...playableRungs(plan, await findTaskProgress(this.#db, attempt))];
     const variants = RUNGS.filter((rung) => playable.includes(rung));
     if (variants.length === offered.length) return;
     // Another control plane was first, or the attempt has ended.

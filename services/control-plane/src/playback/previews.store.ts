@@ -5,7 +5,7 @@ import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { secondsSince } from '../db/due-rows.ts';
-import type { TaskProgress } from './preview-variants.ts';
+import type { TaskProgress } from './playable-rungs.ts';
 
 /** A video that can be played while it is transcoded. */
 export type Preview = { attempt: number; variants: RungName[]; startedRenditions: StartedRenditions };

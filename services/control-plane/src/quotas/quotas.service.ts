@@ -4,9 +4,9 @@ import { findQuotas, findUsed, lockQuotas, saveQuotas, storeReservation } from '
 import {
   type Limits,
   type Quotas,
-  requireDiscarded,
   requireFileSize,
   requireMinutes,
+  requirePurged,
   requireRoomForBytes,
   requireRoomForVideo,
   toLimits,
@@ -59,7 +59,7 @@ export class QuotasService {
     if (quotas.storedBytes !== null) {
       const used = await findUsed(trx, ticket.workspace_id, { apartFrom: ticket.video_id });
       if (declared === null) requireRoomForBytes(quotas, used, bytes);
-      else requireDiscarded(quotas, used, bytes);
+      else requirePurged(quotas, used, bytes);
     }
     if (declared === null) await storeReservation(trx, ticket.video_id, bytes);
     return Math.min(bytes, largest);

@@ -50,7 +50,7 @@ export async function saveQuotas(
 
 /**
  * The usage that counts against the quotas of a workspace, without the reservation of the video `apartFrom`. A ticket counts
- * while its video waits for a file: until the ticket has expired and no transfer holds it. Undiscarded bytes count in every
+ * while its video waits for a file: until the ticket has expired and no transfer holds it. Unpurged bytes count in every
  * status of the video. Reading the stored videos takes 8 ms for 100,000 of them. Without `stored` they are not read, and their number and bytes are 0.
  */
 export async function findUsed(
@@ -69,9 +69,9 @@ export async function findUsed(
         from videos join upload_tickets on video_id = id
         where workspace_id = ${workspaceId} and environment in ('live', 'test') and status = 'uploading'
           and deleted_at is null and (expires_at > now() or transfer_id is not null)) as open,
-      (select coalesce(sum(undiscarded_bytes), 0)::bigint as "undiscardedBytes"
+      (select coalesce(sum(unpurged_bytes), 0)::bigint as "unpurgedBytes"
         from upload_tickets join videos on id = video_id
-        where workspace_id = ${workspaceId} and undiscarded_bytes > 0) as discarded,
+        where workspace_id = ${workspaceId} and unpurged_bytes > 0) as unpurged,
       (select coalesce(sum(transcoded_ms), 0)::bigint as "transcodedMs"
         from usage_daily
         where workspace_id = ${workspaceId}

@@ -13,7 +13,7 @@ import {
 const NOTHING: Used = {
   storedBytes: 0,
   reservedBytes: 0,
-  undiscardedBytes: 0,
+  unpurgedBytes: 0,
   transcodedMs: 0,
   videos: 0,
   uploads: 0,
@@ -31,9 +31,9 @@ function refusal(quotas: Partial<Quotas>, used: Partial<Used>, bytes: number | n
   }
 }
 
-test('room that is left once ended uploads are discarded is a reason to retry', () => {
+test('room that is left once ended uploads are purged is a reason to retry', () => {
   const quotas = { ...UNLIMITED, storedBytes: 100 };
-  const used = { ...NOTHING, storedBytes: 50, reservedBytes: 20, undiscardedBytes: 20 };
+  const used = { ...NOTHING, storedBytes: 50, reservedBytes: 20, unpurgedBytes: 20 };
   const check = (bytes: number) => () => requireRoomForVideo(quotas, used, bytes);
   expect(check(10)).not.toThrow();
   expect(check(11)).toThrow(expect.objectContaining({ code: 'unavailable' }));
@@ -104,7 +104,7 @@ test('limits are shown with the usage that counts against them', () => {
   const used: Used = {
     storedBytes: 1,
     reservedBytes: 2,
-    undiscardedBytes: 7,
+    unpurgedBytes: 7,
     transcodedMs: 61_234,
     videos: 3,
     uploads: 4,

@@ -21,8 +21,8 @@ export type Used = {
   storedBytes: number;
   /** Bytes that open tickets reserve for their files. */
   reservedBytes: number;
-  /** Bytes of ended transfers that are being discarded. */
-  undiscardedBytes: number;
+  /** Bytes of ended transfers that wait for a purge. */
+  unpurgedBytes: number;
   /** In this calendar month (UTC). */
   transcodedMs: number;
   videos: number;
@@ -30,7 +30,7 @@ export type Used = {
   uploads: number;
 };
 
-type UsedBytes = Pick<Used, 'storedBytes' | 'reservedBytes' | 'undiscardedBytes'>;
+type UsedBytes = Pick<Used, 'storedBytes' | 'reservedBytes' | 'unpurgedBytes'>;
 
 /** The maximum and the used amount of each quota, as the API shows them. */
 export function toLimits(quotas: Quotas, used: Used): Limits {
@@ -38,7 +38,7 @@ export function toLimits(quotas: Quotas, used: Used): Limits {
     storedBytes: {
       limit: quotas.storedBytes,
       used: used.storedBytes,
-      reserved: used.reservedBytes + used.undiscardedBytes,
+      reserved: used.reservedBytes + used.unpurgedBytes,
     },
     transcodedMinutes: { limit: quotas.transcodedMinutes, used: toMinutes(used.transcodedMs) },
     videos: { limit: quotas.videos, used: used.videos },
@@ -63,23 +63,23 @@ export function requireFileSize({ fileBytes }: Quotas, bytes: number): void {
 
 /**
  * Throws 403 `quota_exceeded` unless the workspace may store `bytes` more; if the size is unknown, at least one byte
- * more. Throws 503 if it may do so as soon as ended transfers are discarded, which takes seconds.
+ * more. Throws 503 if it may do so as soon as ended transfers are purged, which takes seconds.
  */
 export function requireRoomForBytes({ storedBytes }: Quotas, used: UsedBytes, bytes: number | null): void {
   if (storedBytes === null) return;
   const taken = used.storedBytes + used.reservedBytes;
   if (taken + (bytes ?? 1) > storedBytes) throw exceeded('storedBytes', storedBytes, taken, bytes);
-  requireDiscarded({ storedBytes }, used, bytes);
+  requirePurged({ storedBytes }, used, bytes);
 }
 
-/** Throws 503 while ended transfers that are being discarded take the room of `bytes` more, or of one byte if the size is unknown. */
-export function requireDiscarded(
+/** Throws 503 while ended transfers that wait for a purge take the room of `bytes` more, or of one byte if the size is unknown. */
+export function requirePurged(
   { storedBytes }: Pick<Quotas, 'storedBytes'>,
   used: UsedBytes,
   bytes: number | null,
 ): void {
-  if (storedBytes === null || used.undiscardedBytes === 0) return;
-  const taken = used.storedBytes + used.reservedBytes + used.undiscardedBytes;
+  if (storedBytes === null || used.unpurgedBytes === 0) return;
+  const taken = used.storedBytes + used.reservedBytes + used.unpurgedBytes;
   if (taken + (bytes ?? 1) > storedBytes) {
     throw unavailable('Earlier uploads of this workspace are being removed. Retry later.');
   }

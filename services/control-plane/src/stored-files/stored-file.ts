@@ -1,6 +1,6 @@
 import type { ByteRange } from '@framelane/object-store/object-store';
 
-/** A stored file that never changes. */
+/** A stored file. Its bytes do not change; its URL can lead to another file later, with another ETag. */
 export type StoredFile = {
   bytes: number;
   /** Strong entity tag, with its quotes. */

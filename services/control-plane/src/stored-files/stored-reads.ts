@@ -28,7 +28,7 @@ const LARGEST_CACHED = 1 / 16;
 const RETRIES = 2;
 const RETRY_DELAY_MS = 200;
 
-/** An object that never changes. */
+/** An object. Its key never gets other bytes, so a cached copy is valid as long as the object exists. */
 export type ReadableObject = {
   key: string;
   bytes: number;

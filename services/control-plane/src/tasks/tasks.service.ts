@@ -39,13 +39,13 @@ import {
   dropCommand,
   endPlanning,
   findExpiredTries,
-  findFailedTries,
   findPlan,
   findProgress,
   findResults,
   findRevision,
   findTaskBacklog,
   findTries,
+  findTryCounts,
   hasClaimed,
   insertTasks,
   isPlanObsolete,
@@ -72,15 +72,20 @@ type TaskSettings = {
 /** What a claim has got, and what to log and count after the commit. */
 type Claim = { claimed?: ClaimTaskResponse | undefined; report?: (() => void) | undefined };
 
-/** The engine has not renewed its lease. */
-const LEASE_EXPIRED: AttemptEnd = {
-  outcome: 'lease_expired',
+/** The error of a video that fails although neither its file nor a report of an engine says why. */
+const INTERNAL_ERROR = {
   code: 'internal_error',
   message: 'The video could not be processed because of a fault on our side.',
-};
+} as const;
 
-/** The work was handed back: it ends, but has not failed. */
-const HANDED_BACK: AttemptEnd = { ...LEASE_EXPIRED, outcome: 'handed_back' };
+/** The engine has not renewed the lease of its try. */
+const LEASE_EXPIRED: AttemptEnd = { outcome: 'lease_expired', ...INTERNAL_ERROR };
+
+/** The work ends without a failure: the engine stops, or no engine works on the plan, which has an earlier version. */
+const HANDED_BACK: AttemptEnd = { outcome: 'handed_back', ...INTERNAL_ERROR };
+
+/** All tasks are done, but their results do not match the plan or each other. */
+const RESULTS_INCONSISTENT: AttemptEnd = { outcome: 'failed', ...INTERNAL_ERROR };
 
 type FailedTask = TryCounts & { kind: TaskKind };
 
@@ -244,7 +249,7 @@ export class TasksService {
     const hashSource = video.sha256 === null;
     return {
       ...common,
-      work: { kind: 'plan', hashSource, pieceSeconds: video.in_one_run ? null : pieceSeconds },
+      work: { kind: 'plan', hashSource, pieceSeconds: video.as_a_whole ? null : pieceSeconds },
     };
   }
 
@@ -307,7 +312,7 @@ export class TasksService {
     );
   }
 
-  /** Ends every try. Call it only while no engine runs. */
+  /** Ends every try, as if its lease had expired. Call it only while no engine runs. */
   async endAllTries(): Promise<void> {
     for (const taskTry of await findTries(this.#db)) {
       // The machine may have stopped because of the video: then its first task must not be repeated without end.
@@ -347,9 +352,10 @@ export class TasksService {
       );
     } catch (error) {
       this.#logger.error('attempt.tasks_inconsistent', { ...attempt, error });
-      const end = { ...LEASE_EXPIRED, outcome: 'failed' } as const;
       const isWhole = results.some(({ kind }) => kind === 'whole');
-      return isWhole ? this.#attempts.fail(trx, video, end) : this.#repeatAsWhole(trx, video, end);
+      return isWhole
+        ? this.#attempts.fail(trx, video, RESULTS_INCONSISTENT)
+        : this.#repeatAsWhole(trx, video, RESULTS_INCONSISTENT);
     }
     // The video waits for no other task.
     await deleteTasks(trx, attempt);
@@ -366,7 +372,7 @@ export class TasksService {
 
   /** Ends an attempt whose plan cannot be completed. The next one transcodes the video as a whole. */
   async #repeatAsWhole(trx: Database, video: VideoRow, end: AttemptEnd): Promise<() => void> {
-    await this.#lifecycle.makeInOneRun(trx, video.id);
+    await this.#lifecycle.transcodeAsWhole(trx, video.id);
     return this.#attempts.repeat(trx, video, end, ANEW);
   }
 
@@ -374,7 +380,7 @@ export class TasksService {
     const ended = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lock(trx, taskTry);
       if (video === undefined) return undefined;
-      const task = await findFailedTries(trx, taskTry);
+      const task = await findTryCounts(trx, taskTry);
       if (task === undefined) return this.#ignore(trx, taskTry);
       const report = await this.#nextTry(trx, video, taskTry, { task, failure, end });
       await this.#makeNextDue(trx, video);
@@ -452,7 +458,7 @@ export class TasksService {
     const deleted = await deleteTasks(trx, task);
     if (deleted === 0) return 0;
     await this.#lifecycle.applyKeepSource(trx, video.id);
-    await this.#lifecycle.discard(trx, video.id);
+    await this.#lifecycle.requestPurge(trx, video.id);
     return deleted;
   }
 
@@ -467,6 +473,6 @@ export class TasksService {
   /** Ignores a report about a try that is not current. Objects that the video does not refer to are purged. */
   async #ignore(trx: Database, taskTry: TaskTry): Promise<undefined> {
     this.#logger.info('task.result_ignored', taskTry);
-    await this.#lifecycle.discard(trx, taskTry.videoId);
+    await this.#lifecycle.requestPurge(trx, taskTry.videoId);
   }
 }

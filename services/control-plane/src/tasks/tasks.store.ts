@@ -404,7 +404,7 @@ export async function findResults(
 }
 
 /** How often a task has failed before this try; `unreportedTries` counts the try if its engine has not reported anything. Undefined if the try is not current. */
-export async function findFailedTries(
+export async function findTryCounts(
   trx: Database,
   taskTry: TaskTry,
 ): Promise<(TryCounts & { kind: TaskKind }) | undefined> {

@@ -2,22 +2,22 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { TransferIds } from './upload-tickets.store.ts';
 
-/** Adds the bytes of ended transfers that may still be stored. */
-export async function addUndiscarded(trx: Database, videoId: string, bytes: number): Promise<void> {
+/** Adds bytes of ended transfers that wait for the purge. */
+export async function addUnpurged(trx: Database, videoId: string, bytes: number): Promise<void> {
   await trx
     .updateTable('upload_tickets')
-    .set({ undiscarded_bytes: sql`undiscarded_bytes + ${bytes}::bigint` })
+    .set({ unpurged_bytes: sql`unpurged_bytes + ${bytes}::bigint` })
     .where('video_id', '=', videoId)
     .execute();
 }
 
-/** Records that nothing of ended transfers is stored any more. */
-export async function recordDiscarded(trx: Database, videoId: string): Promise<void> {
+/** Records that a purge has removed what ended transfers had stored. */
+export async function recordPurged(trx: Database, videoId: string): Promise<void> {
   await trx
     .updateTable('upload_tickets')
-    .set({ undiscarded_bytes: 0 })
+    .set({ unpurged_bytes: 0 })
     .where('video_id', '=', videoId)
-    .where('undiscarded_bytes', '>', 0)
+    .where('unpurged_bytes', '>', 0)
     .execute();
 }
 

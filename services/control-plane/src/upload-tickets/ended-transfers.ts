@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { hasEnded, recordDiscarded } from './ended-transfers.store.ts';
+import { hasEnded, recordPurged } from './ended-transfers.store.ts';
 import { holdVideo, lockTicketOf, type TransferIds } from './upload-tickets.store.ts';
 
 /** What the purge of a video knows about transfers that ended unregistered. */
@@ -24,7 +24,7 @@ export class EndedTransfers {
       // In the order of all moves: the video, its ticket, its purge.
       await holdVideo(trx, videoId);
       await lockTicketOf(trx, videoId);
-      if (await endPass(trx)) await recordDiscarded(trx, videoId);
+      if (await endPass(trx)) await recordPurged(trx, videoId);
     });
   }
 }

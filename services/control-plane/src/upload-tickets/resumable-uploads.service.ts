@@ -15,7 +15,7 @@ import { hashToken } from '../auth/secret-tokens.ts';
 import type { Database } from '../db/database.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
-import { discardTransfers, storedAtMost } from './discard-transfers.ts';
+import { requestPurgeOfTransfers, storedAtMost } from './purge-of-transfers.ts';
 import {
   beginEpoch,
   countResumable,
@@ -82,7 +82,7 @@ export class ResumableUploadsService {
 
   /**
    * Creates an upload for the ticket of a token, or finds the unfinished one of the same file. A paused upload of another file is
-   * superseded, and what it has stored is discarded. Throws the Problem with the reason why the ticket accepts no file.
+   * superseded, and a purge of what it has stored is due. Throws the Problem with the reason why the ticket accepts no file.
    */
   async create(request: CreateResumableRequest): Promise<CreateResumableResponse> {
     const { token, length, metadata } = request;
@@ -133,7 +133,7 @@ export class ResumableUploadsService {
       if (held !== undefined && held.transfer_id !== null && held.transfer_id !== transferId) {
         // The lease of a form has expired.
         await this.#quotas.reserveLess(trx, held, length);
-        await discardTransfers(trx, this.#lifecycle, videoId, held.reserved_bytes);
+        await requestPurgeOfTransfers(trx, this.#lifecycle, videoId, held.reserved_bytes);
       }
       const { epoch, checkpoint } = opened;
       return {
@@ -194,7 +194,7 @@ export class ResumableUploadsService {
     if (ended === undefined) return;
     await releaseTicket(trx, { videoId, transferId: ended.transfer_id });
     const bytes = storedAtMost(ended);
-    if (bytes > 0) await discardTransfers(trx, this.#lifecycle, videoId, bytes);
+    if (bytes > 0) await requestPurgeOfTransfers(trx, this.#lifecycle, videoId, bytes);
   }
 
   async #find(

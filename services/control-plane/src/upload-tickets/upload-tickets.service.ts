@@ -12,7 +12,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
-import { discardTransfers, storedAtMost } from './discard-transfers.ts';
+import { requestPurgeOfTransfers, storedAtMost } from './purge-of-transfers.ts';
 import { endUnfinished, isPaused } from './resumable-uploads.store.ts';
 import {
   fileTooLarge,
@@ -223,7 +223,7 @@ export class UploadTicketsService {
     const isLost = holder !== null && holder !== paused?.transfer_id;
     const storedOfPaused = storedAtMost(paused);
     if (isLost || storedOfPaused > 0) {
-      await discardTransfers(trx, this.#lifecycle, videoId, storedOfPaused + (isLost ? reserved : 0));
+      await requestPurgeOfTransfers(trx, this.#lifecycle, videoId, storedOfPaused + (isLost ? reserved : 0));
     }
   }
 
@@ -237,7 +237,7 @@ export class UploadTicketsService {
       await lockTicketOf(trx, transfer.videoId);
       const isReleased = await releaseTicket(trx, transfer);
       const isFailed = isReleased && transfer.epoch === undefined;
-      if (isFailed) await discardTransfers(trx, this.#lifecycle, transfer.videoId, 0);
+      if (isFailed) await requestPurgeOfTransfers(trx, this.#lifecycle, transfer.videoId, 0);
     });
   }
 
@@ -272,7 +272,7 @@ export class UploadTicketsService {
         return 'registered';
       }
       if (await isSpentBy(trx, upload)) return 'repeated';
-      await this.#lifecycle.discard(trx, upload.videoId);
+      await this.#lifecycle.requestPurge(trx, upload.videoId);
       return video?.error_code === 'upload_expired' ? 'expired' : 'cancelled';
     });
     if (outcome === 'registered') this.#metrics.uploadCompleted();
@@ -284,7 +284,7 @@ export class UploadTicketsService {
   async #endResumable(trx: Database, { videoId, epoch }: TransferIds): Promise<void> {
     const ended = await endUnfinished(trx, videoId, epoch === undefined ? 'superseded' : 'completed');
     if (ended?.end_reason === 'superseded') {
-      await discardTransfers(trx, this.#lifecycle, videoId, storedAtMost(ended));
+      await requestPurgeOfTransfers(trx, this.#lifecycle, videoId, storedAtMost(ended));
     }
   }
 

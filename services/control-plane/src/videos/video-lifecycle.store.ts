@@ -159,9 +159,9 @@ export async function insertAttempt(
     .execute();
 }
 
-/** Makes the next attempts at a video transcode it in one run. */
-export async function storeInOneRun(trx: Database, videoId: string): Promise<void> {
-  await trx.updateTable('videos').set({ in_one_run: true }).where('id', '=', videoId).execute();
+/** Makes the next attempts at a video transcode it as a whole. */
+export async function storeAsWhole(trx: Database, videoId: string): Promise<void> {
+  await trx.updateTable('videos').set({ as_a_whole: true }).where('id', '=', videoId).execute();
 }
 
 /** Ends the import of a video, if there is one: erases its URL and headers. */
@@ -256,7 +256,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
 type KeptColumn =
   | ('id' | 'workspace_id' | 'status' | 'deleted_at')
   | 'error_code'
-  | ('environment' | 'progress' | 'attempt' | 'in_one_run' | 'playback_version')
+  | ('environment' | 'progress' | 'attempt' | 'as_a_whole' | 'playback_version')
   | ('uploaded_at' | 'ready_at' | 'failed_at' | 'source_deleted_at')
   | ('created_at' | 'updated_at' | 'remove_at');
 

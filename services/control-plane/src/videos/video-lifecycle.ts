@@ -17,9 +17,9 @@ import {
   moveVideo,
   raiseProgress,
   resetFailure,
+  storeAsWhole,
   storeFailure,
   storeFile,
-  storeInOneRun,
   storeResult,
   turnIntoTombstone,
 } from './video-lifecycle.store.ts';
@@ -88,9 +88,9 @@ export class VideoLifecycle {
     return moved;
   }
 
-  /** Makes the next attempts at a processing video transcode it in one run. */
-  makeInOneRun(trx: Database, videoId: string): Promise<void> {
-    return storeInOneRun(trx, videoId);
+  /** Makes the next attempts at a processing video transcode it as a whole. */
+  transcodeAsWhole(trx: Database, videoId: string): Promise<void> {
+    return storeAsWhole(trx, videoId);
   }
 
   /** Raises the progress of a processing video. `fraction` is 0..1; readers see 0..99 until the video is ready. */
@@ -185,11 +185,10 @@ export class VideoLifecycle {
   }
 
   /**
-   * Purges objects that an engine has stored and the video does not refer to. The report of the engine may come after the
-   * purge of a deleted video. A report about a video without a row changes nothing: tombstones outlast every upload and
-   * attempt.
+   * Makes a purge due of the orphaned objects of a video or tombstone: an engine may have stored objects after the purge of a deleted
+   * video. Does nothing for a video without a row, because tombstones outlast every upload and attempt.
    */
-  async discard(trx: Database, videoId: string): Promise<void> {
+  async requestPurge(trx: Database, videoId: string): Promise<void> {
     const video = await findVideoOrTombstone(trx, videoId);
     if (video !== undefined) await requestPurge(trx, videoId);
   }

@@ -38,7 +38,7 @@ const UPLOADING = {
   progress: 0,
   attempt: 0,
   failed_attempts: 0,
-  in_one_run: false,
+  as_a_whole: false,
   command_due_at: null,
   command_claimed_until: null,
   command_published_at: null,

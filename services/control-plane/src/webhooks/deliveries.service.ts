@@ -12,12 +12,12 @@ import {
   giveUpDeliveries,
   isAnyDue,
   lockClaimed,
-  recordAttempt,
+  recordDeliveryAttempt,
   releaseClaim,
   type ScheduleChange,
 } from './deliveries.store.ts';
-import { afterAttempt, healthAfter, type NextStep } from './delivery-policy.ts';
-import type { AttemptResult, DeliverySender } from './delivery-sender.ts';
+import { afterDeliveryAttempt, healthAfter, type NextStep } from './delivery-policy.ts';
+import type { DeliveryAttemptResult, DeliverySender } from './delivery-sender.ts';
 import { disableEndpoint, lockEndpoint, recordHealth } from './endpoints.store.ts';
 
 /** Concurrent requests to one endpoint, from all control planes together. */
@@ -88,7 +88,7 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
       if (result === null) await releaseClaim(this.#db, delivery);
       else await this.#inTurn(delivery.endpoint_id, () => this.#record(delivery, result));
     } catch (error) {
-      this.#logger.error('webhook.attempt_failed', { deliveryId: delivery.id, error });
+      this.#logger.error('webhook.delivery_attempt_failed', { deliveryId: delivery.id, error });
     }
   }
 
@@ -125,7 +125,7 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
   }
 
   /** Records an attempt and what follows from it. The outcome of an expired claim changes nothing. */
-  async #record(delivery: ClaimedDelivery, result: AttemptResult): Promise<void> {
+  async #record(delivery: ClaimedDelivery, result: DeliveryAttemptResult): Promise<void> {
     const at = delivery.claimed_at;
     const recorded = await this.#db.transaction().execute(async (trx) => {
       const endpoint = await lockEndpoint(trx, delivery.endpoint_id);
@@ -142,7 +142,7 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
       const next = this.#nextStep(delivery, result, endpoint.enabled && disableReason === null);
       const number = current.attempts + 1;
       const redelivering = current.round !== delivery.round;
-      await recordAttempt(
+      await recordDeliveryAttempt(
         trx,
         delivery.id,
         { number, at, ...result },
@@ -155,7 +155,7 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
     if (recorded === undefined) return;
     const { number, next, disableReason, isDueAgain } = recorded;
     this.#log(delivery, number, result, next);
-    this.#metrics.webhookAttempted(typeof next === 'object' || isDueAgain ? 'retrying' : next);
+    this.#metrics.deliveryAttempted(typeof next === 'object' || isDueAgain ? 'retrying' : next);
     if (disableReason !== null) {
       this.#metrics.webhookDisabled(disableReason);
       this.#logger.warn('webhook.disabled', { webhookId: delivery.endpoint_id, reason: disableReason });
@@ -165,13 +165,13 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
 
   #nextStep(
     delivery: ClaimedDelivery,
-    { failure, retryAfterSeconds }: AttemptResult,
+    { failure, retryAfterSeconds }: DeliveryAttemptResult,
     endpointEnabled: boolean,
   ): NextStep {
     // Somebody waits for the outcome of a test event.
     const mayRetry = endpointEnabled && delivery.event_type !== 'webhook.test';
     const failures = delivery.failures + 1;
-    return afterAttempt({ failure, failures, retryAfterSeconds }, mayRetry ? this.#schedule : []);
+    return afterDeliveryAttempt({ failure, failures, retryAfterSeconds }, mayRetry ? this.#schedule : []);
   }
 
   async #secretsOf({ secret, previous_secret }: ClaimedDelivery): Promise<Buffer[]> {
@@ -179,7 +179,7 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
     return Promise.all(sealed.map((each) => this.#sealingKeys.open(each)));
   }
 
-  #log(delivery: ClaimedDelivery, number: number, result: AttemptResult, next: NextStep): void {
+  #log(delivery: ClaimedDelivery, number: number, result: DeliveryAttemptResult, next: NextStep): void {
     const fields = {
       webhookId: delivery.endpoint_id,
       deliveryId: delivery.id,
@@ -201,7 +201,11 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
 }
 
 /** How an attempt of the current round changes the schedule; `failures` counts the failed attempts before it. */
-function scheduleChange(failures: number, { failure }: AttemptResult, next: NextStep): ScheduleChange {
+function scheduleChange(
+  failures: number,
+  { failure }: DeliveryAttemptResult,
+  next: NextStep,
+): ScheduleChange {
   const counted = { failures: failures + (failure === null ? 0 : 1) };
   return typeof next === 'object'
     ? { ...counted, status: 'retrying', retryInSeconds: next.retryInSeconds }

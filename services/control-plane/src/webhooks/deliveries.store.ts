@@ -4,8 +4,8 @@ import { type Backlog, inSeconds, isDue as isRowDue, secondsSince } from '../db/
 import { claimable, claimInTurn } from '../db/fair-claims.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type {
+  DeliveryAttemptRow,
   DeliveryFailure,
-  WebhookAttemptRow,
   WebhookDeliveryRow,
   WebhookEventKind,
 } from '../db/schema.ts';
@@ -28,8 +28,8 @@ export type ClaimedDelivery = DeliveryWithType & {
   previous_secret: string | null;
 };
 
-/** One attempt at a delivery, as the log of attempts shows it. */
-export type AttemptEntry = {
+/** One attempt of a delivery, as its attempt log shows it. */
+export type DeliveryAttempt = {
   number: number;
   at: Date;
   durationMs: number;
@@ -174,7 +174,7 @@ export async function findDelivery(
     .executeTakeFirst();
 }
 
-/** The body that each attempt at a delivery sends. */
+/** The body that each attempt of a delivery sends. */
 export async function findPayload(db: Database, eventId: string): Promise<string | undefined> {
   const event = await db
     .selectFrom('webhook_events')
@@ -222,13 +222,13 @@ export async function findLastDeliveries(
 }
 
 /** The attempts of these deliveries, oldest first. */
-export async function findAttempts(
+export async function findDeliveryAttempts(
   db: Database,
   deliveryIds: readonly string[],
-): Promise<WebhookAttemptRow[]> {
+): Promise<DeliveryAttemptRow[]> {
   if (deliveryIds.length === 0) return [];
   return db
-    .selectFrom('webhook_attempts')
+    .selectFrom('delivery_attempts')
     .selectAll()
     .where('delivery_id', 'in', deliveryIds)
     .orderBy('number')
@@ -239,10 +239,10 @@ export async function findAttempts(
  * Adds an attempt to its delivery and ends the claim. `change` is undefined when a redelivery was requested meanwhile: its
  * round stays due, unless the delivery was given up since.
  */
-export async function recordAttempt(
+export async function recordDeliveryAttempt(
   trx: Database,
   deliveryId: string,
-  attempt: AttemptEntry,
+  attempt: DeliveryAttempt,
   change: ScheduleChange | undefined,
 ): Promise<void> {
   const { number, at, durationMs, responseStatus, failure, responseBody, requestHeaders } = attempt;
@@ -271,7 +271,7 @@ export async function recordAttempt(
       .execute();
   }
   await trx
-    .insertInto('webhook_attempts')
+    .insertInto('delivery_attempts')
     .values({
       delivery_id: deliveryId,
       number,
@@ -332,10 +332,11 @@ async function inBatches(change: () => Promise<bigint>): Promise<void> {
 }
 
 /**
- * Starts a new round of attempts, due now. It begins after the current attempt, if there is one. `webhook_disabled` is replaced by the
- * failure of the last attempt, or by null. Call it with the endpoint locked.
+ * Makes a delivery due now, with the full retry schedule. If an attempt is in progress, the first one of the new round follows it. The
+ * failure of the delivery becomes that of its last attempt, or null without one: `webhook_disabled`, which a delivery gets when it is given
+ * up, is no failure of an attempt. Call it with the endpoint locked.
  */
-export async function renewDelivery(db: Database, id: string): Promise<void> {
+export async function startNewRound(db: Database, id: string): Promise<void> {
   await db
     .updateTable('webhook_deliveries')
     .set({
@@ -344,7 +345,7 @@ export async function renewDelivery(db: Database, id: string): Promise<void> {
       failures: 0,
       failure: (eb) =>
         eb
-          .selectFrom('webhook_attempts')
+          .selectFrom('delivery_attempts')
           .select('failure')
           .where('delivery_id', '=', id)
           .orderBy('number', 'desc')

@@ -1,16 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { afterAttempt, healthAfter } from './delivery-policy.ts';
+import { afterDeliveryAttempt, healthAfter } from './delivery-policy.ts';
 
 const SCHEDULE = [0, 5, 300];
 const DAY = 24 * 3600 * 1000;
 
 describe('after an attempt', () => {
   const failed = (failures: number, retryAfterSeconds: number | null = null, random = 0.5) =>
-    afterAttempt({ failure: 'unexpected_status', failures, retryAfterSeconds }, SCHEDULE, () => random);
+    afterDeliveryAttempt(
+      { failure: 'unexpected_status', failures, retryAfterSeconds },
+      SCHEDULE,
+      () => random,
+    );
 
   test('a success ends the delivery', () => {
     const attempt = { failure: null, failures: 1, retryAfterSeconds: 60 };
-    expect(afterAttempt(attempt, SCHEDULE)).toBe('succeeded');
+    expect(afterDeliveryAttempt(attempt, SCHEDULE)).toBe('succeeded');
   });
 
   test('a failure is retried by the schedule, until it ends', () => {

@@ -13,7 +13,7 @@ export type NextStep = 'succeeded' | 'failed' | { retryInSeconds: number };
  * Decides what follows an attempt. `failures` counts the failed attempts of this round, this one included; `schedule` is
  * the pause in seconds before each attempt of a round. Retry-After can lengthen a pause.
  */
-export function afterAttempt(
+export function afterDeliveryAttempt(
   attempt: { failure: DeliveryFailure | null; failures: number; retryAfterSeconds: number | null },
   schedule: readonly number[],
   random: () => number = Math.random,

@@ -25,7 +25,7 @@ export type OutgoingEvent = {
 };
 
 /** The result of one attempt. */
-export type AttemptResult = {
+export type DeliveryAttemptResult = {
   durationMs: number;
   /** The headers that were sent, without the signature; null if no address of the endpoint was found or allowed. */
   requestHeaders: Record<string, string> | null;
@@ -61,15 +61,15 @@ export class DeliverySender {
    * Makes one attempt. Never rejects because of the endpoint. Resolves with null if `interrupt` was called: the attempt has no
    * result and must be made again.
    */
-  async send(event: OutgoingEvent): Promise<AttemptResult | null> {
+  async send(event: OutgoingEvent): Promise<DeliveryAttemptResult | null> {
     const startMs = performance.now();
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signal = AbortSignal.any([timeout, this.#interruption.signal]);
-    let requestHeaders: AttemptResult['requestHeaders'] = null;
+    let requestHeaders: DeliveryAttemptResult['requestHeaders'] = null;
     const result = (
-      outcome: Pick<AttemptResult, 'responseStatus' | 'responseBody' | 'failure'>,
+      outcome: Pick<DeliveryAttemptResult, 'responseStatus' | 'responseBody' | 'failure'>,
       retryAfter?: string,
-    ): AttemptResult => ({
+    ): DeliveryAttemptResult => ({
       ...outcome,
       requestHeaders,
       durationMs: Math.round(performance.now() - startMs),

@@ -8,15 +8,15 @@ import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { WebhookEndpointRow } from '../db/schema.ts';
 import {
   deleteDeliveries,
-  findAttempts,
   findDelivery,
+  findDeliveryAttempts,
   findLastDeliveries,
   findPayload,
   giveUpDeliveries,
   insertDelivery,
   insertEvent,
   listDeliveries,
-  renewDelivery,
+  startNewRound,
 } from './deliveries.store.ts';
 import { formatEndpointSecret, newEndpointSecret } from './endpoint-secret.ts';
 import {
@@ -176,7 +176,7 @@ export class WebhookEndpointsService {
   ): Promise<Page<DeliveryRecord>> {
     requireFound(await findEndpoint(this.#db, workspaceId, id), id);
     const rows = await listDeliveries(this.#db, id, page);
-    const attempts = await findAttempts(
+    const attempts = await findDeliveryAttempts(
       this.#db,
       rows.map((row) => row.id),
     );
@@ -194,7 +194,7 @@ export class WebhookEndpointsService {
     const delivery = await findDelivery(this.#db, id, deliveryId);
     const body = delivery && (await findPayload(this.#db, delivery.event_id));
     if (delivery === undefined || body === undefined) throw deliveryNotFound(deliveryId);
-    return toDeliveryDetails(delivery, await findAttempts(this.#db, [deliveryId]), body);
+    return toDeliveryDetails(delivery, await findDeliveryAttempts(this.#db, [deliveryId]), body);
   }
 
   /**
@@ -207,7 +207,7 @@ export class WebhookEndpointsService {
       const delivery = await findDelivery(trx, id, deliveryId);
       if (delivery === undefined) throw deliveryNotFound(deliveryId);
       requireEnabled(endpoint);
-      await renewDelivery(trx, deliveryId);
+      await startNewRound(trx, deliveryId);
       return this.#deliveryRecord(trx, id, deliveryId);
     };
   }
@@ -246,7 +246,7 @@ export class WebhookEndpointsService {
   async #deliveryRecord(db: Database, endpointId: string, deliveryId: string): Promise<DeliveryRecord> {
     const delivery = await findDelivery(db, endpointId, deliveryId);
     if (delivery === undefined) throw deliveryNotFound(deliveryId);
-    return toDeliveryRecord(delivery, await findAttempts(db, [deliveryId]));
+    return toDeliveryRecord(delivery, await findDeliveryAttempts(db, [deliveryId]));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { components } from '@framelane/openapi/types';
-import type { DeliveryFailure, WebhookAttemptRow, WebhookEndpointRow } from '../db/schema.ts';
+import type { DeliveryAttemptRow, DeliveryFailure, WebhookEndpointRow } from '../db/schema.ts';
 import type { DeliveryWithType } from './deliveries.store.ts';
 import { FAILURE_MESSAGES } from './delivery-failures.ts';
 
@@ -27,7 +27,7 @@ export function toWebhookRecord(row: WebhookEndpointRow, last: DeliveryWithType 
 /** The public record of a delivery with all of its attempts. */
 export function toDeliveryRecord(
   row: DeliveryWithType,
-  attempts: readonly WebhookAttemptRow[],
+  attempts: readonly DeliveryAttemptRow[],
 ): DeliveryRecord {
   return {
     ...toSummary(row),
@@ -45,7 +45,7 @@ export function toDeliveryRecord(
 /** A delivery with what its attempts sent and received. */
 export function toDeliveryDetails(
   row: DeliveryWithType,
-  attempts: readonly WebhookAttemptRow[],
+  attempts: readonly DeliveryAttemptRow[],
   requestBody: string,
 ): DeliveryDetails {
   const record = toDeliveryRecord(row, attempts);

@@ -3,7 +3,7 @@ import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import { isAudioRendition } from '@framelane/contracts/renditions';
-import type { AudioPlan, Rung, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { AudioPlan, TranscodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { taskFolder } from '@framelane/object-store/object-keys';
 import { samplePlan } from './plan.ts';
 
@@ -77,8 +77,9 @@ export function planOf({ source, duration, inputIssues, renditions, captions }: 
       duration,
       inputIssues,
       frames: duration * plan.encode.sourceRate,
-      rungs: video.map(
-        ({ name, width, height }) => ({ name, width, height, maxRate: 1, frameStep: 1 }) as Rung,
+      videoRenditions: video.map(
+        ({ name, width, height }) =>
+          ({ name, width, height, maxRate: 1, frameStep: 1 }) as VideoRenditionPlan,
       ),
       audio: audio.map(({ name, channels }, index) => {
         const method = { samples: 1 };

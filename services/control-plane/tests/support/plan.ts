@@ -35,7 +35,7 @@ export function samplePlan(): TranscodePlan {
           end: duration,
         },
       ],
-      rungs: [{ ...size, name: '360p', maxRate: 800_000, frameStep: 1 }],
+      videoRenditions: [{ ...size, name: '360p', maxRate: 800_000, frameStep: 1 }],
       copiesVideo: false,
       startsShort: true,
       segmentSeconds: SEGMENT_SECONDS,

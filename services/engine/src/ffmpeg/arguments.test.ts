@@ -39,7 +39,7 @@ describe('the ffmpeg arguments', () => {
 
   test('of one copied rendition', () => {
     const { inputOptions, outputs } = lineFor({
-      rungs: planLadder({ width: 640, height: 360 }, 25),
+      videoRenditions: planLadder({ width: 640, height: 360 }, 25),
       copiesVideo: true,
       audio: [],
     });
@@ -155,18 +155,18 @@ describe('the ffmpeg arguments', () => {
 
   test('take images from frames that are decoded anyway, or from the source if no rendition is encoded', () => {
     const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex') ?? '';
-    const full = graph({ rungs: planLadder({ width: 1920, height: 1080 }, 25) });
+    const full = graph({ videoRenditions: planLadder({ width: 1920, height: 1080 }, 25) });
     expect(full).toMatch(/\[to-720p\]zscale=[^;]*\[to-poster\];.*\[to-360p\]zscale=[^;]*\[to-storyboard\];/);
     expect(full.match(/\[0:1\]/g)).toHaveLength(1);
-    expect(graph({ rungs: planLadder({ width: 640, height: 360 }, 25), copiesVideo: true })).toMatch(
-      /^\[0:1\][^;]*split=2\[to-poster\]\[to-storyboard\];/,
-    );
+    expect(
+      graph({ videoRenditions: planLadder({ width: 640, height: 360 }, 25), copiesVideo: true }),
+    ).toMatch(/^\[0:1\][^;]*split=2\[to-poster\]\[to-storyboard\];/);
   });
 
   test('convert only incompatible frames', () => {
     const [top] = optionValue(streamsFor({ pixelsCompatible: true }), '-filter_complex')?.split(';') ?? [];
     expect(top).toMatch(/trim=end_frame=50,format=yuv420p,setsar=1,/);
-    const small = { pixelsCompatible: true, rungs: planLadder({ width: 640, height: 360 }, 25) };
+    const small = { pixelsCompatible: true, videoRenditions: planLadder({ width: 640, height: 360 }, 25) };
     const [scaled] = optionValue(streamsFor(small), '-filter_complex')?.split(';') ?? [];
     expect(scaled).toMatch(
       /trim=end_frame=50,zscale=640:360:filter=bicubic:range=tv,format=yuv420p,setsar=1,setparams=/,

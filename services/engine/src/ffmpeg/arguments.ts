@@ -3,7 +3,7 @@ import { type Cuts, FIRST_SEGMENT_SECONDS } from '@framelane/contracts/segment-t
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentFile } from '../packagers/segment-files.ts';
-import { encodedRungs } from '../plan/encode-plan.ts';
+import { encodedRenditions } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
 import { DECODE_OPTIONS } from '../source/whitelist.ts';
@@ -64,7 +64,7 @@ export function withFileTimes(plan: EncodePlan): EncodePlan {
 /** Options before the input, for the tracks that a plan uses. */
 export function inputOptions(plan: EncodePlan, threads: number): string[] {
   const { maxPauseSeconds, analysis } = plan.reading ?? {};
-  const ofVideo = plan.rungs.length > 0 ? analysis?.video : undefined;
+  const ofVideo = plan.videoRenditions.length > 0 ? analysis?.video : undefined;
   const ofAudio = plan.audio.length > 0 ? analysis?.audio : undefined;
   return [
     ...['-nostdin', '-hide_banner', '-v', 'error'],
@@ -93,13 +93,13 @@ export function renditionOutputs(
   settings: ArgumentSettings,
 ): FfmpegCommandLine['outputs'] {
   const streams: { name: RenditionName; options: readonly string[] }[] = [
-    ...encodedRungs(plan).map((rung) => ({
-      name: rung.name,
-      options: ['-map', `[${rung.name}]`, ...videoOptions(rung, plan, settings)],
+    ...encodedRenditions(plan).map((rendition) => ({
+      name: rendition.name,
+      options: ['-map', `[${rendition.name}]`, ...videoOptions(rendition, plan, settings)],
     })),
-    ...(plan.copiesVideo ? plan.rungs.slice(-1) : []).map((rung) => ({
-      name: rung.name,
-      options: ['-map', `0:${plan.videoIndex}`, ...videoCopyOptions(rung, plan)],
+    ...(plan.copiesVideo ? plan.videoRenditions.slice(-1) : []).map((rendition) => ({
+      name: rendition.name,
+      options: ['-map', `0:${plan.videoIndex}`, ...videoCopyOptions(rendition, plan)],
     })),
     ...plan.audio.map((audio) => ({
       name: audio.name,

@@ -1,14 +1,14 @@
-import type { EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
-import { encodedRungs } from '../plan/encode-plan.ts';
+import { encodedRenditions } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { audioOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
 
 /** The options of each encoded rendition, lowest first. */
 const optionsOf = (changes: Partial<EncodePlan> = {}, preset = 'veryfast') => {
   const plan = encodePlan(changes);
-  return encodedRungs(plan).map((rung) => videoOptions(rung, plan, { preset, threads: 2 }));
+  return encodedRenditions(plan).map((rendition) => videoOptions(rendition, plan, { preset, threads: 2 }));
 };
 const optionOf = (options: readonly string[], name: string) =>
   options.includes(name) ? options[options.indexOf(name) + 1] : undefined;
@@ -16,14 +16,14 @@ const valuesOf = (renditions: readonly (readonly string[])[], name: string) =>
   renditions.map((options) => optionOf(options, `${name}:v`));
 
 const FAST = {
-  rungs: planLadder({ width: 1280, height: 720 }, 50),
+  videoRenditions: planLadder({ width: 1280, height: 720 }, 50),
   frameRate: { numerator: 50, denominator: 1 },
 };
 
 describe('the encoder options', () => {
   test('of one rendition', () => {
-    const rungs = planLadder({ width: 640, height: 360 }, 25);
-    expect(optionsOf({ rungs }).map((options) => options.join(' '))).toEqual([
+    const videoRenditions = planLadder({ width: 640, height: 360 }, 25);
+    expect(optionsOf({ videoRenditions }).map((options) => options.join(' '))).toEqual([
       [
         '-c:v libx264 -preset:v veryfast -profile:v high -level:v 3.0',
         '-x264-params:v b-adapt=2 -crf:v 23',
@@ -40,8 +40,8 @@ describe('the encoder options', () => {
     ['slower', ['8', '8']],
     ['veryslow', ['8', '11']],
   ])('with preset %s use at most as many reference frames as the level allows', (preset, references) => {
-    const rungs = planLadder({ width: 854, height: 480 }, 50);
-    const options = optionsOf({ rungs, frameRate: FAST.frameRate }, preset);
+    const videoRenditions = planLadder({ width: 854, height: 480 }, 50);
+    const options = optionsOf({ videoRenditions, frameRate: FAST.frameRate }, preset);
     expect(valuesOf(options, '-refs')).toEqual(references);
   });
 
@@ -55,12 +55,16 @@ describe('the encoder options', () => {
     ['slow', 'b-adapt=2:bframes=4'],
     ['slower', undefined],
   ])('with preset %s have -x264-params %j for 360p and 480p, and none for 720p', (preset, options) => {
-    const rungs = planLadder({ width: 1280, height: 720 }, 25);
-    expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params')).toEqual([options, options, undefined]);
+    const videoRenditions = planLadder({ width: 1280, height: 720 }, 25);
+    expect(valuesOf(optionsOf({ videoRenditions }, preset), '-x264-params')).toEqual([
+      options,
+      options,
+      undefined,
+    ]);
   });
 
   test('of 720p have no reference frames and no -x264-params with the default preset', () => {
-    const options = optionsOf({ rungs: planLadder({ width: 1280, height: 720 }, 25) })
+    const options = optionsOf({ videoRenditions: planLadder({ width: 1280, height: 720 }, 25) })
       .at(-1)
       ?.join(' ');
     expect(options).toContain(' -level:v 3.1 -crf:v 23 ');
@@ -72,8 +76,8 @@ describe('the encoder options', () => {
   ])(
     'with preset %s have -x264-params %j for each rendition of a video that has small renditions only',
     (preset, options) => {
-      const rungs = planLadder({ width: 854, height: 480 }, 25);
-      expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params')).toEqual([options, options]);
+      const videoRenditions = planLadder({ width: 854, height: 480 }, 25);
+      expect(valuesOf(optionsOf({ videoRenditions }, preset), '-x264-params')).toEqual([options, options]);
     },
   );
 
@@ -99,7 +103,7 @@ describe('the encoder options', () => {
     [{ matrix: 'bt709', primaries: 'bt709', transfer: 'iec61966-2-1' }, [1, 13, 1]],
   ])('of copied video remove supplemental information and write the tags of %j', (colour, codes) => {
     const [primaries, transfer, matrix] = codes;
-    const [top] = planLadder({ width: 640, height: 360 }, 25).slice(-1) as [Rung];
+    const [top] = planLadder({ width: 640, height: 360 }, 25).slice(-1) as [VideoRenditionPlan];
     expect(optionOf(videoCopyOptions(top, { colour }), '-bsf:v')).toBe(
       'filter_units=remove_types=6,h264_metadata=' +
         `colour_primaries=${primaries}:transfer_characteristics=${transfer}:matrix_coefficients=${matrix}` +

@@ -1,5 +1,5 @@
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
-import type { AudioPlan, EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
+import type { AudioPlan, EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import type { VideoDemands } from '../encoders/encoder.ts';
 import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
 import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';
@@ -12,13 +12,17 @@ import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 type EncoderSettings = { preset: string; threads: number };
 
 /** Encoder options of a video rendition of the whole video. */
-export function videoOptions(rung: Rung, plan: EncodePlan, settings: EncoderSettings): string[] {
-  return optionsOf(rung, { plan, settings, keyFrames: keyFrameRule(rung, plan) });
+export function videoOptions(
+  rendition: VideoRenditionPlan,
+  plan: EncodePlan,
+  settings: EncoderSettings,
+): string[] {
+  return optionsOf(rendition, { plan, settings, keyFrames: keyFrameRule(rendition, plan) });
 }
 
 /** Encoder options of a video rendition of a piece. */
 export function pieceEncoderOptions(
-  rung: Rung,
+  rendition: VideoRenditionPlan,
   { plan, piece, settings }: { plan: EncodePlan; piece: PieceTask; settings: EncoderSettings },
 ): string[] {
   const { numerator, denominator } = plan.frameRate;
@@ -26,22 +30,30 @@ export function pieceEncoderOptions(
   // the nearest frame.
   const microseconds = (frame: number) => Math.floor((1_000_000 * frame * denominator) / numerator);
   const keyFrames = piece.keyFrames.map((frame) => (microseconds(frame) / 1_000_000).toFixed(6)).join(',');
-  return optionsOf(rung, { plan, settings, keyFrames });
+  return optionsOf(rendition, { plan, settings, keyFrames });
 }
 
 /** They give all renditions their key frames, and so their segment boundaries, at the same times. */
 function optionsOf(
-  rung: Rung,
+  rendition: VideoRenditionPlan,
   options: { plan: EncodePlan; settings: EncoderSettings; keyFrames: string },
 ): string[] {
   const { plan, settings, keyFrames } = options;
   const { preset, threads } = settings;
   // With a stream copy, this has an effect only if the source has fewer key frames than its packets declare.
   const longest = plan.copiesVideo ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
-  const { name, width, height, maxRate, frameStep } = rung;
+  const { name, width, height, maxRate, frameStep } = rendition;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
   const bufferSize = BUFFER_SECONDS * maxRate;
-  const demands = { width, height, framesPerSecond, maxRate, bufferSize, preset, small: smallOf(rung, plan) };
+  const demands = {
+    width,
+    height,
+    framesPerSecond,
+    maxRate,
+    bufferSize,
+    preset,
+    small: smallOf(rendition, plan),
+  };
   const encoder = encoderOf(name);
   const values = [
     ['-c', encoder.program],
@@ -55,29 +67,33 @@ function optionsOf(
   return values.flatMap(([option, value]) => [`${option}:v`, value]);
 }
 
-function smallOf(rung: Rung, { rungs }: EncodePlan): VideoDemands['small'] {
-  if (!rungTraits(rung).isSmall) return 'no';
-  return rungs.every((other) => rungTraits(other).isSmall) ? 'all' : 'this';
+function smallOf(rendition: VideoRenditionPlan, { videoRenditions }: EncodePlan): VideoDemands['small'] {
+  if (!rungTraits(rendition).isSmall) return 'no';
+  return videoRenditions.every((other) => rungTraits(other).isSmall) ? 'all' : 'this';
 }
 
 /** By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the segment boundaries. */
-function keyFrameRule(rung: Rung, plan: EncodePlan): string {
-  return plan.copiesVideo ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
+function keyFrameRule(rendition: VideoRenditionPlan, plan: EncodePlan): string {
+  return plan.copiesVideo ? 'source' : `expr:${keyFrameExpression(rendition, plan)}`;
 }
 
 /**
  * When to force key frames. If some renditions have half the frame rate, key frames are forced only at frames that all renditions
  * have. The tolerance covers rounding differences between equal times.
  */
-function keyFrameExpression({ frameStep }: Rung, { rungs }: EncodePlan): string {
-  const step = Math.max(...rungs.map((rung) => rung.frameStep)) / frameStep;
-  if (rungs.every((rung) => rung.frameStep === 1)) return `gte(t,n_forced*${KEY_FRAME_SECONDS})`;
+function keyFrameExpression({ frameStep }: VideoRenditionPlan, { videoRenditions }: EncodePlan): string {
+  const step = Math.max(...videoRenditions.map((rendition) => rendition.frameStep)) / frameStep;
+  if (videoRenditions.every((rendition) => rendition.frameStep === 1))
+    return `gte(t,n_forced*${KEY_FRAME_SECONDS})`;
   const isDue = `gte(t+0.000001,n_forced*${KEY_FRAME_SECONDS})`;
   return step === 1 ? isDue : `${isDue}*not(mod(n,${step}))`;
 }
 
 /** Options of the stream copy of the video as a rendition. */
-export function videoCopyOptions({ name }: Rung, { colour }: Pick<EncodePlan, 'colour'>): string[] {
+export function videoCopyOptions(
+  { name }: VideoRenditionPlan,
+  { colour }: Pick<EncodePlan, 'colour'>,
+): string[] {
   return ['-c:v', 'copy', '-bsf:v', encoderOf(name).copyFilters(colour)];
 }
 

@@ -109,7 +109,7 @@ function linesOf({ stderr }: ToolError): string[] {
 function verdict(error: ToolError, stage: 'probe' | 'encode'): Verdict {
   const { end, stderr } = error;
   if (end === 'timeout' || end === 'stalled') {
-    // Probing has far more time than any video needs. Another attempt would time out, too.
+    // Probing has far more time than any video needs. Another try would time out, too.
     return stage === 'probe'
       ? fileFault('transcode_timeout', 'Reading the file took too long.')
       : { code: 'transcode_timeout', message: 'Transcoding took too long.', retryable: true };
@@ -125,7 +125,7 @@ function verdict(error: ToolError, stage: 'probe' | 'encode'): Verdict {
   if (unopened) return unopened;
   // When the machine is out of memory, the kernel sends SIGKILL to the process that uses the most.
   if (end === 'sigkill') return engineFault('The engine ran out of memory.');
-  // A crash or a resource limit may not be the file's fault, so another attempt is allowed.
+  // A crash or a resource limit may not be the file's fault, so another try is allowed.
   if (end === 'killed') return { ...DEFAULTS.encode, retryable: true };
   return DEFAULTS[stage];
 }

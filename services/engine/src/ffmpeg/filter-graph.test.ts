@@ -41,20 +41,24 @@ describe('the filter graph', () => {
   });
 
   test('drops every second frame once for the renditions of half the frame rate', () => {
-    const rungs = planLadder({ width: 1280, height: 720 }, 50);
-    expect(chains({ rungs }).slice(1, 3)).toEqual([
+    const videoRenditions = planLadder({ width: 1280, height: 720 }, 50);
+    expect(chains({ videoRenditions }).slice(1, 3)).toEqual([
       '[to-480p]framestep=2,zscale=854:480:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[480p][to-360p]',
       '[to-360p]zscale=640:360:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
     ]);
-    expect(chains({ rungs, copiesVideo: true })[0]).toMatch(/trim=end_frame=50,framestep=2,scale=854:/);
+    expect(chains({ videoRenditions, copiesVideo: true })[0]).toMatch(
+      /trim=end_frame=50,framestep=2,scale=854:/,
+    );
   });
 
   test('has no split for a rendition that feeds nothing else', () => {
-    const rungs = planLadder({ width: 1920, height: 1080 }, 25);
-    const [top, next] = chains({ rungs });
+    const videoRenditions = planLadder({ width: 1920, height: 1080 }, 25);
+    const [top, next] = chains({ videoRenditions });
     expect(top).toMatch(/,split=2\[1080p\]\[to-720p\]$/);
     expect(next).toMatch(/,split=3\[720p\]\[to-480p\]\[to-poster\]$/);
-    expect(chains({ rungs: rungs.slice(-1) })[0]).toMatch(/,split=3\[1080p\]\[to-poster\]\[to-storyboard\]$/);
+    expect(chains({ videoRenditions: videoRenditions.slice(-1) })[0]).toMatch(
+      /,split=3\[1080p\]\[to-poster\]\[to-storyboard\]$/,
+    );
   });
 
   test('moves video and audio to an earlier time', () => {

@@ -1,21 +1,21 @@
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
-import type { AudioPlan, EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
+import type { AudioPlan, EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { AUDIO_SAMPLE_RATE } from '../plan/audio-plan.ts';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
-import { encodedRungs } from '../plan/encode-plan.ts';
+import { encodedRenditions } from '../plan/encode-plan.ts';
 import { toFraction } from '../source/frame-rate.ts';
 import type { Size } from '../source/media-source.ts';
 
 /** A label of frames that other filter chains take, and the rendition whose frames they are; undefined if no rendition has them. */
-type Tap = { label: string; rung: Rung | undefined };
+type Tap = { label: string; rendition: VideoRenditionPlan | undefined };
 
 /** Filter chains beside those of the renditions: the frames that they take, and the chains. */
 export type OtherChains = { taps: readonly Tap[]; chains: readonly string[] };
 
 /**
- * The filter graphs of the run, as `-filter_complex` takes them. Their outputs are labelled with the names of the encoded renditions.
- * A graph begins when each of its inputs has a frame, and holds the frames of the others until then. So the audio
- * has graphs of its own, except for the first track if it begins with the video.
+ * The filter graphs of the run that makes all outputs, each an argument of `-filter_complex`. The labels of their outputs are the names of
+ * the encoded renditions. ffmpeg starts a graph when each of its inputs has a frame, and holds back the frames of the other inputs until then.
+ * So each audio track has a graph of its own. Only the first track shares the graph of the video, unless it is `late`.
  */
 export function filterGraphs(plan: EncodePlan, { taps, chains }: OtherChains): string[] {
   const [first, ...others] = plan.audio;
@@ -43,24 +43,24 @@ type FrameRange = { first: number; frames: number };
  * is encoded, the source is decoded for the taps alone.
  */
 function videoChains(plan: EncodePlan, range: FrameRange, taps: readonly Tap[]): string[] {
-  const fromTop = encodedRungs(plan).toReversed();
+  const fromTop = encodedRenditions(plan).toReversed();
   if (fromTop.length === 0) {
-    const rungs = taps.length === 0 ? [] : plan.rungs.slice(-1);
+    const top = taps.length === 0 ? [] : plan.videoRenditions.slice(-1);
     const labels = fork(taps.map(({ label }) => label));
-    return rungs.map(
-      (rung) => `[0:${plan.videoIndex}]${topChain(rung, plan, framesIn(range, plan))},${labels}`,
+    return top.map(
+      (rendition) => `[0:${plan.videoIndex}]${topChain(rendition, plan, framesIn(range, plan))},${labels}`,
     );
   }
-  return fromTop.map((rung, at) => {
+  return fromTop.map((rendition, at) => {
     const steps =
       at === 0
-        ? `[0:${plan.videoIndex}]${topChain(rung, plan, framesIn(range, plan))}`
-        : `[to-${rung.name}]${[...frameStep(rung, fromTop[at - 1]), resized(rung)].join(',')},setsar=1`;
+        ? `[0:${plan.videoIndex}]${topChain(rendition, plan, framesIn(range, plan))}`
+        : `[to-${rendition.name}]${[...frameStep(rendition, fromTop[at - 1]), resized(rendition)].join(',')},setsar=1`;
     const next = fromTop[at + 1];
     const copies = [
-      rung.name,
+      rendition.name,
       ...(next ? [`to-${next.name}`] : []),
-      ...taps.filter((tap) => tap.rung === rung).map(({ label }) => label),
+      ...taps.filter((tap) => tap.rendition === rendition).map(({ label }) => label),
     ];
     return `${steps},${fork(copies)}`;
   });
@@ -101,7 +101,7 @@ function audioChain(audio: AudioPlan, { lead }: EncodePlan): string[] {
  *
  * @param frames the filters that determine the times and the number of frames
  */
-export function topChain(top: Rung, plan: EncodePlan, frames: readonly string[]): string {
+export function topChain(top: VideoRenditionPlan, plan: EncodePlan, frames: readonly string[]): string {
   const { matrix, primaries, transfer } = plan.colour;
   return [
     `scale=${plan.coded.width}:${plan.coded.height}:interl=-1`,
@@ -144,8 +144,8 @@ function greatestCommonDivisor(a: number, b: number): number {
 }
 
 /** Drops every second frame for a rendition that has half the frame rate of its source. */
-function frameStep(rung: Rung, from?: Rung): string[] {
-  const step = rung.frameStep / (from?.frameStep ?? 1);
+function frameStep(rendition: VideoRenditionPlan, from?: VideoRenditionPlan): string[] {
+  const step = rendition.frameStep / (from?.frameStep ?? 1);
   return step === 1 ? [] : [`framestep=${step}`];
 }
 
@@ -157,7 +157,7 @@ function resized({ width, height }: Size): string {
   return `zscale=${width}:${height}:filter=bicubic:range=tv,format=yuv420p`;
 }
 
-function standardRange(top: Rung, plan: EncodePlan): string[] {
+function standardRange(top: VideoRenditionPlan, plan: EncodePlan): string[] {
   const { pixelsCompatible, coded, assumedMatrix } = plan;
   const { width, height } = top;
   if (pixelsCompatible) {
@@ -170,7 +170,10 @@ function standardRange(top: Rung, plan: EncodePlan): string[] {
 }
 
 /** Scales first, because the conversion in linear light is slow. Standard-range transfer functions count as BT.709's. */
-function fromOtherPrimaries({ width, height }: Rung, { tagged, assumedMatrix }: EncodePlan): string[] {
+function fromOtherPrimaries(
+  { width, height }: VideoRenditionPlan,
+  { tagged, assumedMatrix }: EncodePlan,
+): string[] {
   const matrix = yuvMatrix(tagged) ?? (assumedMatrix === 'bt601' ? 'smpte170m' : 'bt709');
   const asYuv = tagged.colorMatrix === 'gbr' ? [`out_color_matrix=${matrix},format=yuv444p10le`] : [];
   return [
@@ -182,7 +185,7 @@ function fromOtherPrimaries({ width, height }: Rung, { tagged, assumedMatrix }: 
 }
 
 /** Scales first, because tone mapping works on linear light in floats and is slow. */
-function toneMapped({ width, height }: Rung, { dynamicRange, tagged }: EncodePlan): string[] {
+function toneMapped({ width, height }: VideoRenditionPlan, { dynamicRange, tagged }: EncodePlan): string[] {
   const transfer = dynamicRange === 'pq' ? 'smpte2084' : 'arib-std-b67';
   const primaries = hasOtherPrimaries(tagged) ? tagged.colorPrimaries : 'bt2020';
   const matrix = yuvMatrix(tagged) ?? 'bt2020nc';

@@ -72,7 +72,7 @@ export class EngineMetrics {
   });
   readonly #transcodes = new Counter({
     name: 'framelane_engine_transcodes_total',
-    help: 'Transcode attempts that completed, failed, or were abandoned because they lost their lease or their video was deleted',
+    help: 'Tries of first tasks that transcoded the video, failed, or were abandoned because they lost their lease or their video was deleted',
     labelNames: ['outcome', 'code'],
     registers: this.#registers,
   });
@@ -175,11 +175,11 @@ export class EngineMetrics {
     this.#uploads.inc({ outcome: 'broken', code });
   }
 
-  /** Runs an attempt and counts its slot as busy. */
-  async inSlot(attempt: () => Promise<void>): Promise<void> {
+  /** Runs work in a slot, which counts as busy meanwhile. */
+  async inSlot(work: () => Promise<void>): Promise<void> {
     this.#slotsBusy.inc();
     try {
-      await attempt();
+      await work();
     } finally {
       this.#slotsBusy.dec();
     }

@@ -1,6 +1,6 @@
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { Task } from '@framelane/contracts/outputs/tasks';
-import type { EncodePlan, Rung, TaskPlan } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan, TaskPlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { FfmpegCommandLine } from '../ffmpeg/run-ffmpeg.ts';
 import type { KeyFrames } from '../plan/key-frames.ts';
@@ -39,7 +39,7 @@ export type TaskKind<T extends Task> = {
 };
 
 /** A label of frames in a filter graph, and the rendition whose frames they are; undefined for any. */
-export type Tap = { label: string; rung: Rung | undefined };
+export type Tap = { label: string; rendition: VideoRenditionPlan | undefined };
 
 /** How a run that makes all renditions also makes an output of another kind, from the same decoded frames. */
 export type BesideRenditions<R> = {

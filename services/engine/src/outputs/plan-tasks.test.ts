@@ -75,13 +75,13 @@ describe('the tasks of a video', () => {
     expect(kinds(planOf(600, { audio }))).toEqual(['audio', 'piece', 'images']);
     const copiesVideo = true;
     expect(kinds(planOf(600, { audio, copiesVideo }))).toEqual(['copy', 'audio', 'piece', 'images']);
-    const rungs = planLadder({ width: 640, height: 360 }, 25);
-    expect(kinds(planOf(600, { copiesVideo, rungs }))).toEqual(['copy', 'images']);
+    const videoRenditions = planLadder({ width: 640, height: 360 }, 25);
+    expect(kinds(planOf(600, { copiesVideo, videoRenditions }))).toEqual(['copy', 'images']);
   });
 
   test.each([null, []])('take images from all frames if the entry points are %j', (entryPoints) => {
-    const rungs = planLadder({ width: 640, height: 360 }, 25);
-    const plan = planOf(600, { copiesVideo: true, rungs });
+    const videoRenditions = planLadder({ width: 640, height: 360 }, 25);
+    const plan = planOf(600, { copiesVideo: true, videoRenditions });
     const tasks = tasksOf({ ...sourceOf(600, 2), gops: [], entryPoints }, plan, PIECE_SECONDS);
     expect(tasks).toEqual([{ kind: 'copy' }, { kind: 'images', keyFramesOnly: false }]);
   });
@@ -156,8 +156,8 @@ describe('the pieces of a video', () => {
 
   test('have key frames at the frames that all renditions have', () => {
     const frameRate = { numerator: 60_000, denominator: 1001 };
-    const rungs = planLadder({ width: 1280, height: 720 }, 59.94);
-    const pieces = piecesOf(sourceOf(3000, 2), planOf(3000, { frameRate, rungs }));
+    const videoRenditions = planLadder({ width: 1280, height: 720 }, 59.94);
+    const pieces = piecesOf(sourceOf(3000, 2), planOf(3000, { frameRate, videoRenditions }));
     const keyFrames = pieces.flatMap((piece) => piece.keyFrames);
     expect(keyFrames.slice(0, 4)).toEqual([0, 120, 240, 360]);
     // A whole number of frames lasts 1001 × 2 seconds.

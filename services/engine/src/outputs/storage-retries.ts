@@ -1,7 +1,7 @@
 import { pause } from '../pause.ts';
 import { outOfDiskSpace, storageFailure } from '../transcode-failure.ts';
 
-/** Delays before the second and the third attempt. */
+/** Delays before the second and the third request. */
 const RETRY_DELAYS_MS = [500, 2000];
 
 /** Error codes of a full disk. */
@@ -11,7 +11,7 @@ const DISK_FULL = ['ENOSPC', 'EDQUOT'];
  * Runs a request to the object store up to three times, but only once if the disk is full. Rejects with a TranscodeFailure,
  * or with the reason of the signal.
  *
- * The S3 client retries a broken connection itself, within each of these attempts. The attempts here bridge an outage of some
+ * The S3 client retries a broken connection itself, within each of these requests. The retries here bridge an outage of some
  * seconds, which would otherwise cost the whole run of ffmpeg. Not p-retry: it does not retry a TypeError, such as that of a client
  * that cannot read a broken response.
  */

@@ -124,7 +124,7 @@ export async function runAndStore<T>(
       uploads.finish(),
       run.storeOthers(output, { objects: context.objects, prefix, signal }),
     ] as const;
-    // Waits for both, also after a failure: else an image could be stored after the caller has removed the attempt's objects.
+    // Waits for both, also after a failure: else an image could be stored after the caller has removed the objects of the try.
     await Promise.allSettled(storing);
     const [stored, others] = await Promise.all(storing);
     return { stored, others };
@@ -132,7 +132,7 @@ export async function runAndStore<T>(
     if (error instanceof ToolOutputError) throw hostileOutput(error);
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;
   } finally {
-    // Otherwise an upload could store a segment after the caller has removed the attempt's objects.
+    // Otherwise an upload could store a segment after the caller has removed the objects of the try.
     failure.abort();
     await uploads.settle();
     await output.close();
@@ -140,8 +140,8 @@ export async function runAndStore<T>(
 }
 
 /** Size limit of a segment: twice the bytes that the highest maximum bit rate and its buffer allow, plus packet overhead. */
-function maxSegmentBytes({ rungs, segmentSeconds }: EncodePlan): number {
-  const highest = Math.max(0, ...rungs.map(({ maxRate }) => maxRate));
+function maxSegmentBytes({ videoRenditions, segmentSeconds }: EncodePlan): number {
+  const highest = Math.max(0, ...videoRenditions.map(({ maxRate }) => maxRate));
   const seconds = segmentSeconds + MAX_GOP_SECONDS + BUFFER_SECONDS;
   return SEGMENT_OVERHEAD_BYTES + 2 * (highest / 8) * seconds;
 }

@@ -76,8 +76,8 @@ describe('the arguments of a piece', () => {
   });
 
   test('cut segments by frame numbers, and number the segments as in the video', () => {
-    const rungs = planLadder({ width: 1280, height: 720 }, 50);
-    const { outputs } = pieceLine({ rungs, frameRate: { numerator: 50, denominator: 1 } });
+    const videoRenditions = planLadder({ width: 1280, height: 720 }, 50);
+    const { outputs } = pieceLine({ videoRenditions, frameRate: { numerator: 50, denominator: 1 } });
     expect(outputs.map(({ options }) => optionValue(options, '-segment_frames'))).toEqual([
       '75,151',
       '75,151',
@@ -114,8 +114,8 @@ describe('the arguments of a piece', () => {
 });
 
 test('the copy and the audio are runs of their own', () => {
-  const rungs = planLadder({ width: 1280, height: 720 }, 25);
-  const plan = encodePlan({ rungs, copiesVideo: true, audio: [audioPlan()] });
+  const videoRenditions = planLadder({ width: 1280, height: 720 }, 25);
+  const plan = encodePlan({ videoRenditions, copiesVideo: true, audio: [audioPlan()] });
   const [video] = copyArguments(plan, SETTINGS).outputs;
   expect(video?.options.join(' ')).toMatch(
     / -map 0:1 .*-c:v copy .*-hls_segment_filename output\/720p-%d\.ts$/,
@@ -165,7 +165,7 @@ test('images are made from key frames or from all frames', () => {
 test('images are made from the highest rendition below 1080p', () => {
   const graphOf = (width: number, height: number) => {
     const plan = encodePlan({
-      rungs: planLadder({ width, height }, 25),
+      videoRenditions: planLadder({ width, height }, 25),
       coded: { width, height },
       audio: [],
     });

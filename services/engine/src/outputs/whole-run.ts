@@ -56,7 +56,7 @@ export async function runWhole(
   context: RunContext,
 ): Promise<TaskResult> {
   const { encode, iFrames } = plan;
-  const lowest = encode.rungs[0];
+  const lowest = encode.videoRenditions[0];
   const { stored, others } = await runAndStore(
     {
       output,
@@ -65,8 +65,8 @@ export async function runWhole(
       // ffmpeg reports the frame number of its first output, the lowest rendition.
       progress: { key: 'frame', end: Math.ceil(encode.frames / (lowest?.frameStep ?? 1)) },
       segments: {
-        renditions: namesOf([...encode.rungs, ...encode.audio]),
-        iFramesOf: iFrames ? iFrameSource(encode.rungs) : null,
+        renditions: namesOf([...encode.videoRenditions, ...encode.audio]),
+        iFramesOf: iFrames ? iFrameSource(encode.videoRenditions) : null,
         maxSegments: maxSegments(plan),
       },
       storeOthers: (files, storing) => storeOthers(files, encode, storing),

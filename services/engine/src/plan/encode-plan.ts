@@ -1,6 +1,6 @@
 import { partsOf, type RenditionName, type VideoRendition } from '@framelane/contracts/renditions';
 import type { Cuts } from '@framelane/contracts/segment-times';
-import type { EncodePlan, Rung } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { mayRepeatFields, storesFields } from '../source/codec-traits.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
@@ -38,7 +38,7 @@ export type PlanSettings = { maxRates: MaxRates; surround: boolean };
 /**
  * Decides how to transcode a source.
  *
- * `allowCopy` is false after an attempt has shown that the packets of the source do not form valid segments.
+ * `allowCopy` is false after a run has shown that the packets of the source do not form valid segments.
  */
 export function planEncoding(
   source: ProbedSource,
@@ -56,10 +56,10 @@ export function planEncoding(
   const lead = leadOf(timeline, framesPerSecond, phase);
   const frames = Math.max(1, Math.round((timeline.duration - lead) * framesPerSecond));
   const duration = frames / framesPerSecond;
-  const rungs = planLadder(video.display, framesPerSecond, maxRates);
-  const [top] = rungs.slice(-1);
+  const videoRenditions = planLadder(video.display, framesPerSecond, maxRates);
+  const [top] = videoRenditions.slice(-1);
   const failed = { copy: null, obstacle: 'failed' } as const;
-  const frameStep = Math.max(...rungs.map((rung) => rung.frameStep));
+  const frameStep = Math.max(...videoRenditions.map((rendition) => rendition.frameStep));
   const ownVideo =
     allowCopy && top
       ? checkVideoCopy({ container, video, gops, top, frameStep, frameRate, duration })
@@ -77,7 +77,7 @@ export function planEncoding(
       ownAudio.map(({ copy }) => copy),
       { surround, duration, lead },
     ),
-    rungs,
+    videoRenditions,
     copiesVideo,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio.map(({ obstacle }) => obstacle) },
     ...(ownVideo.copy ?? CUTS),
@@ -99,19 +99,22 @@ export function planEncoding(
 }
 
 /** The renditions that are encoded, lowest first. */
-export function encodedRungs({ rungs, copiesVideo }: EncodePlan): readonly Rung[] {
-  return copiesVideo ? rungs.slice(0, -1) : rungs;
+export function encodedRenditions({
+  videoRenditions,
+  copiesVideo,
+}: EncodePlan): readonly VideoRenditionPlan[] {
+  return copiesVideo ? videoRenditions.slice(0, -1) : videoRenditions;
 }
 
 /** The rendition whose I-frames are stored: that of the lowest rung, in its last codec. Null without renditions. */
-export function iFrameSource(rungs: readonly Rung[]): VideoRendition | null {
-  const [lowest] = rungs.map(({ name }) => partsOf(name).rung);
-  return rungs.findLast(({ name }) => partsOf(name).rung === lowest)?.name ?? null;
+export function iFrameSource(videoRenditions: readonly VideoRenditionPlan[]): VideoRendition | null {
+  const [lowest] = videoRenditions.map(({ name }) => partsOf(name).rung);
+  return videoRenditions.findLast(({ name }) => partsOf(name).rung === lowest)?.name ?? null;
 }
 
 /** The renditions that are stream copies of tracks of the source. */
-export function copiedRenditions({ rungs, copiesVideo, audio }: EncodePlan): Set<RenditionName> {
-  const video = copiesVideo ? rungs.slice(-1) : [];
+export function copiedRenditions({ videoRenditions, copiesVideo, audio }: EncodePlan): Set<RenditionName> {
+  const video = copiesVideo ? videoRenditions.slice(-1) : [];
   const copied = audio.filter(({ method }) => 'copiedFrames' in method);
   return new Set([...video, ...copied].map(({ name }) => name));
 }

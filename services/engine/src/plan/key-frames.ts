@@ -35,8 +35,8 @@ export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): K
 }
 
 /** For each multiple of two seconds, the first frame at or after it that all renditions have. Integers avoid rounding errors. */
-function regularKeyFrames({ frameRate, frames, rungs }: EncodePlan): number[] {
-  const step = Math.max(...rungs.map((rung) => rung.frameStep));
+function regularKeyFrames({ frameRate, frames, videoRenditions }: EncodePlan): number[] {
+  const step = Math.max(...videoRenditions.map((rendition) => rendition.frameStep));
   const { numerator, denominator } = frameRate;
   const all: number[] = [];
   for (;;) {

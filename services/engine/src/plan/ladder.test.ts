@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { planLadder } from './ladder.ts';
 
 const sizes = (width: number, height: number) =>
-  planLadder({ width, height }, 25).map((rung) => `${rung.name} ${rung.width}x${rung.height}`);
+  planLadder({ width, height }, 25).map(
+    (rendition) => `${rendition.name} ${rendition.width}x${rendition.height}`,
+  );
 
 describe('the ladder', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { partsOf, RUNGS, type RungName, VIDEO_CODECS, videoRendition } from '@framelane/contracts/renditions';
-import type { Rung } from '@framelane/contracts/transcode-plan';
+import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import type { Size } from '../source/media-source.ts';
 
 /** Maximum bit rate of each rung at up to 30 frames per second, in bits per second. */
@@ -36,7 +36,7 @@ const LADDER: Record<RungName, RungTraits> = {
 };
 
 /** The rung of a rendition. */
-export function rungTraits({ name }: Pick<Rung, 'name'>): RungTraits {
+export function rungTraits({ name }: Pick<VideoRenditionPlan, 'name'>): RungTraits {
   return LADDER[partsOf(name).rung];
 }
 
@@ -47,13 +47,17 @@ export function rungTraits({ name }: Pick<Rung, 'name'>): RungTraits {
  *
  * @param display the size as shown: rotated, with square pixels
  */
-export function planLadder(display: Size, framesPerSecond: number, maxRates = DEFAULT_MAX_RATES): Rung[] {
+export function planLadder(
+  display: Size,
+  framesPerSecond: number,
+  maxRates = DEFAULT_MAX_RATES,
+): VideoRenditionPlan[] {
   const shortSide = Math.min(display.width, display.height);
   const isFast = framesPerSecond > FAST_RATE;
   const rungs = RUNGS.filter((rung) => LADDER[rung].shortSide <= shortSide);
   const [lowest] = RUNGS;
   const top = rungs.at(-1) ?? lowest;
-  const renditions = (rung: RungName, size: Size): Rung[] => {
+  const renditions = (rung: RungName, size: Size): VideoRenditionPlan[] => {
     const { fastFactor, halvesRate } = LADDER[rung];
     const maxRate = Math.round(maxRates[rung] * (isFast ? fastFactor : 1));
     const frameStep = isFast && halvesRate && rung !== top ? 2 : 1;

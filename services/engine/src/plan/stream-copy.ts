@@ -1,5 +1,5 @@
 import { audioSegmentStarts, type Cuts, segmentDue } from '@framelane/contracts/segment-times';
-import type { Rung } from '@framelane/contracts/transcode-plan';
+import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
 import { containerTraits } from '../source/containers.ts';
@@ -57,7 +57,7 @@ type VideoFacts = {
   /** The groups of pictures, or why the scan of the packets stopped. */
   gops: readonly Gop[] | GopFlaw;
   /** The top rendition as it would be encoded. */
-  top: Rung;
+  top: VideoRenditionPlan;
   /** The largest frame step of the lower renditions: 2 if one of them has every second frame. */
   frameStep: number;
   frameRate: FrameRate;

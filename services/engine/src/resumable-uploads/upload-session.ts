@@ -112,7 +112,7 @@ export class UploadSession implements YieldingUpload {
     this.#lease = new TransferLease(deps, this.#ids, opened.leaseSeconds);
     this.#registration = new Registration(deps);
     let reported = writer.offset;
-    this.#stopLease = this.#lease.keep(
+    this.#stopLease = this.#lease.startRenewing(
       () => this.#lose(),
       () => {
         const hasProgressed = this.offset > reported;

@@ -9,7 +9,7 @@ export class ToolOutputError extends Error {
   override name = 'ToolOutputError';
 }
 
-/** The failure of an attempt with such output. Most likely the file exploited a vulnerability of the tool. */
+/** The failure of a try with such output. Most likely the file exploited a vulnerability of the tool. */
 export function hostileOutput(cause: ToolOutputError): TranscodeFailure {
   return refusal('transcode_failed', 'The video could not be transcoded.', cause);
 }

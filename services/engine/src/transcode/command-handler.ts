@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type ClaimedPlanning,
   type ClaimedTask,
@@ -23,7 +24,7 @@ import { reportFailure } from './failure-report.ts';
 import { leaveToOthers } from './insufficient-disk-space.ts';
 import { diskNeed, type JobSource, type TranscodeJobContext, withSource } from './job-source.ts';
 import { type PlanningJob, runPlanning } from './planning-job.ts';
-import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
+import { publishResult, removeStored, repeatUntilResponse } from './results.ts';
 import type { TaskClient } from './task-client.ts';
 import { WorkLease, WorkObsoleteError } from './work-lease.ts';
 import type { WorkerParts } from './worker-parts.ts';
@@ -42,7 +43,7 @@ export async function handleCommand(
 ): Promise<void> {
   const { videoId, sourceBytes, waitingSince } = command;
   const { controlPlane, sources, logger, stopping } = worker;
-  // The engine keeps a source that it has fetched for other tasks of the video.
+  // The cached source stays for other tasks of the video.
   const releaseSource = sources.hold(videoId);
   let reservation: Reservation | null = null;
   try {
@@ -54,11 +55,14 @@ export async function handleCommand(
       leaveToOthers(type, redelivered, worker);
       return;
     }
-    const claim = await claimWhenAvailable(
-      (claimId) => controlPlane.claimTask({ videoId, command: type, planVersion: PLAN_VERSION, claimId }),
-      { videoId, logger, signal: stopping },
-    );
+    const request = { videoId, command: type, planVersion: PLAN_VERSION, claimId: randomUUID() };
+    const claim = await repeatUntilResponse(() => controlPlane.claimTask(request), {
+      videoId,
+      logger,
+      signal: stopping,
+    });
     if (claim) await runTry(command, claim, reservation, worker);
+    else logger.info('work.not_claimable', { videoId });
   } finally {
     reservation?.release();
     releaseSource();
@@ -150,7 +154,7 @@ async function runClaimedPlanning(
   const storePlan: PlanningJob['storePlan'] = async (plan, sourceSha256) => {
     // Throws for an invalid plan: the control plane would refuse it each time.
     const request = storePlanRequest.parse({ ...output.facts, plan, sourceSha256 });
-    const isStored = await claimWhenAvailable(() => controlPlane.storePlan(request), {
+    const isStored = await repeatUntilResponse(() => controlPlane.storePlan(request), {
       videoId,
       logger,
       signal,

@@ -17,7 +17,7 @@ test('a file refused without ffmpeg is logged with the reason', () => {
   expect([level, facts]).toEqual(['info', { reason: 'The file has no video track.' }]);
 });
 
-test('an attempt of a stopping engine is retryable', () => {
+test('a try of a stopping engine is retryable', () => {
   const { outcome, level, facts } = reportFailure(new EngineStoppedError('The engine is stopping'));
   expect(outcome).toMatchObject({ code: 'engine_stopped', retryable: true });
   expect([level, facts]).toEqual(['info', { reason: 'The engine is stopping' }]);

@@ -3,7 +3,7 @@ import type { MessageData } from '@framelane/contracts/messages';
 import { ToolOutputError } from '../sandbox/tool-output.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
-/** This engine is stopping; the control plane starts another attempt. */
+/** This engine is stopping; the control plane lets another engine repeat the work. */
 export class EngineStoppedError extends Error {
   override name = 'EngineStoppedError';
 }
@@ -24,7 +24,7 @@ export function reportFailure(error: unknown): FailureReport {
     return {
       outcome: {
         code: ENGINE_STOPPED,
-        message: 'The engine stopped during the attempt. Retry the video.',
+        message: 'The engine stopped during its work. Retry the video.',
         retryable: true,
       },
       level: 'info',

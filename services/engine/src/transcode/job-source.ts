@@ -24,7 +24,7 @@ export type JobSource = {
   sourceBytes: number;
   /** Whether to compute the SHA-256 of the source. */
   hashSource: boolean;
-  /** Whether the engine keeps the source for other jobs. */
+  /** Whether the engine caches the source for other jobs. */
   isShared: boolean;
   /** The parts of the source that the job needs; all if undefined. */
   parts?: ByteRanges | undefined;
@@ -77,7 +77,7 @@ export async function withSource<T>(
     context.disk.reduceTo(outputNeed(job));
     return await work(directory, hash?.digest('hex'));
   } finally {
-    // A directory that cannot be removed does not fail the attempt. The next start of the engine removes it.
+    // A directory that cannot be removed does not fail the try. The next start of the engine removes it.
     await removeTree(directory).catch((error: unknown) =>
       context.logger.error('transcode.directory_not_removed', { videoId: job.videoId, directory, error }),
     );
@@ -94,14 +94,14 @@ async function fetchSource(
 ): Promise<Hash | undefined> {
   const path = join(directory, SOURCE_PATH);
   const hash = await withStorageRetries(async () => {
-    const attempt = job.hashSource ? createHash('sha256') : undefined;
+    const hashing = job.hashSource ? createHash('sha256') : undefined;
     if (!job.isShared && !sources.has(job.videoId)) {
-      await sources.fetch(job, path, signal, attempt);
-      return attempt;
+      await sources.fetch(job, path, signal, hashing);
+      return hashing;
     }
     await sources.link(job, path, signal, job.parts);
-    if (attempt) for await (const chunk of createReadStream(path, { signal })) attempt.update(chunk);
-    return attempt;
+    if (hashing) for await (const chunk of createReadStream(path, { signal })) hashing.update(chunk);
+    return hashing;
   }, signal);
   await grantFile(path, tools.account);
   return hash;

@@ -48,7 +48,7 @@ export async function runPlanning(
     const store = async (next: PlannedSource, changes: { pieceSeconds: number | null; revision: number }) => {
       const captions = { directory, logger: context.logger };
       const plan = await planVideo(next, texts, settings, changes, captions);
-      if (plan.tasks.length > 0) await context.sources.keep(job.source, join(directory, SOURCE_PATH));
+      if (plan.tasks.length > 0) await context.sources.add(job.source, join(directory, SOURCE_PATH));
       await job.storePlan(plan, sourceSha256);
       return plan;
     };
@@ -69,7 +69,7 @@ async function planSource(
   { tools, settings: { limits }, signal }: TranscodeJobContext,
 ): Promise<PlannedSource> {
   const plan = planEncoding(source, { allowCopy: true, ...settings });
-  const [top] = plan.rungs.slice(-1);
+  const [top] = plan.videoRenditions.slice(-1);
   if (!plan.copiesVideo || top === undefined) return { source, plan };
   const track = { index: plan.videoIndex, filters: encoderOf(top.name).configurationFilters };
   const options = { program: tools.lightFfmpeg, cwd: directory, signal, limits };
@@ -90,10 +90,10 @@ async function transcode(
   let { planned, plan } = first;
   let { output } = job;
   for (;;) {
-    const { rungs, audio, copiesVideo, obstacles } = planned.plan;
+    const { videoRenditions, audio, copiesVideo, obstacles } = planned.plan;
     logger.info('transcode.planned', {
       ...output.facts,
-      renditions: rungs.length,
+      renditions: videoRenditions.length,
       audioRenditions: audio.length,
       copiesVideo,
       obstacles,

@@ -3,7 +3,7 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { describe, expect, jest, test } from '@jest/globals';
-import { claimWhenAvailable, publishResult, removeStored } from './results.ts';
+import { publishResult, removeStored, repeatUntilResponse } from './results.ts';
 import { WorkObsoleteError } from './work-lease.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -18,25 +18,25 @@ function failing<T>(failures: number, value: T) {
   });
 }
 
-describe('a claim', () => {
-  const claimed = (claim: () => Promise<string | null>, signal = new AbortController().signal) =>
-    claimWhenAvailable(claim, { videoId: 'vid_1', logger, signal });
+describe('a request to the control plane', () => {
+  const responseTo = (request: () => Promise<string | null>, signal = new AbortController().signal) =>
+    repeatUntilResponse(request, { videoId: 'vid_1', logger, signal });
 
-  test('that finds nothing ends with null', async () => {
-    expect(await claimed(async () => null)).toBeNull();
+  test('has the response', async () => {
+    expect(await responseTo(async () => null)).toBeNull();
   });
 
   test('is repeated until the control plane responds', async () => {
-    expect(await claimed(failing(1, 'claim'))).toBe('claim');
+    expect(await responseTo(failing(1, 'claim'))).toBe('claim');
   });
 
   test('that waits for the control plane ends with the reason of the signal', async () => {
     const stopping = new AbortController();
-    const claiming = claimed(async () => {
+    const waiting = responseTo(async () => {
       setImmediate(() => stopping.abort(new WorkObsoleteError('The video was deleted')));
       throw new Error('Unreachable');
     }, stopping.signal);
-    await expect(claiming).rejects.toThrow(WorkObsoleteError);
+    await expect(waiting).rejects.toThrow(WorkObsoleteError);
   });
 });
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Message } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
@@ -13,27 +12,24 @@ import { pause } from '../pause.ts';
 const PUBLISH_LIMIT_MS = 120_000;
 /** Time limit for the removal of objects after a failure. The control plane purges those that remain. */
 const CLEANUP_TIMEOUT_MS = 5000;
-/** Delay before a failed claim is retried. */
-const CLAIM_RETRY_DELAY_MS = 2000;
+/** Delay before a request to the control plane is retried. */
+const REQUEST_RETRY_DELAY_MS = 2000;
 
 /**
- * Claims work, or hands over a plan; null if there is nothing to claim. Retries until the control plane responds: a command that is
- * requeued too often would end in the dead-letter queue. Each retry has the same id, because a claim may have succeeded although its
- * response was lost. Rejects with the reason of the signal.
+ * Sends a request to the control plane until it responds: a command that is requeued too often would end in the dead-letter queue. The
+ * request must be idempotent, because the control plane may have handled it although its response was lost. Rejects with the reason of the
+ * signal.
  */
-export async function claimWhenAvailable<T>(
-  claim: (claimId: string) => Promise<T | null>,
+export async function repeatUntilResponse<T>(
+  request: () => Promise<T>,
   { videoId, logger, signal }: { videoId: string; logger: Logger; signal: AbortSignal },
-): Promise<T | null> {
-  const claimId = randomUUID();
+): Promise<T> {
   for (;;) {
     try {
-      const claimed = await claim(claimId);
-      if (claimed === null) logger.info('work.not_claimable', { videoId });
-      return claimed;
+      return await request();
     } catch (error) {
-      logger.warn('work.claim_failed', { videoId, error });
-      await pause(CLAIM_RETRY_DELAY_MS, signal);
+      logger.warn('work.request_failed', { videoId, error });
+      await pause(REQUEST_RETRY_DELAY_MS, signal);
     }
   }
 }

@@ -17,7 +17,7 @@ const SOURCE = {
 let directory: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-source-cache-'));
-  await mkdir(join(directory, 'kept'));
+  await mkdir(join(directory, 'cache'));
 });
 afterEach(() => rm(directory, { recursive: true }));
 
@@ -38,16 +38,16 @@ function cacheOf({ fetchesAsLinks = false, fetch = writeRange } = {}) {
   const fetchToFile = jest.fn((_key: string, path: string) => writeFile(path, CONTENT));
   const objects = { fetchRange, fetchToFile } as Partial<ObjectStore> as ObjectStore;
   const onFetched = (bytes: number) => void fetched.push(bytes);
-  const cache = new SourceCache({ folder: join(directory, 'kept'), objects, fetchesAsLinks, onFetched });
+  const cache = new SourceCache({ folder: join(directory, 'cache'), objects, fetchesAsLinks, onFetched });
   const link = (name: string, parts?: ByteRanges, signal = new AbortController().signal) =>
     cache.link(SOURCE, join(directory, name), signal, parts);
   const ranges = () => fetchRange.mock.calls.map(([, { start, end }]) => [start, end]);
-  const keep = async (videoId: string) => {
+  const add = async (videoId: string) => {
     const path = join(directory, `source-of-${videoId}`);
     await writeFile(path, CONTENT);
-    await cache.keep({ ...SOURCE, videoId }, path);
+    await cache.add({ ...SOURCE, videoId }, path);
   };
-  return { cache, fetchToFile, fetchRange, fetched, link, ranges, keep };
+  return { cache, fetchToFile, fetchRange, fetched, link, ranges, add };
 }
 
 const contentOf = (name: string) => readFile(join(directory, name), 'latin1');
@@ -131,38 +131,38 @@ test('a job that is aborted while another one downloads ends after that download
 });
 
 test('the source that was used least recently is removed, unless a job holds it', async () => {
-  const { cache, fetchRange, link, keep } = cacheOf();
-  for (const videoId of [SOURCE.videoId, 'vid_2', 'vid_3']) await keep(videoId);
-  const kept = () => [SOURCE.videoId, 'vid_2', 'vid_3'].filter((videoId) => cache.has(videoId));
+  const { cache, fetchRange, link, add } = cacheOf();
+  for (const videoId of [SOURCE.videoId, 'vid_2', 'vid_3']) await add(videoId);
+  const cached = () => [SOURCE.videoId, 'vid_2', 'vid_3'].filter((videoId) => cache.has(videoId));
   const release = cache.hold(SOURCE.videoId);
   const releaseAgain = cache.hold(SOURCE.videoId);
   expect(await cache.removeLeastRecentlyUsed()).toBe(true);
-  expect(kept()).toEqual([SOURCE.videoId, 'vid_3']);
+  expect(cached()).toEqual([SOURCE.videoId, 'vid_3']);
   releaseAgain();
   await cache.removeLeastRecentlyUsed();
-  expect(kept()).toEqual([SOURCE.videoId]);
+  expect(cached()).toEqual([SOURCE.videoId]);
   expect(await cache.removeLeastRecentlyUsed()).toBe(false);
   await link('a');
   expect(fetchRange).not.toHaveBeenCalled();
   release();
   expect(await cache.removeLeastRecentlyUsed()).toBe(true);
-  expect(await readdir(join(directory, 'kept'))).toEqual([]);
+  expect(await readdir(join(directory, 'cache'))).toEqual([]);
   expect(await contentOf('a')).toBe(WHOLE);
 });
 
 test('a source that a job has used again is removed after the others', async () => {
-  const { cache, keep } = cacheOf();
-  for (const videoId of ['vid_1', 'vid_2']) await keep(videoId);
+  const { cache, add } = cacheOf();
+  for (const videoId of ['vid_1', 'vid_2']) await add(videoId);
   cache.hold('vid_1')();
   await cache.removeLeastRecentlyUsed();
   expect(['vid_1', 'vid_2'].filter((videoId) => cache.has(videoId))).toEqual(['vid_1']);
 });
 
-test('nothing happens if a source that is not kept is released or removed', async () => {
+test('nothing happens if a source that is not cached is released or removed', async () => {
   const { cache, link } = cacheOf();
   cache.hold(SOURCE.videoId)();
   await cache.remove(SOURCE.videoId);
-  // A later use keeps the source again.
+  // A later use caches the source again.
   const release = cache.hold(SOURCE.videoId);
   await link('a');
   release();
@@ -179,7 +179,7 @@ test('the source of a video that was deleted is removed once no job holds it', a
   expect(cache.has(SOURCE.videoId)).toBe(true);
   releaseOther();
   expect(cache.has(SOURCE.videoId)).toBe(false);
-  await until(async () => (await readdir(join(directory, 'kept'))).length === 0);
+  await until(async () => (await readdir(join(directory, 'cache'))).length === 0);
 });
 
 test('an idle source is removed', async () => {
@@ -214,14 +214,14 @@ test('an idle source is removed', async () => {
   }
 });
 
-test('keeps nothing if downloads are links to stored objects', async () => {
-  const { cache, fetchToFile, fetchRange, fetched, link, keep } = cacheOf({ fetchesAsLinks: true });
+test('caches nothing if downloads are links to stored objects', async () => {
+  const { cache, fetchToFile, fetchRange, fetched, link, add } = cacheOf({ fetchesAsLinks: true });
   expect(cache.missingBytes(SOURCE)).toBe(0);
   await link('a', [[0, 2]]);
-  await keep(SOURCE.videoId);
+  await add(SOURCE.videoId);
   await link('b');
   expect(fetchToFile).toHaveBeenCalledTimes(2);
   expect(fetched).toEqual([]);
   expect(fetchRange).not.toHaveBeenCalled();
-  expect(await readdir(join(directory, 'kept'))).toEqual([]);
+  expect(await readdir(join(directory, 'cache'))).toEqual([]);
 });

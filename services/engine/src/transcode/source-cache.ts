@@ -10,11 +10,11 @@ const IDLE_MS = 10 * 60 * 1000;
 type Source = { videoId: string; sourceKey: string; sourceBytes: number };
 
 /** A file of the size of a source, the parts that have been fetched, and the timer that removes it. */
-type Kept = { path: string; fetched: ByteRanges; idle: NodeJS.Timeout };
+type CachedSource = { path: string; fetched: ByteRanges; idle: NodeJS.Timeout };
 
 /**
- * Keeps the sources of long videos, or the parts that jobs needed, so that an engine fetches no byte twice. Jobs get hard links.
- * Keeps nothing if fetched objects are links to stored ones.
+ * Caches the sources of long videos, or the parts that jobs needed, so that an engine fetches no byte twice. Jobs get hard links.
+ * Caches nothing if fetched objects are links to stored ones.
  */
 export class SourceCache {
   /** Whether fetched objects are links to stored ones. */
@@ -23,7 +23,7 @@ export class SourceCache {
   readonly #objects: ObjectStore;
   readonly #onFetched: (bytes: number) => void;
   /** By video. The one that was used last is at the end. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #cached = new Map<string, CachedSource>();
   /** How many jobs hold the source of a video. */
   readonly #holds = new Map<string, number>();
   /** Videos whose source is removed when no job holds it. */
@@ -47,9 +47,9 @@ export class SourceCache {
     this.fetchesAsLinks = options.fetchesAsLinks;
   }
 
-  /** Whether any part of the source of a video is kept. */
+  /** Whether any part of the source of a video is cached. */
   has(videoId: string): boolean {
-    return this.#kept.has(videoId);
+    return this.#cached.has(videoId);
   }
 
   /** The number of bytes to fetch for a job that holds the source and needs these parts of it. */
@@ -57,7 +57,7 @@ export class SourceCache {
     { videoId, sourceBytes }: Omit<Source, 'sourceKey'>,
     parts: ByteRanges = [[0, sourceBytes]],
   ): number {
-    return this.fetchesAsLinks ? 0 : lengthOf(without(parts, this.#kept.get(videoId)?.fetched ?? []));
+    return this.fetchesAsLinks ? 0 : lengthOf(without(parts, this.#cached.get(videoId)?.fetched ?? []));
   }
 
   /**
@@ -75,15 +75,19 @@ export class SourceCache {
     };
   }
 
-  /** Keeps the file at `path` as the source of a video. */
-  async keep({ videoId, sourceBytes }: Omit<Source, 'sourceKey'>, path: string): Promise<void> {
+  /** Adds the file at `path` as the source of a video. */
+  async add({ videoId, sourceBytes }: Omit<Source, 'sourceKey'>, path: string): Promise<void> {
     if (this.fetchesAsLinks || this.has(videoId)) return;
-    const keptPath = this.#newPath(videoId);
-    await link(path, keptPath);
-    this.#kept.set(videoId, { path: keptPath, fetched: [[0, sourceBytes]], idle: this.#whenIdle(videoId) });
+    const cachedPath = this.#newPath(videoId);
+    await link(path, cachedPath);
+    this.#cached.set(videoId, {
+      path: cachedPath,
+      fetched: [[0, sourceBytes]],
+      idle: this.#whenIdle(videoId),
+    });
   }
 
-  /** Fetches a source to `path` and hashes it during the download. Does not keep it. */
+  /** Fetches a source to `path` and hashes it during the download. Does not cache it. */
   async fetch(
     { sourceKey, sourceBytes }: Source,
     path: string,
@@ -112,36 +116,36 @@ export class SourceCache {
       this.#fetching.set(videoId, fetching);
       await fetching.finally(() => this.#fetching.delete(videoId));
     }
-    const kept = this.#kept.get(videoId);
-    if (kept === undefined) throw new Error(`The source of ${videoId} was removed while a job held it`);
-    // An earlier attempt may have created the link.
+    const cached = this.#cached.get(videoId);
+    if (cached === undefined) throw new Error(`The source of ${videoId} was removed while a job held it`);
+    // An earlier call, which failed later, may have created the link.
     await rm(path, { force: true });
-    await link(kept.path, path);
+    await link(cached.path, path);
   }
 
-  /** Keeps the parts that were fetched before a failure. */
+  /** If it fails, the parts that it has fetched remain cached. */
   async #fetchMissing(source: Source, parts: ByteRanges | undefined, signal: AbortSignal): Promise<void> {
     const { videoId, sourceKey, sourceBytes } = source;
-    const kept = this.#kept.get(videoId) ?? (await this.#create(source));
-    for (const [start, end] of without(parts ?? [[0, sourceBytes]], kept.fetched)) {
+    const cached = this.#cached.get(videoId) ?? (await this.#create(source));
+    for (const [start, end] of without(parts ?? [[0, sourceBytes]], cached.fetched)) {
       let written = start;
       const onWritten = (position: number) => {
         this.#onFetched(position - written);
         written = position;
-        kept.fetched = union([...kept.fetched, [start, position]]);
+        cached.fetched = union([...cached.fetched, [start, position]]);
       };
-      await this.#objects.fetchRange(sourceKey, { start, end: end - 1 }, kept.path, { signal, onWritten });
+      await this.#objects.fetchRange(sourceKey, { start, end: end - 1 }, cached.path, { signal, onWritten });
     }
   }
 
   /** Creates a sparse file of the size of the source. */
-  async #create({ videoId, sourceBytes }: Source): Promise<Kept> {
+  async #create({ videoId, sourceBytes }: Source): Promise<CachedSource> {
     const path = this.#newPath(videoId);
     await writeFile(path, '', { flag: 'wx' });
     await truncate(path, sourceBytes);
-    const kept = { path, fetched: [], idle: this.#whenIdle(videoId) };
-    this.#kept.set(videoId, kept);
-    return kept;
+    const cached = { path, fetched: [], idle: this.#whenIdle(videoId) };
+    this.#cached.set(videoId, cached);
+    return cached;
   }
 
   #newPath(videoId: string): string {
@@ -151,7 +155,7 @@ export class SourceCache {
 
   /** Removes the source that no job holds and that was used least recently, to make room. Resolves with whether there was one. */
   async removeLeastRecentlyUsed(): Promise<boolean> {
-    const oldest = [...this.#kept.keys()].find((videoId) => !this.#holds.has(videoId));
+    const oldest = [...this.#cached.keys()].find((videoId) => !this.#holds.has(videoId));
     if (oldest === undefined) return false;
     await this.#remove(oldest);
     return true;
@@ -163,25 +167,25 @@ export class SourceCache {
     await this.#remove(videoId);
   }
 
-  /** Removes a kept source, unless a job holds it. Never rejects. */
+  /** Removes a cached source, unless a job holds it. Never rejects. */
   async #remove(videoId: string): Promise<void> {
     if (this.#holds.has(videoId)) return;
     this.#unneeded.delete(videoId);
-    const kept = this.#kept.get(videoId);
-    if (kept === undefined) return;
-    clearTimeout(kept.idle);
-    this.#kept.delete(videoId);
+    const cached = this.#cached.get(videoId);
+    if (cached === undefined) return;
+    clearTimeout(cached.idle);
+    this.#cached.delete(videoId);
     // The next start of the engine removes what cannot be removed now.
-    await rm(kept.path).catch(() => {});
+    await rm(cached.path).catch(() => {});
   }
 
   #markUsed(videoId: string): void {
-    const kept = this.#kept.get(videoId);
-    if (kept === undefined) return;
-    clearTimeout(kept.idle);
-    this.#kept.delete(videoId);
-    kept.idle = this.#whenIdle(videoId);
-    this.#kept.set(videoId, kept);
+    const cached = this.#cached.get(videoId);
+    if (cached === undefined) return;
+    clearTimeout(cached.idle);
+    this.#cached.delete(videoId);
+    cached.idle = this.#whenIdle(videoId);
+    this.#cached.set(videoId, cached);
   }
 
   #whenIdle(videoId: string): NodeJS.Timeout {

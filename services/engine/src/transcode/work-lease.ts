@@ -1,15 +1,15 @@
 import { CHECK_SECONDS, RENEWALS_PER_LEASE } from '@framelane/contracts/internal-api';
 import type { Logger } from '@framelane/service-kit/logger';
 
-/** The attempt or task is no longer current: the video was deleted, or the lease expired. */
+/** The try is no longer current: the video was deleted, or the lease expired. */
 export class WorkObsoleteError extends Error {
   override name = 'WorkObsoleteError';
 }
 
-/** An attempt, or a try of a task. */
+/** A try of a task. */
 type LeasedWork = {
   leaseSeconds: number;
-  /** Identifies the work in the log. */
+  /** Identifies the try in the log. */
   facts: { videoId: string; attempt: number };
   /** Reports the progress, 0 to 1, which renews the lease. */
   report: (fraction: number) => Promise<void>;
@@ -22,7 +22,7 @@ const REPORT_INTERVAL_MS = 2000;
 const MIN_STEP = 0.001;
 
 /**
- * Renews the lease of an attempt or a task by reporting its progress. Aborts `signal` with a WorkObsoleteError when the control
+ * Renews the lease of a try by reporting its progress. Aborts `signal` with a WorkObsoleteError when the control
  * plane says that it is no longer current. A failed heartbeat is retried at the next interval: only the control plane
  * decides whether a lease has expired.
  */

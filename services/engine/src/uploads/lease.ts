@@ -9,7 +9,7 @@ type TransferIds = Omit<MessageData<'upload.progress'>, 'extendsTicket'>;
 
 type LeaseDeps = { controlPlane: ControlPlaneClient; bus: MessageBus; logger: Logger };
 
-/** The lease of a transfer on its ticket, from `keep` to `release`. */
+/** The lease of a transfer on its ticket, from `startRenewing` to `release`. */
 export class TransferLease {
   readonly #deps: LeaseDeps;
   readonly #transfer: TransferIds;
@@ -25,7 +25,7 @@ export class TransferLease {
    * Renews the lease, and calls `onLost` when the control plane says that the transfer is not current any more. Continues while the
    * control plane is unavailable. `extendsTicket` says whether bytes have arrived since its last call. Returns a function that stops this.
    */
-  keep(onLost: () => void, extendsTicket: () => boolean = () => false): () => void {
+  startRenewing(onLost: () => void, extendsTicket: () => boolean = () => false): () => void {
     const renewalSeconds = this.#seconds / RENEWALS_PER_LEASE;
     const stops = [
       repeat(renewalSeconds, () => this.#renew(extendsTicket())),

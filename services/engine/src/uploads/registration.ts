@@ -9,10 +9,10 @@ import pTimeout from 'p-timeout';
 import type { ControlPlaneClient } from '../control-plane-client.ts';
 import { storageFailed } from './upload-problems.ts';
 
-/** Delay before the next attempt to register a file. */
+/** Delay before the next request to register a file. */
 const REGISTER_DELAY_MS = 500;
 
-/** How long the engine waits after its last attempt until the broker confirms `upload.completed`. */
+/** How long the engine waits after its last request until the broker confirms `upload.completed`. */
 const CONFIRM_TIMEOUT_MS = 5_000;
 
 /** The registration of one stored file. */

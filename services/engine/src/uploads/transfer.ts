@@ -42,8 +42,8 @@ export type TransferDeps = {
 export type UploadDeps = TransferDeps & { slots: UploadSlots };
 
 /**
- * One attempt to upload a file: streams it into the object store and registers it with the control plane, or releases the
- * ticket for the next attempt.
+ * A transfer by form: streams the file into the object store and registers it with the control plane, or releases the ticket for
+ * the next transfer.
  */
 export class Transfer implements YieldingUpload {
   readonly #deps: UploadDeps;
@@ -148,7 +148,7 @@ export class Transfer implements YieldingUpload {
         backpressure: () => req.isPaused(),
         onProblem: (problem) => this.#abort.abort(problem),
       }),
-      this.#lease.keep(() => this.#abort.abort(uploadCancelled())),
+      this.#lease.startRenewing(() => this.#abort.abort(uploadCancelled())),
     ];
     return () => {
       req.off('close', onClose);

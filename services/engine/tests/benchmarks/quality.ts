@@ -58,9 +58,9 @@ async function measureClip(file: string): Promise<Row[]> {
   const clip = basename(file);
   print(`\n${line([clip, 'kb/s', metric.name, 'waste', 'CPU s'])}`);
   const rows: Row[] = [];
-  for (const [at, { name }] of plan.rungs.entries()) {
+  for (const [at, { name }] of plan.videoRenditions.entries()) {
     if (values.renditions.split(',').includes(name))
-      rows.push(...(await measureRung(job, plan, at, clip, name)));
+      rows.push(...(await measureRendition(job, plan, at, clip, name)));
   }
   const whole = await measure(() => runBare(job, plan, settings));
   await takeOutput(job);
@@ -69,7 +69,7 @@ async function measureClip(file: string): Promise<Row[]> {
   return rows;
 }
 
-async function measureRung(
+async function measureRendition(
   job: string,
   plan: EncodePlan,
   at: number,

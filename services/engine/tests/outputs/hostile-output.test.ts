@@ -77,7 +77,7 @@ async function failureOf(script: { instead?: string; afterwards?: string }) {
 
 /** The video fails without a retry. */
 const HOSTILE = ['transcode_failed', false];
-/** The disk may have been full: another attempt may succeed. */
+/** The disk may have been full: another try may succeed. */
 const INCOMPLETE = ['internal_error', true];
 
 describe.each(['360p-0.ts', 'poster.jpg', 'storyboard.jpg'])('in place of %s', (name) => {

@@ -48,7 +48,7 @@ function withJpegSize(file: Buffer, pixels: number): Buffer {
   return file;
 }
 
-/** A named pipe beside the file. If ffmpeg opens it, ffmpeg hangs and the attempt ends with a timeout instead of a refusal. */
+/** A named pipe beside the file. If ffmpeg opens it, ffmpeg hangs and the try ends with a timeout instead of a refusal. */
 async function namedPipe(): Promise<string> {
   const path = inBench(`pipe-${randomBytes(4).toString('hex')}.ts`);
   await promisify(execFile)('mkfifo', ['--mode=666', path]);

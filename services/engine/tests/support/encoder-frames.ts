@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { pieceArguments } from '../../src/outputs/renditions/piece-arguments.ts';
-import { encodedRungs } from '../../src/plan/encode-plan.ts';
+import { encodedRenditions } from '../../src/plan/encode-plan.ts';
 import { SOURCE_PATH } from '../../src/sandbox/job-folder.ts';
 
 const run = promisify(execFile);
@@ -154,7 +154,7 @@ async function encoderFrames(
   plan: EncodePlan,
   inputs: readonly FilterInput[],
 ): Promise<Map<string, EncoderFrame[]>[]> {
-  const names = encodedRungs(plan).map(({ name }) => name);
+  const names = encodedRenditions(plan).map(({ name }) => name);
   const folder = await mkdtemp(join(tmpdir(), 'encoder-frames-'));
   const fileOf = (label: string) => join(folder, `${label}.frames`);
   const labels = inputs.flatMap((_, at) => names.map((name) => labelOf(name, at)));

@@ -71,7 +71,7 @@ export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
     videoIndex: 1,
     lead: 0,
     audio: [audioPlan()],
-    rungs: planLadder({ width: 854, height: 480 }, 25),
+    videoRenditions: planLadder({ width: 854, height: 480 }, 25),
     copiesVideo: false,
     startsShort: true,
     segmentSeconds: 6,

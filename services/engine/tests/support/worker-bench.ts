@@ -310,13 +310,13 @@ export class WorkerBench {
     );
   }
 
-  /** Transcodes a file as a whole. Throws if the attempt fails. */
+  /** Transcodes a file as a whole. Throws if the try fails. */
   async transcode(path: string): Promise<{ videoId: string; manifest: Manifest }> {
     const videoId = await this.submit(path);
     return { videoId, manifest: await this.manifest(videoId) };
   }
 
-  /** Resolves with the manifest of a whole video, from its plan and its result. Throws if the attempt fails. */
+  /** Resolves with the manifest of a whole video, from its plan and its result. Throws if the try fails. */
   async manifest(videoId: string): Promise<Manifest> {
     const outcome = await this.result(videoId);
     if (outcome.type !== 'task.completed') throw new Error(`Failed: ${JSON.stringify(outcome.data)}`);
@@ -332,7 +332,7 @@ export class WorkerBench {
 
   async failure(videoId: string): Promise<MessageData<'task.failed'>> {
     const outcome = await this.result(videoId);
-    if (outcome.type !== 'task.failed') throw new Error('The attempt succeeded');
+    if (outcome.type !== 'task.failed') throw new Error('The try succeeded');
     return outcome.data;
   }
 

@@ -6,7 +6,7 @@ import { taskNumber } from '@framelane/contracts/outputs/tasks';
 import { makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { encodedRungs } from '../../src/plan/encode-plan.ts';
+import { encodedRenditions } from '../../src/plan/encode-plan.ts';
 import { compareWithWhole, framesOfPieces, framesOfWhole } from '../support/encoder-frames.ts';
 import { decrypted, hlsViolations } from '../support/hls-rules.ts';
 import { type DisplayMatrix, withDisplayMatrix } from '../support/mp4-boxes.ts';
@@ -288,7 +288,7 @@ const bytesOf = ({ segments }: Manifest['renditions'][number]) =>
 /** Seconds. A little more than two pieces of nine seconds, which each have two segments. */
 const TWO_PIECES = 18.5;
 
-/** Sources that are transcoded in pieces and in one run, and the kinds of their tasks. */
+/** Sources that are transcoded in pieces and as a whole, and the kinds of their tasks. */
 const VIDEOS: [string, Source, string[]][] = [
   [
     'MP4 with audio that is encoded',
@@ -354,7 +354,7 @@ describe('a video of pieces equals that of one run', () => {
         continue;
       }
       expect(Math.abs(bytesOf(rendition) / bytesOf(ofWhole) - 1)).toBeLessThan(0.04);
-      const isEncoded = encodedRungs(plan.encode).some(({ name }) => name === rendition.name);
+      const isEncoded = encodedRenditions(plan.encode).some(({ name }) => name === rendition.name);
       if (isEncoded)
         videos.set(rendition.name, [file, await renditionFile(reference, whole.videoId, ofWhole)]);
       else others.push(file);
@@ -362,7 +362,7 @@ describe('a video of pieces equals that of one run', () => {
     await bench.withSource(video, async (directory) => {
       const { similarities, warnings } = await compareWithWhole(directory, plan.encode, videos, others);
       expect(warnings).toEqual([]);
-      expect(similarities.size).toBe(encodedRungs(plan.encode).length);
+      expect(similarities.size).toBe(encodedRenditions(plan.encode).length);
       for (const [ofPieces = 0, ofWhole = 1] of similarities.values()) {
         expect(Math.abs(ofPieces - ofWhole)).toBeLessThan(0.0005);
       }

@@ -192,7 +192,7 @@ describe('an engine that can link to sources', () => {
   });
 
   test('a worker can be stopped while it waits to hand over a plan', async () => {
-    const failures = bench.warningsOf('work.claim_failed');
+    const failures = bench.warningsOf('work.request_failed');
     const fetched = bench.objects.fetchToFile;
     bench.objects.fetchToFile = (...args) => {
       bench.isUnreachable = true;
@@ -207,7 +207,7 @@ describe('an engine that can link to sources', () => {
 
   test('a worker can be stopped while it waits to claim a task', async () => {
     const { videoId } = await plannedVideo();
-    const failures = bench.warningsOf('work.claim_failed');
+    const failures = bench.warningsOf('work.request_failed');
     bench.isUnreachable = true;
     await bench.commandTask(videoId);
     await until(() => failures[0]);

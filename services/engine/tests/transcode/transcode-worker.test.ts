@@ -240,7 +240,7 @@ test('a worker can be stopped while it waits for the control plane', async () =>
   const bench = await WorkerBench.start();
   try {
     bench.isUnreachable = true;
-    const failedClaims = bench.warningsOf('work.claim_failed');
+    const failedClaims = bench.warningsOf('work.request_failed');
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
     const videoId = await bench.submit(clip);
     await until(() => failedClaims[0]);
@@ -252,7 +252,7 @@ test('a worker can be stopped while it waits for the control plane', async () =>
   }
 });
 
-describe('a running attempt', () => {
+describe('a running try', () => {
   let bench: WorkerBench;
   let clip: string;
 
@@ -274,7 +274,7 @@ describe('a running attempt', () => {
     await until(async () => (await bench.stored(videoId)).length > 0);
     const programs = await processesUsing(bench.workDir);
     expect(programs).not.toEqual([]);
-    // Otherwise a fast machine could complete the video before the engine learns that the attempt is obsolete.
+    // Otherwise a fast machine could complete the video before the engine learns that the try is obsolete.
     for (const { pid } of programs) process.kill(pid, 'SIGSTOP');
     bench.isCurrent = false;
     await until(async () => (await processesUsing(bench.workDir)).length === 0);

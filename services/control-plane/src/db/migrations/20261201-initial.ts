@@ -113,7 +113,7 @@ const TABLES = [
     storage_bytes bigint not null default 0,
     progress int not null default 0 check (progress between 0 and 100),
     attempt int not null default 0,
-    in_one_run boolean not null default false,
+    as_a_whole boolean not null default false,
     content_key text,
     error_code text,
     error_message text,
@@ -168,14 +168,14 @@ const TABLES = [
     announced_bytes bigint,
     declared_bytes bigint,
     reserved_bytes bigint not null default 0,
-    undiscarded_bytes bigint not null default 0,
+    unpurged_bytes bigint not null default 0,
     used_at timestamptz(3),
     constraint lease_belongs_to_a_transfer check ((transfer_id is null) = (lease_expires_at is null))
   )`,
   'create index upload_tickets_unused on upload_tickets (expires_at) where used_at is null',
   `create index upload_tickets_under_way on upload_tickets (lease_expires_at)
     where transfer_id is not null and used_at is null`,
-  'create index upload_tickets_undiscarded on upload_tickets (video_id) where undiscarded_bytes > 0',
+  'create index upload_tickets_unpurged on upload_tickets (video_id) where unpurged_bytes > 0',
 
   `create table imports (
     video_id text primary key references videos on delete cascade,
@@ -446,7 +446,7 @@ const TABLES = [
   `create index webhook_deliveries_claimed on webhook_deliveries (endpoint_id)
     where claimed_until is not null`,
 
-  `create table webhook_attempts (
+  `create table delivery_attempts (
     delivery_id text not null references webhook_deliveries on delete cascade,
     number int not null check (number > 0),
     at timestamptz(3) not null,

@@ -3,9 +3,9 @@ import { planLadder } from '../../plan/ladder.ts';
 import { h264Level } from './level.ts';
 
 const levels = (width: number, height: number, framesPerSecond: number) =>
-  planLadder({ width, height }, framesPerSecond).map((rung) => {
-    const rate = framesPerSecond / rung.frameStep;
-    return h264Level({ ...rung, framesPerSecond: rate, bufferSize: 2 * rung.maxRate });
+  planLadder({ width, height }, framesPerSecond).map((rendition) => {
+    const rate = framesPerSecond / rendition.frameStep;
+    return h264Level({ ...rendition, framesPerSecond: rate, bufferSize: 2 * rendition.maxRate });
   });
 
 test.each([

@@ -1,6 +1,6 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { fork, topChain } from '../../ffmpeg/filter-graph.ts';
-import { encodedRungs } from '../../plan/encode-plan.ts';
+import { encodedRenditions } from '../../plan/encode-plan.ts';
 import { rungTraits } from '../../plan/ladder.ts';
 import type { Tap } from '../kinds.ts';
 
@@ -17,7 +17,9 @@ export const CANDIDATES = 'frames';
 
 /** The filter graph of the images alone, made from frames at any times, such as key frames only. */
 export function imagesGraph(plan: EncodePlan): string {
-  const source = plan.rungs.findLast((rung) => rungTraits(rung).isPosterSize) ?? plan.rungs[0];
+  const source =
+    plan.videoRenditions.findLast((rendition) => rungTraits(rendition).isPosterSize) ??
+    plan.videoRenditions[0];
   if (source === undefined) return '';
   const { interval, tiles } = plan.images.storyboard;
   const choose = [
@@ -39,11 +41,11 @@ function displayedTimes({ duration }: EncodePlan): string {
 
 /** The frames that the images are chosen from: for the poster those of the highest rendition of its size, for the storyboard of the lowest. */
 export function imageTaps(plan: EncodePlan): Tap[] {
-  const rungs = encodedRungs(plan);
-  const ofPosterSize = rungs.findLast((rung) => rungTraits(rung).isPosterSize);
+  const renditions = encodedRenditions(plan);
+  const ofPosterSize = renditions.findLast((rendition) => rungTraits(rendition).isPosterSize);
   return [
-    { label: 'to-poster', rung: ofPosterSize ?? rungs[0] },
-    { label: 'to-storyboard', rung: rungs[0] },
+    { label: 'to-poster', rendition: ofPosterSize ?? renditions[0] },
+    { label: 'to-storyboard', rendition: renditions[0] },
   ];
 }
 

@@ -12,13 +12,13 @@ export const AUDIO: TaskKind<TaskOf<'audio'>> = {
   run: (job, directory, context) => {
     const { encode, encoder } = job.plan;
     const commandLine = audioArguments(encode, { ...context.settings, ...encoder });
-    return runTracks(job, { ...encode, rungs: [] }, commandLine, directory, context);
+    return runTracks(job, { ...encode, videoRenditions: [] }, commandLine, directory, context);
   },
   seconds: () => 0,
 };
 
 /** The run that produces all audio renditions. */
 export function audioArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
-  const part = { ...plan, rungs: [], copiesVideo: false };
+  const part = { ...plan, videoRenditions: [], copiesVideo: false };
   return partArguments(part, audioGraphs(withFileTimes(part)), settings);
 }

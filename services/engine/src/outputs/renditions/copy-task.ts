@@ -10,15 +10,15 @@ export const COPY: TaskKind<TaskOf<'copy'>> = {
   plan: ({ encode }) => (encode.copiesVideo ? [{ task: { kind: 'copy' }, turn: -2 }] : []),
   run: (job, directory, context) => {
     const { encode, encoder } = job.plan;
-    const part = { ...encode, rungs: encode.rungs.slice(-1), audio: [] };
+    const part = { ...encode, videoRenditions: encode.videoRenditions.slice(-1), audio: [] };
     const commandLine = copyArguments(encode, { ...context.settings, ...encoder });
     return runTracks(job, part, commandLine, directory, context);
   },
   // Pieces count all seconds, if there are any.
-  seconds: (_, { encode }) => (encode.rungs.length === 1 ? encode.duration : 0),
+  seconds: (_, { encode }) => (encode.videoRenditions.length === 1 ? encode.duration : 0),
 };
 
 /** The run that copies all video of the source as the top rendition. */
 export function copyArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
-  return partArguments({ ...plan, rungs: plan.rungs.slice(-1), audio: [] }, [], settings);
+  return partArguments({ ...plan, videoRenditions: plan.videoRenditions.slice(-1), audio: [] }, [], settings);
 }

@@ -26,24 +26,25 @@ export function describeStored(
   first = { firstSegment: 0, firstIFrame: 0 },
 ): StoredRendition[] {
   const { firstSegment, firstIFrame } = first;
-  const rungs = plan.rungs.map((rung) => ({
-    ...rung,
-    segments: segmentsOf(rung.name, stored, firstSegment),
+  const videoRenditions = plan.videoRenditions.map((rendition) => ({
+    ...rendition,
+    segments: segmentsOf(rendition.name, stored, firstSegment),
   }));
   const frameRate = toNumber(plan.frameRate);
   // ffmpeg shifts all timestamps by the same amount. The first frame of the video is at zero.
-  const zero = (rungs[0]?.segments[0]?.start ?? START_TIMESTAMP / CLOCK_HZ) - range.firstFrame / frameRate;
+  const zero =
+    (videoRenditions[0]?.segments[0]?.start ?? START_TIMESTAMP / CLOCK_HZ) - range.firstFrame / frameRate;
   const end = zero + (range.firstFrame + range.frames) / frameRate;
   const renditions: StoredRendition[] = [];
   const copied = copiedRenditions(plan);
-  for (const { name, frameStep, segments } of rungs) {
+  for (const { name, frameStep, segments } of videoRenditions) {
     const isCopy = copied.has(name);
     const tolerance = (MAX_GAP_FRAMES * frameStep) / frameRate;
     assertContiguous(name, segments, { first: firstSegment, end, tolerance, isCopy });
     if (isCopy) assertAllFrames(name, segments, range.frames);
     renditions.push(describe(name, segments, firstSegment));
   }
-  if (new Set(rungs.map(({ segments }) => segments.length)).size > 1) {
+  if (new Set(videoRenditions.map(({ segments }) => segments.length)).size > 1) {
     throw new InvalidSegmentError('The renditions differ in their number of segments');
   }
   for (const { name, ...audio } of plan.audio) {

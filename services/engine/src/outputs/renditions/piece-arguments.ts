@@ -1,5 +1,5 @@
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
-import type { EncodePlan, Rung, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan, TranscodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import {
   inputOptions,
   MAX_THREADS,
@@ -13,7 +13,7 @@ import { pieceGraph } from '../../ffmpeg/filter-graph.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { PACKAGER } from '../../packagers/packagers.ts';
 import { segmentFile } from '../../packagers/segment-files.ts';
-import { encodedRungs } from '../../plan/encode-plan.ts';
+import { encodedRenditions } from '../../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../../sandbox/job-folder.ts';
 
 /**
@@ -45,20 +45,20 @@ export function pieceArguments(
       ...(seek === null ? [] : ['-ss', seek.toFixed(6)]),
     ],
     input: SOURCE_INPUT,
-    outputs: encodedRungs(plan).map((rung, at) => ({
+    outputs: encodedRenditions(plan).map((rendition, at) => ({
       options: [
         ...(at === 0 ? graph : []),
-        ...['-map', `[${rung.name}]`, ...WITHOUT_METADATA],
-        ...pieceEncoderOptions(rung, { plan, piece, settings: encoder }),
-        ...segmentOptions(rung, piece),
+        ...['-map', `[${rendition.name}]`, ...WITHOUT_METADATA],
+        ...pieceEncoderOptions(rendition, { plan, piece, settings: encoder }),
+        ...segmentOptions(rendition, piece),
       ],
-      path: `${OUTPUT_FOLDER}/${segmentFile(rung.name, '%d')}`,
+      path: `${OUTPUT_FOLDER}/${segmentFile(rendition.name, '%d')}`,
     })),
   };
 }
 
 /** Cuts segments by frame numbers: they are exact, unlike times. One muxer writes all segments, so that each continues the previous one. */
-function segmentOptions({ frameStep }: Rung, piece: PieceTask): string[] {
+function segmentOptions({ frameStep }: VideoRenditionPlan, piece: PieceTask): string[] {
   const { firstSegment, firstFrame, frames, segmentStarts } = piece;
   // The end of the piece begins no segment, but ffmpeg needs a frame in the list.
   const starts = [...segmentStarts.slice(1), firstFrame + frames];

@@ -3,7 +3,7 @@ import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import type { TaskPlan } from '@framelane/contracts/transcode-plan';
 import { InvalidSegmentError } from '../../packagers/packager.ts';
-import { encodedRungs, iFrameSource } from '../../plan/encode-plan.ts';
+import { encodedRenditions, iFrameSource } from '../../plan/encode-plan.ts';
 import { toNumber } from '../../source/frame-rate.ts';
 import type { TaskJob, TaskKind } from '../kinds.ts';
 import { namesOf, noOthers, type RunContext, runAndStore } from '../stored-run.ts';
@@ -15,7 +15,7 @@ import type { StoredSegments } from './segment-uploads.ts';
 /** Some segments of all encoded renditions of a long video. */
 export const PIECE: TaskKind<PieceTask> = {
   plan: (video) => {
-    if (encodedRungs(video.encode).length === 0) return [];
+    if (encodedRenditions(video.encode).length === 0) return [];
     return planPieces(video)?.map((task, at) => ({ task, turn: at })) ?? null;
   },
   run: runPiece,
@@ -28,7 +28,7 @@ async function runPiece(
   context: RunContext,
 ): Promise<TaskResult> {
   const { encode, encoder, iFrames, segmentStarts } = plan;
-  const rungs = encodedRungs(encode);
+  const videoRenditions = encodedRenditions(encode);
   const { firstSegment, firstIFrame, frames } = piece;
   const count = piece.segmentStarts.length;
   const { stored } = await runAndStore(
@@ -36,10 +36,10 @@ async function runPiece(
       output,
       commandLine: pieceArguments(encode, piece, { encoder, threads: context.settings.threads }),
       seconds: frames / toNumber(encode.frameRate),
-      progress: { key: 'frame', end: Math.ceil(frames / (rungs[0]?.frameStep ?? 1)) },
+      progress: { key: 'frame', end: Math.ceil(frames / (videoRenditions[0]?.frameStep ?? 1)) },
       segments: {
-        renditions: namesOf(rungs),
-        iFramesOf: iFrames ? iFrameSource(rungs) : null,
+        renditions: namesOf(videoRenditions),
+        iFramesOf: iFrames ? iFrameSource(videoRenditions) : null,
         maxSegments: count,
         piece: { firstSegment, firstIFrame, isFollowed: firstSegment + count < segmentStarts.length },
       },
@@ -50,7 +50,7 @@ async function runPiece(
     context,
   );
   // Without stream copies: a gap in encoded renditions does not come from the source.
-  const encoded = { ...encode, rungs, audio: [], copiesVideo: false };
+  const encoded = { ...encode, videoRenditions, audio: [], copiesVideo: false };
   assertPlanned(stored, { ...plan, encode: encoded }, piece);
   return { renditions: describeStored(encoded, stored, piece, piece) };
 }
@@ -66,7 +66,7 @@ function assertPlanned(
 ): void {
   const { firstSegment, firstFrame, segmentStarts } = piece;
   const rate = toNumber(encode.frameRate);
-  for (const { name } of encode.rungs) {
+  for (const { name } of encode.videoRenditions) {
     const segments = stored.get(name)?.slice(firstSegment) ?? [];
     if (segments.length !== segmentStarts.length) {
       throw new InvalidSegmentError(`${name} has ${segments.length} segments, not ${segmentStarts.length}`);

@@ -22,7 +22,7 @@ export async function runTracks(
       seconds: encode.duration,
       progress: timeProgress(encode),
       segments: {
-        renditions: namesOf([...part.rungs, ...part.audio]),
+        renditions: namesOf([...part.videoRenditions, ...part.audio]),
         iFramesOf: null,
         maxSegments: maxSegments(plan),
       },

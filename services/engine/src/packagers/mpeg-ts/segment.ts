@@ -34,7 +34,7 @@ export async function readSegment(
     return { ...readStart(head, reader), ...end };
   } catch (error) {
     if (error instanceof InvalidSegmentError) throw error;
-    // The segment is complete, so another attempt would not help.
+    // The segment is complete, so another try would not help.
     throw new ToolOutputError(`A segment cannot be parsed: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -45,7 +45,7 @@ export async function runPerRendition(
   plan: EncodePlan,
   settings: Settings,
 ): Promise<void> {
-  for (const [at, { name, width, height }] of plan.rungs.entries()) {
+  for (const [at, { name, width, height }] of plan.videoRenditions.entries()) {
     await run(directory, [
       ...['-v', 'error', '-threads', String(settings.threads), '-i', SOURCE_PATH],
       ...['-map', '0:v:0', '-map', '0:a:0?', '-vf', `scale=${width}:${height},format=yuv420p`],
@@ -67,14 +67,14 @@ export async function runVideoFilters(
   const threads = String(settings.threads);
   const options = streamOptions({ ...plan, audio: [] }, settings);
   const graph = options[options.indexOf('-filter_complex') + 1] ?? '';
-  const encodedRungs = plan.copiesVideo ? plan.rungs.slice(0, -1) : plan.rungs;
+  const encodedRenditions = plan.copiesVideo ? plan.videoRenditions.slice(0, -1) : plan.videoRenditions;
   await run(directory, [
     ...['-v', 'error', '-threads', threads, '-i', SOURCE_PATH],
     ...['-filter_complex_threads', threads, '-filter_complex', graph],
-    ...encodedRungs.flatMap(({ name }) => ['-map', `[${name}]`]),
+    ...encodedRenditions.flatMap(({ name }) => ['-map', `[${name}]`]),
     ...IMAGE_NAMES.flatMap((name) => ['-map', `[${name}]`]),
     ...['-c:v', 'wrapped_avframe'],
-    ...(encoded ? encodedRungs.flatMap((_, at) => encoder(plan, at, at, settings)) : []),
+    ...(encoded ? encodedRenditions.flatMap((_, at) => encoder(plan, at, at, settings)) : []),
     ...['-f', 'null', '-'],
   ]);
 }
@@ -86,12 +86,12 @@ export async function writeFrames(directory: string, plan: EncodePlan, settings:
   const lossless = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '0'];
   await run(directory, [
     ...['-v', 'error', '-i', SOURCE_PATH, '-filter_complex', graph],
-    ...plan.rungs.flatMap(({ name }) => ['-map', `[${name}]`, ...lossless, `${name}.mkv`]),
+    ...plan.videoRenditions.flatMap(({ name }) => ['-map', `[${name}]`, ...lossless, `${name}.mkv`]),
     ...IMAGE_NAMES.flatMap((name) => ['-map', `[${name}]`, '-c:v', 'wrapped_avframe', '-f', 'null', '-']),
   ]);
 }
 
-/** The engine's encoder options of rung `at`, for video output `output`. */
+/** The engine's encoder options of rendition `at`, for video output `output`. */
 export function encoder(plan: EncodePlan, at: number, output: number, settings: Settings): string[] {
   const options = streamOptions({ ...plan, copiesVideo: false }, settings);
   const suffix = `:v:${at}`;

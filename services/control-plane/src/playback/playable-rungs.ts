@@ -21,7 +21,7 @@ const HEADROOM = 1.05;
  *
  * @param tasks the states of the tasks, in the order of the plan; of one task if the plan has none
  */
-export function previewVariants(
+export function playableRungs(
   { encode, tasks: planned }: Pick<PlannedVideo, 'encode' | 'tasks'>,
   tasks: readonly TaskProgress[],
 ): RungName[] {
@@ -29,7 +29,7 @@ export function previewVariants(
   if (encode.audio.some(({ name }) => started[name] === undefined)) return [];
   const isWhole = planned.length === 0;
   // The one run of a whole video copies no faster than it encodes.
-  const copied = encode.copiesVideo && !isWhole ? encode.rungs.at(-1)?.name : undefined;
+  const copied = encode.copiesVideo && !isWhole ? encode.videoRenditions.at(-1)?.name : undefined;
   const rate = encode.frameRate.numerator / encode.frameRate.denominator;
   const pieces = tasks.flatMap((progress, at) => {
     const task = isWhole ? encode : planned[at];
@@ -41,7 +41,9 @@ export function previewVariants(
   const isAhead = haveStarted && keepsAhead(pieces, others.flatMap(secondsLeft));
   const isPlayable = (name: VideoRendition) => started[name] !== undefined && (name === copied || isAhead);
   return RUNGS.filter((rung) => {
-    const names = encode.rungs.map(({ name }) => name).filter((name) => partsOf(name).rung === rung);
+    const names = encode.videoRenditions
+      .map(({ name }) => name)
+      .filter((name) => partsOf(name).rung === rung);
     return names.length > 0 && names.every(isPlayable);
   });
 }

@@ -1,7 +1,7 @@
 import type { Task } from '@framelane/contracts/outputs/tasks';
 import { describe, expect, test } from '@jest/globals';
 import { samplePlan } from '../../tests/support/plan.ts';
-import { previewVariants, type TaskProgress } from './preview-variants.ts';
+import { playableRungs, type TaskProgress } from './playable-rungs.ts';
 
 const RATE = 25;
 const WAITING: TaskProgress = { progress: 0, isDone: false, runningSeconds: null, startedRenditions: {} };
@@ -20,14 +20,18 @@ const running = (encoded: number, seconds: number, duration = 60): TaskProgress 
 /** A plan with audio, a copy of the source as 1080p if `copiesVideo`, and pieces of these durations in seconds. */
 function planOf(durations: readonly number[], { copiesVideo = false } = {}) {
   const { encode } = samplePlan();
-  const rung = (name: '360p' | '720p' | '1080p') => ({
+  const rendition = (name: '360p' | '720p' | '1080p') => ({
     name,
     width: 2,
     height: 2,
     maxRate: 1,
     frameStep: 1 as const,
   });
-  const rungs = [rung('360p'), rung('720p'), ...(copiesVideo ? [rung('1080p')] : [])];
+  const videoRenditions = [
+    rendition('360p'),
+    rendition('720p'),
+    ...(copiesVideo ? [rendition('1080p')] : []),
+  ];
   const pieces = durations.map(
     (seconds): Task => ({
       kind: 'piece',
@@ -42,7 +46,7 @@ function planOf(durations: readonly number[], { copiesVideo = false } = {}) {
     }),
   );
   const tasks: Task[] = [{ kind: 'audio' }, ...(copiesVideo ? [{ kind: 'copy' } as const] : []), ...pieces];
-  return { encode: { ...encode, rungs, copiesVideo }, tasks };
+  return { encode: { ...encode, videoRenditions, copiesVideo }, tasks };
 }
 
 describe('a source with video stream copy', () => {
@@ -54,32 +58,28 @@ describe('a source with video stream copy', () => {
   };
 
   test('can be played when the first segments of its video and its audio are stored', () => {
-    expect(previewVariants(plan, [AUDIO, copying, WAITING, WAITING])).toEqual(['1080p']);
-    expect(previewVariants(plan, [AUDIO, WAITING, WAITING, WAITING])).toEqual([]);
-    expect(previewVariants(plan, [WAITING, copying, WAITING, WAITING])).toEqual([]);
+    expect(playableRungs(plan, [AUDIO, copying, WAITING, WAITING])).toEqual(['1080p']);
+    expect(playableRungs(plan, [AUDIO, WAITING, WAITING, WAITING])).toEqual([]);
+    expect(playableRungs(plan, [WAITING, copying, WAITING, WAITING])).toEqual([]);
   });
 
   test('has the encoded renditions as soon as engines keep ahead of the viewer', () => {
-    expect(previewVariants(plan, [AUDIO, copying, running(5, 6), WAITING])).toEqual(['1080p']);
-    expect(previewVariants(plan, [AUDIO, copying, running(6, 2), WAITING])).toEqual([
-      '360p',
-      '720p',
-      '1080p',
-    ]);
+    expect(playableRungs(plan, [AUDIO, copying, running(5, 6), WAITING])).toEqual(['1080p']);
+    expect(playableRungs(plan, [AUDIO, copying, running(6, 2), WAITING])).toEqual(['360p', '720p', '1080p']);
   });
 });
 
 describe('a source without video stream copy', () => {
-  const variantsOf = (durations: readonly number[], pieces: readonly TaskProgress[]) =>
-    previewVariants(planOf(durations), [AUDIO, ...pieces]);
+  const rungsOf = (durations: readonly number[], pieces: readonly TaskProgress[]) =>
+    playableRungs(planOf(durations), [AUDIO, ...pieces]);
 
   test('can be played if one engine encodes all pieces fast enough, even if it becomes slower by a twentieth', () => {
-    expect(variantsOf([60, 60], [running(9.9, 10), WAITING])).toEqual(['360p', '720p']);
-    expect(variantsOf([60, 60], [running(9.4, 10), WAITING])).toEqual([]);
+    expect(rungsOf([60, 60], [running(9.9, 10), WAITING])).toEqual(['360p', '720p']);
+    expect(rungsOf([60, 60], [running(9.4, 10), WAITING])).toEqual([]);
   });
 
   test('cannot be played before the first segment is stored', () => {
-    expect(variantsOf([60, 60], [{ ...running(20, 1), startedRenditions: {} }, WAITING])).toEqual([]);
+    expect(rungsOf([60, 60], [{ ...running(20, 1), startedRenditions: {} }, WAITING])).toEqual([]);
   });
 
   test('cannot be played until two slow concurrent pieces are far enough ahead', () => {
@@ -88,15 +88,15 @@ describe('a source without video stream copy', () => {
       return [running(encoded, seconds), running(encoded, seconds), WAITING, WAITING];
     };
     const durations = [60, 60, 60, 60];
-    expect(variantsOf(durations, twoAtOnce(10))).toEqual([]);
-    expect(variantsOf(durations, twoAtOnce(40))).toEqual(['360p', '720p']);
+    expect(rungsOf(durations, twoAtOnce(10))).toEqual([]);
+    expect(rungsOf(durations, twoAtOnce(40))).toEqual(['360p', '720p']);
   });
 
   test('can be played soon because the first pieces are short', () => {
     // Together, two engines encode at 1.5 times the speed of playback. Ten seconds have passed.
     const durations = [6, 6, 12, 12, 24, 24, 60, 60];
     const pieces = [running(1.5, 2, 12), running(1.5, 2, 12), ...durations.slice(4).map(() => WAITING)];
-    expect(variantsOf(durations, [{ ...DONE, startedRenditions: ENCODED }, DONE, ...pieces])).toEqual([
+    expect(rungsOf(durations, [{ ...DONE, startedRenditions: ENCODED }, DONE, ...pieces])).toEqual([
       '360p',
       '720p',
     ]);
@@ -107,28 +107,28 @@ describe('a source without video stream copy', () => {
     const plan = planOf([60, 60, 60]);
     const withImages = { ...plan, tasks: [...plan.tasks, { kind: 'images', keyFramesOnly: true } as const] };
     const pieces = [running(24, 30), WAITING, WAITING];
-    expect(previewVariants(withImages, [AUDIO, ...pieces, WAITING])).toEqual([]);
-    expect(previewVariants(withImages, [AUDIO, ...pieces, images])).toEqual(['360p', '720p']);
+    expect(playableRungs(withImages, [AUDIO, ...pieces, WAITING])).toEqual([]);
+    expect(playableRungs(withImages, [AUDIO, ...pieces, images])).toEqual(['360p', '720p']);
   });
 
   test('cannot be played before the images have started', () => {
     const plan = planOf([60, 60]);
     const withImages = { ...plan, tasks: [...plan.tasks, { kind: 'images', keyFramesOnly: true } as const] };
     const pieces = [running(30, 10), WAITING];
-    expect(previewVariants(plan, [AUDIO, ...pieces])).toEqual(['360p', '720p']);
-    expect(previewVariants(withImages, [AUDIO, ...pieces, WAITING])).toEqual([]);
-    expect(previewVariants(withImages, [AUDIO, ...pieces, DONE])).toEqual(['360p', '720p']);
+    expect(playableRungs(plan, [AUDIO, ...pieces])).toEqual(['360p', '720p']);
+    expect(playableRungs(withImages, [AUDIO, ...pieces, WAITING])).toEqual([]);
+    expect(playableRungs(withImages, [AUDIO, ...pieces, DONE])).toEqual(['360p', '720p']);
   });
 
   test('cannot be played while a later piece would be late', () => {
-    expect(variantsOf([60, 60], [DONE, WAITING])).toEqual([]);
+    expect(rungsOf([60, 60], [DONE, WAITING])).toEqual([]);
     const firstPiece = { ...DONE, startedRenditions: ENCODED };
-    expect(variantsOf([60, 60], [firstPiece, running(6, 60)])).toEqual([]);
-    expect(variantsOf([60, 60], [firstPiece, running(30, 60)])).toEqual(['360p', '720p']);
+    expect(rungsOf([60, 60], [firstPiece, running(6, 60)])).toEqual([]);
+    expect(rungsOf([60, 60], [firstPiece, running(30, 60)])).toEqual(['360p', '720p']);
   });
 
   test('can be played when all pieces are complete', () => {
-    expect(variantsOf([60, 60], [{ ...DONE, startedRenditions: ENCODED }, DONE])).toEqual(['360p', '720p']);
+    expect(rungsOf([60, 60], [{ ...DONE, startedRenditions: ENCODED }, DONE])).toEqual(['360p', '720p']);
   });
 });
 
@@ -144,14 +144,14 @@ describe('a video that one engine makes as a whole', () => {
   ];
 
   test('can be played when its first segments are stored, if the engine keeps ahead of the viewer', () => {
-    expect(previewVariants(plan(), whole(2, 1))).toEqual(['360p', '720p']);
-    expect(previewVariants(plan(), whole(2, 3))).toEqual([]);
+    expect(playableRungs(plan(), whole(2, 1))).toEqual(['360p', '720p']);
+    expect(playableRungs(plan(), whole(2, 3))).toEqual([]);
     // What is left takes less time than the video lasts.
-    expect(previewVariants(plan(), whole(30, 40))).toEqual(['360p', '720p']);
-    expect(previewVariants(plan(), [running(2, 1)])).toEqual([]);
+    expect(playableRungs(plan(), whole(30, 40))).toEqual(['360p', '720p']);
+    expect(playableRungs(plan(), [running(2, 1)])).toEqual([]);
   });
 
   test('is not copied faster than it is encoded', () => {
-    expect(previewVariants(plan({ copiesVideo: true }), whole(2, 3))).toEqual([]);
+    expect(playableRungs(plan({ copiesVideo: true }), whole(2, 3))).toEqual([]);
   });
 });
