@@ -1,5 +1,5 @@
 /**
- * Measures what a segment costs in each way to serve it: `pnpm bench:playback [--rounds=5] [--requests=3000] [--clients=500]`. Each way is
+ * Measures what a segment costs in each way to serve it: `pnpm bench:playback [--rounds=5] [--requests=3000] [--clients=500] [--ways=reads,memory]`. Each way is
  * compared with the plain one: a control plane that reads each segment from S3 with the SDK and keeps none. The benchmark also
  * measures memory and the latency of the API while many clients are slow.
  *
@@ -59,6 +59,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     requests: { type: 'string', default: '3000' },
     clients: { type: 'string', default: '500' },
+    ways: { type: 'string', default: WAYS.join() },
   },
 });
 
@@ -221,15 +222,16 @@ async function compareWays(s3: Record<string, string>): Promise<void> {
     const load = await segmentLoad.shoot({ port, paths, connections: CONNECTIONS, amount });
     return { ...load, controlPlaneMicros: ((await controlPlane.cpuMicros()) - before) / amount };
   };
+  const chosen = WAYS.filter((way) => way === 'plain' || options.ways.split(',').includes(way));
   const rounds: Record<Way, Served>[] = [];
   // The first round warms up.
   for (let round = 0; round <= Number(options.rounds); round += 1) {
     const results: [Way, Served][] = [];
-    for (const way of WAYS) results.push([way, await shoot(way)]);
+    for (const way of chosen) results.push([way, await shoot(way)]);
     if (round > 0) rounds.push(Object.fromEntries(results) as Record<Way, Served>);
   }
   print(line(['', 'segments/s', 'MB/s', 'ratio', 'CPU ms/MB', 'ratio']));
-  for (const way of WAYS) {
+  for (const way of chosen) {
     const middle = (value: (round: Record<Way, Served>) => number) => median(rounds.map(value));
     print(
       line([

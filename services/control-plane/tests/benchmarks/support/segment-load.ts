@@ -72,10 +72,10 @@ class Connection {
     if (end === -1) return;
     const head = this.#head.slice(0, end + 2);
     this.#location = /^HTTP\/1\.1 302[\s\S]*\r\nlocation: (\S+)\r\n/i.exec(head)?.[1];
+    const size = /\r\ncontent-length: (\d+)\r\n/i.exec(head)?.[1];
     // A redirect has an empty body in chunks.
-    const size = this.#location && '0\r\n\r\n'.length;
-    this.#left =
-      (size ?? Number(/\r\ncontent-length: (\d+)\r\n/i.exec(head)?.[1])) - (this.#head.length - end - 4);
+    const expected = this.#location === undefined ? Number(size) : '0\r\n\r\n'.length;
+    this.#left = expected - (this.#head.length - end - 4);
     if ((this.#location === undefined && !head.startsWith('HTTP/1.1 200')) || !(this.#left >= 0)) {
       this.#reject?.(new Error(`Not a segment: ${head}`));
     }
