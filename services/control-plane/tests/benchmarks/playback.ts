@@ -1,6 +1,6 @@
 /**
- * Measures what a segment costs in each way to serve it: `pnpm bench:playback [--rounds=5] [--requests=3000] [--clients=500] [--ways=reads,memory]`. Each way is
- * compared with the plain one: a control plane that reads each segment from S3 with the SDK and keeps none. The benchmark also
+ * Measures what a segment costs in each way to serve it: `pnpm bench:playback [--rounds=5] [--requests=3000] [--clients=500] [--ways=memory,gateway]`. Each way is
+ * compared with the plain one: a control plane that reads each segment from S3 and keeps none. The benchmark also
  * measures memory and the latency of the API while many clients are slow.
  *
  * All servers, the load generators and PostgreSQL are separate processes on loopback. The servers take turns, and ratios are
@@ -39,12 +39,11 @@ const CONNECTIONS = 16;
 const HLS = `/v1/hls/${WORKSPACE}/${VIDEO}/360p`;
 
 /** The ways to serve a segment. `plain` is what the others are compared with. */
-const WAYS = ['plain', 'reads', 'memory', 'gateway', 'cdn', 'redirect'] as const;
+const WAYS = ['plain', 'memory', 'gateway', 'cdn', 'redirect'] as const;
 type Way = (typeof WAYS)[number];
 
 const NAMES: Record<Way, string> = {
-  plain: 'S3 by the SDK',
-  reads: 'S3 past the SDK',
+  plain: 'control plane, from S3',
   memory: 'memory',
   gateway: 'gateway',
   cdn: 'CDN',
@@ -192,8 +191,7 @@ async function startWays(s3: Record<string, string>): Promise<Record<Way, Server
   const behindCdn = await start({ CDN_BASE_URL: `http://127.0.0.1:${cdnPort}` });
   await startCdn(cdnPort, behindCdn.controlPlane);
   return {
-    plain: await start({ READS: 'sdk' }),
-    reads: await start({}),
+    plain: await start({}),
     memory: await start({ SEGMENT_CACHE_MIB: '128' }),
     gateway: { ...behindGateway, port: gateway.api },
     cdn: { ...behindCdn, port: cdnPort, paths: await segmentsOf(behindCdn.port) },

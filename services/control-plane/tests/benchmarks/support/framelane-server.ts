@@ -1,19 +1,13 @@
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
-import { S3Reads } from '@framelane/object-store/s3-reads';
 import { readS3Settings } from '@framelane/service-kit/connection-settings';
 import { createLogger } from '@framelane/service-kit/logger';
 import { readControlPlaneConfig } from '../../../src/config.ts';
 import { ControlPlane } from '../../../src/control-plane.ts';
 import { compete } from './contestant.ts';
 
-/**
- * A program: a control plane as on a single node, with objects in the directory OBJECTS, or in S3. With READS=sdk, the S3 SDK also sends the
- * first attempt of a read.
- */
-if (process.env.READS === 'sdk') S3Reads.prototype.get = async () => null;
-
+/** A program: a control plane as on a single node, with objects in the directory OBJECTS, or in S3. */
 const logger = createLogger({ service: 'control-plane' });
 const controlPlane = ControlPlane.create(readControlPlaneConfig(process.env), {
   bus: new InProcessBus({ logger }),
