@@ -59,11 +59,6 @@ async function check(folder, signal) {
       RABBITMQ_MANAGEMENT_PORT: String(ports.management),
       PUBLIC_URL: `http://localhost:${ports.api}`,
       ENGINE_PUBLIC_URL: target.engineUrl,
-      // Short, so that the leases of interrupted uploads and killed transcoders expire soon.
-      UPLOAD_LEASE_SECONDS: '10',
-      ATTEMPT_LEASE_SECONDS: '10',
-      RETRY_BACKOFF_SECONDS: '1',
-      MAINTENANCE_SECONDS: '2',
       ENGINE_SLOTS: '1',
     },
     replicas: REPLICAS,

@@ -7,6 +7,9 @@ import { readEngineConfig } from '../../services/engine/src/config.ts';
 import { stopLimitMs } from '../../services/engine/src/engine.ts';
 import { ROOT } from '../bootstrap/project.js';
 
+/** Where each service says how long the phases of its stop may take. */
+const PROGRAMS = { 'control-plane': 'run-control-plane.ts', engine: 'main.ts' };
+
 const READERS = { 'control-plane': readControlPlaneConfig, engine: readEngineConfig };
 
 /** The variables that the sources of a service read. */
@@ -25,15 +28,15 @@ export function readAll(service, env) {
 
 /** Time limit of a graceful stop in this environment, in seconds. */
 export function stopSeconds(service, env) {
-  const main = readFileSync(join(ROOT, `services/${service}/src/main.ts`), 'utf8');
+  const program = readFileSync(join(ROOT, `services/${service}/src/${PROGRAMS[service]}`), 'utf8');
   const computed = {
     STOP_LIMIT_MS: () => STOP_LIMIT_MS,
     'stopLimitMs(config)': () => stopLimitMs(readEngineConfig(env)),
   };
-  const limits = [...main.matchAll(/limitMs: ([^,]+),/g)].map(([, limit]) =>
+  const limits = [...program.matchAll(/limitMs: ([^,]+),/g)].map(([, limit]) =>
     limit in computed ? computed[limit]() : Number(limit.replaceAll('_', '')),
   );
-  if (limits.length === 0) throw new Error(`No time limits in the main.ts of ${service}`);
+  if (limits.length === 0) throw new Error(`No time limits in the program of ${service}`);
   return limits.reduce((sum, limit) => sum + limit, 0) / 1000;
 }
 

@@ -13,24 +13,18 @@ import { MessageTap } from './message-tap.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { ServiceProcess } from './service-process.ts';
 import { sharedBroker, sharedDatabase } from './shared-servers.ts';
+import { SHORT_TIMES, type Timing } from './timing.ts';
 import { WebhookEndpoint } from './webhook-endpoint.ts';
 
-/** Settings of every service. Leases are short, so that they expire soon after a service is killed. */
+/** Settings of every service. */
 const SETTINGS = {
   SERVICE_SECRET: 'the-secret-that-engines-show-in-the-fault-suite',
   BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
   BOOTSTRAP_API_KEY: API_KEY,
-  UPLOAD_LEASE_SECONDS: '4',
-  ATTEMPT_LEASE_SECONDS: '4',
-  RETRY_BACKOFF_SECONDS: '1',
   // Pieces of one segment. The short clips of the tests are transcoded as a whole.
   PIECE_SECONDS: '6',
-  MAINTENANCE_SECONDS: '2',
-  PURGE_REPEAT_SECONDS: '5',
-  USAGE_FLUSH_SECONDS: '1',
   WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
   IMPORT_ALLOW_CIDRS: '127.0.0.0/8',
-  WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1,1,2,2,4,4,8,8,16,16,16,16,16,16,16',
   ENGINE_SLOTS: '1',
   ENGINE_PRESET: 'ultrafast',
 };
@@ -45,6 +39,8 @@ type ClusterOptions = {
   controlPlanes?: number;
   engines?: number;
   env?: NodeJS.ProcessEnv;
+  /** Replaces some of the short times. */
+  timing?: Partial<Timing>;
   anyStorage?: boolean;
   innerProxies?: boolean;
   postgres?: FaultDatabase;
@@ -79,6 +75,7 @@ export class Cluster {
     controlPlanes = 2,
     engines = 2,
     env = {},
+    timing = {},
     anyStorage = false,
     innerProxies = true,
     ...own
@@ -140,7 +137,8 @@ export class Cluster {
         ([port, internalPort], index) =>
           new ServiceProcess({
             name: `control plane ${index + 1}`,
-            main: 'services/control-plane/src/main.ts',
+            main: 'packages/faults/src/control-plane-program.ts',
+            args: [JSON.stringify({ ...SHORT_TIMES, ...timing })],
             url: `http://127.0.0.1:${port}`,
             env: {
               ...common,

@@ -14,17 +14,23 @@ export class ServiceProcess {
   readonly url: string;
   /** Since the first start. */
   readonly log = new ServiceLog();
-  readonly #main: string;
+  readonly #program: readonly string[];
   readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
   #expectedToEnd = false;
   #ownDeaths = 0;
 
   /** @param options.main path of the service's program, relative to the root of the project. */
-  constructor(options: { name: string; main: string; url: string; env: NodeJS.ProcessEnv }) {
+  constructor(options: {
+    name: string;
+    main: string;
+    args?: readonly string[];
+    url: string;
+    env: NodeJS.ProcessEnv;
+  }) {
     this.name = options.name;
     this.url = options.url;
-    this.#main = resolve(ROOT, options.main);
+    this.#program = [resolve(ROOT, options.main), ...(options.args ?? [])];
     this.#env = options.env;
   }
 
@@ -40,7 +46,7 @@ export class ServiceProcess {
   /** Starts it without waiting, with a prefix such as taskset if given. */
   launch(by: readonly string[] = []): void {
     this.#expectedToEnd = false;
-    const [program = process.execPath, ...args] = [...by, process.execPath, this.#main];
+    const [program = process.execPath, ...args] = [...by, process.execPath, ...this.#program];
     const child = spawn(program, args, {
       cwd: ROOT,
       env: {

@@ -27,8 +27,8 @@ let cluster: Cluster;
 let clips: PieceClips;
 beforeAll(async () => {
   // The tests count tries. On a busy machine, an engine may be late to renew a shorter lease.
-  const env = { ATTEMPT_LEASE_SECONDS: '8' };
-  [cluster, clips] = await Promise.all([Cluster.start({ env }), makePieceClips()]);
+  const timing = { taskLease: 8 };
+  [cluster, clips] = await Promise.all([Cluster.start({ timing }), makePieceClips()]);
 });
 afterEach(() => cluster?.heal());
 afterAll(() => cluster?.stop());

@@ -17,8 +17,8 @@ let clips: Clips;
 
 beforeAll(async () => {
   // The tests count tries. On a busy machine, an engine may be late to renew a shorter lease.
-  const env = { ATTEMPT_LEASE_SECONDS: '8' };
-  [cluster, clips] = await Promise.all([Cluster.start({ env }), makeClips()]);
+  const timing = { taskLease: 8 };
+  [cluster, clips] = await Promise.all([Cluster.start({ timing }), makeClips()]);
 });
 afterEach(async () => {
   cluster.heal();

@@ -18,7 +18,7 @@ const LOOPS = Number(process.env.LOOPS ?? 1);
 const SEED = testSeed();
 const LARGE_BYTES = 20_000_000;
 /** Uploads of these tests pause. A shorter lease expires when the machine is busy or a broker connection is made again. */
-const UPLOAD_LEASE_SECONDS = '12';
+const TIMING = { uploadLease: 12 };
 
 jest.setTimeout(LOOPS * 300_000);
 
@@ -35,7 +35,7 @@ let large: Buffer;
 beforeAll(async () => {
   const clips = await makeClips();
   rabbitmq = await startRabbitMq();
-  cluster = await Cluster.start({ env: { UPLOAD_LEASE_SECONDS }, rabbitmq });
+  cluster = await Cluster.start({ timing: TIMING, rabbitmq });
   clip = await readFile(clips.short);
   uploader = new Uploader(cluster, clip);
   large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);

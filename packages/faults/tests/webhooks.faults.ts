@@ -43,7 +43,8 @@ let cluster: Cluster;
 beforeAll(async () => {
   cluster = await Cluster.start({
     engines: 1,
-    env: { WEBHOOK_TIMEOUT_SECONDS: String(TIMEOUT_SECONDS), RATE_LIMIT_FAILURES_PER_MINUTE: '0' },
+    env: { RATE_LIMIT_FAILURES_PER_MINUTE: '0' },
+    timing: { webhookTimeout: TIMEOUT_SECONDS },
   });
 });
 afterEach(async () => {

@@ -29,9 +29,8 @@ import {
 import { S3Deletions } from './s3-deletions.ts';
 import { readContinuously } from './s3-download.ts';
 import { SharedBuffers } from './s3-parts.ts';
-import { type OpenedObject, S3Reads } from './s3-reads.ts';
 import { discardResumable, type ResumableDeps, S3ResumableWriter } from './s3-resumable.ts';
-import { REQUEST_ATTEMPTS, S3Retries } from './s3-retries.ts';
+import { S3Retries } from './s3-retries.ts';
 import { beginMultipartUpload, S3Upload } from './s3-upload.ts';
 import { writeInto, writeNewFile } from './write-new-file.ts';
 
@@ -65,9 +64,7 @@ const WRITE_ID = 'write-id';
 export class S3ObjectStore implements ObjectStore {
   readonly kind = 's3';
   readonly #client: S3Client;
-  /** The first attempt of `get`. It has its own connections: readers, who may be slow, never delay other requests. */
-  readonly #reads: S3Reads;
-  /** The further attempts of `get`, with connections of their own too. */
+  /** For `get`. It has its own connections: readers, who may be slow, never delay other requests. */
   readonly #readClient: S3Client;
   /** Signs URLs for clients; sends no requests. */
   readonly #presigner: S3Client;
@@ -84,7 +81,7 @@ export class S3ObjectStore implements ObjectStore {
       ...common,
       ...(publicEndpoint !== undefined && { endpoint: publicEndpoint }),
     });
-    const connect = (maxSockets: number, socketTimeout: number, attempts: number) =>
+    const connect = (maxSockets: number, socketTimeout: number) =>
       new S3Client({
         ...common,
         ...(endpoint !== undefined && { endpoint }),
@@ -93,7 +90,7 @@ export class S3ObjectStore implements ObjectStore {
         responseChecksumValidation: 'WHEN_REQUIRED',
         // With it, the SDK would open a new connection for every part.
         expectContinueHeader: false,
-        retryStrategy: new S3Retries(attempts),
+        retryStrategy: new S3Retries(),
         requestHandler: {
           connectionTimeout: CONNECT_TIMEOUT_MS,
           socketTimeout,
@@ -101,13 +98,8 @@ export class S3ObjectStore implements ObjectStore {
           httpsAgent: { maxSockets },
         },
       });
-    this.#client = connect(MAX_CONNECTIONS, IDLE_TIMEOUT_MS, REQUEST_ATTEMPTS);
-    this.#readClient = connect(MAX_READ_CONNECTIONS, READ_IDLE_TIMEOUT_MS, REQUEST_ATTEMPTS - 1);
-    this.#reads = new S3Reads(this.#readClient, this.#bucket, {
-      maxConnections: MAX_READ_CONNECTIONS,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      idleTimeout: READ_IDLE_TIMEOUT_MS,
-    });
+    this.#client = connect(MAX_CONNECTIONS, IDLE_TIMEOUT_MS);
+    this.#readClient = connect(MAX_READ_CONNECTIONS, READ_IDLE_TIMEOUT_MS);
     this.#deletions = new S3Deletions(this.#client, this.#bucket);
   }
 
@@ -171,8 +163,6 @@ export class S3ObjectStore implements ObjectStore {
 
   async get(key: string, range?: ByteRange): Promise<StoredObject> {
     assertKey(key);
-    const found = await this.#reads.get(key, range);
-    if (found) return storedObject(key, found, range);
     return this.#open(key, { client: this.#readClient, ...(range && { range }) });
   }
 
@@ -277,7 +267,6 @@ export class S3ObjectStore implements ObjectStore {
   /** Closes the connections. The store cannot be used afterwards. */
   close(): void {
     this.#client.destroy();
-    this.#reads.close();
     this.#readClient.destroy();
     this.#presigner.destroy();
   }
@@ -367,11 +356,7 @@ export class S3ObjectStore implements ObjectStore {
 }
 
 /** The response to a request for an object or a range of it. Throws when it lacks something or is another range. */
-function storedObject(
-  key: string,
-  found: OpenedObject | GetObjectCommandOutput,
-  range?: ByteRange,
-): StoredObject {
+function storedObject(key: string, found: GetObjectCommandOutput, range?: ByteRange): StoredObject {
   const { Body: body } = found;
   if (!(body instanceof Readable)) throw new Error(`The server sent no body for ${key}`);
   // bytes 0-9/1000

@@ -3,9 +3,10 @@ import { S3ServiceException } from '@aws-sdk/client-s3';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 
 /**
- * Maximum attempts of a request when the connection breaks or the server fails (500, 502, 503, 504, throttling).
+ * Maximum attempts of a request when the connection breaks or the server fails (500, 502, 503, 504, throttling). Attempts after conflicts do
+ * not count.
  */
-export const REQUEST_ATTEMPTS = 3;
+const REQUEST_ATTEMPTS = 3;
 
 /** Maximum attempts of a request that conflicts with another write (409), and the delay before each retry. */
 const CONFLICT_ATTEMPTS = 4;
@@ -16,11 +17,6 @@ const CONFLICT_DELAY_MS = 500;
  * the server throttles requests or sends Retry-After.
  */
 const BASE_DELAY_MS = 500;
-
-/** Waits as before the first retry of a request. */
-export async function backOff(): Promise<void> {
-  await delay(Math.random() * BASE_DELAY_MS);
-}
 
 /**
  * When the connection of a download breaks, the download continues on a new one. It fails after this many connections in
@@ -35,21 +31,18 @@ export const DOWNLOAD_RETRIES = { failuresInARow: 3, progressBytes: 1024 ** 2, d
  * when a server restarts. Here each request has the quota of a new client. The attempts made so far are in the token.
  */
 export class S3Retries extends StandardRetryStrategy {
-  readonly #attempts: number;
   /** Conflicts since the last failure of another kind. */
   readonly #conflicts = new WeakMap<object, number>();
 
-  /** `attempts` is the maximum, without the attempts after conflicts. */
-  constructor(attempts: number) {
-    super(attempts);
-    this.#attempts = attempts;
+  constructor() {
+    super(REQUEST_ATTEMPTS);
   }
 
   override async refreshRetryTokenForRetry(
     ...[token, failure]: Parameters<StandardRetryStrategy['refreshRetryTokenForRetry']>
   ): ReturnType<StandardRetryStrategy['refreshRetryTokenForRetry']> {
     if (!isConflict(failure.error)) {
-      const limits = { maxAttempts: this.#attempts, baseDelay: BASE_DELAY_MS };
+      const limits = { maxAttempts: REQUEST_ATTEMPTS, baseDelay: BASE_DELAY_MS };
       return new StandardRetryStrategy(limits).refreshRetryTokenForRetry(token, failure);
     }
     const conflicts = (this.#conflicts.get(token) ?? 0) + 1;

@@ -228,7 +228,7 @@ describe('a single node', () => {
     first.kill('SIGKILL');
     await first.exited;
 
-    const second = await start({ RETRY_BACKOFF_SECONDS: '0', ENGINE_PRESET: 'ultrafast' });
+    const second = await start({ ENGINE_PRESET: 'ultrafast' });
     await until(async () => (await fetchVideo(second, apiKey, video)).status === 'ready');
     const attempts = join(dataDir, 'objects', 'hls', second.fact('Workspace'), video);
     await until(async () => (await readdir(attempts)).length === 1);

@@ -6,8 +6,29 @@ import { isSafeIssuer, type OpenIdSettings, openIdSettingsOf } from './openid/op
 
 const GIB = 1024 ** 3;
 
+/** The lease of a transfer expires when the engine does not renew it for this long. */
+const UPLOAD_LEASE_SECONDS = 60;
+
+/** The lease of a task expires when the engine does not renew it for this long. */
+const TASK_LEASE_SECONDS = 30;
+
+/** Pause after the first failed try of a task; it doubles with each further one. */
+const RETRY_BACKOFF_SECONDS = 10;
+
+/** Interval of the maintenance steps that find expired leases and lost work. */
+const MAINTENANCE_SECONDS = 15;
+
+/** Between the first and the second pass of a purge. The later passes find objects that an engine stored late. */
+const PURGE_REPEAT_SECONDS = 600;
+
+/** Between two writes of the bandwidth that is counted in memory. */
+const USAGE_FLUSH_SECONDS = 5;
+
 /** Pause in seconds before each delivery attempt: three days in all. */
-const RETRY_SCHEDULE = '0,5,300,1800,7200,18000,36000,50400,72000,86400';
+const WEBHOOK_RETRY_SCHEDULE = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+
+/** Time limit of one delivery attempt. */
+const WEBHOOK_TIMEOUT_SECONDS = 15;
 
 /** Address ranges, separated by commas. */
 const addressRanges = () =>
@@ -34,16 +55,10 @@ const settings = z.object({
   WORKSPACE_MAX_UPLOADS: setting.integer(1).default(100),
   WORKSPACE_MAX_UPLOAD_BYTES: setting.integer(1).default(256 * GIB),
   UPLOAD_MAX_HOURS: setting.integer(1).default(168),
-  UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
   IMPORT_ALLOW_CIDRS: addressRanges(),
   IMPORT_TIMEOUT_SECONDS: setting.integer(60, 7 * 86_400).default(86_400),
-  ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
   PIECE_SECONDS: setting.integer(1, 3600).default(60),
   WORKSPACE_MAX_TASKS: setting.integer(1).optional(),
-  RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
-  MAINTENANCE_SECONDS: setting.integer(1).default(15),
-  PURGE_REPEAT_SECONDS: setting.integer(1).default(600),
-  USAGE_FLUSH_SECONDS: setting.integer(1).default(5),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
@@ -61,12 +76,6 @@ const settings = z.object({
   RATE_LIMIT_FAILURES_PER_MINUTE: setting.integer(0).default(60),
   TRUST_PROXY: setting.proxies().default([]),
   WEBHOOK_ALLOW_CIDRS: addressRanges(),
-  WEBHOOK_RETRY_SCHEDULE_SECONDS: setting
-    .text()
-    .regex(/^\d{1,7}(,\d{1,7}){0,49}$/, 'must be up to 50 whole numbers, separated by commas')
-    .default(RETRY_SCHEDULE)
-    .transform((list) => list.split(',').map(Number)),
-  WEBHOOK_TIMEOUT_SECONDS: setting.integer(1, 60).default(15),
 });
 
 /** Time limit for receiving a request. */
@@ -97,20 +106,15 @@ export type ControlPlaneConfig = {
    */
   imports: { timeoutSeconds: number; allowedRanges: readonly AddressRange[] };
   attempts: {
-    /** The lease of a task expires when the engine does not renew it for this long. */
     leaseSeconds: number;
-    /** Pause after the first failed try of a task; it doubles with each further one. */
     retryBackoffSeconds: number;
     /** Duration of a piece in seconds. A video longer than two pieces is transcoded in pieces. */
     pieceSeconds: number;
     /** Tasks of one workspace that engines work on at the same time; undefined for no limit. */
     workspaceMaxTasks: number | undefined;
   };
-  /** Interval of the maintenance steps that find expired leases and lost work. */
   maintenanceSeconds: number;
-  /** Seconds between the first and the second pass of a purge. The later passes find objects that an engine stored late. */
   purgeRepeatSeconds: number;
-  /** Seconds between two writes of the bandwidth that is counted in memory. */
   usageFlushSeconds: number;
   /** Age at which a video created with a test key is deleted. */
   testVideoHours: number;
@@ -147,7 +151,6 @@ export type ControlPlaneConfig = {
     allowedRanges: readonly AddressRange[];
     /** Pause before each delivery attempt. */
     retryScheduleSeconds: readonly number[];
-    /** Time limit of one delivery attempt. */
     timeoutSeconds: number;
   };
   secrets: {
@@ -171,7 +174,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     bootstrap: { workspaceId: values.BOOTSTRAP_WORKSPACE_ID, apiKey: values.BOOTSTRAP_API_KEY },
     uploads: {
       maxBytes: values.MAX_UPLOAD_BYTES,
-      leaseSeconds: values.UPLOAD_LEASE_SECONDS,
+      leaseSeconds: UPLOAD_LEASE_SECONDS,
       maxHours: values.UPLOAD_MAX_HOURS,
     },
     workspaceUploads: {
@@ -183,14 +186,14 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       allowedRanges: values.IMPORT_ALLOW_CIDRS ?? [],
     },
     attempts: {
-      leaseSeconds: values.ATTEMPT_LEASE_SECONDS,
-      retryBackoffSeconds: values.RETRY_BACKOFF_SECONDS,
+      leaseSeconds: TASK_LEASE_SECONDS,
+      retryBackoffSeconds: RETRY_BACKOFF_SECONDS,
       pieceSeconds: values.PIECE_SECONDS,
       workspaceMaxTasks: values.WORKSPACE_MAX_TASKS,
     },
-    maintenanceSeconds: values.MAINTENANCE_SECONDS,
-    purgeRepeatSeconds: values.PURGE_REPEAT_SECONDS,
-    usageFlushSeconds: values.USAGE_FLUSH_SECONDS,
+    maintenanceSeconds: MAINTENANCE_SECONDS,
+    purgeRepeatSeconds: PURGE_REPEAT_SECONDS,
+    usageFlushSeconds: USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
     sourceRetentionDays: values.SOURCE_RETENTION_DAYS ?? null,
     rateLimits: {
@@ -204,8 +207,8 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     segmentCacheMib: values.SEGMENT_CACHE_MIB,
     webhooks: {
       allowedRanges: values.WEBHOOK_ALLOW_CIDRS ?? [],
-      retryScheduleSeconds: values.WEBHOOK_RETRY_SCHEDULE_SECONDS,
-      timeoutSeconds: values.WEBHOOK_TIMEOUT_SECONDS,
+      retryScheduleSeconds: WEBHOOK_RETRY_SCHEDULE,
+      timeoutSeconds: WEBHOOK_TIMEOUT_SECONDS,
     },
     secrets: {
       service: values.SERVICE_SECRET,

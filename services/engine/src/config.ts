@@ -65,7 +65,6 @@ const settings = z.object({
     .refine((ranges) => ranges !== null, 'must be ranges like 10.0.0.0/8 or fd00::/8, separated by commas')
     .default([]),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
-  UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
   UPLOAD_CONTENDED_BYTES_PER_SECOND: setting.integer(0).default(65_536),
   UPLOAD_DRAIN_SECONDS: setting.integer(0, MAX_DRAIN_SECONDS).default(10),
 });
@@ -75,6 +74,9 @@ const settings = z.object({
  * shorter timeout would take all of them out of service while it is only slow. Probes must wait longer than this.
  */
 export const READINESS_TIMEOUT_MS = 6_000;
+
+/** A slower transfer is dead or an attack. */
+const MIN_BYTES_PER_SECOND = 1024;
 
 /** Longer than the time between two small parts from one client. */
 const PAUSE_SECONDS = 10;
@@ -152,7 +154,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     uploads: {
       maxConcurrent: values.ENGINE_MAX_UPLOADS,
       idleSeconds: values.UPLOAD_IDLE_SECONDS,
-      minBytesPerSecond: values.UPLOAD_MIN_BYTES_PER_SECOND,
+      minBytesPerSecond: MIN_BYTES_PER_SECOND,
       contendedBytesPerSecond: values.UPLOAD_CONTENDED_BYTES_PER_SECOND,
       recentSeconds: RECENT_SECONDS,
       pauseSeconds: PAUSE_SECONDS,

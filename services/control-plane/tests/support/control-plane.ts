@@ -62,7 +62,7 @@ export async function startControlPlane(
   const logger = createLogger({ service: 'control-plane', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const bus = new InProcessBus({ logger, redeliveryDelayMs: 10 });
   const objects = Object.assign(new FileObjectStore(storage), store);
-  const config = readControlPlaneConfig({
+  const read = readControlPlaneConfig({
     PORT: '0',
     INTERNAL_PORT: '0',
     PUBLIC_URL: 'http://framelane.test',
@@ -70,10 +70,10 @@ export async function startControlPlane(
     DATABASE_URL: database.url,
     SERVICE_SECRET,
     CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
-    RETRY_BACKOFF_SECONDS: '0',
     RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
     RATE_LIMIT_FAILURES_PER_MINUTE: '0',
   });
+  const config = { ...read, attempts: { ...read.attempts, retryBackoffSeconds: 0 } };
   const create = (changes: Partial<ControlPlaneConfig> = {}) => {
     const context = createContext({ ...settings(config), ...changes }, { bus, objects, logger, ...deps });
     return { controlPlane: new ControlPlane(context), maintain: stepRunner(context) };
