@@ -65,8 +65,6 @@ describe('the manifest of a video of pieces', () => {
     ]);
     expect(rest).toMatchObject({
       duration: 24,
-      poster: { bytes: 7 },
-      storyboard: null,
       startTimestamp: 1_026_000,
     });
     expect(rest.iFrames?.segments).toHaveLength(12);

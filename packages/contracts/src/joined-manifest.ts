@@ -57,7 +57,6 @@ export function joinManifest(
   });
   const iFrames = stored.some(({ name }) => name === I_FRAME_RENDITION);
   const { width = null, height = null } = encode.videoRenditions[0] ?? {};
-  const images = results.find((result) => result.images !== undefined)?.images;
   return {
     source: facts.source,
     duration: rounded(encode.duration, 3),
@@ -74,8 +73,6 @@ export function joinManifest(
         language: null,
       },
     }),
-    poster: images?.poster ?? null,
-    storyboard: images?.storyboard ?? null,
     captions: facts.captions,
     startTimestamp: Math.round(zero * CLOCK_HZ),
   };

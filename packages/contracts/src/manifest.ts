@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { image, storyboard } from './outputs/images.ts';
 import { AUDIO_ROLES, RENDITIONS } from './renditions.ts';
 
 const segment = z.object({
@@ -78,9 +77,6 @@ export const manifestSchema = z.object({
   renditions: z.array(renditionManifest).min(1),
   /** I-frames of the lowest video rendition, each a segment. Absent if they are not stored. */
   iFrames: renditionManifest.optional(),
-  /** Stored as `poster.jpg` and `storyboard.jpg`; null if missing. */
-  poster: image.nullable(),
-  storyboard: storyboard.nullable(),
   /** Text tracks in the order of the source. */
   captions: z.array(captionsTrack),
   /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */

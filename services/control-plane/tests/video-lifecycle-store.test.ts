@@ -126,7 +126,6 @@ describe('a move stores', () => {
   test('the result of an attempt, with the hash of the source unless the upload had one', async () => {
     const manifest = { ...sampleManifest(), startTimestamp: 9000 };
     const { container, videoCodec, audioCodec } = manifest.source;
-    const storyboard = { width: 160, height: 90, columns: 10, tiles: 20, interval: 1 };
     const result: AttemptResult = {
       manifest,
       renditions: { variants: ['360p'], targetDuration: 6 },
@@ -151,14 +150,11 @@ describe('a move stores', () => {
       sha256: 'computed',
       variants: ['360p'],
       target_duration: 6,
-      storyboard,
       input_issues: manifest.inputIssues,
     });
     expect(await store(uploaded)).not.toHaveProperty('sha256');
-    const withoutImages = { ...manifest, poster: null, storyboard: null };
     const plain = await video('processing');
     await store(plain, { ...result, manifest: withoutImages, sourceSha256: undefined });
-    expect(await row(plain)).toMatchObject({ sha256: null, storyboard: null });
   });
 
   test('a failure, and erases the key', async () => {
@@ -335,7 +331,6 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
     frame_rate: 25,
     start_timestamp: 9000,
     preview_variants: ['360p'],
-    storyboard: '{}',
     chosen_poster: '{}',
     retried_at: [minutes(-9)],
     delete_source_at: minutes(9),
@@ -381,7 +376,6 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
     variants: null,
     preview_variants: null,
     target_duration: null,
-    storyboard: null,
     chosen_poster: null,
     retried_at: [],
     delete_source_at: null,

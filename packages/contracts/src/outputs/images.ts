@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OutputKind } from './kinds.ts';
+import { lightWork, type OutputKind, type TaskKind } from './kinds.ts';
 
 /** The poster, and the storyboard: small images for the seek bar, all in one large image. */
 export const imagesPlan = z.object({
@@ -46,4 +46,17 @@ export const IMAGES: OutputKind<typeof imagesResult, 'poster' | 'storyboard'> = 
       const bytes = images[kind]?.bytes;
       return bytes === undefined ? [] : [{ kind, bytes }];
     }),
+};
+
+const imagesTask = z.object({
+  kind: z.literal('images'),
+  /** Whether only key frames are decoded, because they are close enough to each other. */
+  keyFramesOnly: z.boolean(),
+});
+
+/** The task that makes them for a long video. */
+export const IMAGES_TASK: TaskKind<typeof imagesTask> = {
+  work: imagesTask,
+  weight: lightWork,
+  mayBeOptional: true,
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AUDIO } from './audio-task.ts';
 import { COPY } from './copy-task.ts';
-import { IMAGES_TASK } from './images-task.ts';
+import { IMAGES_TASK } from './images.ts';
 import { PIECE } from './piece-task.ts';
 
 /** Every kind of task that a plan can have. */

@@ -357,6 +357,7 @@ export class TasksService {
         ? this.#attempts.fail(trx, video, RESULTS_INCONSISTENT)
         : this.#repeatAsWhole(trx, video, RESULTS_INCONSISTENT);
     }
+    for (const { result } of results) await addOutputs(trx, video, result);
     // The video waits for no other task.
     await deleteTasks(trx, attempt);
     const { optionalTasks, encode } = planned.plan;

@@ -49,7 +49,7 @@ export async function storeResult(
   move: Move,
   { manifest, renditions, sourceSha256 }: AttemptResult,
 ): Promise<void> {
-  const { source, duration, inputIssues, storyboard } = manifest;
+  const { source, duration, inputIssues } = manifest;
   const { container, videoCodec, audioCodec } = source;
   await moveVideo(trx, video.id, move, {
     duration,
@@ -61,7 +61,6 @@ export async function storeResult(
     input_issues: JSON.stringify(inputIssues),
     variants: renditions.variants,
     target_duration: renditions.targetDuration,
-    storyboard: storyboard && JSON.stringify({ ...storyboard, bytes: undefined }),
     start_timestamp: manifest.startTimestamp,
     progress: 100,
     ready_at: sql`now()`,

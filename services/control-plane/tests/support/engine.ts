@@ -4,7 +4,6 @@ import {
   INTERNAL_PATHS,
   type RedeemTicketResponse,
 } from '@framelane/contracts/internal-api';
-import type { Manifest } from '@framelane/contracts/manifest';
 import {
   createMessage,
   type MessageData,
@@ -14,7 +13,7 @@ import {
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
-import { planOf, resultOfWhole, sampleManifest } from './manifest.ts';
+import { type MadeVideo, planOf, resultOfWhole, sampleManifest } from './manifest.ts';
 
 /** How a try fails; by default for a reason that another try cannot avoid. */
 type Failure = Partial<Pick<MessageData<'task.failed'>, 'code' | 'message' | 'retryable'>>;
@@ -83,7 +82,7 @@ export class SimulatedEngine {
   }
 
   /** Completes an attempt as the engine of a short video does: stores a plan without tasks, unless the attempt has ended, and reports the result. */
-  async complete(videoId: string, attempt: number, manifest: Manifest = sampleManifest()): Promise<void> {
+  async complete(videoId: string, attempt: number, manifest: MadeVideo = sampleManifest()): Promise<void> {
     await this.storePlan(videoId, attempt, planOf(manifest));
     await this.report('task.completed', { ...firstTry(videoId, attempt), result: resultOfWhole(manifest) });
   }

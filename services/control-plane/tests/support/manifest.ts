@@ -1,4 +1,5 @@
 import { CLOCK_HZ, type Manifest, type RenditionManifest } from '@framelane/contracts/manifest';
+import type { ImagesResult } from '@framelane/contracts/outputs/images';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
@@ -12,8 +13,11 @@ export const FOLDER = taskFolder(PLANNING_TASK, 1);
 
 export const SEGMENT_BYTES = { '360p': 480_000, '480p': 900_000, audio: 96_000 } as const;
 
-/** The manifest of a 20 s clip with two video renditions and audio. */
-export function sampleManifest(): Manifest {
+/** What engines have made of a video: its manifest and its images. */
+export type MadeVideo = Manifest & ImagesResult;
+
+/** That of a 20 s clip with two video renditions and audio. */
+export function sampleManifest(): MadeVideo {
   const segments = (bytes: number) =>
     [6, 6, 6, 2].map((duration) => ({ duration, bytes: (bytes * duration) / 6 }));
   const video = { frameRate: 25, channels: null, language: null };
@@ -118,7 +122,7 @@ export function resultOfWhole({
   poster,
   storyboard,
   startTimestamp,
-}: Manifest): TaskResult {
+}: MadeVideo): TaskResult {
   const stored = ({ name, codecs, segments }: RenditionManifest): StoredRendition => {
     let start = startTimestamp / CLOCK_HZ;
     const withStarts = segments.map(({ duration, bytes }) => {

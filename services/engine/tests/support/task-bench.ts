@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
-import { joinManifest } from '@framelane/contracts/joined-manifest';
-import type { Manifest } from '@framelane/contracts/manifest';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import { type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
@@ -24,6 +22,7 @@ import { SourceCache } from '../../src/transcode/source-cache.ts';
 import { readTextTracks } from '../../src/transcode/text-tracks.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type TranscodeSettings } from '../../src/transcode-settings.ts';
 import type { PieceInput } from './encoder-frames.ts';
+import { type MadeVideo, madeVideo } from './made-video.ts';
 import type { StoredVideos } from './worker-bench.ts';
 
 const WORKSPACE = newId('ws');
@@ -186,14 +185,14 @@ export class TaskBench implements StoredVideos {
     path: string,
     pieceSeconds: number,
     allowCopy = true,
-  ): Promise<{ video: TaskVideo; plan: CutPlan; manifest: Manifest }> {
+  ): Promise<{ video: TaskVideo; plan: CutPlan; manifest: MadeVideo }> {
     const video = await this.store(path);
     const plan = await this.taskPlan(video, pieceSeconds, allowCopy);
     if (plan.encode.copiesVideo) this.copiesVideo.add(video.videoId);
     const results: TaskResult[] = [];
     for (const position of [...plan.tasks.keys()].toReversed())
       results.push(await this.runTask({ video, plan, position }));
-    return { video, plan, manifest: joinManifest(plan, results) };
+    return { video, plan, manifest: madeVideo(plan, results) };
   }
 
   segmentKey(videoId: string, rendition: string, sequence: number): string {

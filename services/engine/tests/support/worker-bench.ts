@@ -11,8 +11,6 @@ import {
   type StorePlanRequest,
   storePlanRequest,
 } from '@framelane/contracts/internal-api';
-import { joinManifest } from '@framelane/contracts/joined-manifest';
-import type { Manifest } from '@framelane/contracts/manifest';
 import {
   type CommandType,
   createMessage,
@@ -34,6 +32,7 @@ import {
   type TranscodeLimits,
   type TranscodeSettings,
 } from '../../src/transcode-settings.ts';
+import { type MadeVideo, madeVideo } from './made-video.ts';
 
 type Result = Extract<Message, { type: 'task.completed' | 'task.failed' }>;
 
@@ -311,18 +310,18 @@ export class WorkerBench {
   }
 
   /** Transcodes a file as a whole. Throws if the try fails. */
-  async transcode(path: string): Promise<{ videoId: string; manifest: Manifest }> {
+  async transcode(path: string): Promise<{ videoId: string; manifest: MadeVideo }> {
     const videoId = await this.submit(path);
     return { videoId, manifest: await this.manifest(videoId) };
   }
 
   /** Resolves with the manifest of a whole video, from its plan and its result. Throws if the try fails. */
-  async manifest(videoId: string): Promise<Manifest> {
+  async manifest(videoId: string): Promise<MadeVideo> {
     const outcome = await this.result(videoId);
     if (outcome.type !== 'task.completed') throw new Error(`Failed: ${JSON.stringify(outcome.data)}`);
     const plan = this.plans.get(videoId);
     if (plan === undefined) throw new Error('The video has no plan');
-    return joinManifest(plan, [outcome.data.result]);
+    return madeVideo(plan, [outcome.data.result]);
   }
 
   /** Transcodes a file, and resolves with the failure. */

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { encodedRenditions } from '../../src/plan/encode-plan.ts';
 import { compareWithWhole, framesOfPieces, framesOfWhole } from '../support/encoder-frames.ts';
 import { decrypted, hlsViolations } from '../support/hls-rules.ts';
+import type { MadeVideo } from '../support/made-video.ts';
 import { type DisplayMatrix, withDisplayMatrix } from '../support/mp4-boxes.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { TaskBench } from '../support/task-bench.ts';
@@ -268,7 +269,7 @@ describe('the frames that enter the encoders of all pieces are those of one run'
 });
 
 /** A manifest without what differs between two encodings. */
-function comparable({ renditions, iFrames, poster, storyboard, ...rest }: Manifest) {
+function comparable({ renditions, iFrames, poster, storyboard, ...rest }: MadeVideo) {
   const durations = (rendition: Manifest['renditions'][number]) => ({
     ...rendition,
     segments: rendition.segments.map(({ duration }) => duration),

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { MessageOf } from '@framelane/contracts/messages';
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import { PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
@@ -12,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { lengthOf, union } from '../../src/source/byte-ranges.ts';
 import { WorkLease } from '../../src/transcode/work-lease.ts';
 import { expectHlsRules } from '../support/hls-rules.ts';
+import { madeVideo } from '../support/made-video.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 type Completed = MessageOf<'task.completed'>;
@@ -80,7 +80,7 @@ describe('an engine that can link to sources', () => {
       const events = eventsOf<Completed>('task.completed', videoId);
       return events.length === plan.tasks.length && events;
     });
-    const manifest = joinManifest(
+    const manifest = madeVideo(
       plan,
       done.map(({ data }) => data.result),
     );
