@@ -3,10 +3,8 @@ import type { RenditionName } from '@framelane/contracts/renditions';
 import { type Compilable, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
-import type { PlaybackPolicy, RenditionRow, VideoRow } from '../db/schema.ts';
-
-/** A rendition without its segments. */
-export type RenditionSummary = Omit<RenditionRow, 'segment_durations' | 'segment_bytes'>;
+import type { PlaybackPolicy, VideoRow } from '../db/schema.ts';
+import type { RenditionFacts } from './master-playlist.ts';
 
 /** Identifies one segment. */
 export type SegmentAddress = {
@@ -38,20 +36,19 @@ export async function insertRenditions(
 
 /** The renditions of a ready video; empty for any other video. */
 export const findRenditions = compileOnce(
-  (db, workspaceId: string, videoId: string): Compilable<RenditionSummary> =>
+  (db, workspaceId: string, videoId: string): Compilable<RenditionFacts> =>
     readyRenditions(db, workspaceId, videoId).select([
-      'video_id',
       'name',
       'codecs',
       'renditions.width',
       'renditions.height',
-      'renditions.frame_rate',
+      'renditions.frame_rate as frameRate',
       'channels',
       'language',
       'label',
       'role',
       'bandwidth',
-      'average_bandwidth',
+      'average_bandwidth as averageBandwidth',
     ]),
 );
 
