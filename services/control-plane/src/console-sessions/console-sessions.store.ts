@@ -4,7 +4,13 @@ import { SESSION_DAYS } from '../auth/session-cookie.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
-import type { ConsoleCodeRow, ConsoleSessionRow, Environment, Permission } from '../db/schema.ts';
+import type {
+  ConsoleCodeRow,
+  ConsoleRights,
+  ConsoleSessionRow,
+  Environment,
+  Permission,
+} from '../db/schema.ts';
 
 const CODE_MINUTES = 10;
 const IDLE_HOURS = 8;
@@ -25,9 +31,6 @@ export type Grant = Pick<ConsoleCodeRow, 'name' | 'administrator'> & {
   environments: readonly Environment[];
   permissions: readonly Permission[];
 };
-
-/** The columns with what a session or a code allows in its workspace. */
-type RightsRow = Pick<ConsoleSessionRow, 'workspace_id' | 'environments' | 'permissions' | 'administrator'>;
 
 /** What a new session has in common in all its workspaces. `email` is null after a link. */
 type NewSession = { tokenHash: Buffer; userAgent: string | null; email: string | null };
@@ -147,7 +150,11 @@ export async function deleteSession(db: Database, tokenHash: Buffer): Promise<vo
 }
 
 /** Deletes the sessions of a workspace, or the one with this id. Resolves with those that had not expired. */
-export async function deleteSessions(db: Database, workspaceId: string, id?: string): Promise<RightsRow[]> {
+export async function deleteSessions(
+  db: Database,
+  workspaceId: string,
+  id?: string,
+): Promise<ConsoleRights[]> {
   const deleted = await db
     .deleteFrom('console_sessions')
     .where('workspace_id', '=', workspaceId)
@@ -164,7 +171,7 @@ export async function deleteSessions(db: Database, workspaceId: string, id?: str
 }
 
 /** Deletes the codes of a workspace. Resolves with those that had not expired. */
-export async function deleteCodes(db: Database, workspaceId: string): Promise<RightsRow[]> {
+export async function deleteCodes(db: Database, workspaceId: string): Promise<ConsoleRights[]> {
   const deleted = await db
     .deleteFrom('console_codes')
     .where('workspace_id', '=', workspaceId)

@@ -2,6 +2,7 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type Compilable, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { livingVideo } from '../db/living-video.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type { PlaybackPolicy, VideoRow } from '../db/schema.ts';
 import type { RenditionFacts } from './master-playlist.ts';
@@ -208,14 +209,6 @@ function playableVideo(db: Database, workspaceId: string, videoId: string) {
   return livingVideo(db, workspaceId, videoId).where((eb) =>
     eb.or([eb('videos.status', '=', 'ready'), eb('preview_variants', 'is not', null)]),
   );
-}
-
-function livingVideo(db: Database, workspaceId: string, videoId: string) {
-  return db
-    .selectFrom('videos')
-    .where('videos.id', '=', videoId)
-    .where('videos.workspace_id', '=', workspaceId)
-    .where('videos.deleted_at', 'is', null);
 }
 
 /** Ready videos with their renditions. */

@@ -4,7 +4,7 @@ import type { SealingKeys } from '@framelane/contracts/sealing';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
 import type { Commit, Database } from '../db/database.ts';
 import type { Clock } from '../db/database-clock.ts';
-import { type Page, type Position, toPage } from '../db/keyset-page.ts';
+import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
 import type { WebhookEndpointRow } from '../db/schema.ts';
 import {
   deleteDeliveries,
@@ -92,10 +92,7 @@ export class WebhookEndpointsService {
   }
 
   /** One page of the workspace's endpoints. */
-  async list(
-    workspaceId: string,
-    page: { after: Position | undefined; limit: number },
-  ): Promise<Page<WebhookRecord>> {
+  async list(workspaceId: string, page: PageRequest): Promise<Page<WebhookRecord>> {
     const rows = await listEndpoints(this.#deps.db, workspaceId, page);
     const last = await findLastDeliveries(
       this.#deps.db,
@@ -166,7 +163,7 @@ export class WebhookEndpointsService {
   async deliveries(
     workspaceId: string,
     id: string,
-    page: { after: Position | undefined; limit: number; status: DeliveryRecord['status'] | undefined },
+    page: PageRequest & { status: DeliveryRecord['status'] | undefined },
   ): Promise<Page<DeliveryRecord>> {
     requireFound(await findEndpoint(this.#deps.db, workspaceId, id), id);
     const rows = await listDeliveries(this.#deps.db, id, page);
