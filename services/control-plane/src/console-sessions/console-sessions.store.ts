@@ -4,13 +4,7 @@ import { SESSION_DAYS } from '../auth/session-cookie.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
-import type {
-  ConsoleCodeRow,
-  ConsoleRights,
-  ConsoleSessionRow,
-  Environment,
-  Permission,
-} from '../db/schema.ts';
+import type { ConsoleCodeRow, ConsoleSessionRow, Environment, Permission, RightsRow } from '../db/schema.ts';
 
 const CODE_MINUTES = 10;
 const IDLE_HOURS = 8;
@@ -150,11 +144,7 @@ export async function deleteSession(db: Database, tokenHash: Buffer): Promise<vo
 }
 
 /** Deletes the sessions of a workspace, or the one with this id. Resolves with those that had not expired. */
-export async function deleteSessions(
-  db: Database,
-  workspaceId: string,
-  id?: string,
-): Promise<ConsoleRights[]> {
+export async function deleteSessions(db: Database, workspaceId: string, id?: string): Promise<RightsRow[]> {
   const deleted = await db
     .deleteFrom('console_sessions')
     .where('workspace_id', '=', workspaceId)
@@ -171,7 +161,7 @@ export async function deleteSessions(
 }
 
 /** Deletes the codes of a workspace. Resolves with those that had not expired. */
-export async function deleteCodes(db: Database, workspaceId: string): Promise<ConsoleRights[]> {
+export async function deleteCodes(db: Database, workspaceId: string): Promise<RightsRow[]> {
   const deleted = await db
     .deleteFrom('console_codes')
     .where('workspace_id', '=', workspaceId)

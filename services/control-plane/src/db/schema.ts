@@ -86,7 +86,7 @@ type ApiKeysTable = {
 export type ApiKeyRow = Selectable<ApiKeysTable>;
 
 /** What a sign-in link, a person or a session allows in one workspace. */
-export type ConsoleRights = {
+export type RightsRow = {
   workspace_id: string;
   /** The first one applies to requests that choose none. */
   environments: Environment[];
@@ -96,7 +96,7 @@ export type ConsoleRights = {
 };
 
 /** The codes of sign-in links, with a row for each workspace. A used one is deleted. */
-type ConsoleCodesTable = ConsoleRights & {
+type ConsoleCodesTable = RightsRow & {
   /** SHA-256 of the code. */
   code_hash: Buffer;
   name: string;
@@ -105,7 +105,7 @@ type ConsoleCodesTable = ConsoleRights & {
 export type ConsoleCodeRow = Selectable<ConsoleCodesTable>;
 
 /** Who may sign in by OpenID Connect, with a row for each workspace. */
-type ConsolePeopleTable = ConsoleRights & {
+type ConsolePeopleTable = RightsRow & {
   /** With lower-case ASCII letters. */
   email: string;
   created_at: CreatedAt;
@@ -116,7 +116,7 @@ export type ConsolePersonRow = Selectable<ConsolePeopleTable>;
  * Console sessions, with a row for each workspace. The rows of a session have the same token and the same times. The rows of a session
  * that has ended are deleted.
  */
-type ConsoleSessionsTable = ConsoleRights & {
+type ConsoleSessionsTable = RightsRow & {
   id: string;
   /** SHA-256 of the token in the cookie. */
   token_hash: Buffer;
