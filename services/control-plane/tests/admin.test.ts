@@ -11,6 +11,7 @@ import { PERMISSIONS } from '../src/api-keys/permissions.ts';
 import { CONSOLE_ORIGIN } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { createEmptyDatabase } from './support/database.ts';
+import { insertVideo } from './support/video-rows.ts';
 
 const MAIN = join(import.meta.dirname, '../src/admin/main.ts');
 
@@ -305,19 +306,8 @@ describe('limits', () => {
 
   test('are shown as text with readable sizes', async () => {
     const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Readable');
-    await plane.db
-      .insertInto('videos')
-      .values({
-        id: newId('vid'),
-        workspace_id: id,
-        environment: 'live',
-        status: 'failed',
-        error_code: 'internal_error',
-        title: 'x',
-        filename: 'x.mp4',
-        storage_bytes: 73_456_789_012,
-      })
-      .execute();
+    const failed = { status: 'failed', error_code: 'internal_error' } as const;
+    await insertVideo(plane.db, id, { ...failed, storage_bytes: 73_456_789_012 });
     const { output } = await admin(
       'limits',
       'set',

@@ -9,6 +9,7 @@ import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { PERMISSIONS } from '../src/api-keys/permissions.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { shiftClock } from './support/shift-clock.ts';
+import { insertVideo } from './support/video-rows.ts';
 
 type ApiKey = components['schemas']['ApiKey'];
 type Created = ApiKey & { secret: string };
@@ -349,12 +350,7 @@ describe('revoking a key', () => {
   test('does not wait for a concurrent upload ticket', async () => {
     const key = await createKey();
     await plane.db.transaction().execute(async (trx) => {
-      const { workspaceId } = plane;
-      const video = { id: newId('vid'), workspace_id: workspaceId, title: 'A', filename: 'a.mp4' };
-      await trx
-        .insertInto('videos')
-        .values({ ...video, environment: 'live', status: 'uploading' })
-        .execute();
+      await insertVideo(trx, plane.workspaceId);
       await revoke(key.id).expect(204);
     });
   });

@@ -14,6 +14,7 @@ import {
 import { storedCues } from '../src/captions/stored-cues.ts';
 import type { Database } from '../src/db/database.ts';
 import { insertWorkspace } from './support/database.ts';
+import { insertVideo } from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
@@ -32,21 +33,8 @@ beforeEach(async () => {
   }
 });
 
-async function video({ deleted = false } = {}): Promise<string> {
-  const id = newId('vid');
-  const any = { environment: 'live', status: 'uploading', title: 'Any', filename: 'any.mp4' } as const;
-  await db
-    .insertInto('videos')
-    .values({
-      ...any,
-      id,
-      workspace_id: workspaceId,
-      duration: 60,
-      ...(deleted && { deleted_at: new Date() }),
-    })
-    .execute();
-  return id;
-}
+const video = ({ deleted = false } = {}) =>
+  insertVideo(db, workspaceId, { duration: 60, ...(deleted && { deleted_at: new Date() }) });
 
 async function save(videoId: string, language: string, { isDefault }: { isDefault: boolean }) {
   const cues = storedCues([cue(`${language} of ${videoId}`)]);

@@ -19,6 +19,7 @@ import {
   requestPurge,
   scheduleNextPass,
 } from '../src/videos/object-purges.store.ts';
+import { insertVideo } from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 const NOW = Date.now();
@@ -124,12 +125,10 @@ describe('a purge', () => {
   beforeEach(async () => {
     await db.deleteFrom('object_purges').execute();
     videoIds = [newId('vid'), newId('vid')].toSorted();
-    const video = { workspace_id: workspaceId, environment: 'live', status: 'uploading' } as const;
-    await db
-      .insertInto('videos')
-      .values(videoIds.map((id) => ({ ...video, id, title: 'Any', filename: 'any.mp4' })))
-      .execute();
-    for (const id of videoIds) await requestPurge(db, id);
+    for (const id of videoIds) {
+      await insertVideo(db, workspaceId, { id });
+      await requestPurge(db, id);
+    }
     await set({ due_at: minutes(-2) });
   });
 

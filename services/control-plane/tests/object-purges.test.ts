@@ -12,7 +12,7 @@ import type { Schema } from '../src/db/schema.ts';
 import { EndedTransfers } from '../src/upload-tickets/ended-transfers.ts';
 import { ObjectPurges } from '../src/videos/object-purges.service.ts';
 import { requestPurge } from '../src/videos/object-purges.store.ts';
-import { insertArtifact, insertTicket, SOURCE } from './support/video-rows.ts';
+import { insertArtifact, insertTicket, insertVideo, READY, SOURCE } from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 const REPEAT_SECONDS = 600;
@@ -37,32 +37,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const NOW = Date.now();
-const READY: VideoValues = {
-  status: 'ready',
-  content_key: 'key',
-  variants: ['360p'],
-  target_duration: 6,
-  start_timestamp: 0,
-};
 const FAILED: VideoValues = { status: 'failed', error_code: 'malformed_media' };
 
 /** Creates a video with the objects of two attempts and two transfers. By default, the second transfer is its source. */
 async function video({ isStored = true, ...values }: { isStored?: boolean } & VideoValues): Promise<string> {
-  const id = newId('vid');
-  await db
-    .insertInto('videos')
-    .values({
-      id,
-      workspace_id: workspaceId,
-      environment: 'live',
-      title: 'Any',
-      filename: 'any.mp4',
-      status: 'processing',
-      attempt: ATTEMPT,
-      uploaded_at: new Date(),
-      ...values,
-    })
-    .execute();
+  const processing = { status: 'processing', attempt: ATTEMPT, uploaded_at: new Date() } as const;
+  const id = await insertVideo(db, workspaceId, { ...processing, ...values });
   if (isStored) await insertArtifact(db, id, { ...SOURCE, folder: 'xfr_2/' });
   if (values.status === 'ready') await insertArtifact(db, id, { attempt: ATTEMPT });
   for (const transfer of ['xfr_1', 'xfr_2'])

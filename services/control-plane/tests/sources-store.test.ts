@@ -1,10 +1,9 @@
-import { newId } from '@framelane/contracts/ids';
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Insertable } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import type { Schema } from '../src/db/schema.ts';
 import { findDueSources, markSourceDeleted, scheduleSourceDeletion } from '../src/videos/sources.store.ts';
-import { insertArtifact, SOURCE } from './support/video-rows.ts';
+import { insertArtifact, insertVideo, READY, SOURCE } from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 type VideoValues = Partial<Insertable<Schema['videos']>>;
@@ -26,26 +25,8 @@ async function video({
   isStored = true,
   ...difference
 }: { isStored?: boolean } & VideoValues = {}): Promise<string> {
-  const id = newId('vid');
-  await db
-    .insertInto('videos')
-    .values({
-      id,
-      workspace_id: workspaceId,
-      environment: 'live',
-      title: 'Any',
-      filename: 'any.mp4',
-      status: 'ready',
-      content_key: 'key',
-      variants: ['360p'],
-      target_duration: 6,
-      start_timestamp: 0,
-      size: 70,
-      uploaded_at: days(-3),
-      ready_at: days(-2),
-      ...difference,
-    })
-    .execute();
+  const ready = { ...READY, size: 70, uploaded_at: days(-3), ready_at: days(-2) };
+  const id = await insertVideo(db, workspaceId, { ...ready, ...difference });
   if (isStored) await insertArtifact(db, id, SOURCE);
   return id;
 }

@@ -26,6 +26,7 @@ import {
   uploadsInProgress,
 } from '../src/upload-tickets/upload-tickets.store.ts';
 import { insertWorkspace } from './support/database.ts';
+import { insertVideo } from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 const TRANSFER = 'xfr_1';
@@ -53,21 +54,8 @@ const LEASED = { lease: 10 };
 async function ticket({ expired, used, failed, lease, bytes }: Difference = {}, workspace_id = workspaceId) {
   const videoId = newId('vid');
   const tokenHash = randomBytes(32);
-  const video = {
-    id: videoId,
-    workspace_id,
-    environment: 'live',
-    title: 'Any',
-    filename: 'any.mp4',
-  } as const;
-  await db
-    .insertInto('videos')
-    .values({
-      ...video,
-      status: failed ? 'failed' : 'uploading',
-      error_code: failed ? 'upload_expired' : null,
-    })
-    .execute();
+  const failure = { status: 'failed', error_code: 'upload_expired' } as const;
+  await insertVideo(db, workspace_id, { id: videoId, ...(failed && failure) });
   await db
     .insertInto('upload_tickets')
     .values({

@@ -2,6 +2,7 @@ import { newId } from '@framelane/contracts/ids';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { insertVideo } from './support/video-rows.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -222,19 +223,8 @@ describe('PATCH /videos/:id', () => {
     const { videoId: deleted } = await plane.ticket();
     await request(plane.url).delete(`/v1/videos/${deleted}`).set(plane.credentials).expect(204);
     const workspaceId = newId('ws');
-    const foreign = newId('vid');
     await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();
-    await plane.db
-      .insertInto('videos')
-      .values({
-        id: foreign,
-        workspace_id: workspaceId,
-        environment: 'live',
-        status: 'uploading',
-        title: 'Theirs',
-        filename: 'f.mp4',
-      })
-      .execute();
+    const foreign = await insertVideo(plane.db, workspaceId, { title: 'Theirs' });
     for (const videoId of [newId('vid'), deleted, foreign]) {
       const response = await patch(videoId, { title: 'Mine' });
       expect([response.status, response.body.code]).toEqual([404, 'video_not_found']);

@@ -21,7 +21,14 @@ import {
 } from '../src/videos/video-lifecycle.store.ts';
 import { MOVES } from '../src/videos/video-moves.ts';
 import { sampleManifest } from './support/manifest.ts';
-import { insertCaptions, insertImport, insertRendition, insertTicket } from './support/video-rows.ts';
+import {
+  insertCaptions,
+  insertImport,
+  insertRendition,
+  insertTicket,
+  insertVideo,
+  READY,
+} from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 let db: Database;
@@ -51,18 +58,14 @@ const days = (count: number) => minutes(count * 24 * 60);
 const COLUMNS: Record<VideoStatus, object> = {
   uploading: {},
   processing: { content_key: 'key' },
-  ready: { content_key: 'key', variants: ['360p'], target_duration: 6, start_timestamp: 0 },
+  ready: READY,
   failed: { error_code: 'not_a_video', error_message: 'No.', failed_at: minutes(-5) },
 };
 
 async function video(status: VideoStatus, values: object = {}): Promise<string> {
   const id = newId('vid');
-  const fixed = { title: id, filename: 'any.mp4', environment: 'live', updated_at: minutes(-1) } as const;
-  await db
-    .insertInto('videos')
-    .values({ ...fixed, ...COLUMNS[status], id, workspace_id: workspaceId, status, ...values })
-    .execute();
-  return id;
+  const fixed = { title: id, updated_at: minutes(-1), ...COLUMNS[status] };
+  return insertVideo(db, workspaceId, { id, ...fixed, status, ...values });
 }
 
 const row = (id: string): Promise<VideoRow> =>

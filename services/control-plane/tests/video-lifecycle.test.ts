@@ -9,7 +9,7 @@ import { VideoLifecycle } from '../src/videos/video-lifecycle.ts';
 import { insertEndpoint } from '../src/webhooks/endpoints.store.ts';
 import { WebhookEventsService } from '../src/webhooks/events.service.ts';
 import { sampleManifest } from './support/manifest.ts';
-import { insertArtifact, insertImport, SOURCE } from './support/video-rows.ts';
+import { insertArtifact, insertImport, insertVideo, READY, SOURCE } from './support/video-rows.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
 const IMPORT = { request: 'sealed', due_at: new Date() };
@@ -50,23 +50,13 @@ beforeEach(async () => {
 const COLUMNS: Record<VideoStatus, object> = {
   uploading: {},
   processing: { uploaded_at: new Date(), size: 70, attempt: 1, content_key: 'key' },
-  ready: { content_key: 'key', variants: ['360p'], target_duration: 6, start_timestamp: 0 },
+  ready: READY,
   failed: { error_code: 'not_a_video', attempt: 1, uploaded_at: new Date() },
 };
 
 /** Creates a video. One that is processed has an open attempt. */
 async function video(status: VideoStatus, values: object = {}): Promise<string> {
-  const id = newId('vid');
-  const fixed = {
-    workspace_id: workspaceId,
-    environment: 'live',
-    title: 'Own',
-    filename: 'any.mp4',
-  } as const;
-  await db
-    .insertInto('videos')
-    .values({ ...fixed, ...COLUMNS[status], id, status, ...values })
-    .execute();
+  const id = await insertVideo(db, workspaceId, { title: 'Own', ...COLUMNS[status], status, ...values });
   if (status === 'processing' || status === 'failed') await insertArtifact(db, id, SOURCE);
   if (status === 'processing')
     await db

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { sampleManifest } from './support/manifest.ts';
+import { insertVideo } from './support/video-rows.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -16,26 +17,15 @@ const get = (path: string) => request(plane.url).get(`/v1${path}`).set(plane.cre
 const remove = (videoId: string) => request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
 
 /** Inserts a video that was created at a given time. */
-async function insertVideo(values: {
+const videoOf = ({
+  createdAt,
+  ...values
+}: {
   createdAt: string;
   title?: string;
   status?: 'uploading' | 'processing';
-}) {
-  const id = newId('vid');
-  await plane.db
-    .insertInto('videos')
-    .values({
-      id,
-      workspace_id: plane.workspaceId,
-      environment: 'live',
-      status: values.status ?? 'uploading',
-      title: values.title ?? 'Listed',
-      filename: 'listed.mp4',
-      created_at: new Date(values.createdAt),
-    })
-    .execute();
-  return id;
-}
+}) =>
+  insertVideo(plane.db, plane.workspaceId, { title: 'Listed', created_at: new Date(createdAt), ...values });
 
 describe('GET /videos/:id', () => {
   test('responds with 404 for an unknown id and for a video of another workspace', async () => {
@@ -44,12 +34,7 @@ describe('GET /videos/:id', () => {
 
     const workspaceId = newId('ws');
     await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();
-    const id = newId('vid');
-    const foreign = { id, workspace_id: workspaceId, title: 't', filename: 'f.mp4' };
-    await plane.db
-      .insertInto('videos')
-      .values({ ...foreign, environment: 'live', status: 'uploading' })
-      .execute();
+    const id = await insertVideo(plane.db, workspaceId);
     expect((await get(`/videos/${id}`)).body.code).toBe('video_not_found');
     expect((await remove(id)).status).toBe(404);
     expect(await plane.db.selectFrom('videos').select('deleted_at').where('id', '=', id).execute()).toEqual([
@@ -129,7 +114,7 @@ describe('GET /videos', () => {
     for (let month = 1; month <= 7; month += 1) {
       const createdAt = `${YEAR}-0${month}-10T12:00:00.000Z`;
       ids.push(
-        await insertVideo({
+        await videoOf({
           createdAt,
           title: `Part ${month} 100%`,
           status: month > 5 ? 'processing' : 'uploading',
@@ -137,7 +122,7 @@ describe('GET /videos', () => {
       );
     }
     // Two videos with the same time, on either side of a page boundary. Their ids decide the order.
-    ids.splice(5, 0, await insertVideo({ createdAt: `${YEAR}-05-10T12:00:00.000Z`, title: 'Twin' }));
+    ids.splice(5, 0, await videoOf({ createdAt: `${YEAR}-05-10T12:00:00.000Z`, title: 'Twin' }));
     newestFirst = ids.reverse();
   });
 
@@ -154,7 +139,7 @@ describe('GET /videos', () => {
       expect(link === null).toBe(response.body.nextCursor === null);
       path = link?.[1] ?? '';
       // A video created meanwhile does not shift the pages.
-      await insertVideo({ createdAt: `${YEAR}-11-0${page + 1}T00:00:00Z` });
+      await videoOf({ createdAt: `${YEAR}-11-0${page + 1}T00:00:00Z` });
     }
     expect(seen).toEqual(newestFirst);
   });

@@ -13,7 +13,7 @@ import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { migrateToLatest } from '../db/migrations.ts';
 import { QuotasService } from '../quotas/quotas.service.ts';
 import { WorkspacesService } from '../workspaces/workspaces.service.ts';
-import { AdminError, type AdminServices, type RunCommand } from './command.ts';
+import { AdminError, type AdminServices, type CommandAction } from './command.ts';
 import { addConsoleCommand } from './console-command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLimitCommands } from './limit-commands.ts';
@@ -48,8 +48,8 @@ export async function runAdmin(args: readonly string[], host: AdminHost): Promis
 }
 
 function adminProgram(host: AdminHost): Command {
-  const run: RunCommand = async (options, work, describe) => {
-    const result = await withServices(host, work);
+  const action: CommandAction = (work, describe) => async (options) => {
+    const result = await withServices(host, (services) => work(services, options));
     host.write(options.json ? `${terminalJson(JSON.stringify(result, null, 2))}\n` : describe(result));
   };
   const program = new Command(host.calledAs)
@@ -60,11 +60,11 @@ function adminProgram(host: AdminHost): Command {
     .exitOverride()
     .showHelpAfterError('(add --help to list commands and options)')
     .addHelpText('after', `\n${host.note}\n`);
-  addWorkspaceCommands(program, run);
-  addKeyCommands(program, run);
-  addLimitCommands(program, run);
-  addConsoleCommand(program, run);
-  addPersonCommands(program, run);
+  addWorkspaceCommands(program, action);
+  addKeyCommands(program, action);
+  addLimitCommands(program, action);
+  addConsoleCommand(program, action);
+  addPersonCommands(program, action);
   return program;
 }
 

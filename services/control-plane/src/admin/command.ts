@@ -19,12 +19,11 @@ export type AdminServices = {
   consoleSessions: () => ConsoleSessionsService;
 };
 
-/** Runs the work of a command and prints its result as text or as JSON. */
-export type RunCommand = <T>(
-  options: { json?: boolean },
-  work: (services: AdminServices) => Promise<T>,
+/** The action of a command: does its work and prints the result as text or as JSON. */
+export type CommandAction = <T, Options extends { json?: boolean }>(
+  work: (services: AdminServices, options: Options) => Promise<T>,
   describe: (result: T) => string,
-) => Promise<void>;
+) => (options: Options) => Promise<void>;
 
 /** An error the administrator can correct; the message says how. */
 export class AdminError extends Error {

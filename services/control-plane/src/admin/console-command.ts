@@ -5,10 +5,10 @@ import { parseName } from './arguments.ts';
 import {
   ADMINISTRATOR_OPTION,
   allWorkspaces,
+  type CommandAction,
   chosenWorkspaces,
   environmentsOption,
   PERMISSIONS_OPTION,
-  type RunCommand,
 } from './command.ts';
 
 type Options = {
@@ -30,7 +30,7 @@ type Created = {
 };
 
 /** `console-link`. */
-export function addConsoleCommand(program: Command, run: RunCommand): void {
+export function addConsoleCommand(program: Command, action: CommandAction): void {
   program
     .command('console-link')
     .description('print a link that signs one person in to the console; it is valid for 10 minutes')
@@ -45,23 +45,19 @@ export function addConsoleCommand(program: Command, run: RunCommand): void {
     .option(...PERMISSIONS_OPTION)
     .option(...ADMINISTRATOR_OPTION)
     .option('--json', 'print JSON')
-    .action((options: Options) =>
-      run(
-        options,
-        async ({ workspaces, consoleSessions }) => {
-          const workspaceIds =
-            options.workspace === undefined
-              ? await allWorkspaces(workspaces)
-              : await chosenWorkspaces(workspaces, options.workspace);
-          const { name, permissions = PERMISSIONS, administrator = false } = options;
-          const environments = options.environment;
-          const grants = workspaceIds.map((workspaceId) => ({ workspaceId, environments, permissions }));
-          const { url, expiresAt } = await consoleSessions().createLink({ name, administrator, grants });
-          const granted = { name, workspaceIds, environments, permissions, administrator };
-          return { ...granted, url, expiresAt: expiresAt.toISOString() };
-        },
-        describe,
-      ),
+    .action(
+      action(async ({ workspaces, consoleSessions }, options: Options) => {
+        const workspaceIds =
+          options.workspace === undefined
+            ? await allWorkspaces(workspaces)
+            : await chosenWorkspaces(workspaces, options.workspace);
+        const { name, permissions = PERMISSIONS, administrator = false } = options;
+        const environments = options.environment;
+        const grants = workspaceIds.map((workspaceId) => ({ workspaceId, environments, permissions }));
+        const { url, expiresAt } = await consoleSessions().createLink({ name, administrator, grants });
+        const granted = { name, workspaceIds, environments, permissions, administrator };
+        return { ...granted, url, expiresAt: expiresAt.toISOString() };
+      }, describe),
     );
 }
 

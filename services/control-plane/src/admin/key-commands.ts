@@ -6,10 +6,10 @@ import type { Environment, Permission } from '../db/schema.ts';
 import { readCursor } from '../http/pagination.ts';
 import { parseFuture, parseName } from './arguments.ts';
 import {
+  type CommandAction,
   chosenWorkspace,
   environmentOption,
   PERMISSIONS_OPTION,
-  type RunCommand,
   textTable,
   WORKSPACE_OPTION,
 } from './command.ts';
@@ -25,7 +25,7 @@ type CreateOptions = Options & {
 };
 
 /** `key create`, `key list` and `key revoke`. */
-export function addKeyCommands(program: Command, run: RunCommand): void {
+export function addKeyCommands(program: Command, action: CommandAction): void {
   const key = program.command('key').description('create, list and revoke API keys');
 
   key
@@ -45,24 +45,20 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
       parseFuture,
     )
     .option('--json', 'print JSON')
-    .action((options: CreateOptions) =>
-      run(
-        options,
-        async ({ workspaces, keys }) => {
-          const workspaceId = await chosenWorkspace(workspaces, options.workspace);
-          const { name, environment, permissions = PERMISSIONS, expiresAt = null } = options;
-          const created = await keys.create({
-            workspaceId,
-            name,
-            environment,
-            permissions,
-            createdBy: null,
-            expiresAt,
-          });
-          return { workspaceId, ...created };
-        },
-        describeCreated,
-      ),
+    .action(
+      action(async ({ workspaces, keys }, options: CreateOptions) => {
+        const workspaceId = await chosenWorkspace(workspaces, options.workspace);
+        const { name, environment, permissions = PERMISSIONS, expiresAt = null } = options;
+        const created = await keys.create({
+          workspaceId,
+          name,
+          environment,
+          permissions,
+          createdBy: null,
+          expiresAt,
+        });
+        return { workspaceId, ...created };
+      }, describeCreated),
     );
 
   key
@@ -70,10 +66,10 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
     .description('list the API keys of a workspace, the newest first')
     .option(...WORKSPACE_OPTION)
     .option('--json', 'print JSON')
-    .action((options: Options) =>
-      run(
-        options,
-        async ({ workspaces, keys }) => everyKey(keys, await chosenWorkspace(workspaces, options.workspace)),
+    .action(
+      action(
+        async ({ workspaces, keys }, options: Options) =>
+          everyKey(keys, await chosenWorkspace(workspaces, options.workspace)),
         describeKeys,
       ),
     );
@@ -84,14 +80,13 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
     .argument('<id>', 'its id, as in the list')
     .option('--json', 'print JSON')
     .action((id: string, options: Options) =>
-      run(
-        options,
+      action(
         async ({ keys }) => {
           await keys.revokeAny(id);
           return { id, status: 'revoked' };
         },
         () => `Revoked ${id}.\n`,
-      ),
+      )(options),
     );
 }
 

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Limits, Quotas } from '../quotas/quotas.ts';
 import { describeSize, type None, parseFileSize, parseLimit, parseSize } from './arguments.ts';
-import { AdminError, chosenWorkspace, type RunCommand, textTable, WORKSPACE_OPTION } from './command.ts';
+import { AdminError, type CommandAction, chosenWorkspace, textTable, WORKSPACE_OPTION } from './command.ts';
 
 type Options = { json?: boolean; workspace?: string };
 type SetOptions = Options & { [quota in keyof Quotas]?: number | None };
 
 /** `limits set` and `limits show`. */
-export function addLimitCommands(program: Command, run: RunCommand): void {
+export function addLimitCommands(program: Command, action: CommandAction): void {
   const limits = program.command('limits').description('set and show the limits (quotas) of a workspace');
 
   limits
@@ -21,19 +21,15 @@ export function addLimitCommands(program: Command, run: RunCommand): void {
     .option('--file-bytes <size>', 'size of one file, e.g. 5GB', parseFileSize)
     .option('--json', 'print JSON')
     .addHelpText('after', '\n"none" removes a limit.')
-    .action((options: SetOptions) =>
-      run(
-        options,
-        async ({ workspaces, quotas }) => {
-          const changes = changesOf(options);
-          if (Object.keys(changes).length === 0) {
-            throw new AdminError('Give a limit to set, e.g. --videos 1000. "limits set --help" lists them.');
-          }
-          const workspaceId = await chosenWorkspace(workspaces, options.workspace);
-          return { workspaceId, limits: await quotas.set(workspaceId, changes) };
-        },
-        describeLimits,
-      ),
+    .action(
+      action(async ({ workspaces, quotas }, options: SetOptions) => {
+        const changes = changesOf(options);
+        if (Object.keys(changes).length === 0) {
+          throw new AdminError('Give a limit to set, e.g. --videos 1000. "limits set --help" lists them.');
+        }
+        const workspaceId = await chosenWorkspace(workspaces, options.workspace);
+        return { workspaceId, limits: await quotas.set(workspaceId, changes) };
+      }, describeLimits),
     );
 
   limits
@@ -41,15 +37,11 @@ export function addLimitCommands(program: Command, run: RunCommand): void {
     .description('show the limits and the current usage')
     .option(...WORKSPACE_OPTION)
     .option('--json', 'print JSON')
-    .action((options: Options) =>
-      run(
-        options,
-        async ({ workspaces, quotas }) => {
-          const workspaceId = await chosenWorkspace(workspaces, options.workspace);
-          return { workspaceId, limits: await quotas.limits(workspaceId) };
-        },
-        describeLimits,
-      ),
+    .action(
+      action(async ({ workspaces, quotas }, options: Options) => {
+        const workspaceId = await chosenWorkspace(workspaces, options.workspace);
+        return { workspaceId, limits: await quotas.limits(workspaceId) };
+      }, describeLimits),
     );
 }
 

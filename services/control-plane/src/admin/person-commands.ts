@@ -6,10 +6,10 @@ import { parseEmail } from './arguments.ts';
 import {
   ADMINISTRATOR_OPTION,
   AdminError,
+  type CommandAction,
   chosenWorkspaces,
   environmentsOption,
   PERMISSIONS_OPTION,
-  type RunCommand,
   textTable,
   WORKSPACES_OPTION,
 } from './command.ts';
@@ -29,7 +29,7 @@ type RemoveOptions = Options & { email: string; workspace?: string[] };
 const EMAIL_OPTION = ['--email <address>', 'the verified email address at the provider (required)'] as const;
 
 /** `console-person add`, `console-person list` and `console-person remove`. */
-export function addPersonCommands(program: Command, run: RunCommand): void {
+export function addPersonCommands(program: Command, action: CommandAction): void {
   const person = program
     .command('console-person')
     .description('manage who may sign in to the console by OpenID Connect');
@@ -43,10 +43,9 @@ export function addPersonCommands(program: Command, run: RunCommand): void {
     .option(...PERMISSIONS_OPTION)
     .option(...ADMINISTRATOR_OPTION)
     .option('--json', 'print JSON')
-    .action((options: AddOptions) =>
-      run(
-        options,
-        async ({ workspaces, people }) => {
+    .action(
+      action(
+        async ({ workspaces, people }, options: AddOptions) => {
           const workspaceIds = await chosenWorkspaces(workspaces, options.workspace ?? []);
           const {
             email,
@@ -72,9 +71,8 @@ export function addPersonCommands(program: Command, run: RunCommand): void {
     .command('list')
     .description('list all people by email, with a line for each workspace')
     .option('--json', 'print JSON')
-    .action((options: Options) =>
-      run(
-        options,
+    .action(
+      action(
         ({ people }) => people.list(),
         (all) =>
           textTable(
@@ -97,10 +95,9 @@ export function addPersonCommands(program: Command, run: RunCommand): void {
     .requiredOption(...EMAIL_OPTION, parseEmail)
     .option('--workspace <id...>', 'only from these workspaces (default: from all)')
     .option('--json', 'print JSON')
-    .action((options: RemoveOptions) =>
-      run(
-        options,
-        async ({ people }) => {
+    .action(
+      action(
+        async ({ people }, options: RemoveOptions) => {
           const { email, workspace } = options;
           const workspaceIds = await people.remove(email, workspace);
           if (workspaceIds.length > 0) return { email, workspaceIds };

@@ -1,12 +1,12 @@
 import { terminalText } from '@framelane/service-kit/terminal-text';
 import type { Command } from 'commander';
 import { parseName } from './arguments.ts';
-import { type RunCommand, textTable } from './command.ts';
+import { type CommandAction, textTable } from './command.ts';
 
 type Options = { json?: boolean };
 
 /** `workspace create` and `workspace list`. */
-export function addWorkspaceCommands(program: Command, run: RunCommand): void {
+export function addWorkspaceCommands(program: Command, action: CommandAction): void {
   const workspace = program.command('workspace').description('create and list workspaces');
 
   workspace
@@ -14,10 +14,9 @@ export function addWorkspaceCommands(program: Command, run: RunCommand): void {
     .description('create a workspace, without a key')
     .requiredOption('--name <name>', 'the name of the workspace (required)', parseName)
     .option('--json', 'print JSON')
-    .action((options: Options & { name: string }) =>
-      run(
-        options,
-        ({ workspaces }) => workspaces.create(options.name),
+    .action(
+      action(
+        ({ workspaces }, options: Options & { name: string }) => workspaces.create(options.name),
         ({ id, name }) => `Created the workspace ${terminalText(name)}: ${id}\n`,
       ),
     );
@@ -26,9 +25,8 @@ export function addWorkspaceCommands(program: Command, run: RunCommand): void {
     .command('list')
     .description('list all workspaces, the oldest first')
     .option('--json', 'print JSON')
-    .action((options: Options) =>
-      run(
-        options,
+    .action(
+      action(
         ({ workspaces }) => workspaces.list(),
         (all) =>
           textTable(

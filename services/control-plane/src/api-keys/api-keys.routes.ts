@@ -1,16 +1,12 @@
 import type { components } from '@framelane/openapi/types';
-import type { RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
+import type { Handlers } from '../http/contract.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import { toCurrentKey } from './api-key-record.ts';
 import type { ApiKeysService, CreatedApiKey } from './api-keys.service.ts';
 
-export function apiKeyRoutes(
-  keys: ApiKeysService,
-  publicUrl: string,
-  idempotent: Idempotent,
-): Record<'getWhoami' | 'createApiKey' | 'listApiKeys' | 'revokeApiKey', RequestHandler> {
+export function apiKeyRoutes(keys: ApiKeysService, publicUrl: string, idempotent: Idempotent) {
   return {
     getWhoami: (req, res) => {
       const credential = credentialOf(req);
@@ -47,5 +43,5 @@ export function apiKeyRoutes(
       await keys.revokeAs(credentialOf(req), String(req.params.id));
       res.status(204).end();
     },
-  };
+  } satisfies Handlers;
 }

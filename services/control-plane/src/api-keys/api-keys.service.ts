@@ -7,7 +7,7 @@ import { LastUse } from '../auth/last-use.ts';
 import { RequestCoalescing } from '../auth/request-coalescing.ts';
 import { requireToEnd, requireToGrant, rightsOf } from '../auth/rights.ts';
 import type { Commit, Database } from '../db/database.ts';
-import { type Page, type Position, toPage } from '../db/keyset-page.ts';
+import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
 import type { Environment, Permission } from '../db/schema.ts';
 import { type ApiKeyRecord, statusOf, toApiKeyRecord } from './api-key-record.ts';
 import { describeSecret, newApiKeySecret } from './api-key-secret.ts';
@@ -124,10 +124,7 @@ export class ApiKeysService {
   }
 
   /** One page of the workspace's keys, newest first, including revoked and expired ones. */
-  async list(
-    workspaceId: string,
-    page: { after: Position | undefined; limit: number },
-  ): Promise<Page<ApiKeyRecord>> {
+  async list(workspaceId: string, page: PageRequest): Promise<Page<ApiKeyRecord>> {
     const rows = await listKeys(this.#db, workspaceId, page);
     return toPage(rows, page.limit, toApiKeyRecord);
   }

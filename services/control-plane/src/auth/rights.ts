@@ -11,6 +11,13 @@ export type Rights = {
   administrator: boolean;
 };
 
+/** What a person may do in a workspace. The first environment is the default. */
+export type WorkspaceGrant = {
+  workspaceId: string;
+  environments: readonly [Environment, ...Environment[]];
+  permissions: readonly Permission[];
+};
+
 /** A row of a key (one environment), or of a session or a link (one or more). */
 type Row = {
   workspace_id: string;

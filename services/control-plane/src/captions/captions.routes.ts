@@ -1,12 +1,11 @@
 import { MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
+import type { Handlers } from '../http/contract.ts';
 import { readFileBody } from '../http/file-body.ts';
 import type { CaptionsAddress, CaptionsService } from './captions.service.ts';
 
-type Operation = 'listCaptions' | 'getCaptions' | 'setCaptions' | 'updateCaptions' | 'deleteCaptions';
-
-export function captionsRoutes(captions: CaptionsService): Record<Operation, RequestHandler> {
+export function captionsRoutes(captions: CaptionsService) {
   return {
     listCaptions: async (req, res) => {
       res.json({ data: await captions.list(credentialOf(req).workspace_id, String(req.params.id)) });
@@ -35,7 +34,7 @@ export function captionsRoutes(captions: CaptionsService): Record<Operation, Req
       await captions.delete(addressOf(req));
       res.status(204).end();
     },
-  };
+  } satisfies Handlers;
 }
 
 function addressOf(req: Request): CaptionsAddress {

@@ -2,6 +2,7 @@ import { webVttFile } from '@framelane/captions/write-webvtt';
 import type { components } from '@framelane/openapi/types';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { livingVideo } from '../db/living-video.ts';
 import type { CaptionsRow } from '../db/schema.ts';
 import type { StoredCues } from './stored-cues.ts';
 
@@ -19,13 +20,7 @@ type CaptionsChanges = { label?: string; isDefault?: boolean; revision: number }
 
 /** Whether the workspace has this living video. */
 export async function hasVideo(db: Database, workspaceId: string, videoId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('videos')
-    .select('id')
-    .where('id', '=', videoId)
-    .where('workspace_id', '=', workspaceId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
+  const row = await livingVideo(db, workspaceId, videoId).select('id').executeTakeFirst();
   return row !== undefined;
 }
 
@@ -70,13 +65,7 @@ export async function findDuration(
   workspaceId: string,
   videoId: string,
 ): Promise<number | null> {
-  const row = await db
-    .selectFrom('videos')
-    .select('duration')
-    .where('id', '=', videoId)
-    .where('workspace_id', '=', workspaceId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
+  const row = await livingVideo(db, workspaceId, videoId).select('duration').executeTakeFirst();
   return row?.duration ?? null;
 }
 

@@ -1,4 +1,5 @@
-import type { PersonGrant, WorkspaceGrant } from '../console-sessions/console-sessions.service.ts';
+import type { WorkspaceGrant } from '../auth/rights.ts';
+import type { PersonGrant } from '../console-sessions/console-sessions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { ConsolePersonRow } from '../db/schema.ts';
 import { deleteGrants, grantsOf, listGrants, replaceGrants } from './console-people.store.ts';

@@ -1,17 +1,12 @@
+import type { WorkspaceGrant } from '../auth/rights.ts';
 import type { Database } from '../db/database.ts';
-import type { ConsolePersonRow, Environment, Permission } from '../db/schema.ts';
-
-type Grant = {
-  workspaceId: string;
-  environments: readonly Environment[];
-  permissions: readonly Permission[];
-};
+import type { ConsolePersonRow } from '../db/schema.ts';
 
 /** Replaces the grants of a person in these workspaces. `administrator` applies in all workspaces. Deletes the person's sessions. */
 export async function replaceGrants(
   db: Database,
   { email, administrator }: Pick<ConsolePersonRow, 'email' | 'administrator'>,
-  grants: readonly Grant[],
+  grants: readonly WorkspaceGrant[],
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // Locks the rows: a sign-in that has read them commits first, and its session is deleted with the others.

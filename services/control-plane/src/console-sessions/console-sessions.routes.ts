@@ -1,27 +1,20 @@
 import type { components } from '@framelane/openapi/types';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
 import type { SessionCookie } from '../auth/session-cookie.ts';
+import type { Handlers } from '../http/contract.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { FailureLimit } from '../rate-limits/failure-limit.ts';
 import { toCurrentSession } from './console-session-record.ts';
 import type { ConsoleSessionsService } from './console-sessions.service.ts';
 
-type Operation =
-  | 'createConsoleSession'
-  | 'getConsoleSession'
-  | 'deleteConsoleSession'
-  | 'listConsoleSessions'
-  | 'revokeConsoleSession'
-  | 'revokeConsoleSessions';
-
 export function consoleSessionRoutes(deps: {
   sessions: ConsoleSessionsService;
   cookie: SessionCookie;
   failures: FailureLimit;
   publicUrl: string;
-}): Record<Operation, RequestHandler> {
+}) {
   const { sessions, cookie, failures, publicUrl } = deps;
   const sessionOf = (req: Request) => {
     const credential = credentialOf(req);
@@ -75,7 +68,7 @@ export function consoleSessionRoutes(deps: {
       if (caller.kind === 'session') clearStoredResponses(res);
       res.status(204).end();
     },
-  };
+  } satisfies Handlers;
 }
 
 /** At the end of the caller's session: the browser deletes the responses that it stored for conditional requests (ADR 48). */

@@ -4,11 +4,10 @@ import { Problem } from '@framelane/service-kit/problem';
 import type { Credential, VerifiedSession } from '../auth/authentication.ts';
 import { LastUse } from '../auth/last-use.ts';
 import { RequestCoalescing } from '../auth/request-coalescing.ts';
-import { requireToEnd, rightsOf } from '../auth/rights.ts';
+import { requireToEnd, rightsOf, type WorkspaceGrant } from '../auth/rights.ts';
 import { hashToken, randomBase62 } from '../auth/secret-tokens.ts';
 import type { Database } from '../db/database.ts';
-import { type Page, type Position, toPage } from '../db/keyset-page.ts';
-import type { Environment, Permission } from '../db/schema.ts';
+import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
 import { type SessionRecord, toSessionRecord } from './console-session-record.ts';
 import {
   deleteCodes,
@@ -30,13 +29,6 @@ const newSecret = (kind: 'code' | 'session') => `console_${kind}_${randomBase62(
 
 /** Longest `User-Agent` that is stored. */
 const USER_AGENT_LENGTH = 300;
-
-/** What a person may do in a workspace. The first environment is the default. */
-export type WorkspaceGrant = {
-  workspaceId: string;
-  environments: readonly [Environment, ...Environment[]];
-  permissions: readonly Permission[];
-};
 
 /** What a person may do in a workspace, and whether they may see the whole installation. */
 export type PersonGrant = WorkspaceGrant & { administrator: boolean };
@@ -144,10 +136,7 @@ export class ConsoleSessionsService {
   }
 
   /** One page of the workspace's sessions that have not expired, newest first. */
-  async list(
-    workspaceId: string,
-    page: { after: Position | undefined; limit: number },
-  ): Promise<Page<SessionRecord>> {
+  async list(workspaceId: string, page: PageRequest): Promise<Page<SessionRecord>> {
     const rows = await listSessions(this.#db, workspaceId, page);
     return toPage(rows, page.limit, toSessionRecord);
   }

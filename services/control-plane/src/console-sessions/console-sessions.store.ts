@@ -4,7 +4,7 @@ import { SESSION_DAYS } from '../auth/session-cookie.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
-import type { ConsoleCodeRow, ConsoleSessionRow, Environment, Permission } from '../db/schema.ts';
+import type { ConsoleCodeRow, ConsoleSessionRow, Environment, Permission, RightsRow } from '../db/schema.ts';
 
 const CODE_MINUTES = 10;
 const IDLE_HOURS = 8;
@@ -25,9 +25,6 @@ export type Grant = Pick<ConsoleCodeRow, 'name' | 'administrator'> & {
   environments: readonly Environment[];
   permissions: readonly Permission[];
 };
-
-/** The columns with what a session or a code allows in its workspace. */
-type RightsRow = Pick<ConsoleSessionRow, 'workspace_id' | 'environments' | 'permissions' | 'administrator'>;
 
 /** What a new session has in common in all its workspaces. `email` is null after a link. */
 type NewSession = { tokenHash: Buffer; userAgent: string | null; email: string | null };

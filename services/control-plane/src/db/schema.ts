@@ -84,29 +84,29 @@ type ApiKeysTable = {
 };
 export type ApiKeyRow = Selectable<ApiKeysTable>;
 
-/** The codes of sign-in links, with a row for each workspace. A used one is deleted. */
-type ConsoleCodesTable = {
-  /** SHA-256 of the code. */
-  code_hash: Buffer;
+/** What a sign-in link, a person or a session allows in one workspace. */
+export type RightsRow = {
   workspace_id: string;
-  name: string;
   /** The first one applies to requests that choose none. */
   environments: Environment[];
   permissions: Permission[];
   /** Whether the session may see the whole installation. */
   administrator: boolean;
+};
+
+/** The codes of sign-in links, with a row for each workspace. A used one is deleted. */
+type ConsoleCodesTable = RightsRow & {
+  /** SHA-256 of the code. */
+  code_hash: Buffer;
+  name: string;
   expires_at: Date;
 };
 export type ConsoleCodeRow = Selectable<ConsoleCodesTable>;
 
 /** Who may sign in by OpenID Connect, with a row for each workspace. */
-type ConsolePeopleTable = {
+type ConsolePeopleTable = RightsRow & {
   /** With lower-case ASCII letters. */
   email: string;
-  workspace_id: string;
-  environments: Environment[];
-  permissions: Permission[];
-  administrator: boolean;
   created_at: CreatedAt;
 };
 export type ConsolePersonRow = Selectable<ConsolePeopleTable>;
@@ -115,16 +115,11 @@ export type ConsolePersonRow = Selectable<ConsolePeopleTable>;
  * Console sessions, with a row for each workspace. The rows of a session have the same token and the same times. The rows of a session
  * that has ended are deleted.
  */
-type ConsoleSessionsTable = {
+type ConsoleSessionsTable = RightsRow & {
   id: string;
   /** SHA-256 of the token in the cookie. */
   token_hash: Buffer;
-  workspace_id: string;
   name: string;
-  /** The first one applies to requests that choose none. */
-  environments: Environment[];
-  permissions: Permission[];
-  administrator: boolean;
   /** Who signed in by OpenID Connect; null after a link. The row is deleted with that of the person in this workspace. */
   person_email: string | null;
   user_agent: string | null;

@@ -1,12 +1,10 @@
 import { Problem } from '@framelane/service-kit/problem';
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
+import type { Handlers } from '../http/contract.ts';
 import type { EmbedService } from './embed.service.ts';
 import type { PlayerPage } from './player-page.ts';
 
-export function embedRoutes(
-  embed: EmbedService,
-  page: PlayerPage,
-): Record<'getEmbedPage' | 'getEmbedState' | 'getOEmbed', RequestHandler> {
+export function embedRoutes(embed: EmbedService, page: PlayerPage) {
   return {
     getEmbedPage: async (req, res) => {
       page.send(res, await embed.content(...addressOf(req), req.query.token));
@@ -21,7 +19,7 @@ export function embedRoutes(
       if (format !== 'json') throw new Problem('format_not_supported', 'The only format is json.');
       res.json(await embed.oEmbed(String(url), { width: Number(maxwidth), height: Number(maxheight) }));
     },
-  };
+  } satisfies Handlers;
 }
 
 function addressOf(req: Request): [workspaceId: string, videoId: string] {

@@ -28,37 +28,31 @@ type MaxSize = { width: number; height: number };
 
 const DEFAULT_WIDTH = 640;
 
+type Deps = {
+  videos: VideosService;
+  access: PlaybackAccessService;
+  playback: PlaybackService;
+  baseUrl: string;
+  /** For videos that have no list of their own; undefined for all. */
+  frameOrigins: readonly string[] | undefined;
+};
+
 /** Decides what the player page shows to a viewer. A signed video shows nothing without a token, whatever its state. */
 export class EmbedService {
-  readonly #videos: VideosService;
-  readonly #access: PlaybackAccessService;
-  readonly #playback: PlaybackService;
-  readonly #baseUrl: string;
-  readonly #frameOrigins: readonly string[] | undefined;
+  readonly #deps: Deps;
 
-  constructor(deps: {
-    videos: VideosService;
-    access: PlaybackAccessService;
-    playback: PlaybackService;
-    baseUrl: string;
-    /** For videos that have no list of their own; undefined for all. */
-    frameOrigins: readonly string[] | undefined;
-  }) {
-    this.#videos = deps.videos;
-    this.#access = deps.access;
-    this.#playback = deps.playback;
-    this.#baseUrl = deps.baseUrl;
-    this.#frameOrigins = deps.frameOrigins;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** Throws 404 `video_not_found`, and 401 or 403 for a signed video without a valid token. */
   async state(workspaceId: string, videoId: string, token: unknown): Promise<EmbedState> {
-    return this.#stateOf(await this.#videos.get(workspaceId, videoId), token);
+    return this.#stateOf(await this.#deps.videos.get(workspaceId, videoId), token);
   }
 
   /** The content of the page: the state, or why it is refused. */
   async content(workspaceId: string, videoId: string, token: unknown): Promise<EmbedContent> {
-    const segmentOrigins = await this.#playback.segmentOrigins();
+    const segmentOrigins = await this.#deps.playback.segmentOrigins();
     // Every site may show a refusal in a frame: it shows nothing of the video, and the page around it may send a token.
     const refused = (problem: unknown): EmbedContent => {
       if (!(problem instanceof Problem) || problem.status >= 500) throw problem;
@@ -66,11 +60,11 @@ export class EmbedService {
       const { status } = problem;
       return { status, state, frameOrigins: undefined, segmentOrigins, oEmbedUrl: undefined };
     };
-    const video = await this.#videos.get(workspaceId, videoId).catch(refused);
+    const video = await this.#deps.videos.get(workspaceId, videoId).catch(refused);
     if ('state' in video) return video;
     const state = await this.#stateOf(video, token).catch(refused);
     if ('state' in state) return state;
-    const frameOrigins = video.allowedOrigins ?? this.#frameOrigins;
+    const frameOrigins = video.allowedOrigins ?? this.#deps.frameOrigins;
     return { status: 200, state, frameOrigins, segmentOrigins, oEmbedUrl: this.#oEmbedUrl(video) };
   }
 
@@ -81,7 +75,7 @@ export class EmbedService {
   async oEmbed(url: string, max: MaxSize): Promise<components['schemas']['OEmbed']> {
     const [, workspaceId, videoId] = /^\/embed\/(\w+)\/(\w+)\/?$/.exec(this.#pathOf(url)) ?? [];
     if (workspaceId === undefined || videoId === undefined) throw noVideo();
-    const video = await this.#videos.get(workspaceId, videoId);
+    const video = await this.#deps.videos.get(workspaceId, videoId);
     if (video.playbackPolicy === 'signed') throw signedVideo();
     const size = sizeWithin(video, {
       width: Math.min(max.width, video.width ?? DEFAULT_WIDTH),
@@ -100,13 +94,13 @@ export class EmbedService {
 
   async #stateOf(video: VideoRecord, token: unknown): Promise<EmbedState> {
     const isPublic = video.playbackPolicy === 'public';
-    const valid = isPublic ? undefined : await this.#access.requireToken(token, video.id);
+    const valid = isPublic ? undefined : await this.#deps.access.requireToken(token, video.id);
     const { title, progress, hls, preview } = video;
     const address = (url: string | null) => url && withToken(new URL(url).pathname, valid);
     if (video.status === 'failed') return { status: 'failed', title, progress };
     if (hls === undefined) {
       const early = preview && { hls: address(preview.hls) ?? '', ...(await this.#attemptOf(video)) };
-      const tasks = await this.#videos.taskCounts(video.id);
+      const tasks = await this.#deps.videos.taskCounts(video.id);
       return { status: 'preparing', title, progress, ...early, ...(tasks && { tasks }) };
     }
     const poster = address(video.thumbnail);
@@ -122,26 +116,27 @@ export class EmbedService {
   ): Promise<Partial<components['schemas']['OEmbed']>> {
     if (thumbnail === null) return {};
     // Only the image itself has the size of a frame that the engine has chosen.
-    const size = poster ?? (await this.#playback.poster(workspaceId, id).then(jpegSize).catch(ifUnavailable));
+    const size =
+      poster ?? (await this.#deps.playback.poster(workspaceId, id).then(jpegSize).catch(ifUnavailable));
     if (size === undefined || size.width > max.width || size.height > max.height) return {};
     return { thumbnail_url: thumbnail, thumbnail_width: size.width, thumbnail_height: size.height };
   }
 
   async #attemptOf({ workspaceId, id }: VideoRecord): Promise<Pick<EmbedState, 'attempt'>> {
-    const attempt = await this.#playback.attempt(workspaceId, id);
+    const attempt = await this.#deps.playback.attempt(workspaceId, id);
     return attempt === undefined ? {} : { attempt };
   }
 
   #oEmbedUrl({ playbackPolicy, embed }: VideoRecord): string | undefined {
     return playbackPolicy === 'public'
-      ? `${this.#baseUrl}/oembed?url=${encodeURIComponent(embed)}`
+      ? `${this.#deps.baseUrl}/oembed?url=${encodeURIComponent(embed)}`
       : undefined;
   }
 
   /** The path of an address of this API, without `/v1`; empty for other addresses. */
   #pathOf(url: string): string {
     const parsed = URL.parse(url);
-    const base = new URL(this.#baseUrl);
+    const base = new URL(this.#deps.baseUrl);
     const isOwn = parsed?.origin === base.origin && parsed.pathname.startsWith(`${base.pathname}/`);
     return isOwn ? parsed.pathname.slice(base.pathname.length) : '';
   }

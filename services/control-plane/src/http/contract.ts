@@ -8,6 +8,9 @@ type EngineOperationId = 'uploadFile' | 'sendUploadPart' | `${string}ResumableUp
 /** The operationId of every operation that the control plane serves; `on…` are webhooks. */
 export type OperationId = Exclude<keyof operations, EngineOperationId | `on${string}`>;
 
+/** Handlers of some operations. `pairOperations` needs those of all. */
+export type Handlers = Partial<Record<OperationId, RequestHandler>>;
+
 type Operation = { operationId?: string; 'x-served-by'?: string; security?: object[] };
 type PathItem = { servers?: Server[] } & { [method in (typeof METHODS)[number]]?: Operation };
 

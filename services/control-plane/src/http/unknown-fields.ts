@@ -1,4 +1,5 @@
 import { type FieldError, Problem } from '@framelane/service-kit/problem';
+import leven from 'leven';
 
 /** The part of JSON Schema that says which fields an object can have. */
 export type BodySchema = {
@@ -86,7 +87,7 @@ function nearestOf(name: string, known: string[]): string | undefined {
   const [nearest] = known
     .map((candidate) => ({ candidate, target: plainName(candidate) }))
     .filter(({ target }) => Math.abs(target.length - plain.length) <= toleranceOf(target))
-    .map(({ candidate, target }) => ({ candidate, target, distance: editDistance(plain, target) }))
+    .map(({ candidate, target }) => ({ candidate, target, distance: leven(plain, target) }))
     .filter(({ target, distance }) => distance <= toleranceOf(target))
     .sort((a, b) => a.distance - b.distance);
   return nearest?.candidate;
@@ -98,18 +99,4 @@ function plainName(name: string): string {
 
 function toleranceOf(name: string): number {
   return Math.ceil(name.length / 3);
-}
-
-/** Levenshtein distance. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const above = row;
-    row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (above[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(replaced, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
-    }
-  }
-  return row[b.length] ?? 0;
 }

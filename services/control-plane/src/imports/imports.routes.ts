@@ -1,6 +1,6 @@
 import type { AddressGuard } from '@framelane/address-guard/address-guard';
 import type { components } from '@framelane/openapi/types';
-import type { RequestHandler } from 'express';
+import type { Handlers } from '../http/contract.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import { readVideoFields } from '../upload-tickets/video-fields.ts';
 import type { VideoRecord } from '../videos/video-record.ts';
@@ -12,7 +12,7 @@ export function importRoutes(
   guard: AddressGuard,
   baseUrl: string,
   idempotent: Idempotent,
-): Record<'importVideo', RequestHandler> {
+) {
   return {
     importVideo: idempotent<VideoRecord>({
       prepare: async (req) => {
@@ -23,5 +23,5 @@ export function importRoutes(
       },
       response: (video) => ({ status: 202, location: `${baseUrl}/videos/${video.id}`, body: video }),
     }),
-  };
+  } satisfies Handlers;
 }

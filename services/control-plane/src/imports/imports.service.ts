@@ -56,49 +56,35 @@ const MESSAGES: Readonly<Record<ImportTryFailure, string>> = { ...IMPORT_FAILURE
 /** What a client wants to import. */
 export type ImportRequest = Omit<TicketRequest, 'size' | 'expiresInSeconds'> & { source: ImportSource };
 
+type Deps = {
+  db: Database;
+  tickets: UploadTicketsService;
+  videos: VideosService;
+  lifecycle: VideoLifecycle;
+  logger: Logger;
+  metrics: Metrics;
+  leaseGrace: LeaseGrace;
+  sealingKeys: SealingKeys;
+  limits: { timeoutSeconds: number; leaseSeconds: number };
+};
+
 /**
  * Imports: files that an engine fetches. The row of an import is its queue entry: engines claim due rows, and the transfer id of
  * the latest claim fences off older ones (ADR 29). Each import has an upload ticket whose token nobody knows, so the limits and
  * the completion of uploads apply to it.
  */
 export class ImportsService {
-  readonly #db: Database;
-  readonly #tickets: UploadTicketsService;
-  readonly #videos: VideosService;
-  readonly #lifecycle: VideoLifecycle;
-  readonly #logger: Logger;
-  readonly #metrics: Metrics;
-  readonly #leaseGrace: LeaseGrace;
-  readonly #sealingKeys: SealingKeys;
-  readonly #limits: { timeoutSeconds: number; leaseSeconds: number };
+  readonly #deps: Deps;
 
-  constructor(deps: {
-    db: Database;
-    tickets: UploadTicketsService;
-    videos: VideosService;
-    lifecycle: VideoLifecycle;
-    logger: Logger;
-    metrics: Metrics;
-    leaseGrace: LeaseGrace;
-    sealingKeys: SealingKeys;
-    limits: { timeoutSeconds: number; leaseSeconds: number };
-  }) {
-    this.#db = deps.db;
-    this.#tickets = deps.tickets;
-    this.#videos = deps.videos;
-    this.#lifecycle = deps.lifecycle;
-    this.#logger = deps.logger;
-    this.#metrics = deps.metrics;
-    this.#leaseGrace = deps.leaseGrace;
-    this.#sealingKeys = deps.sealingKeys;
-    this.#limits = deps.limits;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** Creates a video and makes its import due. */
   async create({ source, ...request }: ImportRequest): Promise<Commit<VideoRecord>> {
-    const { timeoutSeconds } = this.#limits;
-    const sealed = await this.#sealingKeys.seal(Buffer.from(JSON.stringify(source)));
-    const issue = await this.#tickets.issue({
+    const { timeoutSeconds } = this.#deps.limits;
+    const sealed = await this.#deps.sealingKeys.seal(Buffer.from(JSON.stringify(source)));
+    const issue = await this.#deps.tickets.issue({
       ...request,
       size: undefined,
       expiresInSeconds: timeoutSeconds + TICKET_MARGIN_SECONDS,
@@ -106,17 +92,17 @@ export class ImportsService {
     return async (trx) => {
       const { videoId } = await issue(trx);
       await insertImport(trx, { videoId, shownUrl: shownUrl(source.url), request: sealed }, timeoutSeconds);
-      return this.#videos.read(trx, request.workspaceId, videoId);
+      return this.#deps.videos.read(trx, request.workspaceId, videoId);
     };
   }
 
   /** Claims an import that is due, with a new transfer. A repeat of the claim gets the same one. Null if none is due. */
   async claim({ claimId }: ClaimImportRequest): Promise<ClaimedImport | null> {
-    const { leaseSeconds } = this.#limits;
+    const { leaseSeconds } = this.#deps.limits;
     // Each of a workspace without room would be postponed, and there can be any number of them.
     const except: string[] = [];
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
-      const due = await claimDueImport(this.#db, { claimId, leaseSeconds, except }, this.#expiredClaims);
+      const due = await claimDueImport(this.#deps.db, { claimId, leaseSeconds, except }, this.#expiredClaims);
       if (due === undefined) return null;
       const claimed = await this.#begin(due, claimId);
       if (claimed === 'no_room') except.push(due.workspace);
@@ -130,9 +116,9 @@ export class ImportsService {
     const except: string[] = [];
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
       const expiredClaims = this.#expiredClaims;
-      const other = await findOtherWaiting(this.#db, workspaceId, { expiredClaims, except });
+      const other = await findOtherWaiting(this.#deps.db, workspaceId, { expiredClaims, except });
       if (other === undefined) return false;
-      if (await this.#tickets.hasRoomForImport(other)) return true;
+      if (await this.#deps.tickets.hasRoomForImport(other)) return true;
       except.push(other);
     }
     return false;
@@ -140,57 +126,57 @@ export class ImportsService {
 
   /** Stores the progress of a transfer and renews its lease. Resolves with whether the transfer is current. */
   async progress(request: ImportProgressRequest): Promise<boolean> {
-    if (!(await storeProgress(this.#db, request, this.#limits.leaseSeconds))) return false;
-    await this.#tickets.renew(request);
+    if (!(await storeProgress(this.#deps.db, request, this.#deps.limits.leaseSeconds))) return false;
+    await this.#deps.tickets.renew(request);
     return true;
   }
 
   /** Ends a try without a file: the import is due again, or the video fails. Does nothing if another transfer is current. */
   async endTry(end: EndImportTryRequest): Promise<void> {
     const { videoId, failure, retryInSeconds } = end;
-    const outcome = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#lifecycle.lock(trx, videoId);
+    const outcome = await this.#deps.lifecycle.transaction(async (trx) => {
+      const video = await this.#deps.lifecycle.lock(trx, videoId);
       if (video === undefined) return 'ignored';
       if (!(await storeEndOfTry(trx, end))) return 'ignored';
       if (retryInSeconds !== null) return 'due_again';
       const code = failure ?? 'internal_error';
-      await this.#lifecycle.fail(trx, video, { code, message: MESSAGES[code] });
+      await this.#deps.lifecycle.fail(trx, video, { code, message: MESSAGES[code] });
       return 'failed';
     });
-    this.#logger.info('import.try_ended', { ...end, outcome });
+    this.#deps.logger.info('import.try_ended', { ...end, outcome });
     if (outcome === 'ignored') return;
-    await this.#tickets.release(end);
-    if (outcome === 'failed') this.#metrics.videoFailed(failure ?? 'internal_error');
+    await this.#deps.tickets.release(end);
+    if (outcome === 'failed') this.#deps.metrics.videoFailed(failure ?? 'internal_error');
   }
 
   /** Fails the videos whose import is not complete at its deadline. Safe on several instances. */
   async expire(): Promise<void> {
-    const expired = await findExpiredImports(this.#db, EXPIRY_BATCH);
+    const expired = await findExpiredImports(this.#deps.db, EXPIRY_BATCH);
     await forEachSettled(expired, (videoId) => this.#fail(videoId, 'import_timed_out'));
   }
 
   /** Makes claimed imports due now. Call it only while no engine runs. */
   async releaseClaims(): Promise<void> {
-    await releaseAllClaims(this.#db);
+    await releaseAllClaims(this.#deps.db);
   }
 
   /** The imports that wait for an engine, and those that an engine fetches. */
   backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
-    return findImportBacklog(this.#db);
+    return findImportBacklog(this.#deps.db);
   }
 
   get #expiredClaims(): 'ended' | 'may_live' {
-    return this.#leaseGrace.hasPassed(this.#limits.leaseSeconds) ? 'ended' : 'may_live';
+    return this.#deps.leaseGrace.hasPassed(this.#deps.limits.leaseSeconds) ? 'ended' : 'may_live';
   }
 
   /** Fails the video of an import that no transfer can complete. */
   async #fail(videoId: string, code: ImportFailureCode): Promise<void> {
-    const failed = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#lifecycle.lock(trx, videoId);
+    const failed = await this.#deps.lifecycle.transaction(async (trx) => {
+      const video = await this.#deps.lifecycle.lock(trx, videoId);
       if (video?.status !== 'uploading') return false;
-      return this.#lifecycle.fail(trx, video, { code, message: MESSAGES[code] });
+      return this.#deps.lifecycle.fail(trx, video, { code, message: MESSAGES[code] });
     });
-    if (failed) this.#metrics.videoFailed(code);
+    if (failed) this.#deps.metrics.videoFailed(code);
   }
 
   /**
@@ -199,18 +185,18 @@ export class ImportsService {
    */
   async #begin(due: DueImport, claimId: string): Promise<ClaimedImport | 'no_room' | null> {
     const { videoId, request, transferId, secondsLeft, tries, startedOver } = due;
-    if (transferId !== null) await this.#tickets.release({ videoId, transferId });
+    if (transferId !== null) await this.#deps.tickets.release({ videoId, transferId });
     try {
-      const lease = await this.#tickets.redeemForImport(videoId, claimId);
-      await beginTransfer(this.#db, { videoId, transferId: lease.transferId });
-      const source: ImportSource = JSON.parse((await this.#sealingKeys.open(request)).toString());
+      const lease = await this.#deps.tickets.redeemForImport(videoId, claimId);
+      await beginTransfer(this.#deps.db, { videoId, transferId: lease.transferId });
+      const source: ImportSource = JSON.parse((await this.#deps.sealingKeys.open(request)).toString());
       return { ...lease, secondsLeft, tries, startedOver, ...source };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       // The workspace has too many uploads. Or the video was deleted or has its file: then its import has ended and is due no more.
-      await postpone(this.#db, videoId, SHARE_PAUSE_SECONDS);
+      await postpone(this.#deps.db, videoId, SHARE_PAUSE_SECONDS);
       if (error.code === 'quota_exceeded') await this.#fail(videoId, 'import_quota_exceeded');
-      else this.#logger.debug('import.postponed', { videoId, code: error.code });
+      else this.#deps.logger.debug('import.postponed', { videoId, code: error.code });
       return error.code === 'too_many_uploads' ? 'no_room' : null;
     }
   }

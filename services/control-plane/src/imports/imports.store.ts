@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
-import { candidates, claimable, claimInTurn, workspaceOf } from '../db/fair-claims.ts';
+import { candidates, claimable, claimInTurn, type FairClaim, workspaceOf } from '../db/fair-claims.ts';
 import type { ImportRow } from '../db/schema.ts';
 
 /** An import and its transfer. */
@@ -62,6 +62,20 @@ function running(workspaceId: RawBuilder<string>) {
   return sql<number>`select count(*) from imports claimed where claimed.workspace_id = ${workspaceId} and claimed_until > now()`;
 }
 
+/** One of the free imports, except those of some workspaces. */
+function freeImport(expiredClaims: 'ended' | 'may_live', except: readonly string[]): FairClaim {
+  return {
+    table: 'imports',
+    key: ['video_id'],
+    group: 'workspace_id',
+    due: 'due_at',
+    isDue: isFree(expiredClaims),
+    running,
+    except,
+    limit: 1,
+  };
+}
+
 /**
  * Claims an import before its deadline, or finds the one that this claim has. Of the workspaces with the fewest running imports, it is the one
  * that has been due for longest. During the lease grace, an expired claim counts as live: its engine may have been unable to renew it.
@@ -71,24 +85,15 @@ export async function claimDueImport(
   { claimId, leaseSeconds, except = [] }: ImportClaim,
   expiredClaims: 'ended' | 'may_live',
 ): Promise<DueImport | undefined> {
-  const isClaimable = isFree(expiredClaims);
+  const free = freeImport(expiredClaims, except);
   const { rows } = await sql<{ any: boolean }>`
-    select exists (select from imports where ${isClaimable} or claim_id = ${claimId}) as any`.execute(db);
+    select exists (select from imports where ${free.isDue} or claim_id = ${claimId}) as any`.execute(db);
   if (!rows[0]?.any) return undefined;
   return claimInTurn(db, 'import', async (trx) => {
     const repeated = await repeatImportClaim(trx, { claimId, leaseSeconds });
     if (repeated !== undefined) return repeated ?? undefined;
     const { rows } = await sql<DueImport>`
-      with recursive ${claimable({
-        table: 'imports',
-        key: ['video_id'],
-        group: 'workspace_id',
-        due: 'due_at',
-        isDue: isClaimable,
-        running,
-        except,
-        limit: 1,
-      })}
+      with recursive ${claimable(free)}
       update imports import set claimed_until = ${inSeconds(leaseSeconds)}, claim_id = ${claimId}
       from claimable where import.video_id = claimable.video_id
       returning ${DUE_IMPORT}`.execute(trx);
@@ -117,16 +122,7 @@ export async function findOtherWaiting(
   { expiredClaims, except }: { expiredClaims: 'ended' | 'may_live'; except: readonly string[] },
 ): Promise<string | undefined> {
   const { rows } = await sql<{ workspace: string }>`
-    with recursive ${candidates({
-      table: 'imports',
-      key: ['video_id'],
-      group: 'workspace_id',
-      due: 'due_at',
-      isDue: isFree(expiredClaims),
-      running,
-      except,
-      limit: 1,
-    })}
+    with recursive ${candidates(freeImport(expiredClaims, except))}
     select imports.workspace_id as workspace from candidates join imports using (video_id)
     where imports.workspace_id <> ${workspaceId}
       and (${running(sql`imports.workspace_id`)}) < (${running(sql`${workspaceId}`)})`.execute(db);

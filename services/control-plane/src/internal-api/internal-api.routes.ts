@@ -50,81 +50,61 @@ export function internalApi(
     return tokenGuesses.guard(clientNetwork(client), work);
   }
 
-  router.post(INTERNAL_PATHS.redeemTicket, async (req, res) => {
-    const request = read(redeemTicketRequest, req.body);
-    res.json(await guard(request.clientAddress, () => tickets.redeem(request)));
-  });
+  /** Adds a route. The response is the result of its handler, or 204 without one. */
+  function post<S extends z.ZodType>(
+    path: string,
+    schema: S,
+    handle: (request: z.infer<S>) => Promise<unknown>,
+  ): void {
+    router.post(path, async (req, res) => {
+      const result = await handle(read(schema, req.body));
+      if (result === undefined) res.status(204).end();
+      else res.json(result);
+    });
+  }
 
-  router.post(INTERNAL_PATHS.completeTransfer, async (req, res) => {
-    const completion = await tickets.complete(read(completeTransferRequest, req.body));
+  post(INTERNAL_PATHS.redeemTicket, redeemTicketRequest, (request) =>
+    guard(request.clientAddress, () => tickets.redeem(request)),
+  );
+  post(INTERNAL_PATHS.completeTransfer, completeTransferRequest, async (request) => {
+    const completion = await tickets.complete(request);
     if (completion === 'expired') throw ticketExpired();
     if (completion === 'cancelled') throw uploadCancelled();
-    res.status(204).end();
   });
+  post(INTERNAL_PATHS.releaseTransfer, releaseTransferRequest, (request) => tickets.release(request));
+  post(INTERNAL_PATHS.checkTransfer, checkTransferRequest, async (request) => ({
+    current: await tickets.isCurrent(request),
+  }));
 
-  router.post(INTERNAL_PATHS.releaseTransfer, async (req, res) => {
-    await tickets.release(read(releaseTransferRequest, req.body));
-    res.status(204).end();
-  });
+  post(INTERNAL_PATHS.claimImport, claimImportRequest, async (request) => ({
+    import: await imports.claim(request),
+  }));
+  post(INTERNAL_PATHS.importProgress, importProgressRequest, async (request) => ({
+    current: await imports.progress(request),
+  }));
+  post(INTERNAL_PATHS.endImportTry, endImportTryRequest, (request) => imports.endTry(request));
+  post(INTERNAL_PATHS.checkImports, checkImportsRequest, async ({ workspaceId }) => ({
+    waiting: await imports.doesOtherWait(workspaceId),
+  }));
 
-  router.post(INTERNAL_PATHS.checkTransfer, async (req, res) => {
-    res.json({ current: await tickets.isCurrent(read(checkTransferRequest, req.body)) });
-  });
+  post(INTERNAL_PATHS.createResumable, createResumableRequest, (request) =>
+    guard(request.clientAddress, () => resumableUploads.create(request)),
+  );
+  post(INTERNAL_PATHS.openResumable, openResumableRequest, (request) =>
+    guard(request.clientAddress, () => resumableUploads.open(request)),
+  );
+  post(INTERNAL_PATHS.saveResumable, saveResumableRequest, (request) => resumableUploads.save(request));
+  post(INTERNAL_PATHS.terminateResumable, terminateResumableRequest, (request) =>
+    guard(request.clientAddress, () => resumableUploads.terminate(request)),
+  );
 
-  router.post(INTERNAL_PATHS.claimImport, async (req, res) => {
-    res.json({ import: await imports.claim(read(claimImportRequest, req.body)) });
-  });
+  post(INTERNAL_PATHS.storePlan, storePlanRequest, (request) => tasks.storePlan(request));
+  post(INTERNAL_PATHS.claimTask, claimTaskRequest, (request) => tasks.claim(request));
+  post(INTERNAL_PATHS.checkTask, checkTaskRequest, async (request) => ({
+    current: await tasks.isCurrent(request),
+  }));
 
-  router.post(INTERNAL_PATHS.importProgress, async (req, res) => {
-    res.json({ current: await imports.progress(read(importProgressRequest, req.body)) });
-  });
-
-  router.post(INTERNAL_PATHS.endImportTry, async (req, res) => {
-    await imports.endTry(read(endImportTryRequest, req.body));
-    res.status(204).end();
-  });
-
-  router.post(INTERNAL_PATHS.checkImports, async (req, res) => {
-    const { workspaceId } = read(checkImportsRequest, req.body);
-    res.json({ waiting: await imports.doesOtherWait(workspaceId) });
-  });
-
-  router.post(INTERNAL_PATHS.createResumable, async (req, res) => {
-    const request = read(createResumableRequest, req.body);
-    res.json(await guard(request.clientAddress, () => resumableUploads.create(request)));
-  });
-
-  router.post(INTERNAL_PATHS.openResumable, async (req, res) => {
-    const request = read(openResumableRequest, req.body);
-    res.json(await guard(request.clientAddress, () => resumableUploads.open(request)));
-  });
-
-  router.post(INTERNAL_PATHS.saveResumable, async (req, res) => {
-    res.json(await resumableUploads.save(read(saveResumableRequest, req.body)));
-  });
-
-  router.post(INTERNAL_PATHS.terminateResumable, async (req, res) => {
-    const request = read(terminateResumableRequest, req.body);
-    res.json(await guard(request.clientAddress, () => resumableUploads.terminate(request)));
-  });
-
-  router.post(INTERNAL_PATHS.storePlan, async (req, res) => {
-    await tasks.storePlan(read(storePlanRequest, req.body));
-    res.status(204).end();
-  });
-
-  router.post(INTERNAL_PATHS.claimTask, async (req, res) => {
-    res.json(await tasks.claim(read(claimTaskRequest, req.body)));
-  });
-
-  router.post(INTERNAL_PATHS.checkTask, async (req, res) => {
-    res.json({ current: await tasks.isCurrent(read(checkTaskRequest, req.body)) });
-  });
-
-  router.post(INTERNAL_PATHS.announceEngine, async (req, res) => {
-    await engines.announce(read(announceEngineRequest, req.body));
-    res.status(204).end();
-  });
+  post(INTERNAL_PATHS.announceEngine, announceEngineRequest, (request) => engines.announce(request));
 
   return router;
 }

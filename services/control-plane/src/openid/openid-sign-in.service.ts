@@ -7,32 +7,29 @@ import type { OpenIdProvider } from './openid-provider.ts';
 import { openPendingSignIn, sealPendingSignIn } from './pending-sign-in.ts';
 import { signInFailure } from './sign-in-failure.ts';
 
+type Deps = {
+  clock: Clock;
+  provider: OpenIdProvider;
+  sealingKeys: SealingKeys;
+  people: ConsolePeopleService;
+  sessions: ConsoleSessionsService;
+};
+
 /** Signs people in by OpenID Connect (ADR 47). */
 export class OpenIdSignInService {
-  readonly #clock: Clock;
-  readonly #provider: OpenIdProvider;
-  readonly #sealingKeys: SealingKeys;
-  readonly #people: ConsolePeopleService;
-  readonly #sessions: ConsoleSessionsService;
+  readonly #deps: Deps;
 
-  constructor(deps: {
-    clock: Clock;
-    provider: OpenIdProvider;
-    sealingKeys: SealingKeys;
-    people: ConsolePeopleService;
-    sessions: ConsoleSessionsService;
-  }) {
-    this.#clock = deps.clock;
-    this.#provider = deps.provider;
-    this.#sealingKeys = deps.sealingKeys;
-    this.#people = deps.people;
-    this.#sessions = deps.sessions;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** Begins a sign-in. Resolves with the URL to open, and the sealed state of the sign-in, which the browser stores until it returns. */
   async begin(): Promise<{ url: string; pending: string }> {
-    const { pending, url } = await this.#provider.begin();
-    return { url: url.href, pending: await sealPendingSignIn(this.#sealingKeys, pending, this.#clock.now()) };
+    const { pending, url } = await this.#deps.provider.begin();
+    return {
+      url: url.href,
+      pending: await sealPendingSignIn(this.#deps.sealingKeys, pending, this.#deps.clock.now()),
+    };
   }
 
   /**
@@ -40,18 +37,18 @@ export class OpenIdSignInService {
    * session. Throws a sign-in failure with the reason.
    */
   async complete(query: string, sealed: string, userAgent: string | undefined): Promise<string> {
-    const pending = await openPendingSignIn(this.#sealingKeys, sealed, this.#clock.now());
+    const pending = await openPendingSignIn(this.#deps.sealingKeys, sealed, this.#deps.clock.now());
     if (pending === undefined) throw signInFailure('expired', 'The sign-in has expired.');
-    const identity = await this.#provider.complete(query, pending);
+    const identity = await this.#deps.provider.complete(query, pending);
     const email = normaliseEmail(identity.email);
     if (email === undefined) throw signInFailure('unverified', 'The provider sent no email address.');
     if (!identity.isEmailVerified) {
       throw signInFailure('unverified', `The provider has not verified the email address ${email}.`);
     }
     const person = { email, name: displayName(identity.name) ?? email };
-    const token = await this.#sessions.signInPerson(
+    const token = await this.#deps.sessions.signInPerson(
       person,
-      (trx) => this.#people.grantsIn(trx, email),
+      (trx) => this.#deps.people.grantsIn(trx, email),
       userAgent,
     );
     if (token === undefined) {

@@ -6,6 +6,7 @@ import cors from 'cors';
 import type { Request, RequestHandler, Response } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
 import type { SessionCookie } from '../auth/session-cookie.ts';
+import type { Handlers } from '../http/contract.ts';
 import { sendTagged } from '../http/entity-tags.ts';
 import type { Authenticate } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
@@ -62,18 +63,6 @@ export const playlistCompression: RequestHandler = compression({
   },
 });
 
-type Operation =
-  | 'createPlaybackToken'
-  | 'getMasterPlaylist'
-  | 'getMediaPlaylist'
-  | 'getSegment'
-  | 'getCaptionsPlaylist'
-  | 'getCaptionsSegment'
-  | 'getContentKey'
-  | 'getPoster'
-  | 'getStoryboard'
-  | 'getStoryboardImage';
-
 export function playbackRoutes(deps: {
   playback: PlaybackService;
   captions: CaptionsPlaybackService;
@@ -81,7 +70,7 @@ export function playbackRoutes(deps: {
   authenticate: Authenticate;
   cookie: SessionCookie;
   idempotent: Idempotent;
-}): Record<Operation, RequestHandler> {
+}) {
   const { playback, captions, access, authenticate, cookie, idempotent } = deps;
 
   const issueToken = (req: Request): Promise<IssuedToken> => {
@@ -181,7 +170,7 @@ export function playbackRoutes(deps: {
       const admission = await access.admit(tenant, video, viewerOf(req));
       send(res, admission, WEBVTT_TYPE, await playback.storyboard(tenant, video, admission.token));
     },
-  };
+  } satisfies Handlers;
 }
 
 function toPlaybackToken({ token, url, expiresAt }: IssuedToken): components['schemas']['PlaybackToken'] {

@@ -106,25 +106,9 @@ export class PlaybackService {
     const planned = isPreview ? await this.#previews.renditions(workspaceId, videoId) : undefined;
     if (planned !== undefined) return renderMasterPlaylist(planned, token);
     return this.#playlists.get({ videoId, version, name: 'master' }, token, async (anyToken) => {
-      const rows = await findRenditions(this.#db, workspaceId, videoId);
-      if (rows.length === 0) throw notPlayable();
-      return renderMasterPlaylist(
-        rows.map((row) => ({
-          name: row.name,
-          codecs: row.codecs,
-          width: row.width,
-          height: row.height,
-          frameRate: row.frame_rate,
-          channels: row.channels,
-          language: row.language,
-          label: row.label,
-          role: row.role,
-          bandwidth: row.bandwidth,
-          averageBandwidth: row.average_bandwidth,
-        })),
-        anyToken,
-        await findCaptions(this.#db, videoId),
-      );
+      const renditions = await findRenditions(this.#db, workspaceId, videoId);
+      if (renditions.length === 0) throw notPlayable();
+      return renderMasterPlaylist(renditions, anyToken, await findCaptions(this.#db, videoId));
     });
   }
 

@@ -2,11 +2,10 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type Compilable, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { livingVideo } from '../db/living-video.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
-import type { PlaybackPolicy, RenditionRow, VideoRow } from '../db/schema.ts';
-
-/** A rendition without its segments. */
-export type RenditionSummary = Omit<RenditionRow, 'segment_durations' | 'segment_bytes'>;
+import type { PlaybackPolicy, VideoRow } from '../db/schema.ts';
+import type { RenditionFacts } from './master-playlist.ts';
 
 /** Identifies one segment. */
 export type SegmentAddress = {
@@ -38,20 +37,19 @@ export async function insertRenditions(
 
 /** The renditions of a ready video; empty for any other video. */
 export const findRenditions = compileOnce(
-  (db, workspaceId: string, videoId: string): Compilable<RenditionSummary> =>
+  (db, workspaceId: string, videoId: string): Compilable<RenditionFacts> =>
     readyRenditions(db, workspaceId, videoId).select([
-      'video_id',
       'name',
       'codecs',
       'renditions.width',
       'renditions.height',
-      'renditions.frame_rate',
+      'renditions.frame_rate as frameRate',
       'channels',
       'language',
       'label',
       'role',
       'bandwidth',
-      'average_bandwidth',
+      'average_bandwidth as averageBandwidth',
     ]),
 );
 
@@ -211,14 +209,6 @@ function playableVideo(db: Database, workspaceId: string, videoId: string) {
   return livingVideo(db, workspaceId, videoId).where((eb) =>
     eb.or([eb('videos.status', '=', 'ready'), eb('preview_variants', 'is not', null)]),
   );
-}
-
-function livingVideo(db: Database, workspaceId: string, videoId: string) {
-  return db
-    .selectFrom('videos')
-    .where('videos.id', '=', videoId)
-    .where('videos.workspace_id', '=', workspaceId)
-    .where('videos.deleted_at', 'is', null);
 }
 
 /** Ready videos with their renditions. */

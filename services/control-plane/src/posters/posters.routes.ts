@@ -1,10 +1,10 @@
-import type { RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
+import type { Handlers } from '../http/contract.ts';
 import { readFileBody } from '../http/file-body.ts';
 import { MAX_POSTER_BYTES } from './poster-image.ts';
 import type { PostersService } from './posters.service.ts';
 
-export function posterRoutes(posters: PostersService): Record<'setPoster' | 'deletePoster', RequestHandler> {
+export function posterRoutes(posters: PostersService) {
   return {
     setPoster: async (req, res) => {
       const image = await readFileBody(req, res, { name: 'poster', maxBytes: MAX_POSTER_BYTES });
@@ -15,5 +15,5 @@ export function posterRoutes(posters: PostersService): Record<'setPoster' | 'del
       await posters.delete(credentialOf(req).workspace_id, String(req.params.id));
       res.status(204).end();
     },
-  };
+  } satisfies Handlers;
 }

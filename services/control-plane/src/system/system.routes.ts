@@ -1,9 +1,9 @@
 import { Problem } from '@framelane/service-kit/problem';
-import type { RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
+import type { Handlers } from '../http/contract.ts';
 import type { SystemService } from './system.service.ts';
 
-export function systemRoutes(system: SystemService): Record<'getSystem', RequestHandler> {
+export function systemRoutes(system: SystemService) {
   return {
     getSystem: async (req, res) => {
       const credential = credentialOf(req);
@@ -15,5 +15,5 @@ export function systemRoutes(system: SystemService): Record<'getSystem', Request
       }
       res.json(await system.read());
     },
-  };
+  } satisfies Handlers;
 }

@@ -1,6 +1,6 @@
 import type { components } from '@framelane/openapi/types';
-import type { RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
+import type { Handlers } from '../http/contract.ts';
 import type { WithDefaults } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { Ticket, UploadTicketsService } from './upload-tickets.service.ts';
@@ -10,7 +10,7 @@ export function uploadTicketRoutes(
   tickets: UploadTicketsService,
   addresses: { baseUrl: string; engineUrl: string },
   idempotent: Idempotent,
-): Record<'createUploadTicket', RequestHandler> {
+) {
   return {
     createUploadTicket: idempotent<Ticket>({
       prepare: async (req) => {
@@ -38,5 +38,5 @@ export function uploadTicketRoutes(
         uploadToken: await tickets.replaceToken(credentialOf(req).workspace_id, String(videoId)),
       }),
     }),
-  };
+  } satisfies Handlers;
 }

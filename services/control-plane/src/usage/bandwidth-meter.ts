@@ -7,25 +7,21 @@ import { onSent } from './on-sent.ts';
 import { addBandwidth, type SentBytes } from './usage.store.ts';
 import { dayOf } from './usage-period.ts';
 
+type Deps = { db: Database; logger: Logger; metrics: Metrics; flushSeconds: number };
+
 /**
  * Counts in memory how many bytes of each video are sent, and stores the counts every few seconds and at the stop. A killed process
  * loses the bytes it has not stored. A commit whose confirmation is lost counts twice.
  */
 export class BandwidthMeter {
-  readonly #db: Database;
-  readonly #logger: Logger;
-  readonly #metrics: Metrics;
-  readonly #flushSeconds: number;
+  readonly #deps: Deps;
   /** By video and day. */
   #unstored = new Map<string, SentBytes>();
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(deps: { db: Database; logger: Logger; metrics: Metrics; flushSeconds: number }) {
-    this.#db = deps.db;
-    this.#logger = deps.logger;
-    this.#metrics = deps.metrics;
-    this.#flushSeconds = deps.flushSeconds;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** Counts every successful response below `/<workspace>/<video>/`. */
@@ -37,7 +33,7 @@ export class BandwidthMeter {
         // Without headers there was no response, and the status is only a default.
         if (!res.headersSent || res.statusCode >= 400) return;
         this.#add({ videoId, day: dayOf(new Date()), bytes });
-        this.#metrics.hlsSent(kindOf(path), bytes);
+        this.#deps.metrics.hlsSent(kindOf(path), bytes);
       });
     }
     next();
@@ -45,7 +41,7 @@ export class BandwidthMeter {
 
   /** Starts storing. */
   start(): void {
-    this.#timer = setInterval(() => this.#flush(), this.#flushSeconds * 1000);
+    this.#timer = setInterval(() => this.#flush(), this.#deps.flushSeconds * 1000);
   }
 
   /** Stores the remaining bytes. Call it when all responses have ended. */
@@ -71,10 +67,10 @@ export class BandwidthMeter {
     if (sent.length === 0) return;
     this.#unstored = new Map();
     try {
-      await addBandwidth(this.#db, sent);
+      await addBandwidth(this.#deps.db, sent);
     } catch (error) {
       for (const each of sent) this.#add(each);
-      this.#logger.warn('usage.bandwidth_not_stored', { videos: sent.length, error });
+      this.#deps.logger.warn('usage.bandwidth_not_stored', { videos: sent.length, error });
     }
   }
 }

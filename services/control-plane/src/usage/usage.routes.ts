@@ -1,12 +1,12 @@
-import type { RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
+import type { Handlers } from '../http/contract.ts';
 import type { UsageService } from './usage.service.ts';
 import { usagePeriod } from './usage-period.ts';
 
 /** Query parameters, validated by the contract. */
 type UsageQuery = { from?: string; to?: string; environment?: 'live' | 'test'; groupBy?: 'day' };
 
-export function usageRoutes(usage: UsageService): Record<'getUsage', RequestHandler> {
+export function usageRoutes(usage: UsageService) {
   return {
     getUsage: async (req, res) => {
       const credential = credentialOf(req);
@@ -16,7 +16,7 @@ export function usageRoutes(usage: UsageService): Record<'getUsage', RequestHand
       const byDay = query.groupBy === 'day';
       res.json(await usage.report(credential.workspace_id, environment, period, { byDay }));
     },
-  };
+  } satisfies Handlers;
 }
 
 /** A date without a time means its start in UTC. */

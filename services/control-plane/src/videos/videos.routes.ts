@@ -1,6 +1,6 @@
 import type { components, operations } from '@framelane/openapi/types';
-import type { RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
+import type { Handlers } from '../http/contract.ts';
 import { type EntityTags, sendUnchanged, setEntityTag } from '../http/entity-tags.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import type { WithDefaults } from '../http/request-validation.ts';
@@ -12,14 +12,6 @@ import type { VideosService } from './videos.service.ts';
 /** Query parameters of the list, after the OpenAPI validator has checked them and filled in defaults. */
 type ListQuery = WithDefaults<NonNullable<operations['listVideos']['parameters']['query']>, 'order'>;
 
-type Operation =
-  | 'getVideo'
-  | 'getVideoTimeline'
-  | 'listVideos'
-  | 'updateVideo'
-  | 'deleteVideo'
-  | 'retryVideo';
-
 export function videoRoutes({
   videos,
   publicUrl,
@@ -30,7 +22,7 @@ export function videoRoutes({
   publicUrl: string;
   entityTags: EntityTags;
   idempotent: Idempotent;
-}): Record<Operation, RequestHandler> {
+}) {
   return {
     getVideo: async (req, res) => {
       const { record, version } = await videos.getVersioned(
@@ -80,5 +72,5 @@ export function videoRoutes({
       response: (video) => ({ status: 202, body: video }),
       committed: () => videos.retryCommitted(),
     }),
-  };
+  } satisfies Handlers;
 }

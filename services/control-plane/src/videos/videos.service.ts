@@ -39,30 +39,22 @@ const TIMELINE_ATTEMPTS = 100;
 
 type ListRequest = { order: 'asc' | 'desc'; after: Position | undefined; limit: number };
 
+type Deps = {
+  db: Database;
+  objects: ObjectStore;
+  lifecycle: VideoLifecycle;
+  quotas: QuotasService;
+  baseUrl: string;
+  /** Days for which sources are kept by default; null for always. */
+  sourceRetentionDays: number | null;
+};
+
 /** Reads, lists, changes and deletes the videos of a workspace. */
 export class VideosService {
-  readonly #db: Database;
-  readonly #objects: ObjectStore;
-  readonly #lifecycle: VideoLifecycle;
-  readonly #quotas: QuotasService;
-  readonly #baseUrl: string;
-  readonly #sourceRetentionDays: number | null;
+  readonly #deps: Deps;
 
-  constructor(deps: {
-    db: Database;
-    objects: ObjectStore;
-    lifecycle: VideoLifecycle;
-    quotas: QuotasService;
-    baseUrl: string;
-    /** Days for which sources are kept by default; null for always. */
-    sourceRetentionDays: number | null;
-  }) {
-    this.#sourceRetentionDays = deps.sourceRetentionDays;
-    this.#db = deps.db;
-    this.#objects = deps.objects;
-    this.#lifecycle = deps.lifecycle;
-    this.#quotas = deps.quotas;
-    this.#baseUrl = deps.baseUrl;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /**
@@ -70,12 +62,12 @@ export class VideosService {
    * applies.
    */
   create(trx: Database, video: NewVideo): Promise<void> {
-    return insertVideo(trx, { keepSource: fromDays(this.#sourceRetentionDays), ...video });
+    return insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });
   }
 
   /** The record of one video. Throws 404 `video_not_found`, also for a video of another workspace. */
   async get(workspaceId: string, videoId: string): Promise<VideoRecord> {
-    return this.#record(this.#db, workspaceId, videoId);
+    return this.#record(this.#deps.db, workspaceId, videoId);
   }
 
   /** The record of one video, and its version. Throws 404 `video_not_found`. */
@@ -83,8 +75,8 @@ export class VideosService {
     workspaceId: string,
     videoId: string,
   ): Promise<{ record: VideoRecord; version: string }> {
-    const row = await this.#row(this.#db, workspaceId, videoId);
-    return { record: toVideoRecord(row, this.#baseUrl), version: row.version };
+    const row = await this.#row(this.#deps.db, workspaceId, videoId);
+    return { record: toVideoRecord(row, this.#deps.baseUrl), version: row.version };
   }
 
   /** The record within the caller's transaction. */
@@ -94,15 +86,15 @@ export class VideosService {
 
   /** What has happened to a video, oldest first. Throws 404 `video_not_found`. */
   async timeline(workspaceId: string, videoId: string): Promise<TimelineEntry[]> {
-    const video = await findVideo(this.#db, workspaceId, videoId);
+    const video = await findVideo(this.#deps.db, workspaceId, videoId);
     if (video === undefined) throw videoNotFound(videoId);
-    const attempts = await listAttempts(this.#db, videoId, TIMELINE_ATTEMPTS);
+    const attempts = await listAttempts(this.#deps.db, videoId, TIMELINE_ATTEMPTS);
     return timelineOf(video, attempts, await this.taskCounts(videoId));
   }
 
   /** The numbers of tasks of the open attempt at a video; undefined unless it is divided into tasks. */
   taskCounts(videoId: string): Promise<TaskCounts | undefined> {
-    return countTasks(this.#db, videoId);
+    return countTasks(this.#deps.db, videoId);
   }
 
   /** One page of the workspace's videos, and the versions of its rows and of the row after it. */
@@ -111,16 +103,16 @@ export class VideosService {
     filter: VideoFilter,
     request: ListRequest,
   ): Promise<{ page: Page<VideoRecord>; versions: string[] }> {
-    const rows = await listVideos(this.#db, workspaceId, filter, request);
+    const rows = await listVideos(this.#deps.db, workspaceId, filter, request);
     return {
-      page: toPage(rows, request.limit, (row) => toVideoRecord(row, this.#baseUrl)),
+      page: toPage(rows, request.limit, (row) => toVideoRecord(row, this.#deps.baseUrl)),
       versions: rows.map(({ version }) => version),
     };
   }
 
   /** The versions that `list` would resolve with, for a fraction of its cost. */
   versions(workspaceId: string, filter: VideoFilter, request: ListRequest): Promise<string[]> {
-    return listVideoVersions(this.#db, workspaceId, filter, request);
+    return listVideoVersions(this.#deps.db, workspaceId, filter, request);
   }
 
   /**
@@ -128,10 +120,10 @@ export class VideosService {
    * `video_not_found`, and 400 `validation_failed` when the metadata would have too many pairs.
    */
   async update(workspaceId: string, videoId: string, patch: VideoPatch): Promise<VideoRecord> {
-    return this.#lifecycle.transaction(async (trx) => {
+    return this.#deps.lifecycle.transaction(async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       await patchVideo(trx, videoId, changesOf(video, patch));
-      if (patch.keepSource !== undefined) await this.#lifecycle.applyKeepSource(trx, videoId);
+      if (patch.keepSource !== undefined) await this.#deps.lifecycle.applyKeepSource(trx, videoId);
       return this.#record(trx, workspaceId, videoId);
     });
   }
@@ -142,24 +134,24 @@ export class VideosService {
    * unavailable.
    */
   async retry(workspaceId: string, videoId: string): Promise<Commit<VideoRecord>> {
-    const failed = await findVideo(this.#db, workspaceId, videoId);
+    const failed = await findVideo(this.#deps.db, workspaceId, videoId);
     if (failed === undefined) throw videoNotFound(videoId);
     if (failed.status !== 'failed') throw notFailed(failed.status);
-    const source = await storedSource(this.#db, failed);
+    const source = await storedSource(this.#deps.db, failed);
     if (source === undefined || !(await this.#isStored(source.key))) throw sourceNotAvailable();
     return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       // The object of a deleted source exists until the purge.
       if ((await storedSource(trx, video)) === undefined) throw sourceNotAvailable();
-      await this.#quotas.requireMinutes(trx, workspaceId);
-      if (!(await this.#lifecycle.retry(trx, video))) throw notFailed(video.status);
+      await this.#deps.quotas.requireMinutes(trx, workspaceId);
+      if (!(await this.#deps.lifecycle.retry(trx, video))) throw notFailed(video.status);
       return this.#record(trx, workspaceId, videoId);
     };
   }
 
   /** Begins the retry at once, after its transaction was committed. */
   retryCommitted(): void {
-    this.#lifecycle.committed();
+    this.#deps.lifecycle.committed();
   }
 
   /**
@@ -172,7 +164,7 @@ export class VideosService {
 
   /** Deletes the videos of test keys that are due for removal. Safe on several instances. */
   async removeOutdated(): Promise<void> {
-    const outdated = await findVideosToRemove(this.#db, REMOVAL_BATCH);
+    const outdated = await findVideosToRemove(this.#deps.db, REMOVAL_BATCH);
     await forEachSettled(outdated, ({ workspaceId, videoId }) => this.#delete(workspaceId, videoId));
   }
 
@@ -180,9 +172,9 @@ export class VideosService {
   async deleteDueSources(): Promise<void> {
     let due: string[];
     do {
-      due = await findDueSources(this.#db, REMOVAL_BATCH);
+      due = await findDueSources(this.#deps.db, REMOVAL_BATCH);
       await forEachSettled(due, (videoId) =>
-        this.#lifecycle.transaction((trx) => this.#lifecycle.deleteSource(trx, videoId, 'due')),
+        this.#deps.lifecycle.transaction((trx) => this.#deps.lifecycle.deleteSource(trx, videoId, 'due')),
       );
     } while (due.length === REMOVAL_BATCH);
   }
@@ -190,21 +182,21 @@ export class VideosService {
   /** Deletes old tombstones, once their objects are purged. Safe on several instances. */
   async pruneTombstones(): Promise<void> {
     let removed: number;
-    do removed = await deleteTombstones(this.#db, TOMBSTONE_DAYS, TOMBSTONE_BATCH);
+    do removed = await deleteTombstones(this.#deps.db, TOMBSTONE_DAYS, TOMBSTONE_BATCH);
     while (removed === TOMBSTONE_BATCH);
   }
 
   #delete(workspaceId: string, videoId: string): Promise<boolean> {
-    return this.#lifecycle.transaction(async (trx) => {
+    return this.#deps.lifecycle.transaction(async (trx) => {
       const video = await lockVideo(trx, videoId);
       if (video?.workspace_id !== workspaceId) return false;
-      await this.#lifecycle.delete(trx, video);
+      await this.#deps.lifecycle.delete(trx, video);
       return true;
     });
   }
 
   async #record(db: Database, workspaceId: string, videoId: string): Promise<VideoRecord> {
-    return toVideoRecord(await this.#row(db, workspaceId, videoId), this.#baseUrl);
+    return toVideoRecord(await this.#row(db, workspaceId, videoId), this.#deps.baseUrl);
   }
 
   async #row(db: Database, workspaceId: string, videoId: string): Promise<VideoDetails> {
@@ -215,7 +207,7 @@ export class VideosService {
 
   async #isStored(key: string): Promise<boolean> {
     try {
-      return (await this.#objects.head(key)) !== null;
+      return (await this.#deps.objects.head(key)) !== null;
     } catch (error) {
       throw unavailable('The storage cannot be reached at the moment.', error);
     }

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
 import { ENVIRONMENTS } from '../db/environments.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
+import { livingVideo } from '../db/living-video.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type { AttemptRow, Environment, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
 import type { TaskCounts } from './timeline.ts';
@@ -53,16 +54,7 @@ export async function findVideo(
 
 const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
   db
-    .selectFrom(
-      db
-        .selectFrom('videos')
-        .selectAll()
-        .select(rowVersion)
-        .where('workspace_id', '=', workspaceId)
-        .where('id', '=', videoId)
-        .where('deleted_at', 'is', null)
-        .as('videos'),
-    )
+    .selectFrom(livingVideo(db, workspaceId, videoId).selectAll().select(rowVersion).as('videos'))
     .selectAll()
     .select([uploadExpiry, importOf, audioOf, captionsOf, storedOf, versionOf]),
 );

@@ -4,7 +4,7 @@ import type { SealingKeys } from '@framelane/contracts/sealing';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
 import type { Commit, Database } from '../db/database.ts';
 import type { Clock } from '../db/database-clock.ts';
-import { type Page, type Position, toPage } from '../db/keyset-page.ts';
+import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
 import type { WebhookEndpointRow } from '../db/schema.ts';
 import {
   deleteDeliveries,
@@ -98,10 +98,7 @@ export class WebhookEndpointsService {
   }
 
   /** One page of the workspace's endpoints. */
-  async list(
-    workspaceId: string,
-    page: { after: Position | undefined; limit: number },
-  ): Promise<Page<WebhookRecord>> {
+  async list(workspaceId: string, page: PageRequest): Promise<Page<WebhookRecord>> {
     const rows = await listEndpoints(this.#db, workspaceId, page);
     const last = await findLastDeliveries(
       this.#db,
@@ -172,7 +169,7 @@ export class WebhookEndpointsService {
   async deliveries(
     workspaceId: string,
     id: string,
-    page: { after: Position | undefined; limit: number; status: DeliveryRecord['status'] | undefined },
+    page: PageRequest & { status: DeliveryRecord['status'] | undefined },
   ): Promise<Page<DeliveryRecord>> {
     requireFound(await findEndpoint(this.#db, workspaceId, id), id);
     const rows = await listDeliveries(this.#db, id, page);

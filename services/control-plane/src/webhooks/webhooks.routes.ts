@@ -1,6 +1,7 @@
 import type { components, operations } from '@framelane/openapi/types';
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
+import type { Handlers } from '../http/contract.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import type { WithDefaults } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
@@ -11,23 +12,11 @@ type Schemas = components['schemas'];
 
 type DeliveryQuery = operations['listWebhookDeliveries']['parameters']['query'] & {};
 
-type WebhookOperation =
-  | 'createWebhook'
-  | 'listWebhooks'
-  | 'getWebhook'
-  | 'updateWebhook'
-  | 'deleteWebhook'
-  | 'rotateWebhookSecret'
-  | 'testWebhook'
-  | 'listWebhookDeliveries'
-  | 'getWebhookDelivery'
-  | 'redeliverWebhookDelivery';
-
 export function webhookRoutes(
   webhooks: WebhookEndpointsService,
   addresses: { publicUrl: string; baseUrl: string },
   idempotent: Idempotent,
-): Record<WebhookOperation, RequestHandler> {
+) {
   return {
     createWebhook: idempotent<CreatedWebhook>({
       prepare: async (req) => {
@@ -102,7 +91,7 @@ export function webhookRoutes(
       response: (delivery) => ({ status: 202, body: delivery }),
       committed: () => webhooks.deliveryCommitted(),
     }),
-  };
+  } satisfies Handlers;
 }
 
 function workspaceOf(req: Request): string {

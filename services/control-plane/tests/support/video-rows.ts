@@ -1,3 +1,4 @@
+import { newId } from '@framelane/contracts/ids';
 import type { Insertable } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 import { workspaceOf } from '../../src/db/fair-claims.ts';
@@ -5,6 +6,27 @@ import type { Schema } from '../../src/db/schema.ts';
 
 /** Differences from a row with the fewest values that its table requires. */
 type Difference<Table extends keyof Schema> = Partial<Insertable<Schema[Table]>>;
+
+/** By default, a video that waits for its upload. Resolves with its id. */
+export async function insertVideo(
+  db: Database,
+  workspace_id: string,
+  difference: Difference<'videos'> = {},
+): Promise<string> {
+  const names = { title: 'Any', filename: 'any.mp4', environment: 'live', status: 'uploading' } as const;
+  const video = { id: newId('vid'), workspace_id, ...names, ...difference };
+  await db.insertInto('videos').values(video).execute();
+  return video.id;
+}
+
+/** What differs from `insertVideo` in the row of a ready video. */
+export const READY = {
+  status: 'ready',
+  content_key: 'key',
+  variants: ['360p'],
+  target_duration: 6,
+  start_timestamp: 0,
+} satisfies Difference<'videos'>;
 
 export async function insertImport(
   db: Database,
