@@ -48,6 +48,7 @@ export const GROUPS = [
     'engine-events/retry-while-unavailable',
     'upload-tickets/stale-uploads',
   ]),
+  stores('db', ['db/living-video'], ['videos', 'playback', 'captions']),
   pure('http', `${CONTROL_PLANE}/src`, [
     'db/database-unavailable',
     'http/constant-file',

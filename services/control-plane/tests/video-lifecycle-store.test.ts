@@ -157,7 +157,8 @@ describe('a move stores', () => {
     });
     expect(await store(uploaded)).not.toHaveProperty('sha256');
     const plain = await video('processing');
-    await store(plain, { ...result, manifest: withoutImages, sourceSha256: undefined });
+    await store(plain, { ...result, sourceSha256: undefined });
+    expect(await row(plain)).toMatchObject({ sha256: null });
   });
 
   test('a failure, and erases the key', async () => {
@@ -334,6 +335,7 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
     frame_rate: 25,
     start_timestamp: 9000,
     preview_variants: ['360p'],
+    storyboard: '{}',
     chosen_poster: '{}',
     retried_at: [minutes(-9)],
     delete_source_at: minutes(9),
@@ -379,6 +381,7 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
     variants: null,
     preview_variants: null,
     target_duration: null,
+    storyboard: null,
     chosen_poster: null,
     retried_at: [],
     delete_source_at: null,

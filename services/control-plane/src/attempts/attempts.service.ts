@@ -24,44 +24,32 @@ export type AttemptResult = {
   artifacts: readonly Artifact[];
 };
 
+type Deps = {
+  db: Database;
+  lifecycle: VideoLifecycle;
+  playback: PlaybackService;
+  captions: CaptionsService;
+  usage: UsageService;
+  logger: Logger;
+  metrics: Metrics;
+  contentKeys: SealingKeys;
+};
+
 /**
  * Starts and ends attempts. At the end, the video becomes ready, fails, or waits for another attempt. The video is locked, and all changes
  * are in the transaction of the caller. Methods that end an attempt resolve with a function that writes the log and the metrics; call it
  * after the commit.
  */
 export class AttemptsService {
-  readonly #db: Database;
-  readonly #lifecycle: VideoLifecycle;
-  readonly #playback: PlaybackService;
-  readonly #captions: CaptionsService;
-  readonly #usage: UsageService;
-  readonly #logger: Logger;
-  readonly #metrics: Metrics;
-  readonly #contentKeys: SealingKeys;
+  readonly #deps: Deps;
 
-  constructor(deps: {
-    db: Database;
-    lifecycle: VideoLifecycle;
-    playback: PlaybackService;
-    captions: CaptionsService;
-    usage: UsageService;
-    logger: Logger;
-    metrics: Metrics;
-    contentKeys: SealingKeys;
-  }) {
-    this.#db = deps.db;
-    this.#lifecycle = deps.lifecycle;
-    this.#playback = deps.playback;
-    this.#captions = deps.captions;
-    this.#usage = deps.usage;
-    this.#logger = deps.logger;
-    this.#metrics = deps.metrics;
-    this.#contentKeys = deps.contentKeys;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** The videos that wait for an engine, and those that are being transcoded. */
   backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
-    return findBacklog(this.#db);
+    return findBacklog(this.#deps.db);
   }
 
   /**
@@ -70,7 +58,7 @@ export class AttemptsService {
    */
   async start(trx: Database, { id: videoId, attempt }: VideoRow, claimId: string): Promise<Buffer> {
     const contentKey = newContentKey();
-    const sealedContentKey = await this.#contentKeys.seal(contentKey);
+    const sealedContentKey = await this.#deps.contentKeys.seal(contentKey);
     await startAttempt(trx, { videoId, attempt }, { claimId, sealedContentKey });
     return contentKey;
   }
@@ -78,7 +66,7 @@ export class AttemptsService {
   /** The content key of the attempt that has started. */
   async contentKey({ id, content_key: sealedKey }: VideoRow): Promise<Buffer> {
     if (sealedKey === null) throw new Error(`Video ${id} has no content key`);
-    return openContentKey(sealedKey, this.#contentKeys);
+    return openContentKey(sealedKey, this.#deps.contentKeys);
   }
 
   /**
@@ -86,51 +74,56 @@ export class AttemptsService {
    * and orphaned objects of the video are purged.
    */
   async lockForResult(trx: Database, videoId: string, attempt: number): Promise<VideoRow | undefined> {
-    const video = await this.#lifecycle.lock(trx, videoId);
+    const video = await this.#deps.lifecycle.lock(trx, videoId);
     if (video?.status === 'processing' && (await findOpenAttempt(trx, videoId)) === attempt) return video;
-    this.#logger.info('attempt.result_ignored', { videoId, attempt });
-    await this.#lifecycle.requestPurge(trx, videoId);
+    this.#deps.logger.info('attempt.result_ignored', { videoId, attempt });
+    await this.#deps.lifecycle.requestPurge(trx, videoId);
     return undefined;
   }
 
   /** Reads the text tracks of a manifest; call it before the transaction that makes the video ready. */
   readTexts(videoId: string, tracks: Manifest['captions']): Promise<ReadTrack[]> {
-    return this.#captions.readTracks(videoId, tracks);
+    return this.#deps.captions.readTracks(videoId, tracks);
   }
 
   /** Makes the video ready. */
   async complete(trx: Database, video: VideoRow, result: AttemptResult): Promise<() => void> {
     const { manifest, texts, sourceSha256, artifacts } = result;
-    const renditions = await this.#playback.store(trx, video.id, manifest);
+    const renditions = await this.#deps.playback.store(trx, video.id, manifest);
     await addArtifacts(trx, video.id, artifacts);
-    await this.#captions.storeTracks(trx, video, texts);
-    await this.#lifecycle.complete(trx, video, { manifest, renditions, sourceSha256 });
-    await this.#usage.countTranscode(trx, video, manifest.source.duration);
+    await this.#deps.captions.storeTracks(trx, video, texts);
+    await this.#deps.lifecycle.complete(trx, video, { manifest, renditions, sourceSha256 });
+    await this.#deps.usage.countTranscode(trx, video, manifest.source.duration);
     return () => {
-      this.#metrics.attemptEnded('completed');
+      this.#deps.metrics.attemptEnded('completed');
       const { uploaded_at } = video;
-      if (uploaded_at !== null) this.#metrics.videoReady((Date.now() - uploaded_at.getTime()) / 1000);
+      if (uploaded_at !== null) this.#deps.metrics.videoReady((Date.now() - uploaded_at.getTime()) / 1000);
     };
   }
 
   /** Fails the video. */
   async fail(trx: Database, video: VideoRow, end: AttemptEnd): Promise<() => void> {
-    await this.#lifecycle.fail(trx, video, end);
+    await this.#deps.lifecycle.fail(trx, video, end);
     return () => {
       this.#reportEnd(video, end);
-      this.#metrics.videoFailed(end.code);
+      this.#deps.metrics.videoFailed(end.code);
     };
   }
 
   /** Lets the video wait for another attempt. */
   async repeat(trx: Database, video: VideoRow, end: AttemptEnd, next: NextAttempt): Promise<() => void> {
-    await this.#lifecycle.nextAttempt(trx, video, end.outcome, next);
+    await this.#deps.lifecycle.nextAttempt(trx, video, end.outcome, next);
     return () => this.#reportEnd(video, end);
   }
 
   #reportEnd({ id, attempt }: VideoRow, { outcome, code }: AttemptEnd): void {
-    this.#logger.info('attempt.ended', { videoId: id, attempt, outcome, ...reasonOf({ outcome, code }) });
-    this.#metrics.attemptEnded(outcome);
+    this.#deps.logger.info('attempt.ended', {
+      videoId: id,
+      attempt,
+      outcome,
+      ...reasonOf({ outcome, code }),
+    });
+    this.#deps.metrics.attemptEnded(outcome);
   }
 }
 

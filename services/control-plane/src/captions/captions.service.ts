@@ -47,42 +47,36 @@ export type CaptionsRequest = {
   isDefault: boolean;
 };
 
+type Deps = {
+  db: Database;
+  lifecycle: VideoLifecycle;
+  playback: PlaybackService;
+  quotas: QuotasService;
+  logger: Logger;
+};
+
 /**
  * Stores the captions of videos. Each change is one transaction that locks the video. Captions are stored as rows, so
  * nobody sees a partial change (ADR 34).
  */
 export class CaptionsService {
-  readonly #db: Database;
-  readonly #lifecycle: VideoLifecycle;
-  readonly #playback: PlaybackService;
-  readonly #quotas: QuotasService;
-  readonly #logger: Logger;
+  readonly #deps: Deps;
 
-  constructor(deps: {
-    db: Database;
-    lifecycle: VideoLifecycle;
-    playback: PlaybackService;
-    quotas: QuotasService;
-    logger: Logger;
-  }) {
-    this.#db = deps.db;
-    this.#lifecycle = deps.lifecycle;
-    this.#playback = deps.playback;
-    this.#quotas = deps.quotas;
-    this.#logger = deps.logger;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** All captions of a video. Throws 404 `video_not_found`. */
   async list(workspaceId: string, videoId: string): Promise<CaptionsRecord[]> {
     await this.#requireVideo(workspaceId, videoId);
-    return listCaptions(this.#db, videoId);
+    return listCaptions(this.#deps.db, videoId);
   }
 
   /** The WebVTT file of a language. Throws 404 `video_not_found` or `captions_not_found`, and 400 if the language is invalid. */
   async get(address: CaptionsAddress): Promise<string> {
     const language = requireLanguage(address.language);
     await this.#requireVideo(address.workspaceId, address.videoId);
-    const file = await findFile(this.#db, address.videoId, language);
+    const file = await findFile(this.#deps.db, address.videoId, language);
     if (file === undefined) throw captionsNotFound(language);
     return file;
   }
@@ -97,14 +91,14 @@ export class CaptionsService {
   ): Promise<{ created: boolean; record: CaptionsRecord }> {
     const { workspaceId, videoId } = address;
     const language = requireLanguage(address.language);
-    const duration = await findDuration(this.#db, workspaceId, videoId);
+    const duration = await findDuration(this.#deps.db, workspaceId, videoId);
     const cues = await readFile(workspaceId, { file, format, duration });
     return this.#change(address, async (trx, existing) => {
       const old = existing.find((captions) => captions.language === language);
       if (old === undefined && existing.length >= MAX_LANGUAGES) throw limitReached();
       const growth = cues.bytes - (old?.bytes ?? 0);
-      if (growth > 0) await this.#quotas.requireBytes(trx, workspaceId, growth);
-      const revision = await this.#playback.incrementVersion(trx, videoId);
+      if (growth > 0) await this.#deps.quotas.requireBytes(trx, workspaceId, growth);
+      const revision = await this.#deps.playback.incrementVersion(trx, videoId);
       const captions = { label: label ?? nameOf(language), isDefault, revision };
       await saveCaptions(trx, videoId, { ...captions, cues, language, origin: 'api' });
       await addArtifacts(trx, videoId, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
@@ -123,7 +117,7 @@ export class CaptionsService {
     const language = requireLanguage(address.language);
     return this.#change(address, async (trx, existing) => {
       if (!existing.some((captions) => captions.language === language)) throw captionsNotFound(language);
-      const revision = await this.#playback.incrementVersion(trx, address.videoId);
+      const revision = await this.#deps.playback.incrementVersion(trx, address.videoId);
       await updateCaptions(trx, address.videoId, language, {
         ...(patch.label !== undefined && { label: patch.label }),
         ...(patch.default !== undefined && { isDefault: patch.default }),
@@ -141,7 +135,7 @@ export class CaptionsService {
     const language = requireLanguage(address.language);
     await this.#change(address, async (trx, existing) => {
       if (!existing.some((captions) => captions.language === language)) throw captionsNotFound(language);
-      await this.#playback.incrementVersion(trx, address.videoId);
+      await this.#deps.playback.incrementVersion(trx, address.videoId);
       await removeCaptions(trx, address.videoId, language);
       await removeArtifact(trx, address.videoId, { kind: 'captions', name: language });
     });
@@ -153,12 +147,12 @@ export class CaptionsService {
    */
   async readTracks(videoId: string, tracks: readonly CaptionsTrack[]): Promise<ReadTrack[]> {
     const found: ReadTrack[] = [];
-    const workspaceId = tracks.length > 0 ? await findWorkspaceId(this.#db, videoId) : undefined;
+    const workspaceId = tracks.length > 0 ? await findWorkspaceId(this.#deps.db, videoId) : undefined;
     if (workspaceId === undefined) return found;
     for (const { language, label, webvtt } of tracks) {
       const { cues, error } = await readTrack(workspaceId, webvtt);
       if (error === undefined) found.push({ language, label, cues });
-      else this.#logger.warn('captions.track_unreadable', { videoId, error });
+      else this.#deps.logger.warn('captions.track_unreadable', { videoId, error });
     }
     return found;
   }
@@ -177,7 +171,7 @@ export class CaptionsService {
       tagsOfTracks.add(language);
       if (storedLanguages.has(language) || storedLanguages.size >= MAX_LANGUAGES) continue;
       storedLanguages.add(language);
-      const revision = await this.#playback.incrementVersion(trx, video.id);
+      const revision = await this.#deps.playback.incrementVersion(trx, video.id);
       const { cues } = track;
       const facts = { language, label: labelOf(track.label, language), isDefault: false, revision };
       await saveCaptions(trx, video.id, { ...facts, cues, origin: 'file' });
@@ -190,15 +184,15 @@ export class CaptionsService {
     { workspaceId, videoId }: CaptionsAddress,
     change: (trx: Database, existing: CaptionsRecord[]) => Promise<T>,
   ): Promise<T> {
-    return this.#db.transaction().execute(async (trx) => {
-      const video = await this.#lifecycle.lock(trx, videoId);
+    return this.#deps.db.transaction().execute(async (trx) => {
+      const video = await this.#deps.lifecycle.lock(trx, videoId);
       if (video?.workspace_id !== workspaceId) throw videoNotFound(videoId);
       return change(trx, await listCaptions(trx, videoId));
     });
   }
 
   async #requireVideo(workspaceId: string, videoId: string): Promise<void> {
-    if (!(await hasVideo(this.#db, workspaceId, videoId))) throw videoNotFound(videoId);
+    if (!(await hasVideo(this.#deps.db, workspaceId, videoId))) throw videoNotFound(videoId);
   }
 }
 

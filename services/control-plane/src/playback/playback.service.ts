@@ -39,35 +39,31 @@ import { renderStoryboard } from './storyboard.ts';
 /** How players get segments; see `ControlPlaneConfig`. */
 type PlaybackSettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined };
 
+type Deps = {
+  db: Database;
+  objects: ObjectStore;
+  reads: StoredReads;
+  previews: PreviewsService;
+  contentKeys: SealingKeys;
+  settings: PlaybackSettings;
+};
+
 /** Serves ready videos and previews: playlists from the database, segments and images from the object store, the content key. */
 export class PlaybackService {
-  readonly #db: Database;
-  readonly #reads: StoredReads;
-  readonly #previews: PreviewsService;
-  readonly #contentKeys: SealingKeys;
+  readonly #deps: Deps;
   readonly #presign: ObjectStore['presign'];
   readonly #cdnUrl: string | undefined;
   readonly #playlists = new PlaylistCache();
 
   /** Throws a SettingsError when segments are to be redirected and the object store cannot presign URLs. */
-  constructor(deps: {
-    db: Database;
-    objects: ObjectStore;
-    reads: StoredReads;
-    previews: PreviewsService;
-    contentKeys: SealingKeys;
-    settings: PlaybackSettings;
-  }) {
+  constructor(deps: Deps) {
+    this.#deps = deps;
     const { mode, cdnUrl } = deps.settings;
     if (mode === 'redirect' && deps.objects.presign === undefined) {
       throw new SettingsError(
         'SEGMENT_SERVING: redirect needs objects in S3, and this installation stores files. Use proxy.',
       );
     }
-    this.#db = deps.db;
-    this.#reads = deps.reads;
-    this.#previews = deps.previews;
-    this.#contentKeys = deps.contentKeys;
     this.#presign = mode === 'redirect' ? deps.objects.presign?.bind(deps.objects) : undefined;
     this.#cdnUrl = cdnUrl;
   }
@@ -103,12 +99,12 @@ export class PlaybackService {
   /** The master playlist, with the viewer's token in its URLs. Throws 404 unless the video can be played. */
   async masterPlaylist(workspaceId: string, videoId: string, admission: Admission): Promise<string> {
     const { version, token, isPreview } = admission;
-    const planned = isPreview ? await this.#previews.renditions(workspaceId, videoId) : undefined;
+    const planned = isPreview ? await this.#deps.previews.renditions(workspaceId, videoId) : undefined;
     if (planned !== undefined) return renderMasterPlaylist(planned, token);
     return this.#playlists.get({ videoId, version, name: 'master' }, token, async (anyToken) => {
-      const renditions = await findRenditions(this.#db, workspaceId, videoId);
+      const renditions = await findRenditions(this.#deps.db, workspaceId, videoId);
       if (renditions.length === 0) throw notPlayable();
-      return renderMasterPlaylist(renditions, anyToken, await findCaptions(this.#db, videoId));
+      return renderMasterPlaylist(renditions, anyToken, await findCaptions(this.#deps.db, videoId));
     });
   }
 
@@ -123,10 +119,12 @@ export class PlaybackService {
     { version, token, isPreview }: Admission,
   ): Promise<string> {
     const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
-    const planned = isPreview ? await this.#previews.segments(workspaceId, videoId, rendition) : undefined;
+    const planned = isPreview
+      ? await this.#deps.previews.segments(workspaceId, videoId, rendition)
+      : undefined;
     if (planned !== undefined) return renderMediaPlaylist(planned, { token, segmentsAt });
     return this.#playlists.get({ videoId, version, name: rendition }, token, async (anyToken) => {
-      const found = await findSegments(this.#db, workspaceId, videoId, rendition);
+      const found = await findSegments(this.#deps.db, workspaceId, videoId, rendition);
       if (found === undefined) throw notPlayable();
       const iFramesOnly = rendition === I_FRAME_RENDITION;
       return renderMediaPlaylist(found, { token: anyToken, segmentsAt, iFramesOnly });
@@ -138,12 +136,12 @@ export class PlaybackService {
    * has not stored it before the timeout.
    */
   async segment(address: SegmentAddress): Promise<{ file: StoredFile; isPreview: boolean }> {
-    const ready = await findSegment(this.#db, address);
+    const ready = await findSegment(this.#deps.db, address);
     if (ready !== undefined) return this.#segmentFile(address, ready, { isPreview: false });
-    const preview = await this.#previews.segment(address);
+    const preview = await this.#deps.previews.segment(address);
     if (preview !== undefined) return this.#segmentFile(address, preview, { isPreview: true });
     // The video may have become ready meanwhile.
-    const last = await findSegment(this.#db, address);
+    const last = await findSegment(this.#deps.db, address);
     if (last === undefined) throw notPlayable();
     return this.#segmentFile(address, last, { isPreview: false });
   }
@@ -162,7 +160,7 @@ export class PlaybackService {
       bytes,
       // The URL of a preview can get another object: another try or plan stores the segment anew, in a folder of its own.
       etag: `"${attempt}/${folder}${address.rendition}/${address.sequence}"`,
-      read: (range) => this.#reads.read(object, range),
+      read: (range) => this.#deps.reads.read(object, range),
       presign: presign && (() => presign(key, PRESIGNED_SECONDS)),
     };
     return { file, isPreview };
@@ -173,22 +171,22 @@ export class PlaybackService {
    * played.
    */
   async poster(workspaceId: string, videoId: string): Promise<Buffer> {
-    const chosen = await findChosenPoster(this.#db, workspaceId, videoId);
+    const chosen = await findChosenPoster(this.#deps.db, workspaceId, videoId);
     return chosen ?? this.image(workspaceId, videoId, 'poster');
   }
 
   /** An image from the engine, a JPEG. Throws 404 unless the video is ready and has it. */
   async image(workspaceId: string, videoId: string, kind: 'poster' | 'storyboard'): Promise<Buffer> {
-    const image = await findImage(this.#db, workspaceId, videoId, kind);
+    const image = await findImage(this.#deps.db, workspaceId, videoId, kind);
     if (image === undefined) throw notPlayable();
     const { attempt, folder, bytes } = image;
     const key = imageKey({ workspaceId, videoId, attempt, folder }, `${kind}.jpg`);
-    return this.#reads.readWhole(this.#object(key, bytes, { workspaceId, videoId }));
+    return this.#deps.reads.readWhole(this.#object(key, bytes, { workspaceId, videoId }));
   }
 
   /** The WebVTT index of the storyboard. Throws 404 unless the video is ready and has one. */
   async storyboard(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
-    const found = await findStoryboard(this.#db, workspaceId, videoId);
+    const found = await findStoryboard(this.#deps.db, workspaceId, videoId);
     if (!found?.storyboard) throw notPlayable();
     return renderStoryboard(found.storyboard, found.duration ?? 0, token);
   }
@@ -204,14 +202,14 @@ export class PlaybackService {
    * played.
    */
   attempt(workspaceId: string, videoId: string): Promise<number | undefined> {
-    return findPlayedAttempt(this.#db, workspaceId, videoId);
+    return findPlayedAttempt(this.#deps.db, workspaceId, videoId);
   }
 
   /** The 16 bytes that decrypt the segments. Throws 404 unless the video can be played. */
   async contentKey(workspaceId: string, videoId: string): Promise<Buffer> {
-    const sealed = await findContentKey(this.#db, workspaceId, videoId);
+    const sealed = await findContentKey(this.#deps.db, workspaceId, videoId);
     if (sealed === undefined) throw notPlayable();
-    return openContentKey(sealed, this.#contentKeys);
+    return openContentKey(sealed, this.#deps.contentKeys);
   }
 
   #object(
@@ -220,7 +218,7 @@ export class PlaybackService {
     { workspaceId, videoId }: { workspaceId: string; videoId: string },
   ): ReadableObject {
     const missing = async (error: ObjectNotFoundError) => {
-      const isDeleted = (await findContentKey(this.#db, workspaceId, videoId)) === undefined;
+      const isDeleted = (await findContentKey(this.#deps.db, workspaceId, videoId)) === undefined;
       return isDeleted ? notPlayable() : error;
     };
     return { key, bytes, shared: true, missing };

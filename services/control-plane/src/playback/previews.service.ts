@@ -54,15 +54,21 @@ type Place = { attempt: number; task: number };
 /** The result of one lookup of a segment. `error` is the error of the object store. */
 type Lookup = { attemptHasEnded: boolean; segment?: StoredSegment; error?: unknown };
 
+type Deps = {
+  db: Database;
+  objects: Pick<ObjectStore, 'head'>;
+  logger: Logger;
+  metrics: Metrics;
+  waitMs?: number;
+  maxWaits?: number;
+};
+
 /**
  * Serves videos while engines transcode them. The plan lists all segments, so the playlists are complete from the start. A request
  * for a segment waits until it is stored.
  */
 export class PreviewsService {
-  readonly #db: Database;
-  readonly #objects: Pick<ObjectStore, 'head'>;
-  readonly #logger: Logger;
-  readonly #metrics: Metrics;
+  readonly #deps: Deps;
   readonly #waitMs: number;
   readonly #maxWaits: number;
   /** By video and attempt. */
@@ -70,18 +76,8 @@ export class PreviewsService {
   /** By segment. Requests for one segment share a wait. */
   readonly #waits = new Map<string, Promise<StoredSegment | undefined>>();
 
-  constructor(deps: {
-    db: Database;
-    objects: Pick<ObjectStore, 'head'>;
-    logger: Logger;
-    metrics: Metrics;
-    waitMs?: number;
-    maxWaits?: number;
-  }) {
-    this.#db = deps.db;
-    this.#objects = deps.objects;
-    this.#logger = deps.logger;
-    this.#metrics = deps.metrics;
+  constructor(deps: Deps) {
+    this.#deps = deps;
     this.#waitMs = deps.waitMs ?? WAIT_MS;
     this.#maxWaits = deps.maxWaits ?? MAX_WAITS;
   }
@@ -91,20 +87,20 @@ export class PreviewsService {
    * were offered stay offered.
    */
   async offer(attempt: Attempt): Promise<void> {
-    const state = await findOffer(this.#db, attempt);
+    const state = await findOffer(this.#deps.db, attempt);
     const plan = state && (await this.#plan(attempt));
     if (state === undefined || plan === undefined) return;
     const offered = state.offered ?? [];
     if (offered.length === rungsOf(plan.encode.videoRenditions.map(({ name }) => name)).length) return;
-    const playable = [...offered, ...playableRungs(plan, await findTaskProgress(this.#db, attempt))];
+    const playable = [...offered, ...playableRungs(plan, await findTaskProgress(this.#deps.db, attempt))];
     const variants = RUNGS.filter((rung) => playable.includes(rung));
     if (variants.length === offered.length) return;
     // Another control plane was first, or the attempt has ended.
-    if (!(await storePreview(this.#db, attempt, { offered: state.offered, variants }))) return;
-    this.#logger.info('video.preview_offered', { ...attempt, title: state.title, variants });
+    if (!(await storePreview(this.#deps.db, attempt, { offered: state.offered, variants }))) return;
+    this.#deps.logger.info('video.preview_offered', { ...attempt, title: state.title, variants });
     // The metric is the time until the first preview of a first attempt.
     if (state.offered !== null || state.uploadedAt === null || attempt.attempt > 1) return;
-    this.#metrics.previewOffered((Date.now() - state.uploadedAt.getTime()) / 1000);
+    this.#deps.metrics.previewOffered((Date.now() - state.uploadedAt.getTime()) / 1000);
   }
 
   /** Ends the preview of a video because another plan replaces that of its attempt. */
@@ -114,7 +110,7 @@ export class PreviewsService {
 
   /** The renditions that the master playlist of a preview offers; undefined if the video has no preview. */
   async renditions(workspaceId: string, videoId: string): Promise<RenditionFacts[] | undefined> {
-    const preview = await findPreview(this.#db, workspaceId, videoId);
+    const preview = await findPreview(this.#deps.db, workspaceId, videoId);
     const plan = preview && (await this.#plan({ videoId, attempt: preview.attempt }));
     if (preview === undefined || plan === undefined) return undefined;
     return plannedRenditions(plan, preview.startedRenditions).filter(
@@ -128,7 +124,7 @@ export class PreviewsService {
     videoId: string,
     rendition: RenditionName,
   ): Promise<SegmentDurations | undefined> {
-    const attempt = await findPreviewedAttempt(this.#db, workspaceId, videoId);
+    const attempt = await findPreviewedAttempt(this.#deps.db, workspaceId, videoId);
     const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
     return plan && plannedSegments(plan, rendition);
   }
@@ -139,7 +135,7 @@ export class PreviewsService {
    */
   async segment(address: SegmentAddress): Promise<StoredSegment | undefined> {
     const { workspaceId, videoId, rendition, sequence } = address;
-    const attempt = await findPreviewedAttempt(this.#db, workspaceId, videoId);
+    const attempt = await findPreviewedAttempt(this.#deps.db, workspaceId, videoId);
     const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
     const task = plan && taskOf(plan, rendition, sequence);
     if (attempt === undefined || task === undefined) return undefined;
@@ -173,14 +169,14 @@ export class PreviewsService {
   /** Looks up a segment in the folder of the latest try of the task, and then in those of `earlierTries` earlier ones. */
   async #lookUp(address: SegmentAddress, { attempt, task }: Place, earlierTries = 0): Promise<Lookup> {
     const { videoId, rendition, sequence } = address;
-    const latest = await findLatestTry(this.#db, { videoId, attempt, task });
+    const latest = await findLatestTry(this.#deps.db, { videoId, attempt, task });
     if (latest === undefined) return { attemptHasEnded: true };
     const earliest = Math.max(1, latest - earlierTries);
     for (let tryNumber = latest; tryNumber >= earliest; tryNumber -= 1) {
       const folder = taskFolder(task, tryNumber);
       const key = segmentKey({ ...address, attempt, folder }, rendition, sequence);
       try {
-        const stored = await pTimeout(this.#objects.head(key), { milliseconds: LOOKUP_TIMEOUT_MS });
+        const stored = await pTimeout(this.#deps.objects.head(key), { milliseconds: LOOKUP_TIMEOUT_MS });
         if (stored !== null)
           return { attemptHasEnded: false, segment: { attempt, folder, bytes: stored.bytes } };
       } catch (error) {
@@ -194,7 +190,7 @@ export class PreviewsService {
     const key = `${attempt.videoId}/${attempt.attempt}`;
     const known = this.#plans.get(key);
     if (known !== undefined) return known;
-    const plan = await findPlan(this.#db, attempt);
+    const plan = await findPlan(this.#deps.db, attempt);
     // A plan that replaces another one has no preview.
     if (plan === undefined || plan.revision > 0) return undefined;
     const planned = plannedVideo(plan);

@@ -104,35 +104,23 @@ const COMMANDS_AT_ONCE = 2;
  */
 const DROPPED_SECONDS = 30;
 
+type Deps = {
+  db: Database;
+  lifecycle: VideoLifecycle;
+  attempts: AttemptsService;
+  previews: PreviewsService;
+  logger: Logger;
+  metrics: Metrics;
+  leaseGrace: LeaseGrace;
+  settings: TaskSettings;
+};
+
 /** Plans attempts, assigns their tasks, and applies the results. (attempt, task, try) fences off late results. */
 export class TasksService {
-  readonly #db: Database;
-  readonly #lifecycle: VideoLifecycle;
-  readonly #attempts: AttemptsService;
-  readonly #previews: PreviewsService;
-  readonly #logger: Logger;
-  readonly #metrics: Metrics;
-  readonly #leaseGrace: LeaseGrace;
-  readonly #settings: TaskSettings;
+  readonly #deps: Deps;
 
-  constructor(deps: {
-    db: Database;
-    lifecycle: VideoLifecycle;
-    attempts: AttemptsService;
-    previews: PreviewsService;
-    logger: Logger;
-    metrics: Metrics;
-    leaseGrace: LeaseGrace;
-    settings: TaskSettings;
-  }) {
-    this.#db = deps.db;
-    this.#lifecycle = deps.lifecycle;
-    this.#attempts = deps.attempts;
-    this.#previews = deps.previews;
-    this.#logger = deps.logger;
-    this.#metrics = deps.metrics;
-    this.#leaseGrace = deps.leaseGrace;
-    this.#settings = deps.settings;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /**
@@ -141,8 +129,8 @@ export class TasksService {
    */
   async storePlan({ plan, sourceSha256, ...taskTry }: StorePlanRequest): Promise<void> {
     const { videoId, attempt } = taskTry;
-    const outcome = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#attempts.lockForResult(trx, videoId, attempt);
+    const outcome = await this.#deps.lifecycle.transaction(async (trx) => {
+      const video = await this.#deps.attempts.lockForResult(trx, videoId, attempt);
       if (video === undefined) return 'not_current';
       const stored = await findRevision(trx, taskTry);
       // The engine repeats a request whose response was lost. An earlier one can arrive late.
@@ -152,9 +140,9 @@ export class TasksService {
       await storePlan(trx, taskTry, { plan, sourceSha256 });
       const { tasks, encode } = plan;
       if (tasks.length === 0) {
-        const { leaseSeconds } = this.#settings;
+        const { leaseSeconds } = this.#deps.settings;
         await makeWhole(trx, taskTry, { frames: encode.frames, leaseSeconds });
-        if (plan.revision > 0) await this.#previews.withdraw(trx, videoId);
+        if (plan.revision > 0) await this.#deps.previews.withdraw(trx, videoId);
       } else {
         await endPlanning(trx, taskTry);
         await insertTasks(trx, taskTry, { tasks, frames: encode.frames });
@@ -166,8 +154,8 @@ export class TasksService {
       throw new Problem('plan_not_current', `Attempt ${attempt} at video ${videoId} has ended.`);
     }
     if (outcome === 'repeated') return;
-    this.#logger.info('attempt.planned', { videoId, attempt, tasks: plan.tasks.length });
-    if (plan.tasks.length > 0) this.#metrics.taskEnded('plan', 'completed');
+    this.#deps.logger.info('attempt.planned', { videoId, attempt, tasks: plan.tasks.length });
+    if (plan.tasks.length > 0) this.#deps.metrics.taskEnded('plan', 'completed');
   }
 
   /**
@@ -177,8 +165,8 @@ export class TasksService {
    */
   async claim(request: ClaimTaskRequest): Promise<ClaimTaskResponse> {
     const { videoId } = request;
-    const { claimed, report } = await this.#lifecycle.transaction(async (trx): Promise<Claim> => {
-      const video = await this.#lifecycle.lock(trx, videoId);
+    const { claimed, report } = await this.#deps.lifecycle.transaction(async (trx): Promise<Claim> => {
+      const video = await this.#deps.lifecycle.lock(trx, videoId);
       const canHaveTasks = video?.status === 'processing' || video?.status === 'ready';
       return canHaveTasks ? this.#claim(trx, video, request) : {};
     });
@@ -195,13 +183,14 @@ export class TasksService {
     video: VideoRow,
     { command, planVersion, claimId }: ClaimTaskRequest,
   ): Promise<Claim> {
-    const { leaseSeconds, workspaceMaxTasks } = this.#settings;
+    const { leaseSeconds, workspaceMaxTasks } = this.#deps.settings;
     const videoId = video.id;
     if (await hasClaimed(trx, videoId, claimId)) {
       const repeated = await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds });
       return {
         claimed:
-          repeated && (await this.#describe(trx, video, repeated, await this.#attempts.contentKey(video))),
+          repeated &&
+          (await this.#describe(trx, video, repeated, await this.#deps.attempts.contentKey(video))),
       };
     }
     if (command === 'task' && workspaceMaxTasks !== undefined) {
@@ -219,13 +208,13 @@ export class TasksService {
       await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
       const isFirst = task.task === PLANNING_TASK;
       const key = await (isFirst
-        ? this.#attempts.start(trx, video, claimId)
-        : this.#attempts.contentKey(video));
+        ? this.#deps.attempts.start(trx, video, claimId)
+        : this.#deps.attempts.contentKey(video));
       return { claimed: await this.#describe(trx, video, task, key) };
     }
     if (!isObsolete && !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
     if (isReady) return { report: await this.#abandon(trx, video) };
-    return { report: await this.#attempts.repeat(trx, video, HANDED_BACK, ANEW) };
+    return { report: await this.#deps.attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }
 
   /** What the engine must know of a try that it has claimed. */
@@ -237,7 +226,7 @@ export class TasksService {
   ): Promise<ClaimTaskResponse> {
     const source = await storedSource(trx, video);
     if (source === undefined) throw new Error(`Video ${video.id} has no source`);
-    const { leaseSeconds, pieceSeconds } = this.#settings;
+    const { leaseSeconds, pieceSeconds } = this.#deps.settings;
     const common = {
       ...claimed,
       contentKey: contentKey.toString('base64'),
@@ -255,13 +244,13 @@ export class TasksService {
 
   /** Whether an engine works on this try, and its video is not deleted. */
   isCurrent(taskTry: TaskTry): Promise<boolean> {
-    return isTryCurrent(this.#db, taskTry);
+    return isTryCurrent(this.#deps.db, taskTry);
   }
 
   /** Renews the lease of a current try, and raises the progress of its video. */
   async progress({ fraction, startedRenditions, ...taskTry }: MessageData<'task.progress'>): Promise<void> {
-    const { leaseSeconds } = this.#settings;
-    const isCurrent = await renewTask(this.#db, taskTry, { leaseSeconds, fraction, startedRenditions });
+    const { leaseSeconds } = this.#deps.settings;
+    const isCurrent = await renewTask(this.#deps.db, taskTry, { leaseSeconds, fraction, startedRenditions });
     if (isCurrent) await this.#raiseProgress(taskTry);
   }
 
@@ -271,7 +260,7 @@ export class TasksService {
    */
   async complete({ result, ...taskTry }: MessageData<'task.completed'>): Promise<void> {
     const texts = await this.#textsOfLast(taskTry);
-    const outcome = await this.#lifecycle.transaction(async (trx) => {
+    const outcome = await this.#deps.lifecycle.transaction(async (trx) => {
       const video = await this.#lock(trx, taskTry);
       if (video === undefined) return undefined;
       const stored = await storeTaskResult(trx, taskTry, result);
@@ -283,8 +272,8 @@ export class TasksService {
     });
     if (outcome === undefined) return;
     const { kind, left, report } = outcome;
-    this.#logger.info('task.completed', { ...taskTry, kind, left });
-    this.#metrics.taskEnded(kind, 'completed');
+    this.#deps.logger.info('task.completed', { ...taskTry, kind, left });
+    this.#deps.metrics.taskEnded(kind, 'completed');
     if (left > 0) await this.#raiseProgress(taskTry);
     report?.();
   }
@@ -301,28 +290,28 @@ export class TasksService {
 
   /** The tasks of plans that wait for an engine, and those that engines work on. */
   backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
-    return findTaskBacklog(this.#db);
+    return findTaskBacklog(this.#deps.db);
   }
 
   /** Ends tries whose lease has expired. Safe on several instances. */
   async endExpired(): Promise<void> {
-    if (!this.#leaseGrace.hasPassed(this.#settings.leaseSeconds)) return;
-    await forEachSettled(await findExpiredTries(this.#db, BATCH), (taskTry) =>
+    if (!this.#deps.leaseGrace.hasPassed(this.#deps.settings.leaseSeconds)) return;
+    await forEachSettled(await findExpiredTries(this.#deps.db, BATCH), (taskTry) =>
       this.#end(taskTry, 'transient', LEASE_EXPIRED),
     );
   }
 
   /** Ends every try, as if its lease had expired. Call it only while no engine runs. */
   async endAllTries(): Promise<void> {
-    for (const taskTry of await findTries(this.#db)) {
+    for (const taskTry of await findTries(this.#deps.db)) {
       // The machine may have stopped because of the video: then its first task must not be repeated without end.
       await this.#end(taskTry, taskTry.task === PLANNING_TASK ? 'transient' : 'handed_back', LEASE_EXPIRED);
     }
   }
 
   async #raiseProgress({ videoId, attempt }: TaskTry): Promise<void> {
-    await this.#lifecycle.progress(videoId, await findProgress(this.#db, { videoId, attempt }));
-    await this.#previews.offer({ videoId, attempt });
+    await this.#deps.lifecycle.progress(videoId, await findProgress(this.#deps.db, { videoId, attempt }));
+    await this.#deps.previews.offer({ videoId, attempt });
   }
 
   /**
@@ -330,9 +319,9 @@ export class TasksService {
    * more results are missing.
    */
   async #textsOfLast({ videoId, attempt }: TaskTry): Promise<ReadTrack[] | undefined> {
-    if ((await countOpenTasks(this.#db, { videoId, attempt })) > 1) return undefined;
-    const planned = await findPlan(this.#db, { videoId, attempt });
-    return planned && this.#attempts.readTexts(videoId, planned.plan.facts.captions);
+    if ((await countOpenTasks(this.#deps.db, { videoId, attempt })) > 1) return undefined;
+    const planned = await findPlan(this.#deps.db, { videoId, attempt });
+    return planned && this.#deps.attempts.readTexts(videoId, planned.plan.facts.captions);
   }
 
   /**
@@ -351,10 +340,10 @@ export class TasksService {
         results.map(({ result }) => result),
       );
     } catch (error) {
-      this.#logger.error('attempt.tasks_inconsistent', { ...attempt, error });
+      this.#deps.logger.error('attempt.tasks_inconsistent', { ...attempt, error });
       const isWhole = results.some(({ kind }) => kind === 'whole');
       return isWhole
-        ? this.#attempts.fail(trx, video, RESULTS_INCONSISTENT)
+        ? this.#deps.attempts.fail(trx, video, RESULTS_INCONSISTENT)
         : this.#repeatAsWhole(trx, video, RESULTS_INCONSISTENT);
     }
     for (const { result } of results) await addOutputs(trx, video, result);
@@ -363,22 +352,22 @@ export class TasksService {
     const { optionalTasks, encode } = planned.plan;
     await insertTasks(trx, attempt, { tasks: optionalTasks, frames: encode.frames });
     await makeCommandsDue(trx, attempt, COMMANDS_AT_ONCE);
-    return this.#attempts.complete(trx, video, {
+    return this.#deps.attempts.complete(trx, video, {
       manifest,
       artifacts: artifactsOf({ attempt: video.attempt, revision: planned.plan.revision }, results),
       sourceSha256: planned.sourceSha256,
-      texts: texts ?? (await this.#attempts.readTexts(video.id, manifest.captions)),
+      texts: texts ?? (await this.#deps.attempts.readTexts(video.id, manifest.captions)),
     });
   }
 
   /** Ends an attempt whose plan cannot be completed. The next one transcodes the video as a whole. */
   async #repeatAsWhole(trx: Database, video: VideoRow, end: AttemptEnd): Promise<() => void> {
-    await this.#lifecycle.transcodeAsWhole(trx, video.id);
-    return this.#attempts.repeat(trx, video, end, ANEW);
+    await this.#deps.lifecycle.transcodeAsWhole(trx, video.id);
+    return this.#deps.attempts.repeat(trx, video, end, ANEW);
   }
 
   async #end(taskTry: TaskTry, failure: TryFailure, end: AttemptEnd): Promise<void> {
-    const ended = await this.#lifecycle.transaction(async (trx) => {
+    const ended = await this.#deps.lifecycle.transaction(async (trx) => {
       const video = await this.#lock(trx, taskTry);
       if (video === undefined) return undefined;
       const task = await findTryCounts(trx, taskTry);
@@ -389,8 +378,8 @@ export class TasksService {
     });
     if (ended === undefined) return;
     const { kind, report } = ended;
-    this.#logger.info('task.ended', { ...taskTry, kind, outcome: end.outcome, ...reasonOf(end) });
-    this.#metrics.taskEnded(kind, end.outcome);
+    this.#deps.logger.info('task.ended', { ...taskTry, kind, outcome: end.outcome, ...reasonOf(end) });
+    this.#deps.metrics.taskEnded(kind, end.outcome);
     report?.();
   }
 
@@ -406,21 +395,21 @@ export class TasksService {
     if (failure === 'permanent' && !isFirst && !isReady) return this.#repeatAsWhole(trx, video, end);
     const isExpired = end.outcome === 'lease_expired';
     const counted = isExpired && failure === 'transient' ? failureOfExpiry(task.unreportedTries) : failure;
-    const next = afterFailedTry(counted, task.failedTries, this.#settings.retryBackoffSeconds);
+    const next = afterFailedTry(counted, task.failedTries, this.#deps.settings.retryBackoffSeconds);
     if (next === 'fail' && isReady) return this.#leaveOut(trx, video, taskTry);
     // A new attempt would repeat the work of the other tasks, so the video fails.
-    if (next === 'fail') return this.#attempts.fail(trx, video, end);
+    if (next === 'fail') return this.#deps.attempts.fail(trx, video, end);
     const counts = { ...next, unreportedTries: isExpired ? task.unreportedTries : 0 };
-    if (isFirst) return this.#attempts.repeat(trx, video, end, counts);
+    if (isFirst) return this.#deps.attempts.repeat(trx, video, end, counts);
     await makeTaskDueAgain(trx, taskTry, counts);
     return undefined;
   }
 
   /** Locks and returns the video if its tasks are those of this attempt: it is being transcoded, or is ready. */
   async #lock(trx: Database, { videoId, attempt }: TaskTry): Promise<VideoRow | undefined> {
-    const video = await this.#lifecycle.lock(trx, videoId);
+    const video = await this.#deps.lifecycle.lock(trx, videoId);
     const isReady = video?.status === 'ready' && video.attempt === attempt;
-    return isReady ? video : this.#attempts.lockForResult(trx, videoId, attempt);
+    return isReady ? video : this.#deps.attempts.lockForResult(trx, videoId, attempt);
   }
 
   /** Adds what a task has stored to a ready video. */
@@ -435,7 +424,7 @@ export class TasksService {
   /** Ends a task of a ready video that has failed for good. The video stays as it is. */
   async #leaveOut(trx: Database, video: VideoRow, taskTry: TaskTry): Promise<() => void> {
     await this.#endTask(trx, video, taskTry);
-    return () => this.#logger.warn('video.output_left_out', taskTry);
+    return () => this.#deps.logger.warn('video.output_left_out', taskTry);
   }
 
   /** Ends all tasks of a ready video, if it has any: they cannot be done any more. */
@@ -443,7 +432,7 @@ export class TasksService {
     const attempt = { videoId: video.id, attempt: video.attempt };
     const tasks = await this.#endTask(trx, video, attempt);
     return () => {
-      if (tasks > 0) this.#logger.warn('video.output_left_out', { ...attempt, tasks });
+      if (tasks > 0) this.#deps.logger.warn('video.output_left_out', { ...attempt, tasks });
     };
   }
 
@@ -458,8 +447,8 @@ export class TasksService {
   ): Promise<number> {
     const deleted = await deleteTasks(trx, task);
     if (deleted === 0) return 0;
-    await this.#lifecycle.applyKeepSource(trx, video.id);
-    await this.#lifecycle.requestPurge(trx, video.id);
+    await this.#deps.lifecycle.applyKeepSource(trx, video.id);
+    await this.#deps.lifecycle.requestPurge(trx, video.id);
     return deleted;
   }
 
@@ -468,12 +457,12 @@ export class TasksService {
    * time.
    */
   async #makeNextDue(trx: Database, { workspace_id }: VideoRow): Promise<void> {
-    if (this.#settings.workspaceMaxTasks !== undefined) await makeDroppedCommandDue(trx, workspace_id);
+    if (this.#deps.settings.workspaceMaxTasks !== undefined) await makeDroppedCommandDue(trx, workspace_id);
   }
 
   /** Ignores a report about a try that is not current. Objects that the video does not refer to are purged. */
   async #ignore(trx: Database, taskTry: TaskTry): Promise<undefined> {
-    this.#logger.info('task.result_ignored', taskTry);
-    await this.#lifecycle.requestPurge(trx, taskTry.videoId);
+    this.#deps.logger.info('task.result_ignored', taskTry);
+    await this.#deps.lifecycle.requestPurge(trx, taskTry.videoId);
   }
 }

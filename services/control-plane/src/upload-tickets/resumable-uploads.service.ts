@@ -50,34 +50,26 @@ import {
 /** Uploads that can be created with one ticket. A client creates one for each file that it begins to send, and after an upload is lost. */
 const UPLOADS_PER_TICKET = 100;
 
+type Deps = {
+  db: Database;
+  lifecycle: VideoLifecycle;
+  quotas: QuotasService;
+  limits: UploadLimits;
+  workspaceLimits: UploadShare;
+  filesUrl: string;
+};
+
 /**
  * Stores the progress of resumable uploads, so that any engine can continue them. While an engine has an upload open, the
  * upload holds the lease of its ticket, like any transfer. An engine that opens it begins a new epoch; reports of earlier epochs change
  * nothing.
  */
 export class ResumableUploadsService {
-  readonly #db: Database;
-  readonly #lifecycle: VideoLifecycle;
-  readonly #quotas: QuotasService;
-  readonly #limits: UploadLimits;
-  readonly #workspaceLimits: UploadShare;
-  readonly #filesUrl: string;
+  readonly #deps: Deps;
 
   /** `filesUrl` is the address of the engines at which clients create resumable uploads. */
-  constructor(deps: {
-    db: Database;
-    lifecycle: VideoLifecycle;
-    quotas: QuotasService;
-    limits: UploadLimits;
-    workspaceLimits: UploadShare;
-    filesUrl: string;
-  }) {
-    this.#db = deps.db;
-    this.#lifecycle = deps.lifecycle;
-    this.#quotas = deps.quotas;
-    this.#limits = deps.limits;
-    this.#workspaceLimits = deps.workspaceLimits;
-    this.#filesUrl = deps.filesUrl;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /**
@@ -87,11 +79,11 @@ export class ResumableUploadsService {
   async create(request: CreateResumableRequest): Promise<CreateResumableResponse> {
     const { token, length, metadata } = request;
     const tokenHash = hashToken(token);
-    const found = requireUnspent(await findTicketByHash(this.#db, tokenHash));
-    return this.#db.transaction().execute(async (trx) => {
+    const found = requireUnspent(await findTicketByHash(this.#deps.db, tokenHash));
+    return this.#deps.db.transaction().execute(async (trx) => {
       await holdVideo(trx, found.video_id);
       const ticket = requireUnspent(await lockTicket(trx, tokenHash));
-      const maxBytes = ticket.declared_bytes ?? this.#limits.maxBytes;
+      const maxBytes = ticket.declared_bytes ?? this.#deps.limits.maxBytes;
       if (length > maxBytes) throw fileTooLarge(maxBytes);
       const unfinished = await findUnfinished(trx, ticket.video_id);
       if (unfinished?.length === length && unfinished.metadata === metadata) {
@@ -104,7 +96,7 @@ export class ResumableUploadsService {
       // A form whose lease has expired may still complete, until this upload is opened.
       const isFormLost = ticket.transfer_id !== null && ticket.transfer_id !== unfinished?.transfer_id;
       const atMost = isFormLost ? Math.max(length, ticket.reserved_bytes) : length;
-      await this.#quotas.reserve(trx, ticket, { atLeast: length, atMost });
+      await this.#deps.quotas.reserve(trx, ticket, { atLeast: length, atMost });
       await this.#end(trx, ticket.video_id, 'superseded');
       const transferId = newId('xfr');
       await insertResumable(trx, { transferId, videoId: ticket.video_id, length, metadata });
@@ -119,10 +111,10 @@ export class ResumableUploadsService {
     if (upload.end_reason === 'completed') return { status: 'complete', length, metadata };
     if (upload.ended_at !== null || ticket.used_at !== null || ticket.is_expired) throw uploadEnded();
     const { video_id: videoId, workspace_id: workspaceId } = ticket;
-    const { leaseSeconds } = this.#limits;
-    return this.#db.transaction().execute(async (trx) => {
+    const { leaseSeconds } = this.#deps.limits;
+    return this.#deps.db.transaction().execute(async (trx) => {
       if (!(ticket.is_leased && ticket.transfer_id === transferId)) {
-        requireShare(await uploadsInProgress(trx, workspaceId), length, this.#workspaceLimits);
+        requireShare(await uploadsInProgress(trx, workspaceId), length, this.#deps.workspaceLimits);
       }
       await holdVideo(trx, videoId);
       const held = await lockTicket(trx, hashToken(request.token));
@@ -132,8 +124,8 @@ export class ResumableUploadsService {
       if (opened === undefined) throw uploadEnded();
       if (held !== undefined && held.transfer_id !== null && held.transfer_id !== transferId) {
         // The lease of a form has expired.
-        await this.#quotas.reserveLess(trx, held, length);
-        await requestPurgeOfTransfers(trx, this.#lifecycle, videoId, held.reserved_bytes);
+        await this.#deps.quotas.reserveLess(trx, held, length);
+        await requestPurgeOfTransfers(trx, this.#deps.lifecycle, videoId, held.reserved_bytes);
       }
       const { epoch, checkpoint } = opened;
       return {
@@ -156,9 +148,9 @@ export class ResumableUploadsService {
    * epoch, or the ticket no longer accepts this upload.
    */
   async save({ checkpoint, ...transfer }: SaveResumableRequest): Promise<SaveResumableResponse> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.#deps.db.transaction().execute(async (trx) => {
       const expiresAt = await renewLease(trx, transfer, {
-        leaseSeconds: this.#limits.leaseSeconds,
+        leaseSeconds: this.#deps.limits.leaseSeconds,
         extendsTicket: true,
       });
       // The renewal may have waited for the row lock of the ticket. Its snapshot then misses an epoch that began meanwhile.
@@ -177,7 +169,7 @@ export class ResumableUploadsService {
     const { ticket, upload } = await this.#find(request.token, request.transferId);
     const { video_id: videoId, workspace_id: workspaceId } = ticket;
     const { transfer_id: transferId } = upload;
-    return this.#db.transaction().execute(async (trx) => {
+    return this.#deps.db.transaction().execute(async (trx) => {
       await holdVideo(trx, videoId);
       await lockTicket(trx, hashToken(request.token));
       const current = await findResumable(trx, { videoId, transferId });
@@ -194,16 +186,16 @@ export class ResumableUploadsService {
     if (ended === undefined) return;
     await releaseTicket(trx, { videoId, transferId: ended.transfer_id });
     const bytes = storedAtMost(ended);
-    if (bytes > 0) await requestPurgeOfTransfers(trx, this.#lifecycle, videoId, bytes);
+    if (bytes > 0) await requestPurgeOfTransfers(trx, this.#deps.lifecycle, videoId, bytes);
   }
 
   async #find(
     token: string,
     transferId: string,
   ): Promise<{ ticket: FoundTicket; upload: ResumableUploadRow }> {
-    const ticket = await findTicketByHash(this.#db, hashToken(token));
+    const ticket = await findTicketByHash(this.#deps.db, hashToken(token));
     if (ticket === undefined) throw tokenInvalid();
-    const upload = await findResumable(this.#db, { videoId: ticket.video_id, transferId });
+    const upload = await findResumable(this.#deps.db, { videoId: ticket.video_id, transferId });
     if (upload === undefined) throw uploadNotFound();
     return { ticket, upload };
   }
@@ -211,7 +203,7 @@ export class ResumableUploadsService {
   #created(transferId: string, ticket: FoundTicket): CreateResumableResponse {
     return {
       transferId,
-      url: `${this.#filesUrl}/${transferId}`,
+      url: `${this.#deps.filesUrl}/${transferId}`,
       expiresAt: ticket.expires_at.toISOString(),
     };
   }

@@ -72,42 +72,26 @@ export type Completion = 'registered' | 'expired' | 'cancelled';
 /** `maxHours` is the longest validity of a ticket whose upload makes progress. */
 export type UploadLimits = { maxBytes: number; leaseSeconds: number; maxHours: number };
 
+type Deps = {
+  db: Database;
+  videos: VideosService;
+  quotas: QuotasService;
+  lifecycle: VideoLifecycle;
+  logger: Logger;
+  metrics: Metrics;
+  leaseGrace: LeaseGrace;
+  limits: UploadLimits;
+  /** The limits of one workspace for uploads in progress. */
+  workspaceLimits: UploadShare;
+  testVideoHours: number;
+};
+
 /** Issues upload tickets and decides which transfer may use one. */
 export class UploadTicketsService {
-  readonly #db: Database;
-  readonly #videos: VideosService;
-  readonly #quotas: QuotasService;
-  readonly #lifecycle: VideoLifecycle;
-  readonly #logger: Logger;
-  readonly #metrics: Metrics;
-  readonly #leaseGrace: LeaseGrace;
-  readonly #limits: UploadLimits;
-  readonly #workspaceLimits: UploadShare;
-  readonly #testVideoHours: number;
+  readonly #deps: Deps;
 
-  constructor(deps: {
-    db: Database;
-    videos: VideosService;
-    quotas: QuotasService;
-    lifecycle: VideoLifecycle;
-    logger: Logger;
-    metrics: Metrics;
-    leaseGrace: LeaseGrace;
-    limits: UploadLimits;
-    /** The limits of one workspace for uploads in progress. */
-    workspaceLimits: UploadShare;
-    testVideoHours: number;
-  }) {
-    this.#db = deps.db;
-    this.#videos = deps.videos;
-    this.#quotas = deps.quotas;
-    this.#lifecycle = deps.lifecycle;
-    this.#logger = deps.logger;
-    this.#metrics = deps.metrics;
-    this.#leaseGrace = deps.leaseGrace;
-    this.#limits = deps.limits;
-    this.#workspaceLimits = deps.workspaceLimits;
-    this.#testVideoHours = deps.testVideoHours;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /**
@@ -115,15 +99,15 @@ export class UploadTicketsService {
    * `quota_exceeded` when the workspace has no room for the video.
    */
   async issue({ size, expiresInSeconds, ...video }: TicketRequest): Promise<Commit<Ticket>> {
-    const { maxBytes } = this.#limits;
+    const { maxBytes } = this.#deps.limits;
     if (size !== undefined && size > maxBytes) throw fileTooLarge(maxBytes);
     const videoId = newId('vid');
     const uploadToken = newUploadToken();
-    const keptSeconds = video.environment === 'test' ? this.#testVideoHours * 3600 : Infinity;
+    const keptSeconds = video.environment === 'test' ? this.#deps.testVideoHours * 3600 : Infinity;
     return async (trx) => {
       const declaredBytes = size ?? null;
-      const largest = await this.#quotas.requireRoom(trx, video.workspaceId, declaredBytes);
-      await this.#videos.create(trx, {
+      const largest = await this.#deps.quotas.requireRoom(trx, video.workspaceId, declaredBytes);
+      await this.#deps.videos.create(trx, {
         ...video,
         id: videoId,
         title: video.title ?? video.filename.replace(/\.[^.]*$/, ''),
@@ -134,7 +118,7 @@ export class UploadTicketsService {
         tokenHash: hashToken(uploadToken),
         declaredBytes,
         expiresInSeconds: Math.min(expiresInSeconds, keptSeconds),
-        latestInSeconds: Math.min(this.#limits.maxHours * 3600, keptSeconds),
+        latestInSeconds: Math.min(this.#deps.limits.maxHours * 3600, keptSeconds),
       });
       return { videoId, uploadToken, expiresAt, maxBytes: declaredBytes ?? Math.min(maxBytes, largest) };
     };
@@ -146,7 +130,8 @@ export class UploadTicketsService {
    */
   async replaceToken(workspaceId: string, videoId: string): Promise<string> {
     const uploadToken = newUploadToken();
-    if (await replaceToken(this.#db, { workspaceId, videoId }, hashToken(uploadToken))) return uploadToken;
+    if (await replaceToken(this.#deps.db, { workspaceId, videoId }, hashToken(uploadToken)))
+      return uploadToken;
     throw new Problem(
       'upload_ticket_closed',
       `The ticket of video ${videoId} accepts no more uploads. Get the video to see its status.`,
@@ -165,13 +150,13 @@ export class UploadTicketsService {
 
   /** Leases the ticket of an import, whose size is not known yet, or throws the Problem with the reason. */
   async redeemForImport(videoId: string, claimId: string): Promise<RedeemTicketResponse> {
-    return this.#lease(await findTokenHash(this.#db, videoId), null, claimId);
+    return this.#lease(await findTokenHash(this.#deps.db, videoId), null, claimId);
   }
 
   /** Whether the workspace may begin an import now. */
   async hasRoomForImport(workspaceId: string): Promise<boolean> {
-    const inProgress = await uploadsInProgress(this.#db, workspaceId);
-    return hasShare(inProgress, this.#limits.maxBytes, this.#workspaceLimits);
+    const inProgress = await uploadsInProgress(this.#deps.db, workspaceId);
+    return hasShare(inProgress, this.#deps.limits.maxBytes, this.#deps.workspaceLimits);
   }
 
   /** A repeat of a claim gets the same transfer. */
@@ -180,27 +165,28 @@ export class UploadTicketsService {
     contentLength: number | null,
     claimId: string,
   ): Promise<RedeemTicketResponse> {
-    const { maxBytes, leaseSeconds } = this.#limits;
-    const found = requireClaimable(await findTicketByHash(this.#db, tokenHash), claimId);
+    const { maxBytes, leaseSeconds } = this.#deps.limits;
+    const found = requireClaimable(await findTicketByHash(this.#deps.db, tokenHash), claimId);
     const isRepeat = isClaimedBy(found, claimId);
     const { video_id: videoId, workspace_id: workspaceId } = found;
     const largest = found.declared_bytes ?? maxBytes;
     const atLeast = contentLength === null ? 1 : contentLength - MULTIPART_OVERHEAD_BYTES;
     if (atLeast > largest) throw fileTooLarge(largest);
     const bytes = contentLength ?? maxBytes;
-    const { transferId, allowedBytes } = await this.#db.transaction().execute(async (trx) => {
+    const { transferId, allowedBytes } = await this.#deps.db.transaction().execute(async (trx) => {
       // The transfer of a repeated claim counts already.
-      if (!isRepeat) requireShare(await uploadsInProgress(trx, workspaceId), bytes, this.#workspaceLimits);
+      if (!isRepeat)
+        requireShare(await uploadsInProgress(trx, workspaceId), bytes, this.#deps.workspaceLimits);
       await holdVideo(trx, videoId);
       // Another transfer may have been faster.
       const ticket = requireClaimable(await lockTicket(trx, tokenHash), claimId);
       const current = isClaimedBy(ticket, claimId) ? ticket.transfer_id : null;
       if (current !== null) {
         await renewLease(trx, { videoId, transferId: current }, { leaseSeconds, extendsTicket: false });
-        return { transferId: current, allowedBytes: await this.#quotas.reserved(trx, ticket) };
+        return { transferId: current, allowedBytes: await this.#deps.quotas.reserved(trx, ticket) };
       }
       const file = { atLeast, atMost: Math.min(bytes, maxBytes) };
-      const allowedBytes = await this.#quotas.reserve(trx, ticket, file);
+      const allowedBytes = await this.#deps.quotas.reserve(trx, ticket, file);
       const transferId = newId('xfr');
       await this.#endPrevious(trx, ticket);
       await leaseTicket(trx, tokenHash, { transferId, claimId, bytes, leaseSeconds });
@@ -223,7 +209,12 @@ export class UploadTicketsService {
     const isLost = holder !== null && holder !== paused?.transfer_id;
     const storedOfPaused = storedAtMost(paused);
     if (isLost || storedOfPaused > 0) {
-      await requestPurgeOfTransfers(trx, this.#lifecycle, videoId, storedOfPaused + (isLost ? reserved : 0));
+      await requestPurgeOfTransfers(
+        trx,
+        this.#deps.lifecycle,
+        videoId,
+        storedOfPaused + (isLost ? reserved : 0),
+      );
     }
   }
 
@@ -232,28 +223,31 @@ export class UploadTicketsService {
    * failed transfer had stored; a purge removes what remains.
    */
   async release(transfer: TransferIds): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    await this.#deps.db.transaction().execute(async (trx) => {
       await holdVideo(trx, transfer.videoId);
       await lockTicketOf(trx, transfer.videoId);
       const isReleased = await releaseTicket(trx, transfer);
       const isFailed = isReleased && transfer.epoch === undefined;
-      if (isFailed) await requestPurgeOfTransfers(trx, this.#lifecycle, transfer.videoId, 0);
+      if (isFailed) await requestPurgeOfTransfers(trx, this.#deps.lifecycle, transfer.videoId, 0);
     });
   }
 
   /** Renews the lease of a transfer, and its ticket if it has made progress. */
   async renew({ extendsTicket = false, ...transfer }: MessageData<'upload.progress'>): Promise<void> {
-    await renewLease(this.#db, transfer, { leaseSeconds: this.#limits.leaseSeconds, extendsTicket });
+    await renewLease(this.#deps.db, transfer, {
+      leaseSeconds: this.#deps.limits.leaseSeconds,
+      extendsTicket,
+    });
   }
 
   /** Whether the transfer holds its ticket, so that it should continue. */
   async isCurrent(transfer: TransferIds): Promise<boolean> {
-    return holdsLease(this.#db, transfer);
+    return holdsLease(this.#deps.db, transfer);
   }
 
   /** Whether a stored part of the transfer may become part of a source: it is current, or it is paused. */
   async mayContinue(transfer: TransferIds): Promise<boolean> {
-    return (await this.isCurrent(transfer)) || isPaused(this.#db, transfer.transferId);
+    return (await this.isCurrent(transfer)) || isPaused(this.#deps.db, transfer.transferId);
   }
 
   /**
@@ -261,22 +255,22 @@ export class UploadTicketsService {
    * same result. The file of a refused transfer is purged.
    */
   async complete(upload: MessageData<'upload.completed'>): Promise<Completion> {
-    const outcome = await this.#lifecycle.transaction(async (trx) => {
-      const video = await this.#lifecycle.lock(trx, upload.videoId);
+    const outcome = await this.#deps.lifecycle.transaction(async (trx) => {
+      const video = await this.#deps.lifecycle.lock(trx, upload.videoId);
       await lockTicketOf(trx, upload.videoId);
       if (video?.status === 'uploading' && (await spendTicket(trx, upload))) {
-        if (!(await this.#lifecycle.beginProcessing(trx, video, upload))) {
+        if (!(await this.#deps.lifecycle.beginProcessing(trx, video, upload))) {
           throw new Error(`Video ${video.id} is locked and left the status uploading`);
         }
         await this.#endResumable(trx, upload);
         return 'registered';
       }
       if (await isSpentBy(trx, upload)) return 'repeated';
-      await this.#lifecycle.requestPurge(trx, upload.videoId);
+      await this.#deps.lifecycle.requestPurge(trx, upload.videoId);
       return video?.error_code === 'upload_expired' ? 'expired' : 'cancelled';
     });
-    if (outcome === 'registered') this.#metrics.uploadCompleted();
-    else this.#logger.info('upload.completion_ignored', { ...upload, outcome });
+    if (outcome === 'registered') this.#deps.metrics.uploadCompleted();
+    else this.#deps.logger.info('upload.completion_ignored', { ...upload, outcome });
     return outcome === 'repeated' ? 'registered' : outcome;
   }
 
@@ -284,25 +278,28 @@ export class UploadTicketsService {
   async #endResumable(trx: Database, { videoId, epoch }: TransferIds): Promise<void> {
     const ended = await endUnfinished(trx, videoId, epoch === undefined ? 'superseded' : 'completed');
     if (ended?.end_reason === 'superseded') {
-      await requestPurgeOfTransfers(trx, this.#lifecycle, videoId, storedAtMost(ended));
+      await requestPurgeOfTransfers(trx, this.#deps.lifecycle, videoId, storedAtMost(ended));
     }
   }
 
   /** Fails the videos whose ticket expired unused. Safe to run on several instances. */
   async expireUnused(): Promise<void> {
-    const transfers = this.#leaseGrace.hasPassed(this.#limits.leaseSeconds) ? 'ended' : 'may_live';
-    await forEachSettled(await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH), async (videoId) => {
-      const failed = await this.#lifecycle.transaction(async (trx) => {
-        const video = await this.#lifecycle.lock(trx, videoId);
-        // A transfer may have renewed or completed it since.
-        if (video === undefined || !(await isTicketExpired(trx, transfers, videoId))) return false;
-        return this.#lifecycle.fail(trx, video, {
-          code: 'upload_expired',
-          message: 'No file arrived before the upload ticket expired.',
+    const transfers = this.#deps.leaseGrace.hasPassed(this.#deps.limits.leaseSeconds) ? 'ended' : 'may_live';
+    await forEachSettled(
+      await findExpiredTickets(this.#deps.db, transfers, EXPIRY_BATCH),
+      async (videoId) => {
+        const failed = await this.#deps.lifecycle.transaction(async (trx) => {
+          const video = await this.#deps.lifecycle.lock(trx, videoId);
+          // A transfer may have renewed or completed it since.
+          if (video === undefined || !(await isTicketExpired(trx, transfers, videoId))) return false;
+          return this.#deps.lifecycle.fail(trx, video, {
+            code: 'upload_expired',
+            message: 'No file arrived before the upload ticket expired.',
+          });
         });
-      });
-      if (failed) this.#metrics.videoFailed('upload_expired');
-    });
+        if (failed) this.#deps.metrics.videoFailed('upload_expired');
+      },
+    );
   }
 }
 

@@ -27,93 +27,90 @@ type Transfers = {
   endPass(videoId: string, endPass: (trx: Database) => Promise<boolean>): Promise<void>;
 };
 
+type Deps = {
+  db: Database;
+  objects: ObjectStore;
+  transfers: Transfers;
+  purgeRepeatSeconds: number;
+};
+
 /** Purges orphaned objects: those of no artifact of their video. */
 export class ObjectPurges implements DueWork<DuePurge> {
   readonly name = 'object-purges';
   readonly pollMs = 1000;
   // A separate limit: an object store that does not respond delays no other background work.
   readonly concurrency = 4;
-  readonly #db: Database;
-  readonly #objects: ObjectStore;
-  readonly #transfers: Transfers;
-  readonly #purgeRepeatSeconds: number;
+  readonly #deps: Deps;
 
   /** The second pass begins after `purgeRepeatSeconds`, the third after twice that time. */
-  constructor(deps: {
-    db: Database;
-    objects: ObjectStore;
-    transfers: Transfers;
-    purgeRepeatSeconds: number;
-  }) {
-    this.#db = deps.db;
-    this.#objects = deps.objects;
-    this.#transfers = deps.transfers;
-    this.#purgeRepeatSeconds = deps.purgeRepeatSeconds;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   claim(limit: number): Promise<DuePurge[]> {
-    return claimDuePurges(this.#db, limit, RENEWED_CLAIM_SECONDS);
+    return claimDuePurges(this.#deps.db, limit, RENEWED_CLAIM_SECONDS);
   }
 
   renew(purge: DuePurge): Promise<void> {
-    return renewPurgeClaim(this.#db, purge, RENEWED_CLAIM_SECONDS);
+    return renewPurgeClaim(this.#deps.db, purge, RENEWED_CLAIM_SECONDS);
   }
 
   /** Makes one pass and schedules the next. A pass that fails is retried when its claim has expired, until it succeeds. */
   async perform(purge: DuePurge): Promise<void> {
     await this.#purge(purge.videoId);
-    const seconds = this.#purgeRepeatSeconds * purge.pass;
-    await this.#transfers.endPass(purge.videoId, (trx) =>
+    const seconds = this.#deps.purgeRepeatSeconds * purge.pass;
+    await this.#deps.transfers.endPass(purge.videoId, (trx) =>
       purge.pass < PASSES ? scheduleNextPass(trx, purge, seconds) : endPurge(trx, purge),
     );
   }
 
   /** Ends the claims of processes that died. Call it only while no control plane runs. */
   releaseClaims(): Promise<void> {
-    return releasePurges(this.#db);
+    return releasePurges(this.#deps.db);
   }
 
   /** The due purges, including those in progress. */
   backlog(): Promise<Backlog> {
-    return findPurgeBacklog(this.#db);
+    return findPurgeBacklog(this.#deps.db);
   }
 
   async #purge(videoId: string): Promise<void> {
-    const video = await findVideoOrTombstone(this.#db, videoId);
+    const video = await findVideoOrTombstone(this.#deps.db, videoId);
     if (video === undefined) return;
     const sources = sourcePrefix(video.workspace_id, videoId);
     if (acceptsUploads(video)) await this.#purgeEndedTransfers(sources);
-    else await this.#objects.abortUploads(sources);
+    else await this.#deps.objects.abortUploads(sources);
     for (const prefix of closedPrefixes(video)) await this.#purgeBelow(prefix, video);
   }
 
   /** Purges the objects below a prefix that belong to no artifact and to no task. */
   async #purgeBelow(prefix: string, video: VideoRow): Promise<void> {
     const kept = async () =>
-      [...(await taskPrefixes(this.#db, video)), ...(await artifactPrefixes(this.#db, video))].filter(
-        (each) => each.startsWith(prefix),
-      );
+      [
+        ...(await taskPrefixes(this.#deps.db, video)),
+        ...(await artifactPrefixes(this.#deps.db, video)),
+      ].filter((each) => each.startsWith(prefix));
     // Tasks are added only to attempts with artifacts.
     if ((await kept()).length === 0) {
-      await this.#objects.deletePrefix(prefix);
+      await this.#deps.objects.deletePrefix(prefix);
       return;
     }
     const found = new Set<string>();
-    for await (const { key } of this.#objects.list(prefix)) found.add(prefixOf(key));
+    for await (const { key } of this.#deps.objects.list(prefix)) found.add(prefixOf(key));
     // Read after the objects: a task that stored one of them is still there, or has ended, and then its artifacts are there.
     const keptNow = await kept();
-    for (const each of found) if (isOrphaned(each, keptNow)) await this.#objects.deletePrefix(each);
+    for (const each of found) if (isOrphaned(each, keptNow)) await this.#deps.objects.deletePrefix(each);
   }
 
   /** Purges what transfers have stored that ended unregistered, while the video still waits for its file. */
   async #purgeEndedTransfers(sources: string): Promise<void> {
     const mayContinue = async (key: string) => {
       const transfer = transferOf(key);
-      return transfer === null || !(await this.#transfers.hasEnded(transfer));
+      return transfer === null || !(await this.#deps.transfers.hasEnded(transfer));
     };
-    await this.#objects.abortUploads(sources, mayContinue);
-    for await (const { key } of this.#objects.list(sources)) {
-      if (!(await mayContinue(key))) await this.#objects.deletePrefix(prefixOf(key));
+    await this.#deps.objects.abortUploads(sources, mayContinue);
+    for await (const { key } of this.#deps.objects.list(sources)) {
+      if (!(await mayContinue(key))) await this.#deps.objects.deletePrefix(prefixOf(key));
     }
   }
 }

@@ -29,43 +29,35 @@ const CLAIM_MARGIN_SECONDS = 15;
 /** How long owners can list and redeliver events. */
 const RETENTION_DAYS = 30;
 
+type Deps = {
+  db: Database;
+  sender: DeliverySender;
+  logger: Logger;
+  metrics: Metrics;
+  sealingKeys: SealingKeys;
+  settings: { retryScheduleSeconds: readonly number[]; timeoutSeconds: number };
+};
+
 /** Claims due deliveries, attempts them and records the outcomes (ADR 21). */
 export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
   readonly name = 'webhook-deliveries';
   readonly pollMs = 1000;
   // Attempts do little but wait for endpoints.
   readonly concurrency = 200;
-  readonly #db: Database;
-  readonly #sender: DeliverySender;
-  readonly #logger: Logger;
-  readonly #metrics: Metrics;
-  readonly #sealingKeys: SealingKeys;
-  readonly #schedule: readonly number[];
+  readonly #deps: Deps;
   readonly #leaseSeconds: number;
   /** The last task of each endpoint in `#inTurn`. */
   readonly #turns = new Map<string, Promise<void>>();
 
-  constructor(deps: {
-    db: Database;
-    sender: DeliverySender;
-    logger: Logger;
-    metrics: Metrics;
-    sealingKeys: SealingKeys;
-    settings: { retryScheduleSeconds: readonly number[]; timeoutSeconds: number };
-  }) {
-    this.#db = deps.db;
-    this.#sender = deps.sender;
-    this.#logger = deps.logger;
-    this.#metrics = deps.metrics;
-    this.#sealingKeys = deps.sealingKeys;
-    this.#schedule = deps.settings.retryScheduleSeconds;
+  constructor(deps: Deps) {
+    this.#deps = deps;
     this.#leaseSeconds = deps.settings.timeoutSeconds + CLAIM_MARGIN_SECONDS;
   }
 
   /** Claims up to `limit` due deliveries. Attempt each at once: its claim expires. */
   async claim(limit: number): Promise<ClaimedDelivery[]> {
-    if (!(await isAnyDue(this.#db))) return [];
-    return claimDueDeliveries(this.#db, {
+    if (!(await isAnyDue(this.#deps.db))) return [];
+    return claimDueDeliveries(this.#deps.db, {
       leaseSeconds: this.#leaseSeconds,
       limit,
       perEndpoint: ATTEMPTS_PER_ENDPOINT,
@@ -84,27 +76,27 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
       }
       const { url, event_id: id, payload: body } = delivery;
       const secrets = await this.#secretsOf(delivery);
-      const result = await this.#sender.send({ url, id, body, secrets });
-      if (result === null) await releaseClaim(this.#db, delivery);
+      const result = await this.#deps.sender.send({ url, id, body, secrets });
+      if (result === null) await releaseClaim(this.#deps.db, delivery);
       else await this.#inTurn(delivery.endpoint_id, () => this.#record(delivery, result));
     } catch (error) {
-      this.#logger.error('webhook.delivery_attempt_failed', { deliveryId: delivery.id, error });
+      this.#deps.logger.error('webhook.delivery_attempt_failed', { deliveryId: delivery.id, error });
     }
   }
 
   /** Aborts the current attempts. The next start or another control plane makes them again. */
   interrupt(): void {
-    this.#sender.interrupt();
+    this.#deps.sender.interrupt();
   }
 
   /** Open deliveries: those that are due, and the number of those scheduled for later. */
   backlog(): Promise<{ due: Backlog; scheduled: number }> {
-    return findBacklog(this.#db);
+    return findBacklog(this.#deps.db);
   }
 
   /** Deletes events after their retention, with their deliveries. */
   prune(): Promise<void> {
-    return deleteOldEvents(this.#db, RETENTION_DAYS);
+    return deleteOldEvents(this.#deps.db, RETENTION_DAYS);
   }
 
   /** Runs the tasks of an endpoint one after the other: each locks its row, and waiting ones would occupy connections. */
@@ -120,14 +112,14 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
 
   /** Gives up the delivery with all others of its endpoint, unless the endpoint is enabled again. */
   async #giveUp(delivery: ClaimedDelivery): Promise<void> {
-    await giveUpDeliveries(this.#db, delivery.endpoint_id);
-    await releaseClaim(this.#db, delivery);
+    await giveUpDeliveries(this.#deps.db, delivery.endpoint_id);
+    await releaseClaim(this.#deps.db, delivery);
   }
 
   /** Records an attempt and what follows from it. The outcome of an expired claim changes nothing. */
   async #record(delivery: ClaimedDelivery, result: DeliveryAttemptResult): Promise<void> {
     const at = delivery.claimed_at;
-    const recorded = await this.#db.transaction().execute(async (trx) => {
+    const recorded = await this.#deps.db.transaction().execute(async (trx) => {
       const endpoint = await lockEndpoint(trx, delivery.endpoint_id);
       const current = await lockClaimed(trx, delivery);
       if (endpoint === undefined || current === undefined) return undefined;
@@ -155,11 +147,11 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
     if (recorded === undefined) return;
     const { number, next, disableReason, isDueAgain } = recorded;
     this.#log(delivery, number, result, next);
-    this.#metrics.deliveryAttempted(typeof next === 'object' || isDueAgain ? 'retrying' : next);
+    this.#deps.metrics.deliveryAttempted(typeof next === 'object' || isDueAgain ? 'retrying' : next);
     if (disableReason !== null) {
-      this.#metrics.webhookDisabled(disableReason);
-      this.#logger.warn('webhook.disabled', { webhookId: delivery.endpoint_id, reason: disableReason });
-      await giveUpDeliveries(this.#db, delivery.endpoint_id);
+      this.#deps.metrics.webhookDisabled(disableReason);
+      this.#deps.logger.warn('webhook.disabled', { webhookId: delivery.endpoint_id, reason: disableReason });
+      await giveUpDeliveries(this.#deps.db, delivery.endpoint_id);
     }
   }
 
@@ -171,12 +163,15 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
     // Somebody waits for the outcome of a test event.
     const mayRetry = endpointEnabled && delivery.event_type !== 'webhook.test';
     const failures = delivery.failures + 1;
-    return afterDeliveryAttempt({ failure, failures, retryAfterSeconds }, mayRetry ? this.#schedule : []);
+    return afterDeliveryAttempt(
+      { failure, failures, retryAfterSeconds },
+      mayRetry ? this.#deps.settings.retryScheduleSeconds : [],
+    );
   }
 
   async #secretsOf({ secret, previous_secret }: ClaimedDelivery): Promise<Buffer[]> {
     const sealed = [secret, ...(previous_secret === null ? [] : [previous_secret])];
-    return Promise.all(sealed.map((each) => this.#sealingKeys.open(each)));
+    return Promise.all(sealed.map((each) => this.#deps.sealingKeys.open(each)));
   }
 
   #log(delivery: ClaimedDelivery, number: number, result: DeliveryAttemptResult, next: NextStep): void {
@@ -192,11 +187,11 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
       durationMs: result.durationMs,
     };
     if (result.failure === null) {
-      this.#logger.info('webhook.delivered', fields);
+      this.#deps.logger.info('webhook.delivered', fields);
       return;
     }
     const retryInSeconds = typeof next === 'object' ? Math.round(next.retryInSeconds) : null;
-    this.#logger.warn('webhook.delivery_failed', { ...fields, failure: result.failure, retryInSeconds });
+    this.#deps.logger.warn('webhook.delivery_failed', { ...fields, failure: result.failure, retryInSeconds });
   }
 }
 

@@ -54,27 +54,21 @@ export type CreatedWebhook = WebhookRecord & { secret: string };
 /** A webhook after a rotation, with the time until which the previous secret also signs. */
 export type RotatedWebhook = CreatedWebhook & { previousSecretExpiresAt: string };
 
+type Deps = {
+  db: Database;
+  clock: Clock;
+  guard: AddressGuard;
+  sealingKeys: SealingKeys;
+  onDelivery: () => void;
+};
+
 /** Manages the endpoints of a workspace, which the API calls webhooks. */
 export class WebhookEndpointsService {
-  readonly #db: Database;
-  readonly #clock: Clock;
-  readonly #guard: AddressGuard;
-  readonly #sealingKeys: SealingKeys;
-  readonly #onDelivery: () => void;
+  readonly #deps: Deps;
 
   /** `onDelivery` is called after each commit that makes a delivery due. */
-  constructor(deps: {
-    db: Database;
-    clock: Clock;
-    guard: AddressGuard;
-    sealingKeys: SealingKeys;
-    onDelivery: () => void;
-  }) {
-    this.#db = deps.db;
-    this.#clock = deps.clock;
-    this.#guard = deps.guard;
-    this.#sealingKeys = deps.sealingKeys;
-    this.#onDelivery = deps.onDelivery;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /**
@@ -83,7 +77,7 @@ export class WebhookEndpointsService {
   async create(workspaceId: string, webhook: EndpointSettings): Promise<Commit<CreatedWebhook>> {
     await this.#requireAllowed(webhook.url);
     const secret = newEndpointSecret();
-    const sealed = await this.#sealingKeys.seal(secret);
+    const sealed = await this.#deps.sealingKeys.seal(secret);
     return async (trx) => {
       await lockEndpointsOf(trx, workspaceId);
       if ((await countEndpoints(trx, workspaceId)) >= MAX_WEBHOOKS) throw limitReached();
@@ -99,9 +93,9 @@ export class WebhookEndpointsService {
 
   /** One page of the workspace's endpoints. */
   async list(workspaceId: string, page: PageRequest): Promise<Page<WebhookRecord>> {
-    const rows = await listEndpoints(this.#db, workspaceId, page);
+    const rows = await listEndpoints(this.#deps.db, workspaceId, page);
     const last = await findLastDeliveries(
-      this.#db,
+      this.#deps.db,
       rows.map(({ id }) => id),
     );
     return toPage(rows, page.limit, (row) =>
@@ -114,7 +108,7 @@ export class WebhookEndpointsService {
 
   /** One endpoint. Throws 404 `webhook_not_found`, also for one of another workspace. */
   async get(workspaceId: string, id: string): Promise<WebhookRecord> {
-    return this.#record(this.#db, requireFound(await findEndpoint(this.#db, workspaceId, id), id));
+    return this.#record(this.#deps.db, requireFound(await findEndpoint(this.#deps.db, workspaceId, id), id));
   }
 
   /**
@@ -122,16 +116,16 @@ export class WebhookEndpointsService {
    * deliveries. Throws 404 `webhook_not_found`, and 400 like `create`.
    */
   async update(workspaceId: string, id: string, patch: Partial<EndpointSettings>): Promise<WebhookRecord> {
-    requireFound(await findEndpoint(this.#db, workspaceId, id), id);
+    requireFound(await findEndpoint(this.#deps.db, workspaceId, id), id);
     if (patch.url !== undefined) await this.#requireAllowed(patch.url);
-    const changed = await this.#db.transaction().execute(async (trx) => {
+    const changed = await this.#deps.db.transaction().execute(async (trx) => {
       const before = await lockOwn(trx, workspaceId, id);
       const { enabled = before.enabled, url = before.url } = patch;
       const reset = (enabled && !before.enabled) || url !== before.url;
       return changeEndpoint(trx, id, patch, { reset });
     });
-    if (!changed.enabled) await giveUpDeliveries(this.#db, id);
-    return this.#record(this.#db, changed);
+    if (!changed.enabled) await giveUpDeliveries(this.#deps.db, id);
+    return this.#record(this.#deps.db, changed);
   }
 
   /**
@@ -139,12 +133,12 @@ export class WebhookEndpointsService {
    * disabled when the process stops before the end. Throws 404 `webhook_not_found`.
    */
   async delete(workspaceId: string, id: string): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    await this.#deps.db.transaction().execute(async (trx) => {
       const { enabled } = await lockOwn(trx, workspaceId, id);
       if (enabled) await disableEndpoint(trx, id, 'manual');
     });
-    await deleteDeliveries(this.#db, id);
-    await deleteEndpoint(this.#db, id);
+    await deleteDeliveries(this.#deps.db, id);
+    await deleteEndpoint(this.#deps.db, id);
   }
 
   /**
@@ -153,7 +147,7 @@ export class WebhookEndpointsService {
    */
   async rotateSecret(workspaceId: string, id: string): Promise<Commit<RotatedWebhook>> {
     const secret = newEndpointSecret();
-    const sealed = await this.#sealingKeys.seal(secret);
+    const sealed = await this.#deps.sealingKeys.seal(secret);
     return async (trx) => {
       await lockOwn(trx, workspaceId, id);
       const row = await replaceSecret(trx, id, sealed, REPLACED_SECRET_HOURS);
@@ -171,10 +165,10 @@ export class WebhookEndpointsService {
     id: string,
     page: PageRequest & { status: DeliveryRecord['status'] | undefined },
   ): Promise<Page<DeliveryRecord>> {
-    requireFound(await findEndpoint(this.#db, workspaceId, id), id);
-    const rows = await listDeliveries(this.#db, id, page);
+    requireFound(await findEndpoint(this.#deps.db, workspaceId, id), id);
+    const rows = await listDeliveries(this.#deps.db, id, page);
     const attempts = await findDeliveryAttempts(
-      this.#db,
+      this.#deps.db,
       rows.map((row) => row.id),
     );
     return toPage(rows, page.limit, (row) =>
@@ -187,11 +181,11 @@ export class WebhookEndpointsService {
 
   /** One delivery, with what it sent and received. Throws 404 `webhook_not_found` or `delivery_not_found`. */
   async delivery(workspaceId: string, id: string, deliveryId: string): Promise<DeliveryDetails> {
-    requireFound(await findEndpoint(this.#db, workspaceId, id), id);
-    const delivery = await findDelivery(this.#db, id, deliveryId);
-    const body = delivery && (await findPayload(this.#db, delivery.event_id));
+    requireFound(await findEndpoint(this.#deps.db, workspaceId, id), id);
+    const delivery = await findDelivery(this.#deps.db, id, deliveryId);
+    const body = delivery && (await findPayload(this.#deps.db, delivery.event_id));
     if (delivery === undefined || body === undefined) throw deliveryNotFound(deliveryId);
-    return toDeliveryDetails(delivery, await findDeliveryAttempts(this.#db, [deliveryId]), body);
+    return toDeliveryDetails(delivery, await findDeliveryAttempts(this.#deps.db, [deliveryId]), body);
   }
 
   /**
@@ -213,7 +207,7 @@ export class WebhookEndpointsService {
   async test(workspaceId: string, id: string): Promise<Commit<DeliveryRecord>> {
     return async (trx) => {
       requireEnabled(await lockOwn(trx, workspaceId, id));
-      const event = newEvent('webhook.test', workspaceId, { webhookId: id }, this.#clock.now());
+      const event = newEvent('webhook.test', workspaceId, { webhookId: id }, this.#deps.clock.now());
       await insertEvent(trx, event);
       const deliveryId = newId('dlv');
       await insertDelivery(trx, { id: deliveryId, eventId: event.id, endpointId: id, delaySeconds: 0 });
@@ -223,12 +217,12 @@ export class WebhookEndpointsService {
 
   /** Begins a test or a redelivery at once, after its transaction was committed. */
   deliveryCommitted(): void {
-    this.#onDelivery();
+    this.#deps.onDelivery();
   }
 
   async #requireAllowed(url: string): Promise<void> {
     try {
-      await this.#guard.check(url);
+      await this.#deps.guard.check(url);
     } catch (error) {
       if (error instanceof AddressRefusedError) throw invalidField('body/url', 'endpoint', error.message);
       throw error;
