@@ -25,7 +25,6 @@ import {
   findPlan,
   findPreview,
   findPreviewedAttempt,
-  findTaskProgress,
   storePreview,
   withdrawPreview,
 } from './previews.store.ts';
@@ -67,6 +66,8 @@ export class PreviewsService {
   readonly #maxWaits: number;
   /** By video and attempt. */
   readonly #plans = new LRUCache<string, PlannedVideo>({ max: MAX_PLANS });
+  /** Attempts, by video and number, that have nothing left to offer. */
+  readonly #offered = new LRUCache<string, true>({ max: MAX_PLANS });
   /** By segment. Requests for one segment share a wait. */
   readonly #waits = new Map<string, Promise<StoredSegment | undefined>>();
 
@@ -91,12 +92,17 @@ export class PreviewsService {
    * were offered stay offered.
    */
   async offer(attempt: Attempt): Promise<void> {
+    const key = keyOf(attempt);
+    if (this.#offered.has(key)) return;
     const state = await findOffer(this.#db, attempt);
     const plan = state && (await this.#plan(attempt));
     if (state === undefined || plan === undefined) return;
     const offered = state.offered ?? [];
-    if (offered.length === rungsOf(plan.encode.rungs.map(({ name }) => name)).length) return;
-    const playable = [...offered, ...previewVariants(plan, await findTaskProgress(this.#db, attempt))];
+    if (offered.length === rungsOf(plan.encode.rungs.map(({ name }) => name)).length) {
+      this.#offered.set(key, true);
+      return;
+    }
+    const playable = [...offered, ...previewVariants(plan, state.tasks)];
     const variants = RUNGS.filter((rung) => playable.includes(rung));
     if (variants.length === offered.length) return;
     // Another control plane was first, or the attempt has ended.
@@ -191,7 +197,7 @@ export class PreviewsService {
   }
 
   async #plan(attempt: Attempt): Promise<PlannedVideo | undefined> {
-    const key = `${attempt.videoId}/${attempt.attempt}`;
+    const key = keyOf(attempt);
     const known = this.#plans.get(key);
     if (known !== undefined) return known;
     const plan = await findPlan(this.#db, attempt);
@@ -201,6 +207,10 @@ export class PreviewsService {
     this.#plans.set(key, planned);
     return planned;
   }
+}
+
+function keyOf({ videoId, attempt }: Attempt): string {
+  return `${videoId}/${attempt}`;
 }
 
 /** The problem for a segment that engines have not stored yet. */

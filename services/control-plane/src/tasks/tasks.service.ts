@@ -32,15 +32,14 @@ import { artifactsOf } from './artifacts-of-results.ts';
 import {
   type ClaimedTry,
   claimTask,
-  countOpenTasks,
   dropCommand,
   endPlanning,
   findExpiredTries,
   findFailedTries,
   findPlan,
-  findProgress,
+  findPlannedTexts,
+  findPlanningTry,
   findResults,
-  findRevision,
   findTaskBacklog,
   findTries,
   hasClaimed,
@@ -136,11 +135,11 @@ export class TasksService {
     const outcome = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#attempts.lockForResult(trx, videoId, attempt);
       if (video === undefined) return 'not_current';
-      const stored = await findRevision(trx, taskTry);
+      const planning = await findPlanningTry(trx, taskTry);
+      if (planning === undefined) return 'not_current';
       // The engine repeats a request whose response was lost. An earlier one can arrive late.
-      if (stored === plan.revision) return 'repeated';
-      const isNewer = taskTry.task === PLANNING_TASK && stored < plan.revision;
-      if (!isNewer || !(await isTryCurrent(trx, taskTry))) return 'not_current';
+      if (planning.revision === plan.revision) return 'repeated';
+      if (!planning.isCurrent || planning.revision > plan.revision) return 'not_current';
       await storePlan(trx, taskTry, { plan, sourceSha256 });
       if (plan.tasks.length === 0) {
         const { leaseSeconds } = this.#settings;
@@ -202,8 +201,8 @@ export class TasksService {
     }
     const task = await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
     if (task !== undefined) {
-      await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
       const isFirst = task.task === PLANNING_TASK;
+      if (!isFirst) await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
       const key = await (isFirst
         ? this.#attempts.start(trx, video, claimId)
         : this.#attempts.contentKey(video));
@@ -246,8 +245,10 @@ export class TasksService {
   /** Renews the lease of a current try, and raises the progress of its video. */
   async progress({ fraction, startedRenditions, ...taskTry }: MessageData<'task.progress'>): Promise<void> {
     const { leaseSeconds } = this.#settings;
-    const isCurrent = await renewTask(this.#db, taskTry, { leaseSeconds, fraction, startedRenditions });
-    if (isCurrent) await this.#raiseProgress(taskTry);
+    const done = await renewTask(this.#db, taskTry, { leaseSeconds, fraction, startedRenditions });
+    // While an engine plans, there is nothing to count or to offer.
+    if (done === undefined || (taskTry.task === PLANNING_TASK && fraction === 0)) return;
+    await this.#raiseProgress(taskTry, done);
   }
 
   /**
@@ -265,10 +266,10 @@ export class TasksService {
       return { ...stored, report: stored.left === 0 ? await this.#finish(trx, video, texts) : undefined };
     });
     if (outcome === undefined) return;
-    const { kind, left, report } = outcome;
+    const { kind, left, done, report } = outcome;
     this.#logger.info('task.completed', { ...taskTry, kind, left });
     this.#metrics.taskEnded(kind, 'completed');
-    if (left > 0) await this.#raiseProgress(taskTry);
+    if (left > 0) await this.#raiseProgress(taskTry, done);
     report?.();
   }
 
@@ -303,8 +304,8 @@ export class TasksService {
     }
   }
 
-  async #raiseProgress({ videoId, attempt }: TaskTry): Promise<void> {
-    await this.#lifecycle.progress(videoId, await findProgress(this.#db, { videoId, attempt }));
+  async #raiseProgress({ videoId, attempt }: TaskTry, done: number): Promise<void> {
+    await this.#lifecycle.progress(videoId, done);
     await this.#previews.offer({ videoId, attempt });
   }
 
@@ -313,9 +314,8 @@ export class TasksService {
    * more results are missing.
    */
   async #textsOfLast({ videoId, attempt }: TaskTry): Promise<ReadTrack[] | undefined> {
-    if ((await countOpenTasks(this.#db, { videoId, attempt })) > 1) return undefined;
-    const planned = await findPlan(this.#db, { videoId, attempt });
-    return planned && this.#attempts.readTexts(videoId, planned.plan.facts.captions);
+    const texts = await findPlannedTexts(this.#db, { videoId, attempt });
+    return texts && this.#attempts.readTexts(videoId, texts);
   }
 
   /**
