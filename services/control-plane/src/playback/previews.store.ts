@@ -149,11 +149,10 @@ export async function storePreview(
   return db.transaction().execute(async (trx) => {
     // A plan that replaces the first one is stored under this lock, and withdraws the preview.
     await trx.selectFrom('videos').select('id').where('id', '=', videoId).forUpdate().execute();
-    if ((await offerable(trx, { videoId, attempt }).executeTakeFirst()) === undefined) return false;
     const result = await trx
       .updateTable('videos')
       .set({ preview_variants: variants, updated_at: sql`now()` })
-      .where('id', '=', videoId)
+      .where('id', 'in', offerable(trx, { videoId, attempt }).clearSelect().select('videos.id'))
       .where(sql<boolean>`preview_variants is not distinct from ${offered}::text[]`)
       .executeTakeFirst();
     return result.numUpdatedRows === 1n;

@@ -10,7 +10,7 @@ import {
   type MessageData,
   type TaskTry,
 } from '@framelane/contracts/messages';
-import type { RenditionName } from '@framelane/contracts/renditions';
+import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { PLAN_VERSION, type StartedRenditions, type TaskResult } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import { InvalidSegmentError } from '../packagers/packager.ts';
@@ -91,7 +91,9 @@ async function runTry(
     },
     onRenditionStarted: (rendition: RenditionName, codecs: string) => {
       startedRenditions[rendition] = codecs;
-      lease.reportSoon();
+      // A whole video has no preview before one of its video renditions has started.
+      const hasVideo = VIDEO_RENDITIONS.some((name) => startedRenditions[name] !== undefined);
+      if ('plan' in claim || hasVideo) lease.reportSoon();
     },
   };
   const context = {
