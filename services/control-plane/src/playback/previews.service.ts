@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAudioRendition, type RenditionName, RUNGS, rungsOf } from '@framelane/contracts/renditions';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -98,7 +99,8 @@ export class PreviewsService {
     const plan = state && (await this.#plan(attempt));
     if (state === undefined || plan === undefined) return;
     const offered = state.offered ?? [];
-    if (offered.length === rungsOf(plan.encode.rungs.map(({ name }) => name)).length) {
+    const rungs = rungsOf(plan.encode.rungs.map(({ name }) => name)).length;
+    if (offered.length === rungs) {
       this.#offered.set(key, true);
       return;
     }
@@ -107,10 +109,16 @@ export class PreviewsService {
     if (variants.length === offered.length) return;
     // Another control plane was first, or the attempt has ended.
     if (!(await storePreview(this.#db, attempt, { offered: state.offered, variants }))) return;
+    if (variants.length === rungs) this.#offered.set(key, true);
     this.#logger.info('video.preview_offered', { ...attempt, title: state.title, variants });
     // The metric is the time until the first preview of a first attempt.
     if (state.offered !== null || state.uploadedAt === null || attempt.attempt > 1) return;
     this.#metrics.previewOffered((Date.now() - state.uploadedAt.getTime()) / 1000);
+  }
+
+  /** Keeps the plan of an attempt, which is stored by now, so that its first offer need not read it. */
+  planned(attempt: Attempt, plan: TranscodePlan): void {
+    if (plan.revision === 0) this.#plans.set(keyOf(attempt), plannedVideo(plan));
   }
 
   /** Ends the preview of a video because another plan replaces that of its attempt. */

@@ -156,6 +156,7 @@ export class TasksService {
       throw new Problem('plan_not_current', `Attempt ${attempt} at video ${videoId} has ended.`);
     }
     if (outcome === 'repeated') return;
+    this.#previews.planned({ videoId, attempt }, plan);
     this.#logger.info('attempt.planned', { videoId, attempt, tasks: plan.tasks.length });
     if (plan.tasks.length > 0) this.#metrics.taskEnded('plan', 'completed');
   }
