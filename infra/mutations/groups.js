@@ -304,7 +304,7 @@ export const GROUPS = [
   services(
     'object-store',
     'packages/object-store',
-    ['{file-object-store,write-new-file}'],
+    ['{file-object-store,in-folder,write-new-file}'],
     ['file-object-store'],
   ),
   stores('api-keys', ['api-keys/api-keys.{service,store}', 'auth/last-use'], ['api-keys', 'revocation']),

@@ -4,6 +4,7 @@ import { link, mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'nod
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { FileResumableWriter } from './file-resumable.ts';
+import { inFolder } from './in-folder.ts';
 import { assertKey, assertPrefix } from './object-keys.ts';
 import {
   type ByteRange,
@@ -57,12 +58,11 @@ export class FileObjectStore implements ObjectStore {
     const path = this.#path(key);
     const temporary = this.#temporaryPath(key);
     const { signal, ifAbsent = false } = options;
-    await writeNewFile(body, temporary, { flush: true, ...(signal && { signal }) });
+    const bytes = await writeNewFile(body, temporary, { flush: true, ...(signal && { signal }) });
     try {
-      const { size } = await stat(temporary);
       if (ifAbsent && (await this.head(key))) throw new ObjectExistsError(key);
       await moveDurably(temporary, path);
-      return { bytes: size };
+      return { bytes };
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
@@ -224,8 +224,7 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async diskSpace(): Promise<DiskSpace> {
-    await mkdir(this.#root, { recursive: true });
-    const { bavail, blocks, bsize } = await statfs(this.#root);
+    const { bavail, blocks, bsize } = await inFolder(this.#root, () => statfs(this.#root));
     return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   }
 
@@ -303,14 +302,16 @@ async function moveDurably(from: string, to: string): Promise<void> {
 
 /** Resolves with the topmost folder that was created, if any. */
 async function moveIntoFolder(from: string, to: string, folder: string): Promise<string | undefined> {
+  let firstCreated: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const firstCreated = await mkdir(folder, { recursive: true });
+      // Most objects have a folder already.
+      if (attempt > 1) firstCreated = await mkdir(folder, { recursive: true });
       await rename(from, to);
       return firstCreated;
     } catch (error) {
       // A recursive mkdir may fail with ENOTDIR when a parent folder is removed meanwhile.
-      if (!isCode(error, 'ENOENT', 'ENOTDIR') || attempt === FOLDER_ATTEMPTS) throw error;
+      if (!isCode(error, 'ENOENT', 'ENOTDIR') || attempt > FOLDER_ATTEMPTS) throw error;
     }
   }
 }

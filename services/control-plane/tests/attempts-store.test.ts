@@ -1,6 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import { beforeEach, expect, test } from '@jest/globals';
-import { findBacklog, findOpenAttempt, startAttempt } from '../src/attempts/attempts.store.ts';
+import { findBacklog, startAttempt } from '../src/attempts/attempts.store.ts';
 import type { Database } from '../src/db/database.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
 
@@ -38,17 +38,6 @@ async function video({ due = 0, started }: { due?: number; started?: number } = 
     .execute();
   return id;
 }
-
-test('the open attempt of a video is found, started or not', async () => {
-  const [waiting, started] = [await video(), await video({ started: 0 })];
-  expect([await findOpenAttempt(db, waiting), await findOpenAttempt(db, started)]).toEqual([2, 2]);
-  await db
-    .updateTable('attempts')
-    .set({ outcome: 'failed', finished_at: minutes(0) })
-    .where('video_id', '=', started)
-    .execute();
-  expect([await findOpenAttempt(db, waiting), await findOpenAttempt(db, started)]).toEqual([2, undefined]);
-});
 
 test('an attempt starts with a content key, and no other attempt does', async () => {
   const id = await video();

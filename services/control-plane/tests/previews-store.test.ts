@@ -10,7 +10,6 @@ import {
   findPlan,
   findPreview,
   findPreviewedAttempt,
-  findTaskProgress,
   storePreview,
   withdrawPreview,
 } from '../src/playback/previews.store.ts';
@@ -144,8 +143,8 @@ test('the progress of the tasks of a plan is in the order of their numbers', asy
   const progresses = [0.4, 0.3, 0.2, 0.1, 0.5];
   for (const [position, progress] of progresses.entries())
     await changeTask(own, OPEN, taskNumber(position), { progress });
-  const found = await findTaskProgress(db, { videoId: own, attempt: OPEN });
-  expect(found.map(({ progress }) => progress)).toEqual(progresses);
+  const offer = await findOffer(db, { videoId: own, attempt: OPEN });
+  expect(offer?.tasks.map(({ progress }) => progress)).toEqual(progresses);
 });
 
 test('renditions are offered for the open attempt of one video, once', async () => {

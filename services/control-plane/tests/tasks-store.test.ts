@@ -19,15 +19,14 @@ import {
 } from '../src/tasks/commands.store.ts';
 import {
   claimTask,
-  countOpenTasks,
   deleteTasks,
   dropCommand,
   endPlanning,
   findExpiredTries,
   findPlan,
-  findProgress,
+  findPlannedTexts,
+  findPlanningTry,
   findResults,
-  findRevision,
   findTaskBacklog,
   findTries,
   findTryCounts,
@@ -249,16 +248,20 @@ describe('the plan of an attempt', () => {
     const key = keyOf(PLAN, videoId);
     await set({ tries: 1, lease_expires_at: minutes(1) }, key, keyOf(PLAN, bystander));
     const made = { ...key, try: 1 };
-    expect(await findRevision(db, made)).toBe(-1);
+    expect(await findPlanningTry(db, made)).toEqual({ revision: -1, isCurrent: true });
     await storePlan(db, key, { plan: { ...samplePlan(), revision: 2 }, sourceSha256: undefined });
     for (const [each, expected] of [
       [made, 2],
-      [{ ...made, try: 2 }, -1],
-      [{ ...made, attempt: ENDED }, -1],
+      [{ ...made, try: 2 }, undefined],
+      [{ ...made, attempt: ENDED }, undefined],
       [{ ...made, videoId: bystander }, -1],
-      [{ ...made, task: AUDIO }, -1],
+      [{ ...made, task: AUDIO }, undefined],
     ] as const)
-      expect([each, await findRevision(db, each)]).toEqual([each, expected]);
+      expect([each, (await findPlanningTry(db, each))?.revision]).toEqual([each, expected]);
+    await set({ lease_expires_at: null }, key);
+    expect(await findPlanningTry(db, made)).toEqual({ revision: 2, isCurrent: false });
+    await closeAttempt(videoId);
+    expect(await findPlanningTry(db, made)).toBeUndefined();
   });
 
   test('without tasks lets the try go on and renews its lease', async () => {
@@ -581,7 +584,7 @@ describe('a try', () => {
 
   test.each<[string, (taskTry: TaskTry) => Promise<unknown>, unknown]>([
     ['a check', (taskTry) => isTryCurrent(db, taskTry), false],
-    ['a renewal', renew, false],
+    ['a renewal', renew, undefined],
     ['a result', (taskTry) => store(taskTry), undefined],
     ['the counts of tries', (taskTry) => findTryCounts(db, taskTry), undefined],
     ['the end', retry, undefined],
@@ -604,7 +607,7 @@ describe('a try', () => {
 
   test('is renewed and no other task changes; its progress does not fall, and renditions are added', async () => {
     await setAll(RUNNING);
-    expect(await effectOf(() => renew(current))).toEqual({ result: true, changed: [keyOf(4)] });
+    expect((await effectOf(() => renew(current))).changed).toEqual([keyOf(4)]);
     const renewed = {
       lease_expires_at: 10,
       progress: 0.5,
@@ -619,7 +622,7 @@ describe('a try', () => {
   test('stores its result, and knows how many tasks of the attempt have none', async () => {
     await setAll(RUNNING);
     const result = { kind: 'piece', left: TASKS.length - 1 };
-    expect(await effectOf(() => store(current))).toEqual({ result, changed: [keyOf(4)] });
+    expect(await effectOf(() => store(current))).toMatchObject({ result, changed: [keyOf(4)] });
     expect(await rowOf(current)).toMatchObject({
       result: resultOf(AUDIO),
       lease_expires_at: null,
@@ -628,8 +631,7 @@ describe('a try', () => {
     });
     const others = [IMAGES, 3, 5];
     await set({ ...DONE, lease_expires_at: null }, ...others.map((task) => keyOf(task)));
-    expect(await store({ ...current, task: AUDIO })).toEqual({ kind: 'audio', left: 0 });
-    expect(await countOpenTasks(db, { videoId: own, attempt: ENDED })).toBe(TASKS.length);
+    expect(await store({ ...current, task: AUDIO })).toEqual({ kind: 'audio', left: 0, done: 1 });
   });
 
   test('starts no rendition with a result that lacks its first segment', async () => {
@@ -676,15 +678,34 @@ test('tries of all videos are found; they have expired when their leases have', 
   expect(await findExpiredTries(db, 1)).toHaveLength(1);
 });
 
-test('the progress of an attempt is the completed part of its frames', async () => {
-  const progress = (videoId: string) => findProgress(db, { videoId, attempt: OPEN });
-  await setAll({ progress: 1 });
+test('the completed part of an attempt is that of its frames', async () => {
+  const renew = (task: number, videoId = own) =>
+    renewTask(
+      db,
+      { ...keyOf(task, videoId), try: 1 },
+      { leaseSeconds: 600, fraction: 0.5, startedRenditions: {} },
+    );
+  await setAll({ progress: 1, tries: 1 });
   await set({ progress: 0 }, ...TASKS.map((task) => keyOf(task)));
   await set(DONE, keyOf(3));
-  await set({ progress: 0.5 }, keyOf(4));
-  expect(await progress(own)).toBeCloseTo((300 + 150) / (2 * 18 + 3 * 300));
-  expect(await progress(other)).toBe(1);
-  expect(await progress(await insertVideo())).toBe(0);
+  const unplanned = await waitingVideo();
+  const [running, done, planning] = [keyOf(4), keyOf(4, other), keyOf(PLAN, unplanned)];
+  await set({ tries: 1, lease_expires_at: minutes(1) }, running, done, planning);
+  const frames = 2 * 18 + 3 * 300;
+  expect(await renew(4)).toBeCloseTo((300 + 150) / frames);
+  expect(await renew(4, other)).toBe(1);
+  expect(await renew(PLAN, unplanned)).toBe(0);
+  const stored = await storeTaskResult(db, { ...running, try: 1 }, resultOf(4));
+  expect(stored?.done).toBeCloseTo(600 / frames);
+});
+
+test('the text tracks of a plan are found once its last task runs', async () => {
+  const find = (attempt: number) => findPlannedTexts(db, { videoId: own, attempt });
+  await setAll(DONE);
+  await set(WAITING, keyOf(3), keyOf(4));
+  expect(await find(OPEN)).toBeUndefined();
+  await set(DONE, keyOf(3));
+  expect([await find(OPEN), await find(ENDED)]).toEqual([samplePlan().facts.captions, undefined]);
 });
 
 test('the results of an attempt are ordered by task, and complete', async () => {

@@ -12,7 +12,7 @@ import type { PlaybackService } from '../playback/playback.service.ts';
 import type { UsageService } from '../usage/usage.service.ts';
 import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { NextAttempt } from '../videos/video-moves.ts';
-import { findBacklog, findOpenAttempt, startAttempt } from './attempts.store.ts';
+import { findBacklog, startAttempt } from './attempts.store.ts';
 
 /** What an attempt has made. */
 export type AttemptResult = {
@@ -75,7 +75,7 @@ export class AttemptsService {
    */
   async lockForResult(trx: Database, videoId: string, attempt: number): Promise<VideoRow | undefined> {
     const video = await this.#deps.lifecycle.lock(trx, videoId);
-    if (video?.status === 'processing' && (await findOpenAttempt(trx, videoId)) === attempt) return video;
+    if (video?.status === 'processing' && video.attempt === attempt) return video;
     this.#deps.logger.info('attempt.result_ignored', { videoId, attempt });
     await this.#deps.lifecycle.requestPurge(trx, videoId);
     return undefined;

@@ -2,17 +2,6 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, secondsSince } from '../db/due-rows.ts';
 
-/** The number of the open attempt at a video, even if it has not started. */
-export async function findOpenAttempt(db: Database, videoId: string): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('attempts')
-    .select('number')
-    .where('video_id', '=', videoId)
-    .where('outcome', 'is', null)
-    .executeTakeFirst();
-  return row?.number;
-}
-
 /** Stores the content key of the open attempt at a video, which an engine begins now with this claim. */
 export async function startAttempt(
   trx: Database,
@@ -20,12 +9,17 @@ export async function startAttempt(
   { claimId, sealedContentKey }: { claimId: string; sealedContentKey: string },
 ): Promise<void> {
   await trx
-    .updateTable('attempts')
-    .set({ started_at: sql`now()`, claim_id: claimId })
-    .where('video_id', '=', videoId)
-    .where('number', '=', attempt)
+    .with('started', (db) =>
+      db
+        .updateTable('attempts')
+        .set({ started_at: sql`now()`, claim_id: claimId })
+        .where('video_id', '=', videoId)
+        .where('number', '=', attempt),
+    )
+    .updateTable('videos')
+    .set({ content_key: sealedContentKey })
+    .where('id', '=', videoId)
     .execute();
-  await trx.updateTable('videos').set({ content_key: sealedContentKey }).where('id', '=', videoId).execute();
 }
 
 /** The processing videos that wait for an engine, and those whose attempt has started. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAudioRendition, type RenditionName, RUNGS, rungsOf } from '@framelane/contracts/renditions';
+import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -25,7 +26,6 @@ import {
   findPlan,
   findPreview,
   findPreviewedAttempt,
-  findTaskProgress,
   storePreview,
   withdrawPreview,
 } from './previews.store.ts';
@@ -73,6 +73,8 @@ export class PreviewsService {
   readonly #maxWaits: number;
   /** By video and attempt. */
   readonly #plans = new LRUCache<string, PlannedVideo>({ max: MAX_PLANS });
+  /** Attempts, by video and number, that have nothing left to offer. */
+  readonly #offered = new LRUCache<string, true>({ max: MAX_PLANS });
   /** By segment. Requests for one segment share a wait. */
   readonly #waits = new Map<string, Promise<StoredSegment | undefined>>();
 
@@ -87,20 +89,32 @@ export class PreviewsService {
    * were offered stay offered.
    */
   async offer(attempt: Attempt): Promise<void> {
+    const key = keyOf(attempt);
+    if (this.#offered.has(key)) return;
     const state = await findOffer(this.#deps.db, attempt);
     const plan = state && (await this.#plan(attempt));
     if (state === undefined || plan === undefined) return;
     const offered = state.offered ?? [];
-    if (offered.length === rungsOf(plan.encode.videoRenditions.map(({ name }) => name)).length) return;
-    const playable = [...offered, ...playableRungs(plan, await findTaskProgress(this.#deps.db, attempt))];
+    const rungs = rungsOf(plan.encode.videoRenditions.map(({ name }) => name)).length;
+    if (offered.length === rungs) {
+      this.#offered.set(key, true);
+      return;
+    }
+    const playable = [...offered, ...playableRungs(plan, state.tasks)];
     const variants = RUNGS.filter((rung) => playable.includes(rung));
     if (variants.length === offered.length) return;
     // Another control plane was first, or the attempt has ended.
     if (!(await storePreview(this.#deps.db, attempt, { offered: state.offered, variants }))) return;
+    if (variants.length === rungs) this.#offered.set(key, true);
     this.#deps.logger.info('video.preview_offered', { ...attempt, title: state.title, variants });
     // The metric is the time until the first preview of a first attempt.
     if (state.offered !== null || state.uploadedAt === null || attempt.attempt > 1) return;
     this.#deps.metrics.previewOffered((Date.now() - state.uploadedAt.getTime()) / 1000);
+  }
+
+  /** Keeps the plan of an attempt, which is stored by now, so that its first offer need not read it. */
+  planned(attempt: Attempt, plan: TranscodePlan): void {
+    if (plan.revision === 0) this.#plans.set(keyOf(attempt), plannedVideo(plan));
   }
 
   /** Ends the preview of a video because another plan replaces that of its attempt. */
@@ -187,7 +201,7 @@ export class PreviewsService {
   }
 
   async #plan(attempt: Attempt): Promise<PlannedVideo | undefined> {
-    const key = `${attempt.videoId}/${attempt.attempt}`;
+    const key = keyOf(attempt);
     const known = this.#plans.get(key);
     if (known !== undefined) return known;
     const plan = await findPlan(this.#deps.db, attempt);
@@ -197,6 +211,10 @@ export class PreviewsService {
     this.#plans.set(key, planned);
     return planned;
   }
+}
+
+function keyOf({ videoId, attempt }: Attempt): string {
+  return `${videoId}/${attempt}`;
 }
 
 /** The problem for a segment that engines have not stored yet. */

@@ -7,6 +7,8 @@ import type { Database } from '../db/database.ts';
 import { secondsSince } from '../db/due-rows.ts';
 import type { TaskProgress } from './playable-rungs.ts';
 
+type Attempt = { videoId: string; attempt: number };
+
 /** A video that can be played while it is transcoded. */
 export type Preview = { attempt: number; variants: RungName[]; startedRenditions: StartedRenditions };
 
@@ -64,7 +66,7 @@ function openPlans(db: Database) {
 /** The plan of an open attempt; undefined if the attempt has ended. */
 export async function findPlan(
   db: Database,
-  { videoId, attempt }: { videoId: string; attempt: number },
+  { videoId, attempt }: Attempt,
 ): Promise<Omit<TranscodePlan, 'optionalTasks'> | undefined> {
   const row = await db
     .selectFrom('attempts')
@@ -98,17 +100,40 @@ export async function findLatestTry(
   return row?.tries;
 }
 
-/** The renditions of a preview that are offered so far; undefined if the attempt has ended or can have no preview. */
-export async function findOffer(
-  db: Database,
-  { videoId, attempt }: { videoId: string; attempt: number },
-): Promise<{ title: string; offered: RungName[] | null; uploadedAt: Date | null } | undefined> {
+/** What the decision about an offer needs. */
+type Offer = {
+  title: string;
+  /** The renditions that are offered so far. */
+  offered: RungName[] | null;
+  uploadedAt: Date | null;
+  /** The states of the tasks, in the order of the plan. A plan without tasks has one task for everything. */
+  tasks: TaskProgress[];
+};
+
+/** What is offered of an attempt, and how far its tasks are; undefined if the attempt has ended or can have no preview. */
+export async function findOffer(db: Database, attempt: Attempt): Promise<Offer | undefined> {
+  return offerable(db, attempt)
+    .select([
+      'title',
+      'preview_variants as offered',
+      'uploaded_at as uploadedAt',
+      sql<TaskProgress[]>`(
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'progress', progress, 'startedRenditions', started_renditions, 'isDone', result is not null,
+          'runningSeconds', case when lease_expires_at is not null then ${secondsSince(sql`started_at`)} end
+        ) order by number), '[]')
+        from tasks where video_id = videos.id and attempt = attempts.number and kind <> 'plan'
+      )`.as('tasks'),
+    ])
+    .executeTakeFirst();
+}
+
+/** The plan of an open attempt that can have a preview. */
+function offerable(db: Database, { videoId, attempt }: Attempt) {
   return openPlans(db)
-    .select(['title', 'preview_variants as offered', 'uploaded_at as uploadedAt'])
     .where('videos.id', '=', videoId)
     .where('videos.attempt', '=', attempt)
-    .where('status', '=', 'processing')
-    .executeTakeFirst();
+    .where('status', '=', 'processing');
 }
 
 /** Ends the preview of a video. */
@@ -121,45 +146,22 @@ export async function withdrawPreview(trx: Database, videoId: string): Promise<v
     .execute();
 }
 
-/** The states of the tasks of an open attempt, in the order of its plan. A plan without tasks has one task for everything. */
-export async function findTaskProgress(
-  db: Database,
-  { videoId, attempt }: { videoId: string; attempt: number },
-): Promise<TaskProgress[]> {
-  return db
-    .selectFrom('tasks')
-    .select([
-      'progress',
-      'started_renditions as startedRenditions',
-      sql<boolean>`result is not null`.as('isDone'),
-      sql<number | null>`case when lease_expires_at is not null then ${secondsSince(sql`started_at`)} end`.as(
-        'runningSeconds',
-      ),
-    ])
-    .where('video_id', '=', videoId)
-    .where('attempt', '=', attempt)
-    .where('kind', '<>', 'plan')
-    .orderBy('number')
-    .execute();
-}
-
 /**
  * Offers more renditions of a video than before. Resolves with false if another control plane has done so, or
  * the attempt has ended.
  */
 export async function storePreview(
   db: Database,
-  { videoId, attempt }: { videoId: string; attempt: number },
+  { videoId, attempt }: Attempt,
   { offered, variants }: { offered: RungName[] | null; variants: RungName[] },
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     // A plan that replaces the first one is stored under this lock, and withdraws the preview.
     await trx.selectFrom('videos').select('id').where('id', '=', videoId).forUpdate().execute();
-    if ((await findOffer(trx, { videoId, attempt })) === undefined) return false;
     const result = await trx
       .updateTable('videos')
       .set({ preview_variants: variants, updated_at: sql`now()` })
-      .where('id', '=', videoId)
+      .where('id', 'in', offerable(trx, { videoId, attempt }).clearSelect().select('videos.id'))
       .where(sql<boolean>`preview_variants is not distinct from ${offered}::text[]`)
       .executeTakeFirst();
     return result.numUpdatedRows === 1n;

@@ -34,15 +34,14 @@ import { artifactsOf } from './artifacts-of-results.ts';
 import {
   type ClaimedTry,
   claimTask,
-  countOpenTasks,
   deleteTasks,
   dropCommand,
   endPlanning,
   findExpiredTries,
   findPlan,
-  findProgress,
+  findPlannedTexts,
+  findPlanningTry,
   findResults,
-  findRevision,
   findTaskBacklog,
   findTries,
   findTryCounts,
@@ -132,11 +131,11 @@ export class TasksService {
     const outcome = await this.#deps.lifecycle.transaction(async (trx) => {
       const video = await this.#deps.attempts.lockForResult(trx, videoId, attempt);
       if (video === undefined) return 'not_current';
-      const stored = await findRevision(trx, taskTry);
+      const planning = await findPlanningTry(trx, taskTry);
+      if (planning === undefined) return 'not_current';
       // The engine repeats a request whose response was lost. An earlier one can arrive late.
-      if (stored === plan.revision) return 'repeated';
-      const isNewer = taskTry.task === PLANNING_TASK && stored < plan.revision;
-      if (!isNewer || !(await isTryCurrent(trx, taskTry))) return 'not_current';
+      if (planning.revision === plan.revision) return 'repeated';
+      if (!planning.isCurrent || planning.revision > plan.revision) return 'not_current';
       await storePlan(trx, taskTry, { plan, sourceSha256 });
       const { tasks, encode } = plan;
       if (tasks.length === 0) {
@@ -154,6 +153,7 @@ export class TasksService {
       throw new Problem('plan_not_current', `Attempt ${attempt} at video ${videoId} has ended.`);
     }
     if (outcome === 'repeated') return;
+    this.#deps.previews.planned({ videoId, attempt }, plan);
     this.#deps.logger.info('attempt.planned', { videoId, attempt, tasks: plan.tasks.length });
     if (plan.tasks.length > 0) this.#deps.metrics.taskEnded('plan', 'completed');
   }
@@ -183,7 +183,7 @@ export class TasksService {
     video: VideoRow,
     { command, planVersion, claimId }: ClaimTaskRequest,
   ): Promise<Claim> {
-    const { leaseSeconds, workspaceMaxTasks } = this.#deps.settings;
+    const { leaseSeconds } = this.#deps.settings;
     const videoId = video.id;
     if (await hasClaimed(trx, videoId, claimId)) {
       const repeated = await repeatTaskClaim(trx, { videoId, claimId, leaseSeconds });
@@ -193,20 +193,15 @@ export class TasksService {
           (await this.#describe(trx, video, repeated, await this.#deps.attempts.contentKey(video))),
       };
     }
-    if (command === 'task' && workspaceMaxTasks !== undefined) {
-      if (!(await mayClaim(trx, video.workspace_id, workspaceMaxTasks))) {
-        await dropCommand(trx, videoId, DROPPED_SECONDS);
-        return {};
-      }
-    }
+    if (command === 'task' && !(await this.#hasRoom(trx, video))) return {};
     const isReady = video.status === 'ready';
     const isObsolete = isReady && (await storedSource(trx, video)) === undefined;
     const task = isObsolete
       ? undefined
       : await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
     if (task !== undefined) {
-      await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
       const isFirst = task.task === PLANNING_TASK;
+      if (!isFirst) await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
       const key = await (isFirst
         ? this.#deps.attempts.start(trx, video, claimId)
         : this.#deps.attempts.contentKey(video));
@@ -215,6 +210,15 @@ export class TasksService {
     if (!isObsolete && !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
     if (isReady) return { report: await this.#abandon(trx, video) };
     return { report: await this.#deps.attempts.repeat(trx, video, HANDED_BACK, ANEW) };
+  }
+
+  /** Whether the workspace may run another task of a plan. If not, the command is dropped. */
+  async #hasRoom(trx: Database, { id, workspace_id }: VideoRow): Promise<boolean> {
+    const { workspaceMaxTasks } = this.#deps.settings;
+    if (workspaceMaxTasks === undefined || (await mayClaim(trx, workspace_id, workspaceMaxTasks)))
+      return true;
+    await dropCommand(trx, id, DROPPED_SECONDS);
+    return false;
   }
 
   /** What the engine must know of a try that it has claimed. */
@@ -250,8 +254,10 @@ export class TasksService {
   /** Renews the lease of a current try, and raises the progress of its video. */
   async progress({ fraction, startedRenditions, ...taskTry }: MessageData<'task.progress'>): Promise<void> {
     const { leaseSeconds } = this.#deps.settings;
-    const isCurrent = await renewTask(this.#deps.db, taskTry, { leaseSeconds, fraction, startedRenditions });
-    if (isCurrent) await this.#raiseProgress(taskTry);
+    const done = await renewTask(this.#deps.db, taskTry, { leaseSeconds, fraction, startedRenditions });
+    // While an engine plans, there is nothing to count or to offer.
+    if (done === undefined || (taskTry.task === PLANNING_TASK && fraction === 0)) return;
+    await this.#raiseProgress(taskTry, done);
   }
 
   /**
@@ -271,10 +277,10 @@ export class TasksService {
       return { ...stored, report: isLast ? await this.#finish(trx, video, texts) : undefined };
     });
     if (outcome === undefined) return;
-    const { kind, left, report } = outcome;
+    const { kind, left, done, report } = outcome;
     this.#deps.logger.info('task.completed', { ...taskTry, kind, left });
     this.#deps.metrics.taskEnded(kind, 'completed');
-    if (left > 0) await this.#raiseProgress(taskTry);
+    if (left > 0) await this.#raiseProgress(taskTry, done);
     report?.();
   }
 
@@ -309,8 +315,8 @@ export class TasksService {
     }
   }
 
-  async #raiseProgress({ videoId, attempt }: TaskTry): Promise<void> {
-    await this.#deps.lifecycle.progress(videoId, await findProgress(this.#deps.db, { videoId, attempt }));
+  async #raiseProgress({ videoId, attempt }: TaskTry, done: number): Promise<void> {
+    await this.#deps.lifecycle.progress(videoId, done);
     await this.#deps.previews.offer({ videoId, attempt });
   }
 
@@ -319,9 +325,8 @@ export class TasksService {
    * more results are missing.
    */
   async #textsOfLast({ videoId, attempt }: TaskTry): Promise<ReadTrack[] | undefined> {
-    if ((await countOpenTasks(this.#deps.db, { videoId, attempt })) > 1) return undefined;
-    const planned = await findPlan(this.#deps.db, { videoId, attempt });
-    return planned && this.#deps.attempts.readTexts(videoId, planned.plan.facts.captions);
+    const texts = await findPlannedTexts(this.#deps.db, { videoId, attempt });
+    return texts && this.#deps.attempts.readTexts(videoId, texts);
   }
 
   /**

@@ -91,20 +91,30 @@ export async function endPlanning(trx: Database, taskTry: TaskTry): Promise<void
   await storeTaskResult(trx, taskTry, {});
 }
 
-/** The revision of the plan that a try of the first task has stored; -1 without one. */
-export async function findRevision(db: Database, taskTry: TaskTry): Promise<number> {
-  const row = await plannedAttempts(db)
-    .innerJoin('tasks', (join) =>
-      join.onRef('tasks.video_id', '=', 'attempts.video_id').onRef('tasks.attempt', '=', 'attempts.number'),
+/**
+ * The revision of the plan that a try of the first task of an open attempt has stored, -1 without one, and whether an engine works on the try;
+ * undefined if it is not the latest.
+ */
+export async function findPlanningTry(
+  db: Database,
+  taskTry: TaskTry,
+): Promise<{ revision: number; isCurrent: boolean } | undefined> {
+  return db
+    .selectFrom('tasks')
+    .innerJoin('attempts', (join) =>
+      join.onRef('attempts.video_id', '=', 'tasks.video_id').onRef('attempts.number', '=', 'tasks.attempt'),
     )
-    .select(sql<number>`(plan -> 'revision')::int`.as('revision'))
+    .select([
+      sql<number>`coalesce((plan -> 'revision')::int, -1)`.as('revision'),
+      sql<boolean>`lease_expires_at is not null`.as('isCurrent'),
+    ])
+    .where('outcome', 'is', null)
     .where('tasks.video_id', '=', taskTry.videoId)
     .where('tasks.attempt', '=', taskTry.attempt)
     .where('tasks.number', '=', taskTry.task)
     .where('tasks.tries', '=', taskTry.try)
     .where('tasks.kind', 'in', ['plan', 'whole'])
     .executeTakeFirst();
-  return row?.revision ?? -1;
 }
 
 /**
@@ -140,6 +150,26 @@ export async function findPlan(
     .executeTakeFirst();
   if (!row?.plan || row.planned === null) return undefined;
   return { plan: { ...row.plan, ...row.planned }, sourceSha256: row.source_sha256 ?? undefined };
+}
+
+/** The text tracks of the plan of an open attempt, if at most one of its tasks has no result. */
+export async function findPlannedTexts(
+  db: Database,
+  { videoId, attempt }: Attempt,
+): Promise<TranscodePlan['facts']['captions'] | undefined> {
+  const row = await plannedAttempts(db)
+    .select(sql<TranscodePlan['facts']['captions']>`planned -> 'facts' -> 'captions'`.as('texts'))
+    .where('video_id', '=', videoId)
+    .where('number', '=', attempt)
+    .where(({ selectFrom }) =>
+      selectFrom('tasks')
+        .select(sql<boolean>`count(*) <= 1`.as('isLast'))
+        .where('video_id', '=', videoId)
+        .where('attempt', '=', attempt)
+        .where('result', 'is', null),
+    )
+    .executeTakeFirst();
+  return row?.texts;
 }
 
 /** What is known of a claimed try. */
@@ -299,7 +329,21 @@ export async function makeCommandsDue(
     )`.execute(trx);
 }
 
-/** Renews the lease of a try, and stores its progress and the renditions that it has started. Resolves with whether it is current. */
+/**
+ * The completed part of the work of an attempt, 0..1, after an update of one of its tasks. The query sees the row of that task as it was
+ * before.
+ */
+const DONE = sql<number>`(
+  select coalesce(sum(each.frames * case
+    when each.number = tasks.number then tasks.progress when each.result is null then each.progress else 1
+  end) / nullif(sum(each.frames), 0), 0)::float8
+  from tasks each where each.video_id = tasks.video_id and each.attempt = tasks.attempt
+)`;
+
+/**
+ * Renews the lease of a try, and stores its progress and the renditions that it has started. Resolves with the completed part of the work of
+ * its attempt, 0..1; undefined if the try is not current.
+ */
 export async function renewTask(
   db: Database,
   taskTry: TaskTry,
@@ -308,37 +352,22 @@ export async function renewTask(
     fraction,
     startedRenditions,
   }: { leaseSeconds: number; fraction: number; startedRenditions: StartedRenditions },
-): Promise<boolean> {
-  const result = await currentTry(
-    db.updateTable('tasks').set({
+): Promise<number | undefined> {
+  const update = db
+    .updateTable('tasks')
+    .set({
       lease_expires_at: inSeconds(leaseSeconds),
       reported: true,
       progress: sql`greatest(progress, ${fraction}::real)`,
       started_renditions: withStarted(startedRenditions),
-    }),
-    taskTry,
-  ).executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+    })
+    .returning(DONE.as('done'));
+  return (await currentTry(update, taskTry).executeTakeFirst())?.done;
 }
 
 /** A later try produces the same renditions with the same codecs, so the renditions that an earlier try has started remain. */
 function withStarted(started: StartedRenditions) {
   return sql<StartedRenditions>`started_renditions || ${JSON.stringify(started)}::jsonb`;
-}
-
-/** The completed part of the work of an attempt, 0..1. */
-export async function findProgress(db: Database, { videoId, attempt }: Attempt): Promise<number> {
-  const row = await db
-    .selectFrom('tasks')
-    .select(
-      sql<number>`coalesce(sum(frames * case when result is null then progress else 1 end) / nullif(sum(frames), 0), 0)::float8`.as(
-        'done',
-      ),
-    )
-    .where('video_id', '=', videoId)
-    .where('attempt', '=', attempt)
-    .executeTakeFirstOrThrow();
-  return row.done;
 }
 
 /** Whether an engine works on this try. */
@@ -347,12 +376,15 @@ export async function isTryCurrent(db: Database, taskTry: TaskTry): Promise<bool
   return row !== undefined;
 }
 
-/** Stores the result of a current try. Resolves with the number of tasks that are left; undefined if the try is not current. */
+/**
+ * Stores the result of a current try. Resolves with the number of tasks that are left and the completed part of the work of the attempt, 0..1;
+ * undefined if the try is not current.
+ */
 export async function storeTaskResult(
   trx: Database,
   taskTry: TaskTry,
   result: TaskResult,
-): Promise<{ kind: TaskKind; left: number } | undefined> {
+): Promise<{ kind: TaskKind; left: number; done: number } | undefined> {
   const update = trx
     .updateTable('tasks')
     .set({
@@ -361,22 +393,16 @@ export async function storeTaskResult(
       progress: 1,
       started_renditions: withStarted(startedIn(result)),
     })
-    .returning('kind');
-  const stored = await currentTry(update, taskTry).executeTakeFirst();
-  if (stored === undefined) return undefined;
-  return { kind: stored.kind, left: await countOpenTasks(trx, taskTry) };
-}
-
-/** Tasks of an attempt without a result. */
-export async function countOpenTasks(db: Database, { videoId, attempt }: Attempt): Promise<number> {
-  const { open } = await db
-    .selectFrom('tasks')
-    .select(sql<number>`count(*)`.as('open'))
-    .where('video_id', '=', videoId)
-    .where('attempt', '=', attempt)
-    .where('result', 'is', null)
-    .executeTakeFirstOrThrow();
-  return open;
+    .returning([
+      'kind',
+      sql<number>`(
+        select count(*) from tasks other
+        where other.video_id = tasks.video_id and other.attempt = tasks.attempt and other.number <> tasks.number
+          and other.result is null
+      )`.as('left'),
+      DONE.as('done'),
+    ]);
+  return currentTry(update, taskTry).executeTakeFirst();
 }
 
 function startedIn({ renditions = [] }: TaskResult): StartedRenditions {

@@ -132,30 +132,19 @@ export async function insertAttempt(
   videoId: string,
   { delaySeconds, failedTries, unreportedTries }: NextAttempt,
 ): Promise<void> {
-  const { workspace_id, attempt } = await trx
-    .updateTable('videos')
-    .set({ attempt: sql`attempt + 1` })
-    .where('id', '=', videoId)
-    .returning(['workspace_id', 'attempt'])
-    .executeTakeFirstOrThrow();
   const due = inSeconds(delaySeconds);
-  await trx.insertInto('attempts').values({ video_id: videoId, number: attempt, due_at: due }).execute();
-  await trx
-    .insertInto('tasks')
-    .values({
-      video_id: videoId,
-      workspace_id,
-      attempt,
-      number: PLANNING_TASK,
-      kind: 'plan',
-      // The plan shows how much work there is.
-      frames: 0,
-      failed_tries: failedTries,
-      unreported_tries: unreportedTries,
-      due_at: due,
-      command_due_at: due,
-    })
-    .execute();
+  // The plan shows how much work there is; until then, the task has no frames.
+  await sql`
+    with next as (
+      update videos set attempt = attempt + 1 where id = ${videoId} returning id, workspace_id, attempt
+    ), inserted as (
+      insert into attempts (video_id, number, due_at) select id, attempt, ${due} from next
+    )
+    insert into tasks (video_id, workspace_id, attempt, number, kind, frames, failed_tries, unreported_tries, due_at,
+      command_due_at)
+    select id, workspace_id, attempt, ${PLANNING_TASK}::int, 'plan', 0, ${failedTries}::int, ${unreportedTries}::int, ${due},
+      ${due}
+    from next`.execute(trx);
 }
 
 /** Makes the next attempts at a video transcode it as a whole. */

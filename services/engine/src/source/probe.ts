@@ -121,7 +121,7 @@ const NEW_DESCRIPTION = 'New Extradata';
 
 /** Probes the source in the job's directory. Throws a TranscodeFailure that refuses the source, or a ToolError. */
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
-  const { source, tracks, facts, editLists, isLate } = await readFile(options);
+  const { source, tracks, facts, editLists, scan, isLate } = await readFile(options);
   const { timeline, runs, end, unread, gops, entryPoints, clock, arrivals } = facts;
   const texts = source.tracks.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
   const analysis = isLate
@@ -134,9 +134,8 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const audio = await withoutUndecodable(facts.audio, source, { ...options, analysis: analysis?.audio });
   checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
-  const scanned = tracks.video.scanTypeUnknown
-    ? await withScanType(tracks.video, { ...options, analysis: analysis?.video })
-    : tracks.video;
+  if (scan.status === 'rejected') throw scan.reason;
+  const scanned = scan.value;
   // ffprobe computes the duration from the last timestamps, which then belong to another clock.
   const video = clock.hasRestarted ? { ...scanned, declaredDuration: null } : scanned;
   const used = [video, ...audio].map(({ index }) => index);
@@ -210,10 +209,36 @@ async function readTracks(found: MediaSource, options: ProbeOptions) {
   const starts = followed.map((index) => described.startTimes[index] ?? Number.NaN).filter(Number.isFinite);
   const source = starts.length === 0 ? described : { ...described, startTime: Math.min(...starts) };
   const clockOf = (maxPause?: number) => new StreamClock(followed, maxPause, source.startTime);
-  const facts = await readPackets(source, tracks, options, clockOf());
-  if (!facts.clock.isAmbiguous) return { source, tracks, editLists, facts };
-  const { maxPause } = facts.clock;
-  return { source, tracks, editLists, facts: await readPackets(source, tracks, options, clockOf(maxPause)) };
+  const read = async () => {
+    const facts = await readPackets(source, tracks, options, clockOf());
+    if (!facts.clock.isAmbiguous) return facts;
+    return readPackets(source, tracks, options, clockOf(facts.clock.maxPause));
+  };
+  const [facts, scan] = await whileScanning(tracks.video, options, read);
+  return { source, tracks, editLists, facts, scan };
+}
+
+/**
+ * Finds out whether the video is interlaced while `read` runs, which needs about as long for a short file. Its failure is a result, because
+ * a refusal of the packets has priority.
+ */
+async function whileScanning<T>(
+  video: VideoTrack,
+  options: ProbeOptions,
+  read: () => Promise<T>,
+): Promise<[T, PromiseSettledResult<VideoTrack>]> {
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([options.signal, stopping.signal]);
+  const scanning = Promise.allSettled([
+    video.scanTypeUnknown ? withScanType(video, { ...options, signal }) : video,
+  ]);
+  const result = await read().catch(async (error: unknown) => {
+    stopping.abort();
+    await scanning;
+    throw error;
+  });
+  const [scan] = await scanning;
+  return [result, scan];
 }
 
 /** The layout for runs that read only a part of the file. Null with several video tracks: ffmpeg may begin at a key frame of another. */

@@ -13,7 +13,7 @@ import {
 } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
-import type { RenditionName } from '@framelane/contracts/renditions';
+import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import { runTask, secondsOf } from '../outputs/run-task.ts';
@@ -96,7 +96,9 @@ async function runTry(
     },
     onRenditionStarted: (rendition: RenditionName, codecs: string) => {
       startedRenditions[rendition] = codecs;
-      lease.reportSoon();
+      // A whole video has no preview before one of its video renditions has started.
+      const hasVideo = VIDEO_RENDITIONS.some((name) => startedRenditions[name] !== undefined);
+      if ('plan' in claim || hasVideo) lease.reportSoon();
     },
   };
   const context = {

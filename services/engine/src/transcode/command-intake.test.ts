@@ -212,6 +212,7 @@ test('pause and resumption of all slots are logged once', async () => {
 
 test('a halt while an intake checks the disk is not lost', async () => {
   const busy = { now: false };
+  const hasPriorityWork = jest.fn(() => busy.now);
   const checks: (() => void)[] = [];
   const check = () => new Promise<boolean>((resolve) => checks.push(() => resolve(true)));
   const stopConsumer = jest.fn(async () => {});
@@ -223,18 +224,21 @@ test('a halt while an intake checks the disk is not lost', async () => {
     logger,
     waitCheckMs: 1,
     hasDiskSpace: check,
-    hasPriorityWork: () => busy.now,
+    hasPriorityWork,
     handle: async () => {},
   });
   await intake.start();
   intake.halt();
   await until(() => checks[0]);
   busy.now = true;
+  hasPriorityWork.mockClear();
   intake.halt();
   checks[0]?.();
-  await until(() => checks[1]);
+  await until(() => hasPriorityWork.mock.calls.length >= 2);
   expect(consume).toHaveBeenCalledTimes(1);
+  expect(checks).toHaveLength(1);
   busy.now = false;
+  await until(() => checks[1]);
   checks[1]?.();
   await until(() => consume.mock.calls.length === 2);
   expect(stopConsumer).toHaveBeenCalledTimes(1);

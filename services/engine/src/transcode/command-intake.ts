@@ -127,7 +127,7 @@ export class CommandIntake {
       if (signal.aborted) return undefined;
       try {
         // No `await` between the last check and `#consume`: a halt in between would go unnoticed.
-        if (!(await hasDiskSpace()) || hasPriorityWork()) continue;
+        if (hasPriorityWork() || !(await hasDiskSpace()) || hasPriorityWork()) continue;
         const consuming = await this.#consume(slot);
         if (this.#isPaused) logger.info('commands.resumed', { queue });
         this.#isPaused = false;

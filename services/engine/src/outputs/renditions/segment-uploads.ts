@@ -88,6 +88,8 @@ export class SegmentUploads {
   readonly #configurations = new Map<RenditionName, string>();
   readonly #iFrames: IFrameUploads;
   #failure: TranscodeFailure | InvalidSegmentError | undefined;
+  /** The running check of the disks. Segments that begin to be stored at the same time share it. */
+  #diskCheck: Promise<void> | undefined;
 
   constructor(options: SegmentUploadsOptions) {
     this.#options = options;
@@ -162,7 +164,10 @@ export class SegmentUploads {
 
   async #store(file: SegmentFile): Promise<void> {
     const { output, maxBytes, copied } = this.#options;
-    await this.#assertDiskSpace();
+    this.#diskCheck ??= this.#assertDiskSpace().finally(() => {
+      this.#diskCheck = undefined;
+    });
+    await this.#diskCheck;
     const segment = await output.file(file.name, maxBytes);
     if (!segment) throw new ToolOutputError(`${file.name} is missing`);
     try {
