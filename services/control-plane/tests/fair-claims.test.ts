@@ -42,10 +42,10 @@ async function commands(type: CommandType, workspaceId: string, count: number): 
   await sql`
     insert into attempts (video_id, number, due_at)
     select ${prefix} || n, 1, ${DUE} from generate_series(1, ${count}::int) n`.execute(db);
-  const [number, kind] = type === 'plan' ? [0, 'plan'] : [1, 'audio'];
+  const [number, kind, work] = type === 'plan' ? [0, 'plan', null] : [1, 'audio', '{}'];
   await sql`
-    insert into tasks (video_id, workspace_id, attempt, number, kind, frames, command_due_at)
-    select ${prefix} || n, ${workspaceId}, 1, ${number}::int, ${kind}, 1, ${DUE}
+    insert into tasks (video_id, workspace_id, attempt, number, kind, work, frames, command_due_at)
+    select ${prefix} || n, ${workspaceId}, 1, ${number}::int, ${kind}, ${work}::jsonb, 1, ${DUE}
     from generate_series(1, ${count}::int) n`.execute(db);
 }
 
