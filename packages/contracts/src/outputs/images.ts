@@ -58,5 +58,6 @@ const imagesTask = z.object({
 export const IMAGES_TASK: TaskKind<typeof imagesTask> = {
   work: imagesTask,
   weight: lightWork,
+  makes: () => false,
   mayBeOptional: true,
 };

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { RenditionName } from '../renditions.ts';
 
 /** Files that a task has stored: one, or the segments of a rendition from `firstSegment` on. */
 export type StoredFiles<K extends string> = {
@@ -19,12 +20,22 @@ export type OutputKind<R extends z.ZodType, K extends string> = {
   storedFiles: (result: z.infer<R>) => StoredFiles<K>[];
 };
 
+/** A segment that a plan has. */
+export type PlannedSegment = {
+  rendition: RenditionName;
+  sequence: number;
+  /** Whether the rendition is a stream copy of the video of the source. */
+  isCopy: boolean;
+};
+
 /** A kind of task, as all services know it. */
 export type TaskKind<W extends z.ZodType> = {
   /** What the plan says about the task. Its `kind` is the name of the kind. */
   work: W;
   /** Its part of the work on a video, in frames of the top rendition. `frames` are those of the video. */
   weight: (work: z.infer<W>, frames: number) => number;
+  /** Whether the task makes a segment. Players of a preview wait for the latest try of that task. */
+  makes: (work: z.infer<W>, segment: PlannedSegment) => boolean;
   /** Whether a video can be ready without the output of the task. Then the task may go on after that. */
   mayBeOptional: boolean;
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isAudioRendition } from '../renditions.ts';
 import type { TaskKind } from './kinds.ts';
 
 /** The maximum number of byte ranges of a piece. A source of the usual structure needs at most four. */
@@ -40,5 +41,9 @@ export type PieceTask = z.infer<typeof work>;
 export const PIECE: TaskKind<typeof work> = {
   work,
   weight: ({ frames }) => frames,
+  makes: ({ firstSegment, segmentStarts }, { rendition, sequence, isCopy }) => {
+    if (isCopy || isAudioRendition(rendition)) return false;
+    return sequence >= firstSegment && sequence < firstSegment + segmentStarts.length;
+  },
   mayBeOptional: false,
 };

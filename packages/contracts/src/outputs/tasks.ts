@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AUDIO } from './audio-task.ts';
 import { COPY } from './copy-task.ts';
 import { IMAGES_TASK } from './images.ts';
+import type { PlannedSegment } from './kinds.ts';
 import { PIECE } from './piece-task.ts';
 
 /** Every kind of task that a plan can have. */
@@ -26,6 +27,12 @@ export const optionalTaskSchema = taskSchema.refine(({ kind }) => TASKS[kind].ma
 export function weightOf(task: Task, frames: number): number {
   const { weight } = TASKS[task.kind] as { weight: (work: Task, frames: number) => number };
   return weight(task, frames);
+}
+
+/** Whether a task makes a segment. */
+export function makesSegment(task: Task, segment: PlannedSegment): boolean {
+  const { makes } = TASKS[task.kind] as { makes: (work: Task, segment: PlannedSegment) => boolean };
+  return makes(task, segment);
 }
 
 /**

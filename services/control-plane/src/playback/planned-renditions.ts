@@ -1,8 +1,8 @@
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
-import { PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
+import { makesSegment, PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
 import { SEGMENTS } from '@framelane/contracts/packaging';
-import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
+import type { RenditionName } from '@framelane/contracts/renditions';
 import { audioSegmentStarts } from '@framelane/contracts/segment-times';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { RenditionFacts } from './master-playlist.ts';
@@ -14,9 +14,7 @@ export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'facts'> & {
   tasks: readonly PlannedTask[];
 };
 
-export type PlannedTask =
-  | Pick<PieceTask, 'kind' | 'frames' | 'firstSegment' | 'segmentStarts'>
-  | { kind: Exclude<Task['kind'], 'piece'> };
+export type PlannedTask = Exclude<Task, PieceTask> | Omit<PieceTask, 'keyFrames' | 'bytes'>;
 
 /** Upper limit of the bit rate of each audio channel, encoded or passed through, in bits a second. */
 const CHANNEL_RATE = 96_000;
@@ -29,9 +27,9 @@ export function plannedVideo({
   tasks,
 }: Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts' | 'tasks'>): PlannedVideo {
   const planned = tasks.map((task): PlannedTask => {
-    if (task.kind !== 'piece') return { kind: task.kind };
-    const { kind, frames, firstSegment, segmentStarts } = task;
-    return { kind, frames, firstSegment, segmentStarts };
+    if (!('keyFrames' in task)) return task;
+    const { keyFrames: _, bytes: __, ...planned } = task;
+    return planned;
   });
   return { encode, facts, segmentStarts, tasks: planned };
 }
@@ -114,12 +112,7 @@ export function taskOf(video: PlannedVideo, name: RenditionName, sequence: numbe
   if (sequence >= (durationsOf(video, name)?.length ?? 0)) return undefined;
   const { encode, tasks } = video;
   if (tasks.length === 0) return PLANNING_TASK;
-  const isCopied = encode.copiesVideo && name === encode.videoRenditions.at(-1)?.name;
-  const found = tasks.findIndex((task) => {
-    if (isAudioRendition(name)) return task.kind === 'audio';
-    if (isCopied || task.kind !== 'piece') return isCopied && task.kind === 'copy';
-    const within = sequence - task.firstSegment;
-    return within >= 0 && within < task.segmentStarts.length;
-  });
+  const isCopy = encode.copiesVideo && name === encode.videoRenditions.at(-1)?.name;
+  const found = tasks.findIndex((task) => makesSegment(task as Task, { rendition: name, sequence, isCopy }));
   return found === -1 ? undefined : taskNumber(found);
 }

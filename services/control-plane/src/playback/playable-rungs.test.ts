@@ -111,13 +111,16 @@ describe('a source without video stream copy', () => {
     expect(playableRungs(withImages, [AUDIO, ...pieces, images])).toEqual(['360p', '720p']);
   });
 
-  test('cannot be played before the images have started', () => {
+  test('cannot be played before a task has started that pieces wait for', () => {
     const plan = planOf([60, 60]);
-    const withImages = { ...plan, tasks: [...plan.tasks, { kind: 'images', keyFramesOnly: true } as const] };
-    const pieces = [running(30, 10), WAITING];
-    expect(playableRungs(plan, [AUDIO, ...pieces])).toEqual(['360p', '720p']);
-    expect(playableRungs(withImages, [AUDIO, ...pieces, WAITING])).toEqual([]);
-    expect(playableRungs(withImages, [AUDIO, ...pieces, DONE])).toEqual(['360p', '720p']);
+    const images = { kind: 'images', keyFramesOnly: true } as const;
+    const between = { ...plan, tasks: plan.tasks.toSpliced(-1, 0, images) };
+    const last = { ...plan, tasks: [...plan.tasks, images] };
+    const [first, second] = [running(30, 10), WAITING];
+    expect(playableRungs(plan, [AUDIO, first, second])).toEqual(['360p', '720p']);
+    expect(playableRungs(between, [AUDIO, first, WAITING, second])).toEqual([]);
+    expect(playableRungs(between, [AUDIO, first, DONE, second])).toEqual(['360p', '720p']);
+    expect(playableRungs(last, [AUDIO, first, second, WAITING])).toEqual(['360p', '720p']);
   });
 
   test('cannot be played while a later piece would be late', () => {

@@ -35,9 +35,13 @@ export function playableRungs(
     const task = isWhole ? encode : planned[at];
     return task !== undefined && 'frames' in task ? [{ ...progress, seconds: task.frames / rate }] : [];
   });
-  const others = isWhole ? [] : tasks.filter((_, at) => planned[at]?.kind !== 'piece');
-  // The duration of a task that has not started is unknown, and later pieces wait for it.
-  const haveStarted = others.every(({ isDone, runningSeconds }) => isDone || runningSeconds !== null);
+  const isPiece = (at: number) => 'frames' in (planned[at] ?? {});
+  const lastPiece = planned.findLastIndex((_, at) => isPiece(at));
+  const others = isWhole ? [] : tasks.filter((_, at) => !isPiece(at));
+  // The duration of a task that has not started is unknown, and the pieces after it wait for it.
+  const haveStarted = tasks.every(
+    ({ isDone, runningSeconds }, at) => isDone || runningSeconds !== null || at > lastPiece || isPiece(at),
+  );
   const isAhead = haveStarted && keepsAhead(pieces, others.flatMap(secondsLeft));
   const isPlayable = (name: VideoRendition) => started[name] !== undefined && (name === copied || isAhead);
   return RUNGS.filter((rung) => {
