@@ -408,6 +408,7 @@ export const GROUPS = [
       'sources',
       'sources-store',
       'object-purges',
+      'optional-tasks',
       'due-rows',
       'video-changes',
       'video-retry',

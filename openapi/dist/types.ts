@@ -2227,7 +2227,7 @@ export interface components {
              */
             endedAt: string | null;
             /**
-             * @description The tasks of a long video: its pieces, the audio and the images. `null` if the video is transcoded in one run, and when the attempt
+             * @description The tasks of a long video: its pieces, the audio and the images. `null` if the video is transcoded as a whole, and when the attempt
              *     has ended.
              */
             tasks: components["schemas"]["TaskCounts"] | null;

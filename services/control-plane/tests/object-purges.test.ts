@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { newId } from '@framelane/contracts/ids';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { attemptPrefix, hlsPrefix, sourcePrefix } from '@framelane/object-store/object-keys';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Insertable } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import type { Schema } from '../src/db/schema.ts';
@@ -217,4 +217,45 @@ test('a purge of a video whose row is gone changes nothing', async () => {
   const id = newId('vid');
   await store(`${sourcePrefix(workspaceId, id)}xfr_1/original`);
   expect(await purge(id)).toEqual(['xfr_1/original']);
+});
+
+test('a purge of a ready video spares a task that begins meanwhile, and the artifacts of one that ends meanwhile', async () => {
+  const id = await video({
+    status: 'ready',
+    content_key: 'sealed',
+    variants: ['360p'],
+    target_duration: 6,
+    start_timestamp: 0,
+  });
+  await db.insertInto('attempts').values({ video_id: id, number: ATTEMPT, due_at: new Date() }).execute();
+  const task = {
+    video_id: id,
+    workspace_id: workspaceId,
+    attempt: ATTEMPT,
+    kind: 'images',
+    work: '{}',
+    frames: 1,
+  } as const;
+  await db
+    .insertInto('tasks')
+    .values({ ...task, number: 8 })
+    .execute();
+  const ofAttempt = attemptPrefix(workspaceId, id, ATTEMPT);
+  for (const folder of ['t7.1/', 't8.1/', 't9.1/']) await store(`${ofAttempt}${folder}poster.jpg`);
+  const list = objects.list.bind(objects);
+  const listing = jest.spyOn(objects, 'list').mockImplementation(async function* (prefix) {
+    yield* list(prefix);
+    if (prefix !== ofAttempt) return;
+    await db
+      .insertInto('tasks')
+      .values({ ...task, number: 9 })
+      .execute();
+    await db.deleteFrom('tasks').where('video_id', '=', id).where('number', '=', 8).execute();
+    await insertArtifact(db, id, { kind: 'poster', attempt: ATTEMPT, folder: 't8.1/' });
+  });
+  await purges.perform({ videoId: id, pass: 1, dueAt: new Date() });
+  listing.mockRestore();
+  const left: string[] = [];
+  for await (const { key } of objects.list(ofAttempt)) left.push(key.slice(ofAttempt.length));
+  expect(left.filter((key) => key.endsWith('.jpg'))).toEqual(['t8.1/poster.jpg', 't9.1/poster.jpg']);
 });

@@ -114,6 +114,8 @@ describe('an optional task', () => {
   test('begins when the video is ready, and its output is added to the video', async () => {
     const videoId = await readyVideo();
     expect(await images(videoId)).toEqual([404, 404, 404]);
+    const [waiting] = await tasksOf(videoId);
+    expect(waiting?.command_due_at ?? waiting?.command_published_at).toBeInstanceOf(Date);
     const { storageBytes, readyAt } = await video(videoId);
     const claimed = await claim(videoId);
     expect(claimed).toMatchObject({ attempt: 1, task: 5, work: { kind: 'images' } });
@@ -141,6 +143,27 @@ describe('an optional task', () => {
     expect((await tryClaim(videoId)).status).toBe(409);
     await plane.engine.report('task.completed', {
       ...{ videoId, attempt: 1, task: 0, try: 1 },
+      result: resultOfWhole(manifest),
+    });
+    const claimed = await claim(videoId);
+    await storeImages(videoId, claimed);
+    await complete(videoId, claimed, IMAGES_RESULT);
+    expect(await images(videoId)).toEqual([200, 200, 200]);
+  });
+
+  test('also follows a video whose first plan was replaced, in a folder of its own', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    await plane.engine.upload(uploadToken);
+    await plane.engine.claim(videoId);
+    const manifest = { ...sampleManifest(), poster: null, storyboard: null };
+    const { optionalTasks } = planWithoutImages();
+    for (const revision of [0, 1])
+      await plane.engine.storePlan(videoId, 1, { ...planOf(manifest), revision, optionalTasks });
+    await plane.engine.report('task.completed', {
+      videoId,
+      attempt: 1,
+      task: 0,
+      try: 1,
       result: resultOfWhole(manifest),
     });
     const claimed = await claim(videoId);
@@ -190,6 +213,27 @@ describe('an optional task', () => {
     expect(await tasksOf(videoId)).toMatchObject([{ failed_tries: 1, result: null }]);
   });
 
+  test('that stops its machine each time is left out after three tries', async () => {
+    const videoId = await readyVideo();
+    for (const tryNumber of [1, 2, 3]) {
+      await plane.db
+        .updateTable('tasks')
+        .set({ due_at: new Date() })
+        .where('video_id', '=', videoId)
+        .execute();
+      const claimed = await claim(videoId);
+      expect(claimed.try).toBe(tryNumber);
+      await plane.engine.report('task.progress', {
+        ...tryOf(videoId, claimed),
+        fraction: 0,
+        startedRenditions: {},
+      });
+      await plane.startAnotherAsSingleNode();
+    }
+    expect(await tasksOf(videoId)).toEqual([]);
+    expect(await video(videoId)).toMatchObject({ status: 'ready' });
+  });
+
   test('keeps what it stores while orphaned objects of its video are purged', async () => {
     const videoId = await readyVideo();
     const failed = await claim(videoId);
@@ -237,11 +281,16 @@ describe('the source of a video with an optional task', () => {
     expect(await sourceOf(videoId)).toBeUndefined();
   });
 
-  test('can be deleted by its owner; the task is then left out', async () => {
+  test('can be deleted by its owner; the task then ends', async () => {
     const videoId = await readyVideo();
+    const claimed = await claim(videoId);
+    const key = await storeImages(videoId, claimed);
     await request(plane.url).delete(`/v1/videos/${videoId}/source`).set(plane.credentials).expect(204);
-    expect((await tryClaim(videoId)).status).toBe(409);
     expect(await tasksOf(videoId)).toEqual([]);
+    await complete(videoId, claimed, IMAGES_RESULT);
+    expect(await images(videoId)).toEqual([404, 404, 404]);
+    await until(async () => (await plane.objects.head(key)) === null);
+    expect((await tryClaim(videoId)).status).toBe(409);
     expect(await video(videoId)).toMatchObject({ status: 'ready' });
   });
 });

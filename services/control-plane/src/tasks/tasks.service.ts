@@ -161,7 +161,7 @@ export class TasksService {
   /**
    * Starts the next try of a task of the video. A repeat of the claim gets the same try. Throws 409 `task_not_claimable` if none waits for an
    * engine with this version of plans. If the plan has an earlier version and no engine works on it, ends its attempt: the next attempt plans
-   * the video anew. Tasks of a ready video end if they have such a plan, or if the source was deleted.
+   * the video anew. Tasks of a ready video end if they have such a plan.
    */
   async claim(request: ClaimTaskRequest): Promise<ClaimTaskResponse> {
     const { videoId } = request;
@@ -194,11 +194,7 @@ export class TasksService {
       };
     }
     if (command === 'task' && !(await this.#hasRoom(trx, video))) return {};
-    const isReady = video.status === 'ready';
-    const isObsolete = isReady && (await storedSource(trx, video)) === undefined;
-    const task = isObsolete
-      ? undefined
-      : await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
+    const task = await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
     if (task !== undefined) {
       const isFirst = task.task === PLANNING_TASK;
       if (!isFirst) await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
@@ -207,8 +203,8 @@ export class TasksService {
         : this.#deps.attempts.contentKey(video));
       return { claimed: await this.#describe(trx, video, task, key) };
     }
-    if (!isObsolete && !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
-    if (isReady) return { report: await this.#abandon(trx, video) };
+    if (!(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
+    if (video.status === 'ready') return { report: await this.#abandon(trx, video) };
     return { report: await this.#deps.attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }
 
@@ -309,9 +305,9 @@ export class TasksService {
 
   /** Ends every try, as if its lease had expired. Call it only while no engine runs. */
   async endAllTries(): Promise<void> {
-    for (const taskTry of await findTries(this.#deps.db)) {
-      // The machine may have stopped because of the video: then its first task must not be repeated without end.
-      await this.#end(taskTry, taskTry.task === PLANNING_TASK ? 'transient' : 'handed_back', LEASE_EXPIRED);
+    for (const { isOfPlan, ...taskTry } of await findTries(this.#deps.db)) {
+      // The machine may have stopped because of the task, which must not be repeated without end. Those of a plan are many, and all but one are innocent.
+      await this.#end(taskTry, isOfPlan ? 'handed_back' : 'transient', LEASE_EXPIRED);
     }
   }
 
@@ -419,7 +415,7 @@ export class TasksService {
 
   /** Adds what a task has stored to a ready video. */
   async #addOutput(trx: Database, video: VideoRow, taskTry: TaskTry, result: TaskResult): Promise<void> {
-    // Only a plan of an attempt without tasks has another revision.
+    // The revision of a plan is in the folder of the first task only.
     const place = { attempt: taskTry.attempt, revision: 0 };
     await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
     await addOutputs(trx, video, result);

@@ -1,7 +1,7 @@
 import type { CommandType, TaskTry } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
-import { type Task, type TaskKind, weightOf } from '@framelane/contracts/outputs/tasks';
+import { PLANNING_TASK, type Task, type TaskKind, weightOf } from '@framelane/contracts/outputs/tasks';
 import type { TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -490,13 +490,21 @@ export async function findTaskBacklog(db: Database): Promise<{ waiting: Backlog;
   };
 }
 
-/** Every try that an engine works on. */
-export async function findTries(db: Database): Promise<TaskTry[]> {
-  return tries(db).where('lease_expires_at', 'is not', null).execute();
+/** Every try that an engine works on, with whether it is one of the tasks that a video waits for after it was planned. */
+export async function findTries(db: Database): Promise<(TaskTry & { isOfPlan: boolean })[]> {
+  return tries(db)
+    .innerJoin('attempts', (join) =>
+      join.onRef('attempts.video_id', '=', 'tasks.video_id').onRef('attempts.number', '=', 'tasks.attempt'),
+    )
+    .select(sql<boolean>`tasks.number > ${PLANNING_TASK} and outcome is null`.as('isOfPlan'))
+    .where('lease_expires_at', 'is not', null)
+    .execute();
 }
 
 function tries(db: Database) {
-  return db.selectFrom('tasks').select(['video_id as videoId', 'attempt', 'number as task', 'tries as try']);
+  return db
+    .selectFrom('tasks')
+    .select(['tasks.video_id as videoId', 'tasks.attempt', 'tasks.number as task', 'tries as try']);
 }
 
 /** Attempts that are open and planned. */

@@ -86,10 +86,7 @@ export class ObjectPurges implements DueWork<DuePurge> {
   /** Purges the objects below a prefix that belong to no artifact and to no task. */
   async #purgeBelow(prefix: string, video: VideoRow): Promise<void> {
     const kept = async () =>
-      [
-        ...(await taskPrefixes(this.#deps.db, video)),
-        ...(await artifactPrefixes(this.#deps.db, video)),
-      ].filter((each) => each.startsWith(prefix));
+      (await keptPrefixes(this.#deps.db, video)).filter((each) => each.startsWith(prefix));
     // Tasks are added only to attempts with artifacts.
     if ((await kept()).length === 0) {
       await this.#deps.objects.deletePrefix(prefix);
@@ -97,7 +94,7 @@ export class ObjectPurges implements DueWork<DuePurge> {
     }
     const found = new Set<string>();
     for await (const { key } of this.#deps.objects.list(prefix)) found.add(prefixOf(key));
-    // Read after the objects: a task that stored one of them is still there, or has ended, and then its artifacts are there.
+    // Read after the objects: a task that stored one of them is still there, or its artifacts are.
     const keptNow = await kept();
     for (const each of found) if (isOrphaned(each, keptNow)) await this.#deps.objects.deletePrefix(each);
   }
@@ -115,11 +112,13 @@ export class ObjectPurges implements DueWork<DuePurge> {
   }
 }
 
-/** The prefixes of all objects that tasks of a video can have stored. */
-async function taskPrefixes(
-  db: Database,
-  { id: videoId, workspace_id: workspaceId }: VideoRow,
-): Promise<string[]> {
-  const tasks = await findTasks(db, videoId);
-  return tasks.map(({ attempt, task }) => taskPrefix({ workspaceId, videoId, attempt }, task));
+/** The prefixes of all objects that artifacts of a video have, or its tasks can have stored. In one snapshot: the end of a task adds artifacts. */
+function keptPrefixes(db: Database, video: VideoRow): Promise<string[]> {
+  const snapshot = db.transaction().setIsolationLevel('repeatable read');
+  return snapshot.execute(async (trx) => {
+    const { id: videoId, workspace_id: workspaceId } = video;
+    const tasks = await findTasks(trx, videoId);
+    const ofTasks = tasks.map(({ attempt, task }) => taskPrefix({ workspaceId, videoId, attempt }, task));
+    return [...ofTasks, ...(await artifactPrefixes(trx, video))];
+  });
 }

@@ -171,7 +171,7 @@ export async function closeOpenAttempt(
   outcome: AttemptOutcome,
 ): Promise<void> {
   const isCompleted = outcome === 'completed';
-  if (!isCompleted) await trx.deleteFrom('tasks').where('video_id', '=', videoId).execute();
+  if (!isCompleted) await endTasks(trx, videoId);
   await trx
     .updateTable('attempts')
     .set({
@@ -184,6 +184,12 @@ export async function closeOpenAttempt(
     .where('video_id', '=', videoId)
     .where('outcome', 'is', null)
     .execute();
+}
+
+/** Deletes the tasks of a video. Resolves with their number. */
+export async function endTasks(trx: Database, videoId: string): Promise<number> {
+  const result = await trx.deleteFrom('tasks').where('video_id', '=', videoId).executeTakeFirst();
+  return Number(result.numDeletedRows);
 }
 
 /** Raises the progress; it never falls. Resolves with the title if it rose. */

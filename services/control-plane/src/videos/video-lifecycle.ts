@@ -12,6 +12,7 @@ import {
   type AttemptResult,
   closeOpenAttempt,
   endImport,
+  endTasks,
   insertAttempt,
   lockVideo,
   moveVideo,
@@ -156,15 +157,17 @@ export class VideoLifecycle {
   }
 
   /**
-   * Deletes the source of a ready or failed video, `when` it is due or at once. It no longer counts as stored, and its objects are
-   * purged. Resolves with whether there was one to delete.
+   * Deletes the source of a ready or failed video, `when` it is due or at once. It no longer counts as stored, its objects are
+   * purged, and the tasks of a ready video end. Resolves with whether there was one to delete.
    */
   async deleteSource(trx: Database, videoId: string, when: 'due' | 'now'): Promise<boolean> {
     const deleted = await markSourceDeleted(trx, videoId, when);
     if (deleted) {
       await removeArtifact(trx, videoId, { kind: 'source' });
+      const tasks = await endTasks(trx, videoId);
       await requestPurge(trx, videoId);
       this.#logger.info('video.source_deleted', { videoId });
+      if (tasks > 0) this.#logger.warn('video.output_left_out', { videoId, tasks });
     }
     return deleted;
   }
