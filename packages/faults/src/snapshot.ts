@@ -120,7 +120,7 @@ const VIDEOS = `
     (select coalesce(json_agg(json_build_object('bytes', bytes, 'prefix',
         case when a.attempt is null then 'sources/' else 'hls/' end || v.workspace_id || '/' || v.id || '/'
         || coalesce('a' || a.attempt || '/', '') || folder
-        || case kind when 'source' then 'original' when 'segments' then name || '/' else kind || '.jpg' end)), '[]')
+        || case kind when 'source' then 'original' when 'segments' then name || '/' else kind || '.' end)), '[]')
       from artifacts a where a.video_id = v.id and folder is not null) as artifacts
   from videos v left join upload_tickets t on t.video_id = v.id`;
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { IMAGES } from './images.ts';
 import type { StoredFiles } from './kinds.ts';
-import { RENDITIONS_OUTPUT } from './renditions.ts';
+import { OUTPUTS } from './registry.ts';
 
-/** Every kind of output. A new one is added here; the compiler then names what each service has to know about it. */
-export const OUTPUTS = { renditions: RENDITIONS_OUTPUT, images: IMAGES };
+/** The name of a kind of output. */
 export type OutputName = keyof typeof OUTPUTS;
 
 /** The kinds of the artifacts of outputs. */

@@ -1,12 +1,8 @@
 import { z } from 'zod';
-import { AUDIO } from './audio-task.ts';
-import { COPY } from './copy-task.ts';
-import { IMAGES_TASK } from './images.ts';
 import type { PlannedSegment } from './kinds.ts';
-import { PIECE } from './piece-task.ts';
+import { TASKS } from './registry.ts';
 
-/** Every kind of task that a plan can have. */
-export const TASKS = { copy: COPY, audio: AUDIO, images: IMAGES_TASK, piece: PIECE };
+/** The name of a kind of task that a plan can have. */
 export type TaskName = keyof typeof TASKS;
 
 /** A task of a plan, by the name of its kind. */

@@ -397,7 +397,8 @@ export class TasksService {
     const isExpired = end.outcome === 'lease_expired';
     const counted = isExpired && failure === 'transient' ? failureOfExpiry(task.unreportedTries) : failure;
     const next = afterFailedTry(counted, task.failedTries, this.#deps.settings.retryBackoffSeconds);
-    if (next === 'fail' && isReady) return this.#leaveOut(trx, video, taskTry);
+    if (next === 'fail' && isReady)
+      return this.#leaveOut(trx, video, taskTry, { kind: task.kind, code: end.code });
     // A new attempt would repeat the work of the other tasks, so the video fails.
     if (next === 'fail') return this.#deps.attempts.fail(trx, video, end);
     const counts = { ...next, unreportedTries: isExpired ? task.unreportedTries : 0 };
@@ -423,9 +424,14 @@ export class TasksService {
   }
 
   /** Ends a task of a ready video that has failed for good. The video stays as it is. */
-  async #leaveOut(trx: Database, video: VideoRow, taskTry: TaskTry): Promise<() => void> {
+  async #leaveOut(
+    trx: Database,
+    video: VideoRow,
+    taskTry: TaskTry,
+    facts: { kind: TaskKind; code: string },
+  ): Promise<() => void> {
     await this.#endTask(trx, video, taskTry);
-    return () => this.#deps.logger.warn('video.output_left_out', taskTry);
+    return () => this.#deps.logger.warn('video.output_left_out', { ...taskTry, ...facts });
   }
 
   /** Ends all tasks of a ready video, if it has any: they cannot be done any more. */

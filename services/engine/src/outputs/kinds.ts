@@ -27,8 +27,12 @@ export type TaskJob<T extends Task> = { plan: TaskPlan; work: T; output: TaskOut
 export type TaskKind<T extends Task> = {
   /** The tasks of this kind that a video needs before it is ready. Null if the video cannot be cut, so that one run makes everything. */
   plan: (video: VideoToCut) => PlannedTask<T>[] | null;
-  /** Those that it does not wait for. */
-  planOptional?: (encode: EncodePlan) => T[];
+  /**
+   * Those that it does not wait for. They must not make again what the run of a whole video makes.
+   *
+   * @param isCut whether the video has tasks of its own, instead of being made by one run
+   */
+  planOptional?: (video: Omit<VideoToCut, 'pieceSeconds'>, isCut: boolean) => T[];
   /**
    * Runs a task in a directory with the source, and stores its output. Throws a TranscodeFailure, an InvalidSegmentError, or the signal's reason
    * when aborted. After a failure, stored objects remain; the caller removes them.

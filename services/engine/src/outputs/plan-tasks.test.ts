@@ -50,7 +50,10 @@ function piecesOf(
 }
 
 test('a video waits for all its outputs', () => {
-  expect(planOptionalTasks(planOf(600))).toEqual([]);
+  const encode = planOf(600, { audio: [audioPlan()], copiesVideo: true });
+  const source = sourceOf(600, 2);
+  const video = { source, encode, keyFrames: keyFramesOf(encode, source.gops) };
+  expect([true, false].map((isCut) => planOptionalTasks(video, isCut))).toEqual([[], []]);
 });
 
 describe('the tasks of a video', () => {

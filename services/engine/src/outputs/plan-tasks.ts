@@ -1,5 +1,4 @@
 import type { Task } from '@framelane/contracts/outputs/tasks';
-import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { TaskKind, VideoToCut } from './kinds.ts';
 import { TASKS } from './outputs.ts';
 
@@ -19,7 +18,7 @@ export function planTasks(video: VideoToCut): readonly Task[] | null {
     .map(({ task }) => task);
 }
 
-/** The tasks of outputs that a video does not wait for. */
-export function planOptionalTasks(encode: EncodePlan): Task[] {
-  return KINDS.flatMap((kind) => kind.planOptional?.(encode) ?? []);
+/** The tasks of outputs that a video does not wait for (see `TaskKind.planOptional`). */
+export function planOptionalTasks(video: Omit<VideoToCut, 'pieceSeconds'>, isCut: boolean): Task[] {
+  return KINDS.flatMap((kind) => kind.planOptional?.(video, isCut) ?? []);
 }

@@ -37,6 +37,6 @@ export async function planVideo(
     facts: videoFacts(source, plan, await toCaptions(texts, plan, context)),
     segmentStarts: keyFrames.segmentStarts,
     tasks: tasks ?? [],
-    optionalTasks: planOptionalTasks(encode),
+    optionalTasks: planOptionalTasks({ source, encode, keyFrames }, tasks !== null),
   };
 }

@@ -162,7 +162,7 @@ export class TaskBench implements StoredVideos {
     tryNumber?: number;
   }): Promise<TaskResult> {
     const { videoId } = video;
-    const work = plan.tasks[position] as Task;
+    const work = [...plan.tasks, ...plan.optionalTasks][position] as Task;
     const facts = { videoId, attempt: 1, task: taskNumber(position), try: tryNumber };
     const folder = taskFolder(facts.task, tryNumber);
     const prefix = outputPrefix({ workspaceId: WORKSPACE, ...facts, folder });
@@ -190,7 +190,7 @@ export class TaskBench implements StoredVideos {
     const plan = await this.taskPlan(video, pieceSeconds, allowCopy);
     if (plan.encode.copiesVideo) this.copiesVideo.add(video.videoId);
     const results: TaskResult[] = [];
-    for (const position of [...plan.tasks.keys()].toReversed())
+    for (const position of [...plan.tasks, ...plan.optionalTasks].map((_, at) => at).toReversed())
       results.push(await this.runTask({ video, plan, position }));
     return { video, plan, manifest: madeVideo(plan, results) };
   }
