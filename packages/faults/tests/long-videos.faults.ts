@@ -113,7 +113,7 @@ test('a piece that is finished after its lease has expired changes nothing', asy
   const engine = await pauseAtPiece(videoId);
   for (const proxy of Object.values(cluster.proxiesOf(engine))) proxy.silence();
   await ready(videoId);
-  const ignored = () => linesOf('attempt.result_ignored', videoId).length;
+  const ignored = () => linesOf('task.result_ignored', videoId).length;
   const before = ignored();
   // Without the internal API, the engine does not learn that its piece is obsolete.
   const { broker, internal } = cluster.proxiesOf(engine);
