@@ -1,4 +1,3 @@
-import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import { makesSegment, PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
 import { SEGMENTS } from '@framelane/contracts/packaging';
@@ -11,10 +10,8 @@ import { type SegmentDurations, targetDurationOf } from './media-playlist.ts';
 /** The part of a plan that a preview needs. */
 export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'facts'> & {
   segmentStarts: readonly number[];
-  tasks: readonly PlannedTask[];
+  tasks: readonly Task[];
 };
-
-export type PlannedTask = Exclude<Task, PieceTask> | Omit<PieceTask, 'keyFrames' | 'bytes'>;
 
 /** Upper limit of the bit rate of each audio channel, encoded or passed through, in bits a second. */
 const CHANNEL_RATE = 96_000;
@@ -26,11 +23,9 @@ export function plannedVideo({
   segmentStarts,
   tasks,
 }: Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts' | 'tasks'>): PlannedVideo {
-  const planned = tasks.map((task): PlannedTask => {
-    if (!('keyFrames' in task)) return task;
-    const { keyFrames: _, bytes: __, ...planned } = task;
-    return planned;
-  });
+  const planned = tasks.map((task) =>
+    'keyFrames' in task ? { ...task, keyFrames: [], bytes: undefined } : task,
+  );
   return { encode, facts, segmentStarts, tasks: planned };
 }
 
@@ -113,6 +108,6 @@ export function taskOf(video: PlannedVideo, name: RenditionName, sequence: numbe
   const { encode, tasks } = video;
   if (tasks.length === 0) return PLANNING_TASK;
   const isCopy = encode.copiesVideo && name === encode.videoRenditions.at(-1)?.name;
-  const found = tasks.findIndex((task) => makesSegment(task as Task, { rendition: name, sequence, isCopy }));
+  const found = tasks.findIndex((task) => makesSegment(task, { rendition: name, sequence, isCopy }));
   return found === -1 ? undefined : taskNumber(found);
 }

@@ -111,16 +111,19 @@ describe('a source without video stream copy', () => {
     expect(playableRungs(withImages, [AUDIO, ...pieces, images])).toEqual(['360p', '720p']);
   });
 
-  test('cannot be played before a task has started that pieces wait for', () => {
+  test('is played later if pieces wait for a task of another kind', () => {
     const plan = planOf([60, 60]);
     const images = { kind: 'images', keyFramesOnly: true } as const;
-    const between = { ...plan, tasks: plan.tasks.toSpliced(-1, 0, images) };
-    const last = { ...plan, tasks: [...plan.tasks, images] };
-    const [first, second] = [running(30, 10), WAITING];
-    expect(playableRungs(plan, [AUDIO, first, second])).toEqual(['360p', '720p']);
-    expect(playableRungs(between, [AUDIO, first, WAITING, second])).toEqual([]);
-    expect(playableRungs(between, [AUDIO, first, DONE, second])).toEqual(['360p', '720p']);
-    expect(playableRungs(last, [AUDIO, first, second, WAITING])).toEqual(['360p', '720p']);
+    // The images take as long as the pieces take for five seconds.
+    const encode = { ...plan.encode, frames: 250 * RATE };
+    const between = { encode, tasks: plan.tasks.toSpliced(-1, 0, images) };
+    const last = { encode, tasks: [...plan.tasks, images] };
+    const [slow, fast] = [running(9.9, 10), running(11, 10)];
+    expect(playableRungs(plan, [AUDIO, slow, WAITING])).toEqual(['360p', '720p']);
+    expect(playableRungs(between, [AUDIO, slow, WAITING, WAITING])).toEqual([]);
+    expect(playableRungs(between, [AUDIO, fast, WAITING, WAITING])).toEqual(['360p', '720p']);
+    expect(playableRungs(between, [AUDIO, slow, DONE, WAITING])).toEqual(['360p', '720p']);
+    expect(playableRungs(last, [AUDIO, slow, WAITING, WAITING])).toEqual(['360p', '720p']);
   });
 
   test('cannot be played while a later piece would be late', () => {

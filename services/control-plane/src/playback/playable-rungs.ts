@@ -1,4 +1,5 @@
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
+import { weightOf } from '@framelane/contracts/outputs/tasks';
 import { partsOf, RUNGS, type RungName, type VideoRendition } from '@framelane/contracts/renditions';
 import type { PlannedVideo } from './planned-renditions.ts';
 
@@ -31,18 +32,12 @@ export function playableRungs(
   // The one run of a whole video copies no faster than it encodes.
   const copied = encode.copiesVideo && !isWhole ? encode.videoRenditions.at(-1)?.name : undefined;
   const rate = encode.frameRate.numerator / encode.frameRate.denominator;
-  const pieces = tasks.flatMap((progress, at) => {
-    const task = isWhole ? encode : planned[at];
-    return task !== undefined && 'frames' in task ? [{ ...progress, seconds: task.frames / rate }] : [];
+  const works = tasks.map((progress, at): Work => {
+    const task = planned[at];
+    const frames = task === undefined ? encode.frames : weightOf(task, encode.frames);
+    return { ...progress, seconds: frames / rate, isPlayed: task === undefined || 'frames' in task };
   });
-  const isPiece = (at: number) => 'frames' in (planned[at] ?? {});
-  const lastPiece = planned.findLastIndex((_, at) => isPiece(at));
-  const others = isWhole ? [] : tasks.filter((_, at) => !isPiece(at));
-  // The duration of a task that has not started is unknown, and the pieces after it wait for it.
-  const haveStarted = tasks.every(
-    ({ isDone, runningSeconds }, at) => isDone || runningSeconds !== null || at > lastPiece || isPiece(at),
-  );
-  const isAhead = haveStarted && keepsAhead(pieces, others.flatMap(secondsLeft));
+  const isAhead = keepsAhead(works);
   const isPlayable = (name: VideoRendition) => started[name] !== undefined && (name === copied || isAhead);
   return RUNGS.filter((rung) => {
     const names = encode.videoRenditions
@@ -52,42 +47,48 @@ export function playableRungs(
   });
 }
 
-type Piece = Omit<TaskProgress, 'startedRenditions'> & { seconds: number };
-
-/** The seconds until a running task ends, at its speed so far; empty if it is not running. */
-function secondsLeft({ progress, runningSeconds }: TaskProgress): number[] {
-  if (runningSeconds === null) return [];
-  return [progress > 0 ? (runningSeconds * (1 - progress)) / progress : runningSeconds];
-}
+/** A task, as work for engines. */
+type Work = Omit<TaskProgress, 'startedRenditions'> & {
+  /** Seconds of video that are encoded in the same time. */
+  seconds: number;
+  /** Whether viewers play these seconds: it is a piece, or the whole video. */
+  isPlayed: boolean;
+};
 
 /**
  * Whether engines would begin every piece before a viewer who starts now reaches it, and complete it before the viewer reaches its
- * end. Assumes that engines keep running as many tasks at a time, that each piece is encoded at the average speed so far, less the
- * headroom, and that pieces begin in order.
- *
- * @param others when the other running tasks will end, in seconds from now
+ * end. Assumes that engines keep running as many tasks at a time, that each task that waits is done at the average speed of pieces so far, less
+ * the headroom, and that tasks begin in order.
  */
-function keepsAhead(pieces: readonly Piece[], others: readonly number[]): boolean {
+function keepsAhead(works: readonly Work[]): boolean {
+  const pieces = works.filter(({ isPlayed }) => isPlayed);
   const running = pieces.filter(({ runningSeconds }) => runningSeconds !== null);
   const elapsed = running.reduce((sum, { runningSeconds }) => sum + (runningSeconds ?? 0), 0);
   const encoded = running.reduce((sum, { progress, seconds }) => sum + progress * seconds, 0);
   if (encoded === 0) return pieces.every(({ isDone }) => isDone);
   const speed = encoded / elapsed / HEADROOM;
-  /** When each of the running tasks will end. Then the next piece begins. */
-  const ends = [...running.map(({ progress, seconds }) => ((1 - progress) * seconds) / speed), ...others];
+  /** When each of the running tasks will end, in seconds from now. Then the next task begins. */
+  const ends = works.flatMap((work) => (work.runningSeconds === null ? [] : [secondsLeft(work, speed)]));
   let position = 0;
-  for (const piece of pieces) {
-    const { seconds, isDone, runningSeconds, progress } = piece;
-    let end = 0;
-    if (runningSeconds !== null) end = ((1 - progress) * seconds) / speed;
+  for (const work of works) {
+    const { seconds, isDone, isPlayed, runningSeconds } = work;
+    let [begin, end] = [0, 0];
+    if (runningSeconds !== null) end = secondsLeft(work, speed);
     else if (!isDone) {
-      const begin = Math.min(...ends);
+      begin = Math.min(...ends);
       end = begin + seconds / speed;
       ends[ends.indexOf(begin)] = end;
-      if (begin > position) return false;
     }
-    if (end > position + seconds) return false;
+    if (!isPlayed) continue;
+    if (begin > position || end > position + seconds) return false;
     position += seconds;
   }
   return true;
+}
+
+/** The seconds until a running task ends: a piece at the speed of all pieces, another one at its own speed so far. */
+function secondsLeft({ progress, seconds, isPlayed, runningSeconds }: Work, speed: number): number {
+  if (isPlayed) return ((1 - progress) * seconds) / speed;
+  const elapsed = runningSeconds ?? 0;
+  return progress > 0 ? (elapsed * (1 - progress)) / progress : elapsed;
 }

@@ -69,7 +69,7 @@ describe('an engine that can link to sources', () => {
 
   test('the first task of a long video ends with the plan, and each command runs one task', async () => {
     const { videoId, plan } = await plannedVideo();
-    expect(plan.tasks.map(({ kind }) => kind)).toEqual(['audio', 'piece', 'piece', 'images', 'piece']);
+    expect(plan.tasks.map(({ kind }) => kind)).toEqual(['audio', 'piece', 'piece', 'piece', 'images']);
     expect(bench.results(videoId)).toEqual([]);
     const counted = jest.spyOn(bench.metrics, 'taskCompleted');
     const rejected = bench.warningsOf('message.rejected');

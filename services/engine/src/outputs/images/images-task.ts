@@ -10,8 +10,8 @@ import { storeImages } from './image-files.ts';
 import { CANDIDATES, imagesGraph } from './image-filters.ts';
 import { imageOutputs } from './image-options.ts';
 
-/** Viewers wait for the first two pieces, so the images follow those. At the end, images of a very long video could finish last. */
-const TURN = 1.5;
+/** Viewers wait for the first, short pieces, so the images follow those. At the end, images of a very long video could finish last. */
+const TURN = 5.5;
 
 /** The longest time between the key frames that images are taken from, in seconds. */
 const MAX_IMAGE_GAP_SECONDS = 12;
