@@ -674,8 +674,8 @@ test('tries of all videos are found; they have expired when their leases have', 
   await set({ lease_expires_at: minutes(1) }, live);
   const triesOf = (keys: Key[]) => new Set(keys.map((key) => ({ ...key, try: 2 })));
   const found = await findTries(db);
-  expect(new Set(found.map(({ isOfPlan: _, ...taskTry }) => taskTry))).toEqual(triesOf([...expired, live]));
-  expect(found.map(({ task, isOfPlan }) => isOfPlan === task > PLAN)).not.toContain(false);
+  expect(new Set(found.map(({ isAwaited: _, ...taskTry }) => taskTry))).toEqual(triesOf([...expired, live]));
+  expect(found.map(({ task, isAwaited }) => isAwaited === task > PLAN)).not.toContain(false);
   expect(new Set(await findExpiredTries(db, 10))).toEqual(triesOf(expired));
   expect(await findExpiredTries(db, 1)).toHaveLength(1);
 });

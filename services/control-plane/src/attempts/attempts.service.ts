@@ -6,7 +6,7 @@ import { type Artifact, addArtifacts } from '../artifacts/artifacts.service.ts';
 import type { CaptionsService, ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
-import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
+import type { AttemptOutcome, VideoRow, VideoStatus } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
 import type { UsageService } from '../usage/usage.service.ts';
@@ -70,12 +70,16 @@ export class AttemptsService {
   }
 
   /**
-   * Locks and returns the video if this is its open attempt. Otherwise resolves with undefined: the report of the engine changes nothing,
-   * and orphaned objects of the video are purged.
+   * Locks and returns the video if this is its latest attempt, and it has one of these statuses. Otherwise resolves with undefined: the report of
+   * the engine changes nothing, and orphaned objects of the video are purged.
    */
-  async lockForResult(trx: Database, videoId: string, attempt: number): Promise<VideoRow | undefined> {
+  async lockForResult(
+    trx: Database,
+    { videoId, attempt }: { videoId: string; attempt: number },
+    statuses: readonly VideoStatus[] = ['processing'],
+  ): Promise<VideoRow | undefined> {
     const video = await this.#deps.lifecycle.lock(trx, videoId);
-    if (video?.status === 'processing' && video.attempt === attempt) return video;
+    if (video?.attempt === attempt && statuses.includes(video.status)) return video;
     this.#deps.logger.info('attempt.result_ignored', { videoId, attempt });
     await this.#deps.lifecycle.requestPurge(trx, videoId);
     return undefined;

@@ -19,10 +19,14 @@ test('renditions have the same facts before and after the tasks of the plan, and
 });
 
 test('a plan is kept without the data that only engines need', () => {
-  expect(plannedVideo(plan)).toMatchObject({
+  const { audioTracks } = plan.facts;
+  const planned = plannedVideo(plan);
+  expect(planned).toMatchObject({
     segmentStarts,
     tasks: [{ kind: 'audio' }, { kind: 'images' }, {}, {}, {}],
   });
+  expect(planned.facts).toEqual({ audioTracks });
+  expect(planned.tasks.flatMap((task) => ('keyFrames' in task ? task.keyFrames : []))).toEqual([]);
 });
 
 test('segments of video are where the plan has them', () => {

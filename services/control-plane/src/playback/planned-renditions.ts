@@ -1,32 +1,26 @@
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
-import { makesSegment, PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
+import { makesSegment, PLANNING_TASK, taskNumber } from '@framelane/contracts/outputs/tasks';
 import { SEGMENTS } from '@framelane/contracts/packaging';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { audioSegmentStarts } from '@framelane/contracts/segment-times';
-import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { TranscodePlan, VideoFacts } from '@framelane/contracts/transcode-plan';
 import type { RenditionFacts } from './master-playlist.ts';
 import { type SegmentDurations, targetDurationOf } from './media-playlist.ts';
 
 /** The part of a plan that a preview needs. */
-export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'facts'> & {
-  segmentStarts: readonly number[];
-  tasks: readonly Task[];
+export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'segmentStarts' | 'tasks'> & {
+  facts: Pick<VideoFacts, 'audioTracks'>;
 };
 
 /** Upper limit of the bit rate of each audio channel, encoded or passed through, in bits a second. */
 const CHANNEL_RATE = 96_000;
 
-/** A plan without the data that only engines need, such as the list of key frames. */
-export function plannedVideo({
-  encode,
-  facts,
-  segmentStarts,
-  tasks,
-}: Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts' | 'tasks'>): PlannedVideo {
+/** A plan without what a preview does not need, such as key frames and the text of captions: plans stay in memory. */
+export function plannedVideo({ encode, facts, segmentStarts, tasks }: PlannedVideo): PlannedVideo {
   const planned = tasks.map((task) =>
     'keyFrames' in task ? { ...task, keyFrames: [], bytes: undefined } : task,
   );
-  return { encode, facts, segmentStarts, tasks: planned };
+  return { encode, facts: { audioTracks: facts.audioTracks }, segmentStarts, tasks: planned };
 }
 
 /**

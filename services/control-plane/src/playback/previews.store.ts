@@ -5,6 +5,7 @@ import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { secondsSince } from '../db/due-rows.ts';
+import type { PlannedVideo } from './planned-renditions.ts';
 import type { TaskProgress } from './playable-rungs.ts';
 
 type Attempt = { videoId: string; attempt: number };
@@ -67,12 +68,12 @@ function openPlans(db: Database) {
 export async function findPlan(
   db: Database,
   { videoId, attempt }: Attempt,
-): Promise<Omit<TranscodePlan, 'optionalTasks'> | undefined> {
+): Promise<(PlannedVideo & Pick<TranscodePlan, 'revision'>) | undefined> {
   const row = await db
     .selectFrom('attempts')
     .select([
       'plan',
-      'planned',
+      sql<PlannedVideo['facts']['audioTracks'] | null>`planned -> 'facts' -> 'audioTracks'`.as('audioTracks'),
       sql<Task[]>`(
         select coalesce(jsonb_agg(work order by tasks.number) filter (where work is not null), '[]') from tasks
         where tasks.video_id = attempts.video_id and tasks.attempt = attempts.number
@@ -82,7 +83,9 @@ export async function findPlan(
     .where('number', '=', attempt)
     .where('outcome', 'is', null)
     .executeTakeFirst();
-  return row?.plan && row.planned ? { ...row.plan, facts: row.planned.facts, tasks: row.tasks } : undefined;
+  if (!row?.plan || row.audioTracks === null) return undefined;
+  const { plan, audioTracks, tasks } = row;
+  return { ...plan, facts: { audioTracks }, tasks };
 }
 
 /** The latest try of a task; undefined if its attempt has ended. */

@@ -129,7 +129,7 @@ export class TasksService {
   async storePlan({ plan, sourceSha256, ...taskTry }: StorePlanRequest): Promise<void> {
     const { videoId, attempt } = taskTry;
     const outcome = await this.#deps.lifecycle.transaction(async (trx) => {
-      const video = await this.#deps.attempts.lockForResult(trx, videoId, attempt);
+      const video = await this.#deps.attempts.lockForResult(trx, taskTry);
       if (video === undefined) return 'not_current';
       const planning = await findPlanningTry(trx, taskTry);
       if (planning === undefined) return 'not_current';
@@ -268,15 +268,16 @@ export class TasksService {
       const stored = await storeTaskResult(trx, taskTry, result);
       if (stored === undefined) return this.#ignore(trx, taskTry);
       await this.#makeNextDue(trx, video);
-      if (video.status === 'ready') await this.#addOutput(trx, video, taskTry, result);
-      const isLast = video.status === 'processing' && stored.left === 0;
-      return { ...stored, report: isLast ? await this.#finish(trx, video, texts) : undefined };
+      const isReady = video.status === 'ready';
+      if (isReady) await this.#addOutput(trx, video, taskTry, result);
+      const isLast = !isReady && stored.left === 0;
+      return { ...stored, isReady, report: isLast ? await this.#finish(trx, video, texts) : undefined };
     });
     if (outcome === undefined) return;
-    const { kind, left, done, report } = outcome;
+    const { kind, left, done, isReady, report } = outcome;
     this.#deps.logger.info('task.completed', { ...taskTry, kind, left });
     this.#deps.metrics.taskEnded(kind, 'completed');
-    if (left > 0) await this.#raiseProgress(taskTry, done);
+    if (left > 0 && !isReady) await this.#raiseProgress(taskTry, done);
     report?.();
   }
 
@@ -305,9 +306,9 @@ export class TasksService {
 
   /** Ends every try, as if its lease had expired. Call it only while no engine runs. */
   async endAllTries(): Promise<void> {
-    for (const { isOfPlan, ...taskTry } of await findTries(this.#deps.db)) {
+    for (const { isAwaited, ...taskTry } of await findTries(this.#deps.db)) {
       // The machine may have stopped because of the task, which must not be repeated without end. Those of a plan are many, and all but one are innocent.
-      await this.#end(taskTry, isOfPlan ? 'handed_back' : 'transient', LEASE_EXPIRED);
+      await this.#end(taskTry, isAwaited ? 'handed_back' : 'transient', LEASE_EXPIRED);
     }
   }
 
@@ -408,10 +409,8 @@ export class TasksService {
   }
 
   /** Locks and returns the video if its tasks are those of this attempt: it is being transcoded, or is ready. */
-  async #lock(trx: Database, { videoId, attempt }: TaskTry): Promise<VideoRow | undefined> {
-    const video = await this.#deps.lifecycle.lock(trx, videoId);
-    const isReady = video?.status === 'ready' && video.attempt === attempt;
-    return isReady ? video : this.#deps.attempts.lockForResult(trx, videoId, attempt);
+  #lock(trx: Database, taskTry: TaskTry): Promise<VideoRow | undefined> {
+    return this.#deps.attempts.lockForResult(trx, taskTry, ['processing', 'ready']);
   }
 
   /** Adds what a task has stored to a ready video. */

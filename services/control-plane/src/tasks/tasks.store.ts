@@ -491,12 +491,12 @@ export async function findTaskBacklog(db: Database): Promise<{ waiting: Backlog;
 }
 
 /** Every try that an engine works on, with whether it is one of the tasks that a video waits for after it was planned. */
-export async function findTries(db: Database): Promise<(TaskTry & { isOfPlan: boolean })[]> {
+export async function findTries(db: Database): Promise<(TaskTry & { isAwaited: boolean })[]> {
   return tries(db)
     .innerJoin('attempts', (join) =>
       join.onRef('attempts.video_id', '=', 'tasks.video_id').onRef('attempts.number', '=', 'tasks.attempt'),
     )
-    .select(sql<boolean>`tasks.number > ${PLANNING_TASK} and outcome is null`.as('isOfPlan'))
+    .select(sql<boolean>`tasks.number > ${PLANNING_TASK} and outcome is null`.as('isAwaited'))
     .where('lease_expires_at', 'is not', null)
     .execute();
 }
