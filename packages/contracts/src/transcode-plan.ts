@@ -31,7 +31,7 @@ const audioPlan = z.object({
   index: z.int().nonnegative(),
   /** 6 is 5.1. */
   channels: z.literal([1, 2, 6]),
-  /** The number of samples to encode, or the number of frames to pass through. */
+  /** The number of samples to encode, or the number of frames to copy. */
   method: z.union([z.object({ samples: z.int() }), z.object({ copiedFrames: z.int() })]),
   /**
    * Whether the audio starts more than one second after the video. Its filters then get a filter graph of their own, because a shared graph

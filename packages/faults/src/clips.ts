@@ -14,8 +14,8 @@ export type Clips = {
 export type PieceClips = Pick<Clips, 'short'> & {
   /** All of it is encoded. */
   encoded: string;
-  /** Its video and audio are passed through, and the lower renditions are encoded. */
-  passedThrough: string;
+  /** Its video and audio are copied, and the lower renditions are encoded. */
+  copied: string;
 };
 
 export async function makeClips(): Promise<Clips> {
@@ -30,7 +30,7 @@ export async function makePieceClips(): Promise<PieceClips> {
   return {
     short: await makeShortClip(),
     encoded: await cachedMp4({ size: '854x480', rate: 12, seconds: 30 }),
-    passedThrough: await cachedClip('.mp4', {
+    copied: await cachedClip('.mp4', {
       video: 'testsrc2=size=1280x720:rate=48:duration=30',
       audio: 'sine=frequency=440:duration=30',
       options: [...PASSED_THROUGH_VIDEO, '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],

@@ -268,7 +268,7 @@ testInBrowser('a viewer plays a video while it is transcoded, until its end', as
   await buildFrontEnd('player');
   const browser = await startBrowser(browserPath ?? '');
   try {
-    const videoId = await cluster.api.send(clips.passedThrough);
+    const videoId = await cluster.api.send(clips.copied);
     // The preview needs this task. The engine that is paused below may run it, too, so it must be complete before.
     await until(() => linesOf('task.completed', videoId).some(({ kind }) => kind === 'copy'));
     const engine = await pauseAtPiece(videoId);

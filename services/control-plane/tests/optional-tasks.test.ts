@@ -142,7 +142,10 @@ describe('an optional task', () => {
     expect(await plane.engine.storePlan(videoId, 1, { ...planOf(manifest), optionalTasks })).toBe(204);
     expect((await tryClaim(videoId)).status).toBe(409);
     await plane.engine.report('task.completed', {
-      ...{ videoId, attempt: 1, task: 0, try: 1 },
+      videoId,
+      attempt: 1,
+      task: 0,
+      try: 1,
       result: resultOfWhole(manifest),
     });
     const claimed = await claim(videoId);

@@ -12,7 +12,7 @@ export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'segmentStarts' | 'tas
   facts: Pick<VideoFacts, 'audioTracks'>;
 };
 
-/** Upper limit of the bit rate of each audio channel, encoded or passed through, in bits a second. */
+/** Upper limit of the bit rate of each audio channel, encoded or copied, in bits a second. */
 const CHANNEL_RATE = 96_000;
 
 /** A plan without what a preview does not need, such as key frames and the text of captions: plans stay in memory. */

@@ -32,7 +32,7 @@ const source: ProbedSource = {
   layout: null,
 };
 const encoded = planEncoding(source, { allowCopy: false });
-const passedThrough = { ...encoded, copiesVideo: true };
+const copied = { ...encoded, copiesVideo: true };
 const invalidSegment = new InvalidSegmentError('No IDR picture');
 
 describe('after a failure of a stream copy', () => {
@@ -41,7 +41,7 @@ describe('after a failure of a stream copy', () => {
     ['a segment is invalid and the file refused', refusal('malformed_media', 'No frame', invalidSegment)],
     ['ffmpeg fails', refusal('transcode_failed', 'No copy', new ToolError('exit', 'Ended with code 1', ''))],
   ])('everything is encoded if %s', (_, error) => {
-    const next = nextPlan({ plan: passedThrough, source }, error, settings);
+    const next = nextPlan({ plan: copied, source }, error, settings);
     expect(next).toEqual({ plan: encoded, source, log: 'transcode.copy_failed' });
   });
 
@@ -50,7 +50,7 @@ describe('after a failure of a stream copy', () => {
     ['ffmpeg takes too long', refusal('transcode_timeout', 'Slow', new ToolError('timeout', '', ''))],
     ['the engine has a bug', new TypeError('x is undefined')],
   ])('there is no other plan if %s', (_, error) => {
-    expect(nextPlan({ plan: passedThrough, source }, error, settings)).toBeNull();
+    expect(nextPlan({ plan: copied, source }, error, settings)).toBeNull();
   });
 
   test('there is no other plan if everything was encoded already', () => {
@@ -65,7 +65,7 @@ describe('after a failure of a stream copy', () => {
 
   test('audio that changes its channels is still decoded to stereo', () => {
     const audio = encoded.audio.map((track) => ({ ...track, decodeToStereo: true }));
-    const next = nextPlan({ plan: { ...passedThrough, audio }, source }, invalidSegment, settings);
+    const next = nextPlan({ plan: { ...copied, audio }, source }, invalidSegment, settings);
     expect(next).toMatchObject({
       log: 'transcode.copy_failed',
       plan: { copiesVideo: false, audio },
