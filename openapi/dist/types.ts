@@ -377,6 +377,88 @@ export interface paths {
         patch: operations["updateCaptions"];
         trace?: never;
     };
+    "/videos/{id}/downloads": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the downloads of a video
+         * @description Returns the files that were asked for, as in the record of the video. There are at most six.
+         */
+        get: operations["listDownloads"];
+        put?: never;
+        /**
+         * Prepare downloads
+         * @description Prepares files for download: MP4 with one variant and all audio tracks, or M4A with the audio. They are made from the stored
+         *     renditions, without encoding them again, so this takes seconds and does not need the uploaded file.
+         *
+         *     Downloads are not encrypted: everyone who may fetch them has a clear file of the video. So they exist only where you ask for them. For
+         *     a video that is not ready yet, the files are prepared as soon as it is. A file that exists already stays as it is, and one that has failed
+         *     is prepared again.
+         */
+        post: operations["createDownloads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/videos/{id}/downloads/{file}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The file, as in the list of downloads.
+                 * @example highest
+                 */
+                file: components["parameters"]["DownloadName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a download
+         * @description Deletes a file, or ends its preparation. Its URL does not work any more, and its bytes no longer count as stored.
+         */
+        delete: operations["deleteDownload"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos/{id}/playback-tokens": {
         parameters: {
             query?: never;
@@ -792,6 +874,77 @@ export interface paths {
          *     needs a playback token, like the playlists.
          */
         get: operations["getPoster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/downloads/{file}.mp4": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description The variant, or `highest`.
+                 * @example highest
+                 */
+                file: components["parameters"]["VideoDownload"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download a video
+         * @description The `url` of a download: an MP4 file with one variant and all audio tracks, whose index is at its beginning. `Content-Disposition` has the title of the video as the name of the file. A `signed` video
+         *     needs a playback token with `allowDownloads`, or an API key. With `SEGMENT_SERVING=redirect` the response is a redirect to the
+         *     object store.
+         */
+        get: operations["getVideoDownload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/downloads/audio.m4a": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download the audio
+         * @description The `url` of a download: an M4A file with all audio tracks. `Content-Disposition` has the title of the video as the name of the file. A `signed` video
+         *     needs a playback token with `allowDownloads`, or an API key. With `SEGMENT_SERVING=redirect` the response is a redirect to the
+         *     object store.
+         */
+        get: operations["getAudioDownload"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1663,6 +1816,20 @@ export interface components {
          */
         AllowedOrigins: string[];
         /**
+         * @description A variant of the video, its highest one (`highest`), or its audio alone (`audio`).
+         * @example 1080p
+         * @enum {string}
+         */
+        DownloadName: "360p" | "480p" | "720p" | "1080p" | "highest" | "audio";
+        /**
+         * @description Files to prepare for download as soon as the video is ready. They are not encrypted.
+         * @example [
+         *       "highest",
+         *       "audio"
+         *     ]
+         */
+        DownloadNames: components["schemas"]["DownloadName"][];
+        /**
          * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
          *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
          * @example 30
@@ -1677,6 +1844,7 @@ export interface components {
             passthrough?: components["schemas"]["Passthrough"];
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
             allowedOrigins?: components["schemas"]["AllowedOrigins"];
+            downloads?: components["schemas"]["DownloadNames"];
             /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
             /**
@@ -1827,6 +1995,7 @@ export interface components {
             passthrough?: components["schemas"]["Passthrough"];
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
             allowedOrigins?: components["schemas"]["AllowedOrigins"];
+            downloads?: components["schemas"]["DownloadNames"];
             /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
         };
@@ -1967,6 +2136,56 @@ export interface components {
              * @description When they were last changed.
              */
             updatedAt: string;
+        };
+        /** @description Why a file could not be prepared. */
+        DownloadError: {
+            /**
+             * @description `rendition_not_available`: the video has no such variant, or no audio. `download_failed`: ask for the file again later.
+             *     `video_failed`: the video has failed. A retry of the video also prepares its files.
+             * @example rendition_not_available
+             * @enum {string}
+             */
+            code: "rendition_not_available" | "download_failed" | "video_failed";
+            /**
+             * @description What is wrong, and what helps.
+             * @example This video has no 1080p rendition. It has 360p, 480p.
+             */
+            message: string;
+        };
+        /** @description A file for download. It is not encrypted. */
+        Download: {
+            file: components["schemas"]["DownloadName"];
+            /**
+             * @description A file that is `preparing` becomes `ready` or `failed` after its video has become ready. If the video fails, so does the file.
+             * @example ready
+             * @enum {string}
+             */
+            status: "preparing" | "ready" | "failed";
+            /**
+             * Format: uri
+             * @description Where the file is; `null` until it is ready. For a `signed` video, add `?token=` with a playback token that allows downloads.
+             * @example http://localhost:8080/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/downloads/highest.mp4
+             */
+            url: string | null;
+            /**
+             * @description Size of the file; `null` until it is ready. It counts as stored.
+             * @example 4718592
+             */
+            bytes: number | null;
+            /** @description Why the file could not be prepared; `null` unless it has failed. */
+            error: components["schemas"]["DownloadError"] | null;
+            /**
+             * Format: date-time
+             * @description When the file was asked for.
+             * @example 2026-11-21T09:05:02.317Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the file became ready.
+             * @example 2026-11-21T09:05:04.120Z
+             */
+            readyAt: string | null;
         };
         /** @description Format of the uploaded file. */
         VideoSource: {
@@ -2117,6 +2336,8 @@ export interface components {
             inputIssues: components["schemas"]["InputIssue"][];
             /** @description The captions, one entry for each language. Those of the uploaded file are present once the video is `ready`. */
             captions: components["schemas"]["Captions"][];
+            /** @description The files that were asked for to download. */
+            downloads: components["schemas"]["Download"][];
             /** @description Format of the uploaded file; `null` until the video is `ready`. */
             source: components["schemas"]["VideoSource"] | null;
             /** @description The import of the file; `null` for an uploaded file. */
@@ -2282,13 +2503,27 @@ export interface components {
              */
             default?: boolean;
         };
-        /** @description The lifetime of the token. */
+        /** @description All downloads of a video. */
+        DownloadList: {
+            /** @description The files, in the order in which they were asked for. */
+            data: components["schemas"]["Download"][];
+        };
+        /** @description The files to prepare. */
+        DownloadsRequest: {
+            files: components["schemas"]["DownloadNames"];
+        };
+        /** @description The lifetime of the token, and what it allows. */
         PlaybackTokenRequest: {
             /**
              * @description Seconds until the token expires. Choose more than the duration of the video.
              * @default 3600
              */
             expiresIn?: number;
+            /**
+             * @description Whether the token also allows to fetch the downloads of the video.
+             * @default false
+             */
+            allowDownloads?: boolean;
         };
         /** @description A token that plays one video. */
         PlaybackToken: {
@@ -3660,6 +3895,40 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The key belongs to another workspace or lacks a permission, or the workspace has no room for the files (`quota_exceeded`). */
+        "Forbidden-4": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
+            };
+        };
+        /**
+         * @description The video is ready and has no such variant, or no audio (`rendition_not_available`). Or a request with the same `Idempotency-Key` is
+         *     still in progress (`idempotency_key_in_use`).
+         */
+        Conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has no such video (`video_not_found`), or nobody asked for this file (`download_not_found`). */
+        "NotFound-4": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not a valid upload: `file_missing`, `file_empty`, `multiple_files` or `malformed_multipart`. */
         BadUpload: {
             headers: {
@@ -3982,7 +4251,7 @@ export interface components {
             };
         };
         /** @description The upload token has no upload with this id (`upload_not_found`). */
-        "NotFound-4": {
+        "NotFound-5": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -4136,7 +4405,7 @@ export interface components {
          * @description The playback token is not valid for this video (`playback_token_invalid`) or has expired (`playback_token_expired`),
          *     or the API key belongs to another workspace (`workspace_mismatch`) or lacks `videos:read`.
          */
-        "Forbidden-4": {
+        "Forbidden-5": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -4179,6 +4448,19 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /**
+         * @description The playback token does not allow downloads (`downloads_not_allowed`), is not valid for this video (`playback_token_invalid`) or has
+         *     expired (`playback_token_expired`), or the API key belongs to another workspace (`workspace_mismatch`) or lacks `videos:read`.
+         */
+        FileForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
         };
         /** @description The path does not support this method. */
         MethodNotAllowed: {
@@ -4527,6 +4809,11 @@ export interface components {
          */
         Language: string;
         /**
+         * @description The file, as in the list of downloads.
+         * @example highest
+         */
+        DownloadName: components["schemas"]["DownloadName"];
+        /**
          * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
          * @example 1.0.0
          */
@@ -4583,6 +4870,11 @@ export interface components {
          * @example 1
          */
         Revision: string;
+        /**
+         * @description The variant, or `highest`.
+         * @example highest
+         */
+        VideoDownload: "360p" | "480p" | "720p" | "1080p" | "highest";
         /**
          * @description The webhook.
          * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
@@ -5780,6 +6072,204 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listDownloads: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files, in the order in which they were asked for. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "file": "highest",
+                     *           "status": "ready",
+                     *           "url": "http://localhost:8080/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/downloads/highest.mp4",
+                     *           "bytes": 4718592,
+                     *           "error": null,
+                     *           "createdAt": "2026-11-21T09:05:02.317Z",
+                     *           "readyAt": "2026-11-21T09:05:04.120Z"
+                     *         },
+                     *         {
+                     *           "file": "audio",
+                     *           "status": "preparing",
+                     *           "url": null,
+                     *           "bytes": null,
+                     *           "error": null,
+                     *           "createdAt": "2026-11-21T09:05:02.317Z",
+                     *           "readyAt": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DownloadList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createDownloads: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DownloadsRequest"];
+            };
+        };
+        responses: {
+            /** @description All downloads of the video. Poll them, or the record of the video. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "file": "highest",
+                     *           "status": "ready",
+                     *           "url": "http://localhost:8080/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/downloads/highest.mp4",
+                     *           "bytes": 4718592,
+                     *           "error": null,
+                     *           "createdAt": "2026-11-21T09:05:02.317Z",
+                     *           "readyAt": "2026-11-21T09:05:04.120Z"
+                     *         },
+                     *         {
+                     *           "file": "audio",
+                     *           "status": "preparing",
+                     *           "url": null,
+                     *           "bytes": null,
+                     *           "error": null,
+                     *           "createdAt": "2026-11-21T09:05:02.317Z",
+                     *           "readyAt": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DownloadList"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden-4"];
+            404: components["responses"]["VideoNotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteDownload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The file, as in the list of downloads.
+                 * @example highest
+                 */
+                file: components["parameters"]["DownloadName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file is deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-4"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createPlaybackToken: {
         parameters: {
             query?: never;
@@ -5991,7 +6481,7 @@ export interface operations {
             };
             401: components["responses"]["UploadTokenRefused"];
             403: components["responses"]["Complete"];
-            404: components["responses"]["NotFound-4"];
+            404: components["responses"]["NotFound-5"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
             500: components["responses"]["InternalError"];
@@ -6122,7 +6612,7 @@ export interface operations {
             };
             400: components["responses"]["BadPart"];
             401: components["responses"]["UploadTokenRefused"];
-            404: components["responses"]["NotFound-4"];
+            404: components["responses"]["NotFound-5"];
             409: components["responses"]["OffsetMismatch"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
@@ -6185,7 +6675,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-4"];
+            403: components["responses"]["Forbidden-5"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6251,7 +6741,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-4"];
+            403: components["responses"]["Forbidden-5"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6402,7 +6892,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-4"];
+            403: components["responses"]["Forbidden-5"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6475,7 +6965,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-4"];
+            403: components["responses"]["Forbidden-5"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6515,7 +7005,7 @@ export interface operations {
             };
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-4"];
+            403: components["responses"]["Forbidden-5"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6563,8 +7053,167 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-4"];
+            403: components["responses"]["Forbidden-5"];
             404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getVideoDownload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description The variant, or `highest`.
+                 * @example highest
+                 */
+                file: components["parameters"]["VideoDownload"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["FileForbidden"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAudioDownload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/mp4": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/mp4": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["FileForbidden"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6620,7 +7269,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-4"];
+            403: components["responses"]["Forbidden-5"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6668,7 +7317,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-4"];
+            403: components["responses"]["Forbidden-5"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

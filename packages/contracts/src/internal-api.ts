@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { IMPORT_FAILURE_CODES } from './failures.ts';
 import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } from './messages.ts';
-import { taskSchema } from './outputs/tasks.ts';
+import { derivationSchema, taskSchema } from './outputs/tasks.ts';
+import { TRACK_RENDITIONS } from './renditions.ts';
 import { taskPlanSchema, transcodePlanSchema } from './transcode-plan.ts';
 
 /**
@@ -249,9 +250,9 @@ export type TerminateResumableResponse = z.infer<typeof terminateResumableRespon
  */
 export const claimTaskRequest = z.object({
   videoId: z.string(),
-  /** The type of the command that the engine has received: it claims the planning of the video, or a task of its plan. */
+  /** The type of the command that the engine has received: it claims the planning of the video, a task of its plan, or a derivation. */
   command: z.enum(COMMAND_TYPES),
-  /** The version of plans that the engine knows. It gets only tasks of plans of this version. */
+  /** The version of plans that the engine knows. It gets only tasks of plans of this version. Derivations depend on no plan. */
   planVersion: z.int().positive(),
   claimId,
 });
@@ -260,14 +261,16 @@ export type ClaimTaskRequest = z.infer<typeof claimTaskRequest>;
 const claimedTry = taskTrySchema.omit({ videoId: true }).extend({
   /** The AES-128 content key: 16 bytes in base64. It is a secret, so never log or store it. */
   contentKey: z.base64().length(24),
-  sourceKey: z.string(),
-  /** Size of the source in bytes. */
-  sourceBytes: z.int().positive(),
+  /** Bytes of what the work reads: the source, or stored renditions. */
+  inputBytes: z.int().positive(),
   /** The lease expires this many seconds after the last `task.progress`. */
   leaseSeconds: z.int().positive(),
 });
 
+const source = { sourceKey: z.string() };
+
 const claimedPlanning = claimedTry.extend({
+  ...source,
   work: z.object({
     kind: z.literal('plan'),
     /** Whether the engine must compute the SHA-256 of the source, because the control plane does not know it. */
@@ -278,10 +281,34 @@ const claimedPlanning = claimedTry.extend({
 });
 export type ClaimedPlanning = z.infer<typeof claimedPlanning>;
 
-const claimedTask = claimedTry.extend({ work: taskSchema, plan: taskPlanSchema });
+const claimedTask = claimedTry.extend({ ...source, work: taskSchema, plan: taskPlanSchema });
 export type ClaimedTask = z.infer<typeof claimedTask>;
 
-export const claimTaskResponse = z.union([claimedTask, claimedPlanning]);
+/** A stored rendition of a ready video. */
+const storedTrack = z.object({
+  name: z.enum(TRACK_RENDITIONS),
+  /** BCP 47, and the name in players. Null for video, and without a language. */
+  language: z.string().nullable(),
+  label: z.string().nullable(),
+  /** Bytes of each encrypted segment, in playback order. */
+  segmentBytes: z.array(z.int().positive()).min(1),
+  /** Where the segments are: below one prefix until the next place begins. The first place begins with the first segment. */
+  places: z.array(z.object({ firstSegment: z.int().nonnegative(), prefix: z.string() })).min(1),
+});
+export type StoredTrack = z.infer<typeof storedTrack>;
+
+const claimedDerivation = claimedTry.extend({
+  work: derivationSchema,
+  /** The renditions that it reads, in its order. */
+  tracks: z.array(storedTrack).min(1),
+  /** Seconds of the video. */
+  duration: z.number().positive(),
+  /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
+  startTimestamp: z.int().nonnegative(),
+});
+export type ClaimedDerivation = z.infer<typeof claimedDerivation>;
+
+export const claimTaskResponse = z.union([claimedTask, claimedDerivation, claimedPlanning]);
 export type ClaimTaskResponse = z.infer<typeof claimTaskResponse>;
 
 /**

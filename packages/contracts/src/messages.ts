@@ -44,24 +44,26 @@ const failure = {
 const command = z.object({
   videoId: z.string(),
   workspaceId: z.string(),
-  /** Size of the source in bytes. An engine with too little disk space leaves the command to other engines. */
-  sourceBytes: z.int().positive(),
+  /** Bytes of what the work reads. An engine with too little disk space leaves the command to other engines. */
+  inputBytes: z.int().positive(),
   /** The time since which the task waits. A command that is sent again has the same time. */
   waitingSince: z.iso.datetime(),
 });
 
 /** The types of commands to the engines. */
-export const COMMAND_TYPES = ['plan', 'task'] as const;
+export const COMMAND_TYPES = ['plan', 'task', 'derive'] as const;
 export type CommandType = (typeof COMMAND_TYPES)[number];
 
 /**
- * The data of each message, by type. `plan` and `task` are commands to the engines. All others are events from the engines.
+ * The data of each message, by type. `plan`, `task` and `derive` are commands to the engines. All others are events from the engines.
  */
 const dataSchemas = {
   /** A video waits to be planned. The engine that plans a short video also transcodes it. */
   plan: command,
   /** A task of a planned video waits. */
   task: command,
+  /** A derivation of a ready video waits. */
+  derive: command,
   /** Renews the lease of the transfer. */
   'upload.progress': transferSchema.extend({
     /** Whether bytes of a resumable upload have arrived since the last message. Then the message also extends the ticket. */

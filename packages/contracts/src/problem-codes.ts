@@ -55,6 +55,11 @@ export const PROBLEMS = {
   invalid_poster: { status: 400, title: 'Poster Invalid' },
   poster_not_found: { status: 404, title: 'Poster Not Found' },
 
+  // Downloads
+  rendition_not_available: { status: 409, title: 'Rendition Not Available' },
+  download_not_found: { status: 404, title: 'Download Not Found' },
+  downloads_not_allowed: { status: 403, title: 'Downloads Not Allowed' },
+
   // Upload tickets and uploads
   upload_ticket_closed: { status: 409, title: 'Upload Ticket Closed' },
   upload_token_missing: { status: 401, title: 'Upload Token Missing' },

@@ -68,7 +68,7 @@ test('duplicate, late and reordered messages change nothing', async () => {
       createMessage(type, {
         videoId,
         workspaceId: video.workspaceId,
-        sourceBytes: 1,
+        inputBytes: 1,
         waitingSince: new Date().toISOString(),
       }),
     ),

@@ -61,6 +61,7 @@ export class InProcessBus implements MessageBus {
     this.#queues = {
       'engine.commands': emptyQueue('engine.commands'),
       'engine.tasks': emptyQueue('engine.tasks'),
+      'engine.derivations': emptyQueue('engine.derivations'),
       'control-plane.events': emptyQueue('control-plane.events'),
     };
   }

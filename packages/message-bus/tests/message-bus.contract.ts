@@ -18,7 +18,7 @@ export function command(videoId: string): Message {
   return createMessage('plan', {
     videoId,
     workspaceId: 'ws',
-    sourceBytes: 1,
+    inputBytes: 1,
     waitingSince: new Date().toISOString(),
   });
 }

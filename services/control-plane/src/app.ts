@@ -14,6 +14,7 @@ import { captionsRoutes } from './captions/captions.routes.ts';
 import { consolePage } from './console/console-page.ts';
 import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
+import { downloadRoutes } from './downloads/downloads.routes.ts';
 import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
 import { EntityTags, taggedBody } from './http/entity-tags.ts';
@@ -22,6 +23,7 @@ import { requestValidation } from './http/request-validation.ts';
 import { importRoutes } from './imports/imports.routes.ts';
 import { openIdRoutes } from './openid/openid.routes.ts';
 import { playbackCors, playbackRoutes, playlistCompression } from './playback/playback.routes.ts';
+import { viewerReader } from './playback/viewer.ts';
 import { posterRoutes } from './posters/posters.routes.ts';
 import { referencePage } from './reference-page/reference-page.ts';
 import { systemRoutes } from './system/system.routes.ts';
@@ -81,6 +83,7 @@ export function createApp(context: Context): Express {
 /** The handlers of all domains, by operation. */
 function handlers(context: Context, entityTags: EntityTags) {
   const { config, addresses, idempotent } = context;
+  const viewerOf = viewerReader({ authenticate: context.authenticate, cookie: context.sessionCookie });
   return {
     ...apiKeyRoutes(context.keys, config.publicUrl, idempotent),
     ...consoleSessionRoutes({
@@ -107,10 +110,10 @@ function handlers(context: Context, entityTags: EntityTags) {
       playback: context.playback,
       captions: context.captionsPlayback,
       access: context.playbackAccess,
-      authenticate: context.authenticate,
-      cookie: context.sessionCookie,
+      viewerOf,
       idempotent,
     }),
+    ...downloadRoutes({ downloads: context.downloads, access: context.playbackAccess, viewerOf, idempotent }),
   };
 }
 

@@ -4,6 +4,7 @@ import { CaptionsService } from './captions/captions.service.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { ConsolePeopleService } from './console-people/console-people.service.ts';
 import { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
+import { DownloadsService } from './downloads/downloads.service.ts';
 import { EmbedService } from './embed/embed.service.ts';
 import { EnginesService } from './engines/engines.service.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
@@ -141,6 +142,7 @@ function playbackServices(
     captions: new CaptionsService({ db, lifecycle, playback, quotas, logger }),
     captionsPlayback: new CaptionsPlaybackService(db),
     sources: new SourcesService({ db, objects, reads, lifecycle, redirects }),
+    downloads: new DownloadsService({ db, objects, reads, lifecycle, videos, quotas, redirects }),
     embed: new EmbedService({ videos, access, playback, baseUrl, frameOrigins: config.embedOrigins }),
   };
 }

@@ -1,4 +1,6 @@
-import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
+import { imageKey, outputPrefix, segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import { jpegOf } from '@framelane/test-kit/jpeg';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -6,6 +8,7 @@ import request from 'supertest';
 import { artifactPrefixes } from '../src/artifacts/artifacts.service.ts';
 import type { ArtifactKind } from '../src/db/schema.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { tryOf } from './support/long-videos.ts';
 import { FOLDER, sampleManifest } from './support/manifest.ts';
 
 let plane: TestControlPlane;
@@ -14,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-const api = (method: 'get' | 'put' | 'delete', path: string) =>
+const api = (method: 'get' | 'post' | 'put' | 'delete', path: string) =>
   request(plane.url)[method](`/v1${path}`).set(plane.credentials).buffer();
 const hls = (videoId: string, file: string) => `/hls/${plane.workspaceId}/${videoId}/${file}`;
 const prefixesOf = (id: string) => artifactPrefixes(plane.db, { id, workspace_id: plane.workspaceId });
@@ -51,6 +54,20 @@ async function readyVideo(): Promise<string> {
   return videoId;
 }
 
+/** Prepares a download as an engine does it. */
+async function prepareDownload(videoId: string): Promise<void> {
+  await api('post', `/videos/${videoId}/downloads`)
+    .send({ files: ['480p'] })
+    .expect(202);
+  const request = { videoId, command: 'derive', planVersion: PLAN_VERSION };
+  const { body } = await plane.engine.request(INTERNAL_PATHS.claimTask, request);
+  const folder = taskFolder(body.task, body.try);
+  const prefix = outputPrefix({ workspaceId: plane.workspaceId, videoId, attempt: body.attempt, folder });
+  await plane.objects.put(`${prefix}480p.mp4`, Buffer.alloc(4_000_000), 'video/mp4');
+  const result = { download: { name: '480p', bytes: 4_000_000 } } as const;
+  await plane.engine.report('task.completed', { ...tryOf(videoId, body), result });
+}
+
 const deleteVideo = (videoId: string) => api('delete', `/videos/${videoId}`).expect(204);
 const ofAttempt = {
   begin: uploadedVideo,
@@ -84,6 +101,13 @@ const CASES: Record<
   segments: { ...ofAttempt, bytes: 4_920_000, path: (videoId) => hls(videoId, '480p/2.ts') },
   poster: { ...ofAttempt, bytes: 40_000, path: (videoId) => hls(videoId, 'poster.jpg') },
   storyboard: { ...ofAttempt, bytes: 60_000, path: (videoId) => hls(videoId, 'storyboard.jpg') },
+  download: {
+    begin: readyVideo,
+    store: prepareDownload,
+    bytes: 4_000_000,
+    path: (videoId) => hls(videoId, 'downloads/480p.mp4'),
+    remove: (videoId) => api('delete', `/videos/${videoId}/downloads/480p`).expect(204),
+  },
   chosen_poster: {
     begin: readyVideo,
     store: (videoId) => api('put', `/videos/${videoId}/poster`).type('image/jpeg').send(poster).expect(200),

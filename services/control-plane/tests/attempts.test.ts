@@ -95,7 +95,7 @@ describe('claiming', () => {
     expect(command?.data).toEqual({
       videoId,
       workspaceId: plane.workspaceId,
-      sourceBytes: expect.any(Number),
+      inputBytes: expect.any(Number),
       waitingSince: expect.any(String),
     });
     const responses = await Promise.all([1, 2, 3, 4].map(() => tryClaim(videoId)));
@@ -108,7 +108,7 @@ describe('claiming', () => {
       contentKey: expect.any(String),
       leaseSeconds: LEASE_SECONDS,
       sourceKey: expect.stringContaining(videoId),
-      sourceBytes: 1_000_000,
+      inputBytes: 1_000_000,
       work: { kind: 'plan', hashSource: false, pieceSeconds: expect.any(Number) },
     });
     const refused = responses.filter(({ status }) => status === 409);

@@ -39,7 +39,12 @@ async function tokenFor(videoId: string, expiresIn = 60): Promise<string> {
 /** A token that has expired. */
 function expiredTokenFor(videoId: string): Promise<string> {
   const [issuedAt, expiresAt] = [new Date('2026-01-01'), new Date('2026-01-02')];
-  return signPlaybackToken(playbackTokenKey(contentKeySecret), { videoId, issuedAt, expiresAt });
+  return signPlaybackToken(playbackTokenKey(contentKeySecret), {
+    videoId,
+    issuedAt,
+    expiresAt,
+    allowDownloads: false,
+  });
 }
 
 /** The state in the page, which its script reads. */

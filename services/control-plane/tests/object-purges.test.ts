@@ -233,6 +233,7 @@ test('a purge of a ready video spares a task that begins meanwhile, and the arti
     workspace_id: workspaceId,
     attempt: ATTEMPT,
     kind: 'images',
+    command: 'task',
     work: '{}',
     frames: 1,
   } as const;

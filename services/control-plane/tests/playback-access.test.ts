@@ -53,6 +53,7 @@ const tokenOf = (videoId: string, expiresIn: number, secret = contentKeySecret) 
     videoId,
     issuedAt: new Date(Date.now() - 3_600_000),
     expiresAt: new Date(Date.now() + expiresIn * 1000),
+    allowDownloads: false,
   });
 
 async function keyWith(permissions: Permission[], workspaceId = plane.workspaceId): Promise<string> {

@@ -13,7 +13,7 @@ import {
   storePreview,
   withdrawPreview,
 } from '../src/playback/previews.store.ts';
-import { insertTasks, storePlan } from '../src/tasks/tasks.store.ts';
+import { insertTasks, storePlan, tasksOfPlan } from '../src/tasks/tasks.store.ts';
 import { insertWorkspace } from './support/database.ts';
 import { AUDIO, IMAGES, samplePlan } from './support/plan.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
@@ -60,11 +60,7 @@ async function video(title: string): Promise<string> {
   for (const number of [ENDED, OPEN]) {
     const plan = planOf(title, number);
     await storePlan(db, { videoId: id, attempt: number }, { plan, sourceSha256: undefined });
-    await insertTasks(
-      db,
-      { videoId: id, attempt: number },
-      { tasks: plan.tasks, frames: plan.encode.frames },
-    );
+    await insertTasks(db, { videoId: id, attempt: number }, tasksOfPlan(plan.tasks, plan.encode.frames));
   }
   return id;
 }
@@ -139,7 +135,15 @@ test('the latest try is that of the task', async () => {
 test('the progress of the tasks of a plan is in the order of their numbers', async () => {
   await db
     .insertInto('tasks')
-    .values({ video_id: own, workspace_id: workspaceId, attempt: OPEN, number: 0, kind: 'plan', frames: 0 })
+    .values({
+      video_id: own,
+      workspace_id: workspaceId,
+      attempt: OPEN,
+      number: 0,
+      kind: 'plan',
+      command: 'plan',
+      frames: 0,
+    })
     .execute();
   const progresses = [0.4, 0.3, 0.2, 0.1, 0.5];
   for (const [position, progress] of progresses.entries())

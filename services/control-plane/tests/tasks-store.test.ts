@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '@framelane/contracts/ids';
-import { COMMAND_TYPES, type TaskTry } from '@framelane/contracts/messages';
+import { COMMAND_TYPES, type CommandType, type TaskTry } from '@framelane/contracts/messages';
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import { PLAN_VERSION, taskPlanSchema } from '@framelane/contracts/transcode-plan';
 import { until } from '@framelane/test-kit/until';
@@ -43,6 +43,7 @@ import {
   repeatTaskClaim,
   storePlan,
   storeTaskResult,
+  tasksOfPlan,
 } from '../src/tasks/tasks.store.ts';
 import { insertWorkspace } from './support/database.ts';
 import { AUDIO, IMAGES, PIECES, resultOf, samplePlan } from './support/plan.ts';
@@ -108,7 +109,14 @@ async function insertVideo({ id = newId('vid'), workspace = workspaceId } = {}):
 async function waitingVideo(options: { id?: string; workspace?: string } = {}): Promise<string> {
   const videoId = await insertVideo(options);
   const workspace_id = options.workspace ?? workspaceId;
-  const task = { video_id: videoId, workspace_id, number: PLAN, kind: 'plan', frames: 0 } as const;
+  const task = {
+    video_id: videoId,
+    workspace_id,
+    number: PLAN,
+    kind: 'plan',
+    command: 'plan',
+    frames: 0,
+  } as const;
   await db
     .insertInto('tasks')
     .values([ENDED, OPEN].map((attempt) => ({ ...task, attempt })))
@@ -122,7 +130,7 @@ async function plannedVideo(options: { id?: string; workspace?: string }): Promi
   const plan = samplePlan();
   for (const attempt of [ENDED, OPEN]) {
     await storePlan(db, { videoId, attempt }, { plan, sourceSha256: `hash of ${videoId}` });
-    await insertTasks(db, { videoId, attempt }, { tasks: plan.tasks, frames: plan.encode.frames });
+    await insertTasks(db, { videoId, attempt }, tasksOfPlan(plan.tasks, plan.encode.frames));
     await set({ result: JSON.stringify(NO_OUTPUT), tries: 1 }, keyOf(PLAN, videoId, attempt));
   }
   return videoId;
@@ -219,7 +227,7 @@ describe('the plan of an attempt', () => {
   test('has a row for each task', async () => {
     const [videoId, bystander] = [await waitingVideo(), await waitingVideo()];
     const { tasks: work, encode } = samplePlan();
-    await insertTasks(db, { videoId, attempt: OPEN }, { tasks: work, frames: encode.frames });
+    await insertTasks(db, { videoId, attempt: OPEN }, tasksOfPlan(work, encode.frames));
     const tasks = (await rows()).filter(
       ({ video_id, number }) => [videoId, bystander].includes(video_id) && number !== PLAN,
     );
@@ -282,7 +290,7 @@ describe('the plan of an attempt', () => {
 
   test('can get more tasks, whose numbers no task of the attempt has had', async () => {
     await deleteTasks(db, { videoId: own, attempt: OPEN, task: PIECES.at(-1) ?? 0 });
-    await insertTasks(db, { videoId: own, attempt: OPEN }, { tasks: [{ kind: 'audio' }], frames: 100 });
+    await insertTasks(db, { videoId: own, attempt: OPEN }, tasksOfPlan([{ kind: 'audio' }], 100));
     expect(await deleteTasks(db, { videoId: own, attempt: OPEN, task: AUDIO })).toBe(1);
     const numbers = (await rows())
       .filter(({ video_id, attempt }) => video_id === own && attempt === OPEN)
@@ -554,7 +562,11 @@ describe('commands become due', () => {
 
   test('for the first tasks of an attempt that wait and have none', async () => {
     const makeDue = (count: number) =>
-      effectOf(() => onReversedRows((trx) => makeCommandsDue(trx, { videoId: own, attempt: OPEN }, count)));
+      effectOf(() =>
+        onReversedRows((trx) =>
+          makeCommandsDue(trx, { videoId: own, attempt: OPEN, command: 'task' }, count),
+        ),
+      );
     await set(DONE, keyOf(1));
     await set({ lease_expires_at: minutes(1) }, keyOf(2));
     await set({ command_published_at: minutes(-1) }, keyOf(3));
@@ -760,12 +772,12 @@ describe('commands for tasks', () => {
     await set({ command_due_at: minutes(-1) }, keyOf(5));
     await set({ command_due_at: dueAt, command_claimed_until: minutes(-1) }, keyOf(4, other));
     expect(await effectOf(() => claimDueCommands(db, 'task', CLAIM))).toEqual({
-      result: [{ ...keyOf(4, other), workspaceId, sourceBytes: 8, dueAt, waitingSince }],
+      result: [{ ...keyOf(4, other), workspaceId, inputBytes: 8, dueAt, waitingSince }],
       changed: [keyOf(4, other)],
     });
     expect(await rowOf(keyOf(4, other))).toMatchObject({ command_due_at: -2, command_claimed_until: 10 });
     expect(await onReversedRows((trx) => claimDueCommands(trx, 'task', CLAIM))).toMatchObject([
-      { ...keyOf(3), sourceBytes: 7 },
+      { ...keyOf(3), inputBytes: 7 },
     ]);
     expect([await claim(1), await claim(1)]).toEqual([[keyOf(5)], []]);
   });
@@ -800,7 +812,7 @@ describe('commands for tasks', () => {
   test('are recorded as published, unless a later command of the task is due by now', async () => {
     const dueAt = minutes(-1);
     await setAll({ command_due_at: dueAt, command_claimed_until: minutes(1) });
-    const command = { ...keyOf(4), workspaceId, sourceBytes: 7, dueAt, waitingSince: dueAt };
+    const command = { ...keyOf(4), workspaceId, inputBytes: 7, dueAt, waitingSince: dueAt };
     const record = (time: Date) => effectOf(() => recordPublished(db, { ...command, dueAt: time }));
     expect((await record(minutes(-2))).changed).toEqual([]);
     expect((await record(dueAt)).changed).toEqual([keyOf(4)]);
@@ -850,34 +862,28 @@ describe('commands for tasks', () => {
 describe('commands of each type', () => {
   const DUE = { command_due_at: minutes(-2) };
   const PUBLISHED = { command_published_at: minutes(-20) };
-  let planning: Key;
-  let keys: Record<'plan' | 'task', Key>;
+  let keys: Record<CommandType, Key>;
   beforeEach(async () => {
-    planning = keyOf(PLAN, await waitingVideo());
-    keys = { plan: planning, task: keyOf(AUDIO) };
+    const last = keyOf(PIECES.at(-1) ?? 0);
+    await set({ kind: 'download', command: 'derive', input_bytes: 5 }, last);
+    keys = { plan: keyOf(PLAN, await waitingVideo()), task: keyOf(AUDIO), derive: last };
   });
 
   test.each(COMMAND_TYPES)('%s: are claimed, counted and made due for their tasks only', async (type) => {
-    await set(DUE, keys.plan, keys.task);
+    await set(DUE, ...Object.values(keys));
     expect(await findCommandBacklog(db, type, CLAIM)).toMatchObject({ count: 1 });
     expect(await claimDueCommands(db, type, { ...CLAIM, limit: 9 })).toMatchObject([keys[type]]);
     expect(await claimDueCommands(db, type, { ...CLAIM, limit: 9 })).toEqual([]);
     expect((await effectOf(() => makeAllCommandsDue(db, type))).changed).toEqual([keys[type]]);
 
-    await set({ command_due_at: null, command_claimed_until: null }, keys.plan, keys.task);
-    await set(PUBLISHED, type === 'plan' ? keys.task : keys.plan);
+    await set({ command_due_at: null, command_claimed_until: null }, ...Object.values(keys));
+    const others = COMMAND_TYPES.filter((other) => other !== type).map((other) => keys[other]);
+    await set(PUBLISHED, ...others);
     const makeDue = () => makeUnclaimedDue(db, type, { seconds: 600, limit: 9 });
     expect(await countPublished(db, type)).toBe(0);
     expect((await effectOf(makeDue)).changed).toEqual([]);
     await set(PUBLISHED, keys[type]);
     expect(await countPublished(db, type)).toBe(1);
     expect((await effectOf(makeDue)).changed).toEqual([keys[type]]);
-  });
-
-  test('plan: none announces a task that has begun to make all outputs', async () => {
-    await set({ ...DUE, kind: 'whole' }, planning);
-    for (const type of COMMAND_TYPES) {
-      expect(await claimDueCommands(db, type, { ...CLAIM, limit: 9 })).toEqual([]);
-    }
   });
 });

@@ -116,7 +116,7 @@ describe('a plan with tasks', () => {
     expect(commandsFor(videoId)[0]?.data).toEqual({
       videoId,
       workspaceId: plane.workspaceId,
-      sourceBytes: 1_000_000,
+      inputBytes: 1_000_000,
       waitingSince: expect.any(String),
     });
     await claim(videoId);

@@ -277,11 +277,26 @@ test('the tasks of a plan are counted for each video', async () => {
     .insertInto('attempts')
     .values([id, other].map((video_id) => ({ video_id, number: 1, due_at: minutes(0) })))
     .execute();
-  const task = { workspace_id: workspaceId, attempt: 1, kind: 'piece', work: '{}', frames: 1 } as const;
+  const task = {
+    workspace_id: workspaceId,
+    attempt: 1,
+    kind: 'piece',
+    command: 'task',
+    work: '{}',
+    frames: 1,
+  } as const;
   await db
     .insertInto('tasks')
     .values([
-      { ...task, video_id: id, number: 0, kind: 'plan', work: null, result: JSON.stringify({}) },
+      {
+        ...task,
+        video_id: id,
+        number: 0,
+        kind: 'plan',
+        command: 'plan',
+        work: null,
+        result: JSON.stringify({}),
+      },
       { ...task, video_id: id, number: 1, result: JSON.stringify({}) },
       { ...task, video_id: id, number: 2, lease_expires_at: minutes(1), started_at: minutes(0) },
       { ...task, video_id: id, number: 3 },

@@ -119,7 +119,7 @@ describe('the control plane client', () => {
       try: 1,
       contentKey: Buffer.alloc(16).toString('base64'),
       sourceKey: 'sources/x',
-      sourceBytes: 1,
+      inputBytes: 1,
       leaseSeconds: 60,
     };
     const planning = { ...common, work: { kind: 'plan', hashSource: true, pieceSeconds: null } };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { RenditionName } from '../renditions.ts';
+import type { RenditionName, TrackRendition } from '../renditions.ts';
 
 /** Files that a task has stored: one, or the segments of a rendition from `firstSegment` on. */
 export type StoredFiles<K extends string> = {
@@ -38,6 +38,14 @@ export type TaskKind<W extends z.ZodType> = {
   makes: (work: z.infer<W>, segment: PlannedSegment) => boolean;
   /** Whether a video can be ready without the output of the task. Then the task may go on after that. */
   mayBeOptional: boolean;
+};
+
+/** A kind of derivation, as all services know it. */
+export type DerivationKind<W extends z.ZodType> = {
+  /** What is to be made. Its `kind` is the name of the kind. */
+  work: W;
+  /** The renditions that it is made from. */
+  reads: (work: z.infer<W>) => readonly TrackRendition[];
 };
 
 /** The weight of a task that encodes no video: about a fiftieth of that of encoding all video. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { TrackRendition } from '../renditions.ts';
 import type { PlannedSegment } from './kinds.ts';
-import { TASKS } from './registry.ts';
+import { DERIVATIONS, TASKS } from './registry.ts';
 
 /** The name of a kind of task that a plan can have. */
 export type TaskName = keyof typeof TASKS;
@@ -31,11 +32,41 @@ export function makesSegment(task: Task, segment: PlannedSegment): boolean {
   return makes(task, segment);
 }
 
+/** The name of a kind of derivation. */
+export type DerivationName = keyof typeof DERIVATIONS;
+
+/** A derivation, by the name of its kind. */
+export type DerivationOf<K extends DerivationName> = z.infer<(typeof DERIVATIONS)[K]['work']>;
+export type Derivation = DerivationOf<DerivationName>;
+
+/** A derivation. */
+export const derivationSchema: z.ZodType<Derivation> = z.discriminatedUnion('kind', [
+  ...Object.values(DERIVATIONS).map(({ work }) => work),
+] as unknown as [(typeof DERIVATIONS)[DerivationName]['work']]);
+
+/** What any task except the first one of an attempt is to do. */
+export type Work = Task | Derivation;
+
+export function isDerivation(work: Work): work is Derivation {
+  return work.kind in DERIVATIONS;
+}
+
+/** The renditions that a derivation is made from. */
+export function renditionsFor(work: Derivation): readonly TrackRendition[] {
+  const { reads } = DERIVATIONS[work.kind] as { reads: (work: Derivation) => readonly TrackRendition[] };
+  return reads(work);
+}
+
 /**
  * The kinds of all tasks. The first task of an attempt is of the kind `plan`. If its plan has no further tasks, it becomes `whole`: the
  * engine goes on and makes all outputs that the video needs.
  */
-export const TASK_KINDS = ['plan', 'whole', ...(Object.keys(TASKS) as TaskName[])] as const;
+export const TASK_KINDS = [
+  'plan',
+  'whole',
+  ...(Object.keys(TASKS) as TaskName[]),
+  ...(Object.keys(DERIVATIONS) as DerivationName[]),
+] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 
 /** The number of the task that plans an attempt. The tasks of the plan follow in its order, the optional ones last. */

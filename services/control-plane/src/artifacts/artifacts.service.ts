@@ -48,7 +48,9 @@ export async function addArtifacts(
 export async function removeArtifact(
   trx: Database,
   videoId: string,
-  artifact: { kind: 'source' | 'chosen_poster'; name?: undefined } | { kind: 'captions'; name: string },
+  artifact:
+    | { kind: 'source' | 'chosen_poster'; name?: undefined }
+    | { kind: 'captions' | 'download'; name: string },
 ): Promise<void> {
   const { kind, name = '' } = artifact;
   await deleteArtifacts(trx, videoId, { kind, name });

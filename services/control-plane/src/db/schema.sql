@@ -135,6 +135,21 @@ create table delivery_attempts (
   constraint delivery_attempts_number_check CHECK ((number > 0))
 );
 
+create table downloads (
+  video_id text not null,
+  name text not null,
+  status text not null default 'preparing'::text,
+  error_code text,
+  error_message text,
+  created_at timestamp(3) with time zone not null default now(),
+  ready_at timestamp(3) with time zone,
+  constraint downloads_pkey PRIMARY KEY (video_id, name),
+  constraint downloads_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint downloads_status_check CHECK ((status = ANY (ARRAY['preparing'::text, 'ready'::text, 'failed'::text]))),
+  constraint failed_download_has_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
+  constraint ready_download_has_a_time CHECK (((status = 'ready'::text) = (ready_at IS NOT NULL)))
+);
+
 create table engines (
   id text not null,
   host text not null,
@@ -288,7 +303,9 @@ create table tasks (
   attempt integer not null,
   number integer not null,
   kind text not null,
+  command text not null,
   work jsonb,
+  input_bytes bigint,
   frames integer not null,
   progress real not null default 0,
   tries integer not null default 0,
@@ -307,15 +324,16 @@ create table tasks (
   constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
   constraint tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint derivation_has_a_size CHECK (((command = 'derive'::text) = (input_bytes IS NOT NULL))),
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
-  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))) AND ((number = 0) = (work IS NULL)))),
+  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = 'plan'::text)))),
+  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text]))),
   constraint tasks_frames_check CHECK ((frames >= 0)),
   constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 );
 CREATE INDEX tasks_by_lease ON public.tasks USING btree (lease_expires_at) WHERE (lease_expires_at IS NOT NULL);
 CREATE INDEX tasks_by_publication ON public.tasks USING btree (command_published_at) WHERE (command_published_at IS NOT NULL);
-CREATE INDEX tasks_by_turn ON public.tasks USING btree (workspace_id, command_due_at) WHERE ((command_due_at IS NOT NULL) AND (number > 0));
-CREATE INDEX tasks_to_plan_by_turn ON public.tasks USING btree (workspace_id, command_due_at) WHERE ((command_due_at IS NOT NULL) AND (kind = 'plan'::text));
+CREATE INDEX tasks_by_turn ON public.tasks USING btree (command, workspace_id, command_due_at) WHERE (command_due_at IS NOT NULL);
 CREATE INDEX tasks_with_command ON public.tasks USING btree (workspace_id) WHERE ((command_published_at IS NOT NULL) OR (command_claimed_until IS NOT NULL));
 
 create table upload_tickets (

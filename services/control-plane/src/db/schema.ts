@@ -1,10 +1,12 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue } from '@framelane/contracts/manifest';
+import type { CommandType } from '@framelane/contracts/messages';
+import type { DownloadName } from '@framelane/contracts/outputs/download';
 import type { Storyboard } from '@framelane/contracts/outputs/images';
 import type { OutputArtifact, TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
-import type { Task, TaskKind } from '@framelane/contracts/outputs/tasks';
+import type { TaskKind, Work } from '@framelane/contracts/outputs/tasks';
 import type { AudioRole, RenditionName, RungName } from '@framelane/contracts/renditions';
 import type { TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Checkpoint } from '@framelane/object-store/object-store';
@@ -29,6 +31,7 @@ export type Schema = {
   renditions: RenditionsTable;
   captions: CaptionsTable;
   artifacts: ArtifactsTable;
+  downloads: DownloadsTable;
   posters: PostersTable;
   object_purges: ObjectPurgesTable;
   maintenance_steps: MaintenanceStepsTable;
@@ -303,7 +306,7 @@ export type AttemptRow = Selectable<AttemptsTable>;
 /** What only the control plane needs of a plan. Its tasks have rows of their own. */
 export type PlannedAttempt = Pick<TranscodePlan, 'facts' | 'optionalTasks'>;
 
-/** The tasks of open attempts, and those of ready videos: of outputs that the video did not wait for. */
+/** The tasks of open attempts, and those of ready videos: of outputs that the video did not wait for, and derivations. */
 type TasksTable = {
   video_id: string;
   /** That of the video, for the index by turn. */
@@ -311,9 +314,13 @@ type TasksTable = {
   attempt: number;
   number: number;
   kind: TaskKind;
-  /** What the plan says about it; null for the task that plans. */
-  work: JSONColumnType<Task> | null;
-  /** Its part of the work, in frames of the top rendition. 0 while the video is planned. */
+  /** The type of the commands that announce it. */
+  command: CommandType;
+  /** What it is to do; null for the task that plans. */
+  work: JSONColumnType<Work> | null;
+  /** Bytes of the stored renditions that a derivation reads; null for a task that reads the source. */
+  input_bytes: number | null;
+  /** Its part of the work, in frames of the top rendition. 0 while the video is planned, and for a derivation. */
   frames: number;
   /** 0..1, of the latest try. */
   progress: Generated<number>;
@@ -411,6 +418,19 @@ export type CaptionsRow = Selectable<CaptionsTable>;
 
 /** The JPEG images that clients have set. */
 type PostersTable = { video_id: string; image: Buffer };
+
+/** The files that clients have asked for to download. The artifact of one that is ready has its size and its place. */
+type DownloadsTable = {
+  video_id: string;
+  name: DownloadName;
+  status: Generated<'preparing' | 'ready' | 'failed'>;
+  /** Why it could not be made; null unless that failed. */
+  error_code: components['schemas']['DownloadError']['code'] | null;
+  error_message: string | null;
+  created_at: CreatedAt;
+  ready_at: Date | null;
+};
+export type DownloadRow = Selectable<DownloadsTable>;
 
 /** The stored files of a video that it refers to: a row for each file, or for the segments of a rendition that one task has stored. */
 type ArtifactsTable = {

@@ -1,6 +1,8 @@
 import type { OutputName, TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { Derivation, DerivationName, DerivationOf } from '@framelane/contracts/outputs/tasks';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
+import { addDownload, failDownload, wantedDownloads } from '../downloads/download-derivations.ts';
 import { addImages } from './images.store.ts';
 
 /** Stores what a video has to know of an output beside its artifacts. The video is locked. */
@@ -11,10 +13,44 @@ type AddOutput<R> = (trx: Database, video: VideoRow, result: R) => Promise<void>
  */
 const ADD: { [K in Exclude<OutputName, 'renditions'>]: AddOutput<NonNullable<TaskResult[K]>> | null } = {
   images: addImages,
+  download: addDownload,
+};
+
+/** Why a derivation has failed for good. The message is one sentence for the owner of the video. */
+export type DerivationFailure = { code: string; message: string };
+
+/** What the control plane has to know of a kind of derivation. The video is locked. */
+type DerivationKind<W> = {
+  /** What was asked for before the video became ready. */
+  wanted: (trx: Database, video: VideoRow) => Promise<W[]>;
+  /** Stores that a derivation has failed for good. */
+  failed: (trx: Database, video: VideoRow, work: W, failure: DerivationFailure) => Promise<void>;
+};
+
+const DERIVATIONS: { [K in DerivationName]: DerivationKind<DerivationOf<K>> } = {
+  download: { wanted: wantedDownloads, failed: failDownload },
 };
 
 /** Adds the outputs that a task has stored to its video, which is locked and becomes ready, or is. */
 export async function addOutputs(trx: Database, video: VideoRow, result: TaskResult): Promise<void> {
   for (const [name, add] of Object.entries(ADD) as [keyof typeof ADD, AddOutput<unknown> | null][])
     if (result[name] !== undefined) await add?.(trx, video, result[name]);
+}
+
+/** The derivations that were asked for before a video became ready. */
+export async function wantedDerivations(trx: Database, video: VideoRow): Promise<Derivation[]> {
+  const wanted: Derivation[] = [];
+  for (const kind of Object.values(DERIVATIONS)) wanted.push(...(await kind.wanted(trx, video)));
+  return wanted;
+}
+
+/** Stores that a derivation has failed for good. The video stays as it is. */
+export function derivationFailed(
+  trx: Database,
+  video: VideoRow,
+  work: Derivation,
+  failure: DerivationFailure,
+): Promise<void> {
+  const { failed } = DERIVATIONS[work.kind] as DerivationKind<Derivation>;
+  return failed(trx, video, work, failure);
 }

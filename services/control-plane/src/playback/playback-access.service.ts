@@ -53,24 +53,38 @@ export class PlaybackAccessService {
   }
 
   /** Issues a token for a video in any state. Throws 404 `video_not_found`. */
-  async issueToken(workspaceId: string, videoId: string, expiresInSeconds: number): Promise<IssuedToken> {
+  async issueToken(
+    workspaceId: string,
+    videoId: string,
+    { expiresInSeconds, allowDownloads }: { expiresInSeconds: number; allowDownloads: boolean },
+  ): Promise<IssuedToken> {
     const video = await this.#videos.get(workspaceId, videoId);
     const issuedAt = wholeSeconds(this.#clock.now());
     const expiresAt = new Date(issuedAt.getTime() + expiresInSeconds * 1000);
-    const token = await signPlaybackToken(this.#tokenKeys[0], { videoId, issuedAt, expiresAt });
+    const token = await signPlaybackToken(this.#tokenKeys[0], {
+      videoId,
+      issuedAt,
+      expiresAt,
+      allowDownloads,
+    });
     return { token, url: withToken(masterPlaylistUrl(video, this.#baseUrl), token), expiresAt };
   }
 
   /**
    * Admits a viewer to a ready video or a preview, or throws a Problem. Anybody may play a public video; a signed one needs a token, or an
-   * API key or a session of its workspace.
+   * API key or a session of its workspace. A token for a download must allow downloads.
    */
-  async admit(workspaceId: string, videoId: string, viewer: Viewer): Promise<Admission> {
+  async admit(
+    workspaceId: string,
+    videoId: string,
+    viewer: Viewer,
+    { isDownload = false } = {},
+  ): Promise<Admission> {
     const playback = await findPlayback(this.#db, workspaceId, videoId);
     if (playback === undefined) throw notPlayable();
     if (playback.policy === 'public') return { ...playback, token: undefined };
     if (viewer.token !== undefined) {
-      return { ...playback, token: await this.requireToken(viewer.token, videoId) };
+      return { ...playback, token: await this.requireToken(viewer.token, videoId, { isDownload }) };
     }
     if (viewer.workspaceOfCredential === undefined) throw tokenRequired();
     if ((await viewer.workspaceOfCredential()) !== workspaceId) throw foreignCredential();
@@ -78,13 +92,18 @@ export class PlaybackAccessService {
   }
 
   /** Resolves with the token if it is valid for this signed video, in any state. Throws a Problem otherwise. */
-  async requireToken(token: unknown, videoId: string): Promise<string> {
+  async requireToken(token: unknown, videoId: string, { isDownload = false } = {}): Promise<string> {
     if (token === undefined) throw tokenRequired();
     // The parameter is an array when it is given twice.
     if (typeof token !== 'string') throw tokenInvalid();
-    const verdict = await judgePlaybackToken(this.#tokenKeys, token, { videoId, now: this.#clock.now() });
+    const verdict = await judgePlaybackToken(this.#tokenKeys, token, {
+      videoId,
+      now: this.#clock.now(),
+      isDownload,
+    });
     if (verdict === 'expired') throw tokenExpired();
     if (verdict === 'invalid') throw tokenInvalid();
+    if (verdict === 'without_downloads') throw downloadsNotAllowed();
     return token;
   }
 }
@@ -123,4 +142,11 @@ function tokenInvalid(): Problem {
 
 function tokenExpired(): Problem {
   return new Problem('playback_token_expired', 'This playback token has expired. Get a new one.');
+}
+
+function downloadsNotAllowed(): Problem {
+  return new Problem(
+    'downloads_not_allowed',
+    'This playback token does not allow downloads. Create one with allowDownloads.',
+  );
 }

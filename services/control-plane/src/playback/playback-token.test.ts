@@ -8,16 +8,28 @@ const key = playbackTokenKey(secret);
 const VIDEO = 'vid_01m7y5g5zqfqetgq1je8rn7s3t';
 
 const at = (seconds: number) => new Date(Date.now() + seconds * 1000);
-const token = (expiresIn = 60, videoId = VIDEO, signedWith = key) =>
-  signPlaybackToken(signedWith, { videoId, issuedAt: at(-100), expiresAt: at(expiresIn) });
-const judge = (shown: string, videoId = VIDEO) =>
-  judgePlaybackToken([playbackTokenKey(Buffer.alloc(32, 3)), key], shown, { videoId, now: new Date() });
+const token = (expiresIn = 60, videoId = VIDEO, signedWith = key, allowDownloads = false) =>
+  signPlaybackToken(signedWith, { videoId, issuedAt: at(-100), expiresAt: at(expiresIn), allowDownloads });
+const judge = (shown: string, videoId = VIDEO, isDownload = false) =>
+  judgePlaybackToken([playbackTokenKey(Buffer.alloc(32, 3)), key], shown, {
+    videoId,
+    now: new Date(),
+    isDownload,
+  });
 
 describe('playback tokens', () => {
   test('give access to their video only, until they expire', async () => {
     expect(await judge(await token())).toBe('valid');
     expect(await judge(await token(), 'vid_other')).toBe('invalid');
     expect(await judge(await token(-1))).toBe('expired');
+  });
+
+  test('allow downloads only if they were issued for it', async () => {
+    const downloading = await token(60, VIDEO, key, true);
+    expect(await judge(downloading)).toBe('valid');
+    expect(await judge(downloading, VIDEO, true)).toBe('valid');
+    expect(await judge(await token(), VIDEO, true)).toBe('without_downloads');
+    expect(await judge(await token(-1, VIDEO, key, true), VIDEO, true)).toBe('expired');
   });
 
   test('that an earlier version issued stay valid', async () => {

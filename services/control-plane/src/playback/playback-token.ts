@@ -8,7 +8,7 @@ const AUDIENCE = 'playback';
 const TOKEN_SHAPE = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** The state of a token for a video. */
-export type TokenVerdict = 'valid' | 'expired' | 'invalid';
+export type TokenVerdict = 'valid' | 'expired' | 'invalid' | 'without_downloads';
 
 /**
  * The key that signs playback tokens, derived from `CONTENT_KEY_SECRET` (HKDF, RFC 5869). A separate secret would not add
@@ -18,12 +18,17 @@ export function playbackTokenKey(contentKeySecret: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', contentKeySecret, '', 'framelane playback tokens', 32));
 }
 
-/** A token that allows its bearer to play one video. The times must be whole seconds. */
+/** A token that allows its bearer to play one video, and to fetch its downloads if `allowDownloads` is true. The times must be whole seconds. */
 export async function signPlaybackToken(
   key: Uint8Array,
-  { videoId, issuedAt, expiresAt }: { videoId: string; issuedAt: Date; expiresAt: Date },
+  {
+    videoId,
+    issuedAt,
+    expiresAt,
+    allowDownloads,
+  }: { videoId: string; issuedAt: Date; expiresAt: Date; allowDownloads: boolean },
 ): Promise<string> {
-  return new SignJWT()
+  return new SignJWT(allowDownloads ? { downloads: true } : {})
     .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
     .setAudience(AUDIENCE)
     .setSubject(videoId)
@@ -32,11 +37,14 @@ export async function signPlaybackToken(
     .sign(key);
 }
 
-/** Verifies a token for a video at a time. Any of the keys can have signed it. */
+/** A use of a token: playback of a video at a time, or the download of a file of it. */
+export type TokenUse = { videoId: string; now: Date; isDownload: boolean };
+
+/** Verifies a token for a use. Any of the keys can have signed it. */
 export async function judgePlaybackToken(
   keys: readonly Uint8Array[],
   token: string,
-  use: { videoId: string; now: Date },
+  use: TokenUse,
 ): Promise<TokenVerdict> {
   for (const key of keys) {
     const verdict = await judgeByKey(key, token, use);
@@ -48,18 +56,18 @@ export async function judgePlaybackToken(
 async function judgeByKey(
   key: Uint8Array,
   token: string,
-  { videoId, now }: { videoId: string; now: Date },
+  { videoId, now, isDownload }: TokenUse,
 ): Promise<TokenVerdict> {
   if (!TOKEN_SHAPE.test(token)) return 'invalid';
   try {
-    await jwtVerify(token, key, {
+    const { payload } = await jwtVerify(token, key, {
       algorithms: [ALGORITHM],
       audience: AUDIENCE,
       subject: videoId,
       currentDate: now,
       requiredClaims: ['exp'],
     });
-    return 'valid';
+    return isDownload && payload.downloads !== true ? 'without_downloads' : 'valid';
   } catch (error) {
     return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
   }

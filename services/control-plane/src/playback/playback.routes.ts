@@ -5,10 +5,8 @@ import compression from 'compression';
 import cors from 'cors';
 import type { Request, RequestHandler, Response } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
-import type { SessionCookie } from '../auth/session-cookie.ts';
 import type { Handlers } from '../http/contract.ts';
 import { sendTagged } from '../http/entity-tags.ts';
-import type { Authenticate } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import { sendStored } from '../stored-files/send-stored.ts';
 import { PRESIGNED_SECONDS } from '../stored-files/stored-file.ts';
@@ -67,28 +65,17 @@ export function playbackRoutes(deps: {
   playback: PlaybackService;
   captions: CaptionsPlaybackService;
   access: PlaybackAccessService;
-  authenticate: Authenticate;
-  cookie: SessionCookie;
+  viewerOf: (req: Request) => Viewer;
   idempotent: Idempotent;
 }) {
-  const { playback, captions, access, authenticate, cookie, idempotent } = deps;
+  const { playback, captions, access, viewerOf, idempotent } = deps;
 
   const issueToken = (req: Request): Promise<IssuedToken> => {
-    const { expiresIn = DEFAULT_TOKEN_SECONDS }: Partial<components['schemas']['PlaybackTokenRequest']> =
-      req.body ?? {};
-    return access.issueToken(credentialOf(req).workspace_id, String(req.params.id), expiresIn);
+    const body: Partial<components['schemas']['PlaybackTokenRequest']> = req.body ?? {};
+    const { expiresIn: expiresInSeconds = DEFAULT_TOKEN_SECONDS, allowDownloads = false } = body;
+    const { workspace_id } = credentialOf(req);
+    return access.issueToken(workspace_id, String(req.params.id), { expiresInSeconds, allowDownloads });
   };
-
-  const viewerOf = (req: Request): Viewer => ({
-    token: req.query.token,
-    workspaceOfCredential:
-      req.get('authorization') === undefined && cookie.tokenOf(req) === undefined
-        ? undefined
-        : async () => {
-            await authenticate(req, ['videos:read'], { workspaceId: pathOf<VideoPath>(req).tenant });
-            return credentialOf(req).workspace_id;
-          },
-  });
 
   const sendImage =
     (load: (workspaceId: string, videoId: string) => Promise<Buffer>, caching?: string): RequestHandler =>

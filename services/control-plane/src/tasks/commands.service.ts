@@ -53,8 +53,8 @@ export class Commands implements DueWork<DueCommand> {
 
   /** Publishes a command. Without a confirm the command stays due and is published again. */
   async perform(command: DueCommand): Promise<void> {
-    const { videoId, workspaceId, sourceBytes, waitingSince } = command;
-    const data = { videoId, workspaceId, sourceBytes, waitingSince: waitingSince.toISOString() };
+    const { videoId, workspaceId, inputBytes, waitingSince } = command;
+    const data = { videoId, workspaceId, inputBytes, waitingSince: waitingSince.toISOString() };
     await this.#bus.publish(createMessage(this.type, data));
     await recordPublished(this.#db, command);
   }

@@ -1,5 +1,4 @@
 import type { CommandType } from '@framelane/contracts/messages';
-import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue } from '../db/due-rows.ts';
@@ -11,16 +10,14 @@ export type DueCommand = {
   attempt: number;
   task: number;
   workspaceId: string;
-  sourceBytes: number;
+  inputBytes: number;
   waitingSince: Date;
   dueAt: Date;
 };
 
-/** Whether commands of this type announce a task: a condition on the rows of `tasks`. The indexes of each type have it, too. */
+/** Whether commands of this type announce a task: a condition on the rows of `tasks`. */
 export function announcedBy(type: CommandType): RawBuilder<boolean> {
-  return type === 'plan'
-    ? sql<boolean>`tasks.kind = 'plan'`
-    : sql<boolean>`tasks.number > ${sql.lit(PLANNING_TASK)}`;
+  return sql<boolean>`tasks.command = ${sql.lit(type)}`;
 }
 
 /** The most commands of a workspace in the queue. Together with its running tasks they are at most `maxTasks`, if that is limited. */
@@ -63,7 +60,7 @@ export async function claimDueCommands(
       from claimable due join videos on videos.id = due.video_id
       where task.video_id = due.video_id and task.attempt = due.attempt and task.number = due.number
       returning task.video_id as "videoId", task.attempt, task.number as task, videos.workspace_id as "workspaceId",
-        videos.size as "sourceBytes", task.due_at as "waitingSince", task.command_due_at as "dueAt"`.execute(
+        coalesce(input_bytes, videos.size) as "inputBytes", task.due_at as "waitingSince", task.command_due_at as "dueAt"`.execute(
       trx,
     );
     return rows;

@@ -8,7 +8,13 @@ import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData, TaskTry } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
-import { PLANNING_TASK, type TaskKind } from '@framelane/contracts/outputs/tasks';
+import {
+  isDerivation,
+  PLANNING_TASK,
+  type Task,
+  type TaskKind,
+  type Work,
+} from '@framelane/contracts/outputs/tasks';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
@@ -19,8 +25,9 @@ import type { ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
+import { beginDerivations, describeDerivation } from '../derivations/derivations.service.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { addOutputs } from '../outputs/outputs.ts';
+import { addOutputs, derivationFailed, wantedDerivations } from '../outputs/outputs.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
 import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import {
@@ -58,6 +65,7 @@ import {
   repeatTaskClaim,
   storePlan,
   storeTaskResult,
+  tasksOfPlan,
 } from './tasks.store.ts';
 
 type TaskSettings = {
@@ -86,7 +94,7 @@ const HANDED_BACK: AttemptEnd = { outcome: 'handed_back', ...INTERNAL_ERROR };
 /** All tasks are done, but their results do not match the plan or each other. */
 const RESULTS_INCONSISTENT: AttemptEnd = { outcome: 'failed', ...INTERNAL_ERROR };
 
-type FailedTask = TryCounts & { kind: TaskKind };
+type FailedTask = TryCounts & { kind: TaskKind; work: Work | null };
 
 /** An attempt that begins at once, and whose first task has not failed. */
 const ANEW: NextAttempt = { delaySeconds: 0, failedTries: 0, unreportedTries: 0 };
@@ -144,8 +152,7 @@ export class TasksService {
         if (plan.revision > 0) await this.#deps.previews.withdraw(trx, videoId);
       } else {
         await endPlanning(trx, taskTry);
-        await insertTasks(trx, taskTry, { tasks, frames: encode.frames });
-        await makeCommandsDue(trx, taskTry, COMMANDS_AT_ONCE);
+        await this.#addTasks(trx, taskTry, tasks, encode.frames);
       }
       return 'stored';
     });
@@ -197,13 +204,14 @@ export class TasksService {
     const task = await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
     if (task !== undefined) {
       const isFirst = task.task === PLANNING_TASK;
-      if (!isFirst) await makeCommandsDue(trx, { videoId, attempt: task.attempt }, 1);
+      if (!isFirst) await makeCommandsDue(trx, { videoId, attempt: task.attempt, command }, 1);
       const key = await (isFirst
         ? this.#deps.attempts.start(trx, video, claimId)
         : this.#deps.attempts.contentKey(video));
       return { claimed: await this.#describe(trx, video, task, key) };
     }
-    if (!(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
+    // Derivations depend on no plan.
+    if (command === 'derive' || !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
     if (video.status === 'ready') return { report: await this.#abandon(trx, video) };
     return { report: await this.#deps.attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }
@@ -221,19 +229,20 @@ export class TasksService {
   async #describe(
     trx: Database,
     video: VideoRow,
-    { plan, work, ...claimed }: ClaimedTry,
-    contentKey: Buffer,
+    { plan, work, inputBytes, ...claimed }: ClaimedTry,
+    key: Buffer,
   ): Promise<ClaimTaskResponse> {
+    const { leaseSeconds, pieceSeconds } = this.#deps.settings;
+    const contentKey = key.toString('base64');
+    if (work !== null && isDerivation(work)) {
+      if (inputBytes === null) throw new Error(`A derivation of ${video.id} has no size`);
+      const described = await describeDerivation(trx, video, work);
+      return { ...claimed, ...described, contentKey, inputBytes, leaseSeconds };
+    }
     const source = await storedSource(trx, video);
     if (source === undefined) throw new Error(`Video ${video.id} has no source`);
-    const { leaseSeconds, pieceSeconds } = this.#deps.settings;
-    const common = {
-      ...claimed,
-      contentKey: contentKey.toString('base64'),
-      sourceKey: source.key,
-      sourceBytes: source.bytes,
-      leaseSeconds,
-    };
+    const { key: sourceKey, bytes } = source;
+    const common = { ...claimed, contentKey, sourceKey, inputBytes: bytes, leaseSeconds };
     if (plan !== null && work !== null) return { ...common, plan, work };
     const hashSource = video.sha256 === null;
     return {
@@ -352,14 +361,26 @@ export class TasksService {
     // The video waits for no other task.
     await deleteTasks(trx, attempt);
     const { optionalTasks, encode } = planned.plan;
-    await insertTasks(trx, attempt, { tasks: optionalTasks, frames: encode.frames });
-    await makeCommandsDue(trx, attempt, COMMANDS_AT_ONCE);
-    return this.#deps.attempts.complete(trx, video, {
+    await this.#addTasks(trx, attempt, optionalTasks, encode.frames);
+    const report = await this.#deps.attempts.complete(trx, video, {
       manifest,
       artifacts: artifactsOf({ attempt: video.attempt, revision: planned.plan.revision }, results),
       sourceSha256: planned.sourceSha256,
       texts: texts ?? (await this.#deps.attempts.readTexts(video.id, manifest.captions)),
     });
+    await beginDerivations(trx, video, await wantedDerivations(trx, video));
+    return report;
+  }
+
+  /** Adds tasks of a plan to an attempt, and makes their first commands due. `frames` are those of the video. */
+  async #addTasks(
+    trx: Database,
+    { videoId, attempt }: { videoId: string; attempt: number },
+    tasks: readonly Task[],
+    frames: number,
+  ): Promise<void> {
+    await insertTasks(trx, { videoId, attempt }, tasksOfPlan(tasks, frames));
+    await makeCommandsDue(trx, { videoId, attempt, command: 'task' }, COMMANDS_AT_ONCE);
   }
 
   /** Ends an attempt whose plan cannot be completed. The next one transcodes the video as a whole. */
@@ -398,8 +419,7 @@ export class TasksService {
     const isExpired = end.outcome === 'lease_expired';
     const counted = isExpired && failure === 'transient' ? failureOfExpiry(task.unreportedTries) : failure;
     const next = afterFailedTry(counted, task.failedTries, this.#deps.settings.retryBackoffSeconds);
-    if (next === 'fail' && isReady)
-      return this.#leaveOut(trx, video, taskTry, { kind: task.kind, code: end.code });
+    if (next === 'fail' && isReady) return this.#leaveOut(trx, video, taskTry, { task, end });
     // A new attempt would repeat the work of the other tasks, so the video fails.
     if (next === 'fail') return this.#deps.attempts.fail(trx, video, end);
     const counts = { ...next, unreportedTries: isExpired ? task.unreportedTries : 0 };
@@ -427,13 +447,14 @@ export class TasksService {
     trx: Database,
     video: VideoRow,
     taskTry: TaskTry,
-    facts: { kind: TaskKind; code: string },
+    { task: { kind, work }, end }: { task: FailedTask; end: AttemptEnd },
   ): Promise<() => void> {
     await this.#endTask(trx, video, taskTry);
-    return () => this.#deps.logger.warn('video.output_left_out', { ...taskTry, ...facts });
+    if (work !== null && isDerivation(work)) await derivationFailed(trx, video, work, end);
+    return () => this.#deps.logger.warn('video.output_left_out', { ...taskTry, kind, code: end.code });
   }
 
-  /** Ends all tasks of a ready video, if it has any: they cannot be done any more. */
+  /** Ends all tasks of a ready video that read its source, if it has any: they cannot be done any more. */
   async #abandon(trx: Database, video: VideoRow): Promise<() => void> {
     const attempt = { videoId: video.id, attempt: video.attempt };
     const tasks = await this.#endTask(trx, video, attempt);

@@ -1,7 +1,13 @@
 import type { CommandType, TaskTry } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
-import { PLANNING_TASK, type Task, type TaskKind, weightOf } from '@framelane/contracts/outputs/tasks';
+import {
+  PLANNING_TASK,
+  type Task,
+  type TaskKind,
+  type Work,
+  weightOf,
+} from '@framelane/contracts/outputs/tasks';
 import type { TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -13,14 +19,30 @@ import { announcedBy } from './commands.store.ts';
 
 type Attempt = { videoId: string; attempt: number };
 
-/** A try of a task that an engine has claimed. Only the task that plans the attempt has no plan and no work of a plan. */
+/** A try of a task that an engine has claimed. Only the task that plans the attempt has no work. */
 export type ClaimedTry = {
   attempt: number;
   task: number;
   try: number;
   plan: TaskPlan | null;
-  work: Task | null;
+  work: Work | null;
+  inputBytes: number | null;
 };
+
+/** A task to add. */
+export type NewTask = {
+  work: Work;
+  command: Exclude<CommandType, 'plan'>;
+  /** Its part of the work on its video. */
+  frames: number;
+  /** Bytes of the stored renditions that it reads; null if it reads the source. */
+  inputBytes: number | null;
+};
+
+/** The tasks of a plan of a video that has this many frames. */
+export function tasksOfPlan(tasks: readonly Task[], frames: number): NewTask[] {
+  return tasks.map((work) => ({ work, command: 'task', frames: weightOf(work, frames), inputBytes: null }));
+}
 
 /** Stores the plan of an open attempt, in place of an earlier one. Its tasks are added by `insertTasks`. */
 export async function storePlan(
@@ -44,13 +66,11 @@ export async function storePlan(
 /**
  * Adds tasks to an attempt, open or completed. Their numbers follow those of all tasks that the attempt has had: a number is part of the keys
  * of objects.
- *
- * @param frames frames of the video
  */
 export async function insertTasks(
   trx: Database,
   { videoId, attempt }: Attempt,
-  { tasks, frames }: { tasks: readonly Task[]; frames: number },
+  tasks: readonly NewTask[],
 ): Promise<void> {
   if (tasks.length === 0) return;
   const { next } = await trx
@@ -65,14 +85,16 @@ export async function insertTasks(
     workspace_id: workspaceOf(videoId),
     attempt,
     number: next - tasks.length + at,
-    kind: task.kind,
-    work: JSON.stringify(task),
-    frames: weightOf(task, frames),
+    kind: task.work.kind,
+    command: task.command,
+    work: JSON.stringify(task.work),
+    input_bytes: task.inputBytes,
+    frames: task.frames,
   }));
   await trx.insertInto('tasks').values(rows).execute();
 }
 
-/** Deletes one task, or all tasks of an attempt. Resolves with their number. */
+/** Deletes one task of an attempt, or all that read the source. Resolves with their number. */
 export async function deleteTasks(
   trx: Database,
   { videoId, attempt, task }: Attempt & { task?: number },
@@ -81,7 +103,7 @@ export async function deleteTasks(
     .deleteFrom('tasks')
     .where('video_id', '=', videoId)
     .where('attempt', '=', attempt)
-    .$if(task !== undefined, (query) => query.where('number', '=', task as number))
+    .where((eb) => (task === undefined ? eb('command', '<>', 'derive') : eb('number', '=', task)))
     .executeTakeFirst();
   return Number(numDeletedRows);
 }
@@ -173,7 +195,7 @@ export async function findPlannedTexts(
 }
 
 /** What is known of a claimed try. */
-const CLAIMED = sql`tasks.attempt, tasks.number as task, tries as try, plan, work`;
+const CLAIMED = sql`tasks.attempt, tasks.number as task, tries as try, plan, work, input_bytes as "inputBytes"`;
 
 type TaskClaim = { videoId: string; claimId: string; leaseSeconds: number };
 
@@ -196,7 +218,7 @@ export async function claimTask(
       select attempt, tasks.number, plan, ${IS_SENT} as had_command
       from tasks join attempts on attempts.video_id = tasks.video_id and attempts.number = attempt
       where tasks.video_id = ${videoId} and ${announcedBy(command)}
-        and (plan is null or plan ->> 'version' = ${String(planVersion)})
+        and (plan is null or tasks.command = 'derive' or plan ->> 'version' = ${String(planVersion)})
         and result is null and lease_expires_at is null and tasks.due_at <= now()
       order by tasks.number limit 1
     )
@@ -209,7 +231,7 @@ export async function claimTask(
   if (rows[0] === undefined) return undefined;
   const { hadCommand, ...claimed } = rows[0];
   // The engine received the command of another task. That task waits for a new command now.
-  if (!hadCommand) await renewCommand(trx, { videoId, attempt: claimed.attempt });
+  if (!hadCommand) await renewCommand(trx, { videoId, attempt: claimed.attempt, command });
   return claimed;
 }
 
@@ -234,7 +256,7 @@ export async function repeatTaskClaim(
   return rows[0];
 }
 
-/** Whether the attempt whose tasks wait has a plan of an earlier version, and no engine works on one of its tasks. */
+/** Whether the attempt whose tasks wait has a plan of an earlier version, and no engine works on one of its tasks. Derivations do not count. */
 export async function isPlanObsolete(
   trx: Database,
   { videoId, planVersion }: { videoId: string; planVersion: number },
@@ -253,6 +275,7 @@ export async function isPlanObsolete(
           selectFrom('tasks')
             .select('tasks.number')
             .where('video_id', '=', videoId)
+            .where('tasks.command', '<>', 'derive')
             .where('tasks.lease_expires_at', 'is not', null),
         ),
       ),
@@ -261,19 +284,22 @@ export async function isPlanObsolete(
   return row !== undefined;
 }
 
-/** Makes a command due again: that of the first waiting task whose command was sent. */
-async function renewCommand(trx: Database, { videoId, attempt }: Attempt): Promise<void> {
+/** Makes a command of this type due again: that of the first waiting task whose command was sent. */
+async function renewCommand(
+  trx: Database,
+  { videoId, attempt, command }: Attempt & { command: CommandType },
+): Promise<void> {
   await sql`
     update tasks set command_due_at = now(), command_claimed_until = null, command_published_at = null
     where video_id = ${videoId} and attempt = ${attempt} and number = (
       select number from tasks
-      where video_id = ${videoId} and attempt = ${attempt} and ${IS_SENT}
+      where video_id = ${videoId} and attempt = ${attempt} and ${announcedBy(command)} and ${IS_SENT}
       order by number limit 1
     )`.execute(trx);
 }
 
 /**
- * Records that an engine has dropped a command of the video: one task fewer has a command in the queue. The command is due again after the
+ * Records that an engine has dropped a command of the type `task` of the video: one task fewer has a command in the queue. The command is due again after the
  * delay. An engine can get a command before it is recorded as published.
  */
 export async function dropCommand(trx: Database, videoId: string, delaySeconds: number): Promise<void> {
@@ -281,7 +307,8 @@ export async function dropCommand(trx: Database, videoId: string, delaySeconds: 
     update tasks set command_due_at = ${inSeconds(delaySeconds)}, command_claimed_until = null, command_published_at = null
     where video_id = ${videoId} and (attempt, number) in (
       select attempt, number from tasks
-      where video_id = ${videoId} and (command_published_at is not null or command_claimed_until is not null)
+      where video_id = ${videoId} and ${OF_PLAN}
+        and (command_published_at is not null or command_claimed_until is not null)
       order by number limit 1
     )`.execute(trx);
 }
@@ -314,17 +341,17 @@ export async function makeDroppedCommandDue(trx: Database, workspaceId: string):
     )`.execute(trx);
 }
 
-/** Makes commands due for the first `count` waiting tasks that have none. */
+/** Makes commands of a type due for the first `count` waiting tasks that have none. */
 export async function makeCommandsDue(
   trx: Database,
-  { videoId, attempt }: Attempt,
+  { videoId, attempt, command }: Attempt & { command: CommandType },
   count: number,
 ): Promise<void> {
   await sql`
     update tasks set command_due_at = now() where video_id = ${videoId} and attempt = ${attempt} and number in (
       select number from tasks
-      where video_id = ${videoId} and attempt = ${attempt} and result is null and lease_expires_at is null
-        and command_due_at is null and command_published_at is null
+      where video_id = ${videoId} and attempt = ${attempt} and ${announcedBy(command)}
+        and result is null and lease_expires_at is null and command_due_at is null and command_published_at is null
       order by number limit ${count}
     )`.execute(trx);
 }
@@ -433,11 +460,12 @@ export async function findResults(
 export async function findTryCounts(
   trx: Database,
   taskTry: TaskTry,
-): Promise<(TryCounts & { kind: TaskKind }) | undefined> {
+): Promise<(TryCounts & { kind: TaskKind; work: Work | null }) | undefined> {
   const query = trx
     .selectFrom('tasks')
     .select([
       'kind',
+      'work',
       'failed_tries as failedTries',
       sql<number>`case when reported then 0 else unreported_tries + 1 end`.as('unreportedTries'),
     ]);

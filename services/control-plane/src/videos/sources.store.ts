@@ -63,8 +63,13 @@ export async function findDueSources(db: Database, limit: number): Promise<strin
   return rows.map(({ id }) => id);
 }
 
+/** Whether no task reads the source. Derivations read stored renditions. */
 function hasNoTask({ not, exists, selectFrom }: ExpressionBuilder<Schema, 'videos'>) {
-  return not(exists(selectFrom('tasks').select('tasks.number').whereRef('tasks.video_id', '=', 'videos.id')));
+  const reading = selectFrom('tasks')
+    .select('tasks.number')
+    .whereRef('tasks.video_id', '=', 'videos.id')
+    .where('tasks.command', '<>', 'derive');
+  return not(exists(reading));
 }
 
 /** No attempt needs the source of a ready or failed video. */

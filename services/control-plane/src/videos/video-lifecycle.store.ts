@@ -140,9 +140,9 @@ export async function insertAttempt(
     ), inserted as (
       insert into attempts (video_id, number, due_at) select id, attempt, ${due} from next
     )
-    insert into tasks (video_id, workspace_id, attempt, number, kind, frames, failed_tries, unreported_tries, due_at,
+    insert into tasks (video_id, workspace_id, attempt, number, kind, command, frames, failed_tries, unreported_tries, due_at,
       command_due_at)
-    select id, workspace_id, attempt, ${PLANNING_TASK}::int, 'plan', 0, ${failedTries}::int, ${unreportedTries}::int, ${due},
+    select id, workspace_id, attempt, ${PLANNING_TASK}::int, 'plan', 'plan', 0, ${failedTries}::int, ${unreportedTries}::int, ${due},
       ${due}
     from next`.execute(trx);
 }
@@ -186,9 +186,13 @@ export async function closeOpenAttempt(
     .execute();
 }
 
-/** Deletes the tasks of a video. Resolves with their number. */
+/** Deletes the tasks of a video that read its source. Resolves with their number. */
 export async function endTasks(trx: Database, videoId: string): Promise<number> {
-  const result = await trx.deleteFrom('tasks').where('video_id', '=', videoId).executeTakeFirst();
+  const result = await trx
+    .deleteFrom('tasks')
+    .where('video_id', '=', videoId)
+    .where('command', '<>', 'derive')
+    .executeTakeFirst();
   return Number(result.numDeletedRows);
 }
 
@@ -232,6 +236,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
   for (const table of [
     'artifacts',
     'captions',
+    'downloads',
     'posters',
     'renditions',
     'attempts',

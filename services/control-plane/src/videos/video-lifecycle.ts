@@ -158,7 +158,7 @@ export class VideoLifecycle {
 
   /**
    * Deletes the source of a ready or failed video, `when` it is due or at once. It no longer counts as stored, its objects are
-   * purged, and the tasks of a ready video end. Resolves with whether there was one to delete.
+   * purged, and the tasks of a ready video that read it end. Resolves with whether there was one to delete.
    */
   async deleteSource(trx: Database, videoId: string, when: 'due' | 'now'): Promise<boolean> {
     const deleted = await markSourceDeleted(trx, videoId, when);

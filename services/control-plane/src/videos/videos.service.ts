@@ -1,3 +1,4 @@
+import type { DownloadName } from '@framelane/contracts/outputs/download';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
@@ -5,6 +6,7 @@ import { storedSource } from '../artifacts/artifacts.service.ts';
 import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
+import { savePreparing } from '../downloads/downloads.store.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
@@ -58,11 +60,15 @@ export class VideosService {
   }
 
   /**
-   * Creates a video that waits for its upload, in the caller's transaction. Without `keepSource` the default of the installation
-   * applies.
+   * Creates a video that waits for its upload, in the caller's transaction, and the downloads that it is to have. Without `keepSource` the
+   * default of the installation applies.
    */
-  create(trx: Database, video: NewVideo): Promise<void> {
-    return insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });
+  async create(
+    trx: Database,
+    { downloads = [], ...video }: NewVideo & { downloads?: readonly DownloadName[] },
+  ): Promise<void> {
+    await insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });
+    await savePreparing(trx, video.id, downloads);
   }
 
   /** The record of one video. Throws 404 `video_not_found`, also for a video of another workspace. */

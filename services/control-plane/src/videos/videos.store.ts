@@ -56,7 +56,7 @@ const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
   db
     .selectFrom(livingVideo(db, workspaceId, videoId).selectAll().select(rowVersion).as('videos'))
     .selectAll()
-    .select([uploadExpiry, importOf, audioOf, captionsOf, storedOf, versionOf]),
+    .select([uploadExpiry, importOf, audioOf, captionsOf, downloadsOf, storedOf, versionOf]),
 );
 
 /** Any video, a tombstone included. */
@@ -73,7 +73,7 @@ export async function listVideos(
 ): Promise<VideoDetails[]> {
   return pageOfVideos(db, workspaceId, await narrowed(db, workspaceId, filter), page)
     .selectAll()
-    .select([uploadExpiry, importOf, audioOf, captionsOf, storedOf, versionOf])
+    .select([uploadExpiry, importOf, audioOf, captionsOf, downloadsOf, storedOf, versionOf])
     .execute();
 }
 
@@ -209,6 +209,7 @@ const versionOf = sql<string>`concat_ws(' ', videos.id, videos.row_version,
   (select xmin from upload_tickets where video_id = videos.id),
   array(select xmin from renditions where video_id = videos.id order by name),
   array(select xmin from captions where video_id = videos.id order by language),
+  array(select xmin from downloads where video_id = videos.id order by name),
   array(select xmin from artifacts where ${ofSingleArtifacts} order by kind))`.as('version');
 
 /** When the import or the ticket of the video in the outer query expires. */
@@ -262,6 +263,18 @@ function captionsOf(_: ExpressionBuilder<Schema, 'videos'>) {
     order by language collate "C"), '[]') from captions
     join artifacts on artifacts.video_id = captions.video_id and kind = 'captions' and name = language
     where captions.video_id = videos.id)`.as('captions');
+}
+
+/** What the record shows of the downloads of the video in the outer query. */
+function downloadsOf(_: ExpressionBuilder<Schema, 'videos'>) {
+  return sql<
+    VideoDetails['downloads']
+  >`(select coalesce(json_agg(json_build_object('name', downloads.name, 'status', downloads.status,
+    'error_code', downloads.error_code, 'error_message', downloads.error_message, 'created_at', downloads.created_at,
+    'ready_at', downloads.ready_at, 'bytes', bytes)
+    order by downloads.created_at, downloads.name collate "C"), '[]') from downloads
+    left join artifacts on artifacts.video_id = downloads.video_id and kind = 'download' and artifacts.name = downloads.name
+    where downloads.video_id = videos.id)`.as('downloads');
 }
 
 /** The bytes of the artifacts of the video in the outer query that its record shows, by kind. */

@@ -16,6 +16,8 @@ export type MediaTools = {
   ffmpeg: string;
   /** ffmpeg for runs that decode no video and no audio, such as those that read text tracks and parameter sets, with less memory and smaller files. */
   lightFfmpeg: string;
+  /** ffmpeg for runs that put stored renditions into one file, which can be large. */
+  remuxFfmpeg: string;
   ffprobe: string;
   /** The version of ffmpeg, or the first line that it prints for builds from a commit. */
   version: string;
@@ -28,6 +30,9 @@ const ROOTS_ACCOUNT = 'framelane-ffmpeg';
 
 /** Size limit of the text of one track. */
 export const MAX_TEXT_FILE_BYTES = 2 * MAX_CAPTIONS_BYTES;
+
+/** Size limit of a download: more than twelve hours of the highest rendition. */
+const MAX_DOWNLOAD_BYTES = 128 * 1024 ** 3;
 
 const CHECK_SECONDS = 20;
 const NEEDED_ENCODERS = [...ENCODER_PROGRAMS, 'mjpeg'];
@@ -61,12 +66,15 @@ export async function prepareMediaTools(
   const tools = {
     ffmpeg: join(folder, 'ffmpeg'),
     lightFfmpeg: join(folder, 'light-ffmpeg'),
+    remuxFfmpeg: join(folder, 'remux-ffmpeg'),
     ffprobe: join(folder, 'ffprobe'),
   };
   const probeLimits = { ...limits, addressSpaceBytes: limits.probeMemoryBytes };
   await writeLaunchScript(tools.ffmpeg, programs.ffmpeg, { sandbox, limits, account });
   const lightLimits = { ...probeLimits, fileBytes: MAX_TEXT_FILE_BYTES };
   await writeLaunchScript(tools.lightFfmpeg, programs.ffmpeg, { sandbox, limits: lightLimits, account });
+  const remuxLimits = { ...probeLimits, fileBytes: MAX_DOWNLOAD_BYTES };
+  await writeLaunchScript(tools.remuxFfmpeg, programs.ffmpeg, { sandbox, limits: remuxLimits, account });
   await writeLaunchScript(tools.ffprobe, programs.ffprobe, { sandbox, limits: probeLimits, account });
   return { ...tools, version: await checkFeatures(tools, folder, logger), account };
 }

@@ -16,10 +16,11 @@ import { type ProgressKey, ProgressReader } from './progress.ts';
 /** Seconds between two reports of progress. Finished segments are found then. */
 const PROGRESS_SECONDS = '0.2';
 
-/** The arguments of one ffmpeg run: input options, input, and each output with its options. */
+/** The arguments of one ffmpeg run: input options, input, further inputs, and each output with its options. */
 export type FfmpegCommandLine = {
   inputOptions: readonly string[];
   input: string;
+  moreInputs?: readonly { options: readonly string[]; path: string }[];
   outputs: readonly { options: readonly string[]; path: string }[];
 };
 
@@ -74,6 +75,8 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
       '-nostats',
       ...commandLine.inputOptions,
     );
+  for (const { options: before, path } of commandLine.moreInputs ?? [])
+    command.input(path).inputOptions(...before);
   for (const { options: before, path } of commandLine.outputs) command.output(path).outputOptions(...before);
   const { _spawnFfmpeg: spawnFfmpeg } = command as unknown as { _spawnFfmpeg: Spawn };
   // By default, fluent-ffmpeg first runs ffmpeg to list formats and encoders. No limit and no signal applies to those runs.

@@ -1,5 +1,6 @@
+import type { ClaimedDerivation } from '@framelane/contracts/internal-api';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
-import type { Task } from '@framelane/contracts/outputs/tasks';
+import type { Derivation, Task } from '@framelane/contracts/outputs/tasks';
 import type { EncodePlan, TaskPlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { FfmpegCommandLine } from '../ffmpeg/run-ffmpeg.ts';
@@ -40,6 +41,23 @@ export type TaskKind<T extends Task> = {
   run: (job: TaskJob<T>, directory: string, context: RunContext) => Promise<TaskResult>;
   /** Seconds of video that count as transcoded when the task is done. The tasks of a video count each second once. */
   seconds: (work: T, plan: TaskPlan) => number;
+};
+
+/** One try of a derivation. */
+export type DerivationJob<W extends Derivation> = Pick<
+  ClaimedDerivation,
+  'tracks' | 'duration' | 'startTimestamp'
+> & { work: W; output: TaskOutput };
+
+/** A kind of derivation, as engines know it. */
+export type DerivationKind<W extends Derivation> = {
+  /** The bytes of disk that it needs for a job whose renditions have `inputBytes`. */
+  diskNeed: (inputBytes: number) => number;
+  /**
+   * Makes the output in a directory, and stores it. Throws a TranscodeFailure, or the signal's reason when aborted. After a failure, stored objects
+   * remain; the caller removes them.
+   */
+  run: (job: DerivationJob<W>, directory: string, context: RunContext) => Promise<TaskResult>;
 };
 
 /** A label of frames in a filter graph, and the rendition whose frames they are; undefined for any. */

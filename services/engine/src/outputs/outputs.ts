@@ -1,8 +1,9 @@
 import type { OutputName, TaskResult } from '@framelane/contracts/outputs/outputs';
-import type { TaskName, TaskOf } from '@framelane/contracts/outputs/tasks';
+import type { DerivationName, DerivationOf, TaskName, TaskOf } from '@framelane/contracts/outputs/tasks';
+import { DOWNLOAD } from './download/download-derivation.ts';
 import { IMAGES } from './images/images.ts';
 import { IMAGES_TASK } from './images/images-task.ts';
-import type { BesideRenditions, TaskKind } from './kinds.ts';
+import type { BesideRenditions, DerivationKind, TaskKind } from './kinds.ts';
 import { AUDIO } from './renditions/audio-task.ts';
 import { COPY } from './renditions/copy-task.ts';
 import { PIECE } from './renditions/piece-task.ts';
@@ -18,4 +19,9 @@ export const TASKS: { [K in TaskName]: TaskKind<TaskOf<K>> } = {
 /** How one run makes each kind of output beside the renditions. Null if only tasks of its own make it. */
 export const BESIDE_RENDITIONS: {
   [K in Exclude<OutputName, 'renditions'>]: BesideRenditions<NonNullable<TaskResult[K]>> | null;
-} = { images: IMAGES };
+} = { images: IMAGES, download: null };
+
+/** Every kind of derivation. */
+export const DERIVATIONS: { [K in DerivationName]: DerivationKind<DerivationOf<K>> } = {
+  download: DOWNLOAD,
+};

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type ClaimedDerivation,
   type ClaimedPlanning,
   type ClaimedTask,
   type ClaimTaskResponse,
@@ -16,9 +17,10 @@ import type { StartedRenditions } from '@framelane/contracts/outputs/renditions'
 import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
-import { runTask, secondsOf } from '../outputs/run-task.ts';
+import { diskNeedOf, runTask, secondsOf } from '../outputs/run-task.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
+import { runDerivationJob } from './derivation-job.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { reportFailure } from './failure-report.ts';
 import { leaveToOthers } from './insufficient-disk-space.ts';
@@ -41,17 +43,16 @@ export async function handleCommand(
   { redelivered }: { redelivered: boolean },
   worker: WorkerParts,
 ): Promise<void> {
-  const { videoId, sourceBytes, waitingSince } = command;
+  const { videoId, inputBytes, waitingSince } = command;
   const { controlPlane, sources, logger, stopping } = worker;
   // The cached source stays for other tasks of the video.
   const releaseSource = sources.hold(videoId);
   let reservation: Reservation | null = null;
   try {
-    // Reserves for the whole source: only the claim shows which part the task needs.
-    reservation = await worker.disk.reserve(diskNeed(command, sources));
+    reservation = await worker.disk.reserve(needOf(type, command, worker));
     if (!reservation) {
       const waitedSeconds = (Date.now() - Date.parse(waitingSince)) / 1000;
-      logger.warn('work.insufficient_disk_space', { videoId, command: type, sourceBytes, waitedSeconds });
+      logger.warn('work.insufficient_disk_space', { videoId, command: type, inputBytes, waitedSeconds });
       leaveToOthers(type, redelivered, worker);
       return;
     }
@@ -67,6 +68,14 @@ export async function handleCommand(
     reservation?.release();
     releaseSource();
   }
+}
+
+/**
+ * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs. A derivation has its input and
+ * its output on the disk.
+ */
+function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
+  return type === 'derive' ? 2 * inputBytes : diskNeed({ videoId, sourceBytes: inputBytes }, sources);
 }
 
 async function runTry(
@@ -107,13 +116,12 @@ async function runTry(
     signal: AbortSignal.any([stopping, lease.signal]),
     onProgress: (fraction: number) => lease.progress(fraction),
   };
-  logger.info('task.started', { ...facts, bytes: claim.sourceBytes });
+  logger.info('task.started', { ...facts, bytes: claim.inputBytes });
   let made: Made;
   try {
-    made =
-      'plan' in claim
-        ? await runClaimedTask(claim, output, context)
-        : await runClaimedPlanning(claim, output, context, controlPlane);
+    if ('plan' in claim) made = await runClaimedTask(claim, output, context);
+    else if ('tracks' in claim) made = await runClaimedDerivation(claim, output, context);
+    else made = await runClaimedPlanning(claim, output, context, controlPlane);
   } catch (error) {
     lease.stop();
     await removeStored(output.prefix, facts, worker);
@@ -132,7 +140,7 @@ async function runClaimedTask(
   output: TaskOutput,
   context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
 ): Promise<Made> {
-  const { sourceKey, sourceBytes, plan, work } = claim;
+  const { sourceKey, inputBytes: sourceBytes, plan, work } = claim;
   const { metrics } = context;
   const { videoId } = output.facts;
   const parts = 'bytes' in work ? work.bytes : undefined;
@@ -143,8 +151,19 @@ async function runClaimedTask(
   return { result, count: () => metrics.taskCompleted(secondsOf(work, plan)) };
 }
 
+async function runClaimedDerivation(
+  { work, tracks, duration, startTimestamp, inputBytes }: ClaimedDerivation,
+  output: TaskOutput,
+  context: TranscodeJobContext,
+): Promise<Made> {
+  // The command may have announced another derivation of the video.
+  context.disk.reduceTo(diskNeedOf(work, inputBytes));
+  const result = await runDerivationJob({ work, tracks, duration, startTimestamp, output }, context);
+  return { result, count: () => {} };
+}
+
 async function runClaimedPlanning(
-  { sourceKey, sourceBytes, work }: ClaimedPlanning,
+  { sourceKey, inputBytes: sourceBytes, work }: ClaimedPlanning,
   output: TaskOutput,
   context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
   controlPlane: TaskClient,
@@ -174,7 +193,7 @@ async function fail(
   error: unknown,
   { bus, logger, metrics, sources }: WorkerParts,
 ): Promise<void> {
-  const isPlanning = !('plan' in claim);
+  const isPlanning = claim.work.kind === 'plan';
   const facts = { ...taskTry, kind: claim.work.kind };
   if (error instanceof WorkObsoleteError) {
     if (isPlanning) metrics.transcodeAbandoned();

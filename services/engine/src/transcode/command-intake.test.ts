@@ -38,7 +38,7 @@ function command(videoId: string): MessageOf<'plan'> {
   return createMessage('plan', {
     videoId,
     workspaceId: 'ws',
-    sourceBytes: 1,
+    inputBytes: 1,
     waitingSince: new Date().toISOString(),
   });
 }

@@ -77,11 +77,19 @@ export async function withSource<T>(
     context.disk.reduceTo(outputNeed(job));
     return await work(directory, hash?.digest('hex'));
   } finally {
-    // A directory that cannot be removed does not fail the try. The next start of the engine removes it.
-    await removeTree(directory).catch((error: unknown) =>
-      context.logger.error('transcode.directory_not_removed', { videoId: job.videoId, directory, error }),
-    );
+    await removeJobDirectory(directory, job, context);
   }
+}
+
+/** Removes the directory of a job. One that cannot be removed does not fail the try. The next start of the engine removes it. */
+export async function removeJobDirectory(
+  directory: string,
+  { videoId }: { videoId: string },
+  { logger }: Pick<TranscodeJobContext, 'logger'>,
+): Promise<void> {
+  await removeTree(directory).catch((error: unknown) =>
+    logger.error('transcode.directory_not_removed', { videoId, directory, error }),
+  );
 }
 
 /**

@@ -14,9 +14,12 @@ import { SourceCache } from './source-cache.ts';
 import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-directory.ts';
 import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
 
+/** Derivations at a time. They encode nothing, so they may run beside the work of all slots. */
+const DERIVATION_SLOTS = 1;
+
 /**
- * Handles `plan` commands, one in each slot, and `task` commands, one on each processor while a slot is free. Publishes the result of each
- * task. Plans go to the control plane by HTTP.
+ * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and `derive` commands, one at a time.
+ * Publishes the result of each task. Plans go to the control plane by HTTP.
  *
  * A command is acknowledged when its work has ended: the result was published and confirmed, a plan with tasks was stored, the work became
  * obsolete, or there was nothing to claim. `leaveToOthers` handles one whose source does not fit on the disk.
@@ -101,7 +104,14 @@ export class TranscodeWorker {
       hasPriorityWork: () => false,
       handle: handle('plan', (work) => this.#inSlot(tasks, work)),
     });
-    this.#intakes = [tasks, plans];
+    const derivations = new CommandIntake({
+      ...common,
+      queue: queueFor('derive'),
+      slots: DERIVATION_SLOTS,
+      hasPriorityWork: () => false,
+      handle: handle('derive', (work) => metrics.inTask(work)),
+    });
+    this.#intakes = [tasks, plans, derivations];
     for (const intake of this.#intakes) await intake.start();
   }
 

@@ -100,19 +100,19 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
       const key = sourceKey(workspaceId, videoId, newId('xfr'));
       const bytes = await readFile(source);
       await objects.put(key, bytes, 'video/mp4');
-      const sourceBytes = bytes.byteLength;
+      const inputBytes = bytes.byteLength;
       controlPlane.claimable.set(videoId, {
         attempt: 1,
         task: PLANNING_TASK,
         try: 1,
         leaseSeconds: 60,
         sourceKey: key,
-        sourceBytes,
+        inputBytes,
         contentKey: newContentKey().toString('base64'),
         work: { kind: 'plan', hashSource: false, pieceSeconds: null },
       });
       const waitingSince = new Date().toISOString();
-      await bus.publish(createMessage('plan', { videoId, workspaceId, waitingSince, sourceBytes }));
+      await bus.publish(createMessage('plan', { videoId, workspaceId, waitingSince, inputBytes }));
       return videoId;
     },
     stop,

@@ -210,9 +210,9 @@ export class WorkerBench {
 
   /** Sends the command to plan a video, or another one. */
   async command(videoId: string, type: CommandType = 'plan'): Promise<void> {
-    const sourceBytes = this.commandedBytes ?? this.#bytes.get(videoId) ?? 1;
+    const inputBytes = this.commandedBytes ?? this.#bytes.get(videoId) ?? 1;
     const waitingSince = this.waitingSince.toISOString();
-    const data = { videoId, workspaceId: WORKSPACE, sourceBytes, waitingSince };
+    const data = { videoId, workspaceId: WORKSPACE, inputBytes, waitingSince };
     await this.#bus.publish(createMessage(type, data));
   }
 
@@ -255,7 +255,7 @@ export class WorkerBench {
       try: FIRST,
       contentKey: this.contentKey.toString('base64'),
       sourceKey: sourceOf(videoId),
-      sourceBytes: this.#bytes.get(videoId) ?? 1,
+      inputBytes: this.#bytes.get(videoId) ?? 1,
       leaseSeconds: 4,
     };
   }

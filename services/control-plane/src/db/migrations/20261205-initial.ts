@@ -241,7 +241,9 @@ const TABLES = [
     attempt int not null,
     number int not null,
     kind text not null,
+    command text not null check (command in ('plan', 'task', 'derive')),
     work jsonb,
+    input_bytes bigint,
     frames int not null check (frames >= 0),
     progress real not null default 0 check (progress between 0 and 1),
     tries int not null default 0,
@@ -261,14 +263,14 @@ const TABLES = [
     foreign key (video_id, attempt) references attempts on delete cascade,
     constraint first_task_plans check (
       number >= 0 and (number = 0) = (kind in ('plan', 'whole')) and (number = 0) = (work is null)
+        and (number = 0) = (command = 'plan')
     ),
+    constraint derivation_has_a_size check ((command = 'derive') = (input_bytes is not null)),
     constraint done_has_no_lease check (result is null or lease_expires_at is null)
   )`,
-  // The planning of videos and the tasks of plans have queues of their own, in which workspaces take turns.
-  `create index tasks_to_plan_by_turn on tasks (workspace_id, command_due_at)
-    where command_due_at is not null and kind = 'plan'`,
-  `create index tasks_by_turn on tasks (workspace_id, command_due_at)
-    where command_due_at is not null and number > 0`,
+  // The commands of each type have a queue of their own, in which workspaces take turns.
+  `create index tasks_by_turn on tasks (command, workspace_id, command_due_at)
+    where command_due_at is not null`,
   `create index tasks_with_command on tasks (workspace_id)
     where command_published_at is not null or command_claimed_until is not null`,
   `create index tasks_by_publication on tasks (command_published_at)
@@ -340,6 +342,19 @@ const TABLES = [
   `create table posters (
     video_id text primary key references videos on delete cascade,
     image bytea storage external not null
+  )`,
+
+  `create table downloads (
+    video_id text not null references videos on delete cascade,
+    name text not null,
+    status text not null default 'preparing' check (status in ('preparing', 'ready', 'failed')),
+    error_code text,
+    error_message text,
+    created_at timestamptz(3) not null default now(),
+    ready_at timestamptz(3),
+    primary key (video_id, name),
+    constraint failed_download_has_a_code check ((status = 'failed') = (error_code is not null)),
+    constraint ready_download_has_a_time check ((status = 'ready') = (ready_at is not null))
   )`,
 
   // The folder is that of a transfer, or of a try of a task within the attempt. Without one, the file is in the database.

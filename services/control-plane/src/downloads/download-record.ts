@@ -1,0 +1,45 @@
+import type { DownloadName } from '@framelane/contracts/outputs/download';
+import type { components } from '@framelane/openapi/types';
+import type { DownloadRow, VideoRow } from '../db/schema.ts';
+
+/** A download as PostgreSQL builds it in JSON, with its size once it is ready. */
+export type StoredDownload = Pick<DownloadRow, 'name' | 'status' | 'error_code' | 'error_message'> & {
+  created_at: string;
+  ready_at: string | null;
+  bytes: number | null;
+};
+
+/** The file of a download in URLs. */
+export function downloadFile(name: DownloadName): string {
+  return name === 'audio' ? `${name}.m4a` : `${name}.mp4`;
+}
+
+/** A download in the record of its video. `baseUrl` ends in `/v1`. */
+export function toDownload(
+  video: Pick<VideoRow, 'id' | 'workspace_id' | 'status'>,
+  download: StoredDownload,
+  baseUrl: string,
+): components['schemas']['Download'] {
+  const { name, bytes } = download;
+  const error = errorOf(video, download);
+  const url = `${baseUrl}/hls/${video.workspace_id}/${video.id}/downloads/${downloadFile(name)}`;
+  return {
+    file: name,
+    status: error === null ? download.status : 'failed',
+    url: download.status === 'ready' ? url : null,
+    bytes,
+    error,
+    createdAt: new Date(download.created_at).toISOString(),
+    readyAt: download.ready_at === null ? null : new Date(download.ready_at).toISOString(),
+  };
+}
+
+/** A file that waits for its video cannot be made if the video has failed. A retry of the video prepares it again. */
+function errorOf(
+  { status }: Pick<VideoRow, 'status'>,
+  { error_code: code, error_message: message }: StoredDownload,
+): components['schemas']['DownloadError'] | null {
+  if (code !== null) return { code, message: message ?? '' };
+  if (status !== 'failed') return null;
+  return { code: 'video_failed', message: 'The video has failed. Its error says why.' };
+}

@@ -1,0 +1,161 @@
+import type { DownloadName } from '@framelane/contracts/outputs/download';
+import { outputPrefix } from '@framelane/object-store/object-keys';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { components } from '@framelane/openapi/types';
+import { Problem } from '@framelane/service-kit/problem';
+import { removeArtifact } from '../artifacts/artifacts.service.ts';
+import type { Commit, Database } from '../db/database.ts';
+import type { VideoRow } from '../db/schema.ts';
+import { beginDerivations, bytesRead, endDerivations } from '../derivations/derivations.service.ts';
+import { notPlayable } from '../playback/playback-access.service.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
+import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
+import type { StoredReads } from '../stored-files/stored-reads.ts';
+import { attachment } from '../videos/attachment.ts';
+import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
+import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
+import { downloadFile } from './download-record.ts';
+import { downloadWork, notAvailable } from './download-work.ts';
+import {
+  findDownload,
+  findStatuses,
+  findTrackNames,
+  removeDownload,
+  savePreparing,
+} from './downloads.store.ts';
+
+type Download = components['schemas']['Download'];
+
+/** The headers of a response with a download. Its URL can get another file, so caches must not keep it. */
+export type DownloadHeaders = {
+  'Content-Type': string;
+  'Content-Disposition': string;
+  'Cache-Control': string;
+};
+
+type Deps = {
+  db: Database;
+  objects: ObjectStore;
+  reads: StoredReads;
+  lifecycle: VideoLifecycle;
+  videos: VideosService;
+  quotas: QuotasService;
+  /** Whether clients get files from the object store; it must be able to presign URLs. */
+  redirects: boolean;
+};
+
+/** Prepares, lists, sends and deletes the files of videos that people can save. */
+export class DownloadsService {
+  readonly #deps: Deps;
+  readonly #presign: ObjectStore['presign'];
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#presign = deps.redirects ? deps.objects.presign?.bind(deps.objects) : undefined;
+  }
+
+  /** All downloads of a video. Throws 404 `video_not_found`. */
+  async list(workspaceId: string, videoId: string): Promise<Download[]> {
+    return (await this.#deps.videos.get(workspaceId, videoId)).downloads;
+  }
+
+  /**
+   * Prepares files of a video: at once if it is ready, else when it becomes ready. Resolves with all downloads of the video. Throws 404
+   * `video_not_found`, 409 `rendition_not_available` and 403 `quota_exceeded`.
+   */
+  prepare(workspaceId: string, videoId: string, names: readonly DownloadName[]): Commit<Download[]> {
+    return async (trx) => {
+      const video = await this.#lock(trx, workspaceId, videoId);
+      const statuses = await findStatuses(trx, videoId);
+      const missing = names.filter((name) => (statuses.get(name) ?? 'failed') === 'failed');
+      await savePreparing(trx, videoId, missing);
+      if (video.status === 'ready') await this.#begin(trx, video, missing);
+      return (await this.#deps.videos.read(trx, workspaceId, videoId)).downloads;
+    };
+  }
+
+  /** Begins the work at once, after the transaction of `prepare` was committed. */
+  prepareCommitted(): void {
+    this.#deps.lifecycle.committed();
+  }
+
+  /** Deletes a download, or ends its preparation. Throws 404 `video_not_found` or `download_not_found`. */
+  async delete(workspaceId: string, videoId: string, name: DownloadName): Promise<void> {
+    await this.#deps.lifecycle.transaction(async (trx) => {
+      const video = await this.#lock(trx, workspaceId, videoId);
+      if (!(await removeDownload(trx, videoId, name))) throw downloadNotFound(name);
+      await endDerivations(trx, video, { kind: 'download', name });
+      await removeArtifact(trx, videoId, { kind: 'download', name });
+      await this.#deps.lifecycle.requestPurge(trx, videoId);
+    });
+  }
+
+  /** The file of a download that is ready. Throws 404 `video_not_found`. */
+  async file(
+    workspaceId: string,
+    videoId: string,
+    name: DownloadName,
+  ): Promise<{ file: StoredFile; headers: DownloadHeaders }> {
+    const found = await findDownload(this.#deps.db, workspaceId, videoId, name);
+    if (found === undefined) throw notPlayable();
+    const { title, bytes, attempt, folder } = found;
+    const file = downloadFile(name);
+    const key = `${outputPrefix({ workspaceId, videoId, attempt, folder })}${file}`;
+    const [, extension] = file.split('.');
+    const headers = {
+      'Content-Type': name === 'audio' ? 'audio/mp4' : 'video/mp4',
+      'Content-Disposition': attachment(`${fileNameOf(title)}.${extension}`),
+      'Cache-Control': 'private, no-cache',
+    };
+    const presigned = {
+      contentType: headers['Content-Type'],
+      contentDisposition: headers['Content-Disposition'],
+      cacheControl: headers['Cache-Control'],
+    };
+    const presign = this.#presign;
+    return {
+      headers,
+      file: {
+        bytes,
+        // Each try of a task has a folder of its own.
+        etag: `"${videoId}-${attempt}-${folder.slice(0, -1)}"`,
+        read: (range) => this.#deps.reads.read({ key, bytes, shared: false, missing: notPlayable }, range),
+        presign: presign && (() => presign(key, PRESIGNED_SECONDS, presigned)),
+      },
+    };
+  }
+
+  async #begin(trx: Database, video: VideoRow, names: readonly DownloadName[]): Promise<void> {
+    const tracks = await findTrackNames(trx, video.id);
+    const works = names.map((name) => {
+      const work = downloadWork(name, tracks, video.title);
+      if (work === undefined) throw new Problem('rendition_not_available', notAvailable(name, tracks));
+      return work;
+    });
+    if (works.length === 0) return;
+    await this.#deps.quotas.requireBytes(trx, video.workspace_id, await bytesRead(trx, video, works));
+    await beginDerivations(trx, video, works);
+  }
+
+  async #lock(trx: Database, workspaceId: string, videoId: string): Promise<VideoRow> {
+    const video = await this.#deps.lifecycle.lock(trx, videoId);
+    if (video?.workspace_id !== workspaceId) throw videoNotFound(videoId);
+    return video;
+  }
+}
+
+/** A title as the name of a file: without characters that a file system refuses, and not so long that it refuses the name. */
+function fileNameOf(title: string): string {
+  const name = title.replaceAll(/[/\\:*?"<>|]/g, '_').replace(/^[. ]+|[. ]+$/g, '');
+  return name === '' ? 'video' : [...name].slice(0, MAX_NAME_LENGTH).join('');
+}
+
+/** In characters; file systems limit names to 255 bytes, and one character has up to 4. */
+const MAX_NAME_LENGTH = 60;
+
+function downloadNotFound(name: DownloadName): Problem {
+  return new Problem(
+    'download_not_found',
+    `This video has no download ${name}. POST /videos/{id}/downloads prepares it.`,
+  );
+}

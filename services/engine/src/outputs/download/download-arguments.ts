@@ -1,0 +1,64 @@
+import type { StoredTrack } from '@framelane/contracts/internal-api';
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
+import { isAudioRendition } from '@framelane/contracts/renditions';
+import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
+import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
+import { languageOfTrack } from './track-language.ts';
+
+/** The name of the file with the title, in the folder of the inputs. */
+export const METADATA_FILE = 'metadata';
+
+/** The segments of Framelane are read, and nothing else. */
+const READING = [
+  '-protocol_whitelist',
+  'file',
+  '-format_whitelist',
+  'mpegts',
+  '-codec_whitelist',
+  'h264,aac',
+];
+
+/** What to put into a file. The tracks are in its order. */
+export type DownloadContent = { tracks: readonly StoredTrack[]; startTimestamp: number };
+
+/**
+ * The run that puts decrypted renditions into one MP4 file without encoding. All timestamps are kept, and moved by the same offset: otherwise
+ * each track would begin at its own first timestamp, which is earlier for audio. The index is at the beginning, so that a player needs no
+ * second request for it.
+ */
+export function downloadArguments(
+  { tracks, startTimestamp }: DownloadContent,
+  file: string,
+): FfmpegCommandLine {
+  const inputs = tracks.map(({ name }) => `file:${SOURCE_FOLDER}/${name}`);
+  const [first = '', ...others] = inputs;
+  const audio = tracks.filter(({ name }) => isAudioRendition(name));
+  const isVideo = audio.length < tracks.length;
+  return {
+    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READING],
+    input: first,
+    moreInputs: [
+      ...others.map((path) => ({ options: READING, path })),
+      {
+        options: ['-protocol_whitelist', 'file', '-f', 'ffmetadata'],
+        path: `file:${SOURCE_FOLDER}/${METADATA_FILE}`,
+      },
+    ],
+    outputs: [
+      {
+        options: [
+          ...inputs.flatMap((_, at) => ['-map', `${at}:0`]),
+          ...['-map_metadata', String(inputs.length), '-map_chapters', String(inputs.length), '-c', 'copy'],
+          ...audio.flatMap(({ language, label }, at) => [
+            ...[`-metadata:s:a:${at}`, `language=${languageOfTrack(language)}`],
+            ...(label === null ? [] : [`-metadata:s:a:${at}`, `handler_name=${label}`]),
+            ...[`-disposition:a:${at}`, at === 0 ? 'default' : '0'],
+          ]),
+          ...['-output_ts_offset', String(-startTimestamp / CLOCK_HZ), '-movflags', '+faststart'],
+          ...['-f', isVideo ? 'mp4' : 'ipod'],
+        ],
+        path: `${OUTPUT_FOLDER}/${file}`,
+      },
+    ],
+  };
+}

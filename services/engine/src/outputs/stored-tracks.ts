@@ -1,0 +1,46 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { StoredTrack } from '@framelane/contracts/internal-api';
+import { segmentKeyBelow } from '@framelane/object-store/object-keys';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import { segmentDecipher } from './renditions/segment-decryption.ts';
+import { withStorageRetries } from './storage-retries.ts';
+
+/** Where a stored segment is: below the last place that begins before it. */
+export function keyOfSegment(
+  { name, places }: Omit<StoredTrack, 'language' | 'label'>,
+  sequence: number,
+): string {
+  const place = places.findLast(({ firstSegment }) => firstSegment <= sequence);
+  if (place === undefined) throw new Error(`Segment ${sequence} of ${name} has no place`);
+  return segmentKeyBelow(place.prefix, name, sequence);
+}
+
+/**
+ * Writes the decrypted segments of a stored rendition one after the other to a file. Reports the bytes of each segment when it is written.
+ * Throws a TranscodeFailure if the object store fails.
+ */
+export async function fetchTrack(
+  track: StoredTrack,
+  path: string,
+  options: {
+    objects: ObjectStore;
+    contentKey: Uint8Array;
+    signal: AbortSignal;
+    onFetched: (bytes: number) => void;
+  },
+): Promise<void> {
+  const { objects, contentKey, signal, onFetched } = options;
+  let written = 0;
+  for (const [sequence, bytes] of track.segmentBytes.entries()) {
+    const key = keyOfSegment(track, sequence);
+    await withStorageRetries(async () => {
+      const { body } = await objects.get(key);
+      // A repeated request replaces what the failed one has written.
+      const file = createWriteStream(path, { flags: sequence === 0 ? 'w' : 'r+', start: written });
+      await pipeline(body, segmentDecipher(contentKey, sequence), file, { signal });
+      written += file.bytesWritten;
+    }, signal);
+    onFetched(bytes);
+  }
+}
