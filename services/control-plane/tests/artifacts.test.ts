@@ -1,4 +1,4 @@
-import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { type ClaimedDerivation, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { imageKey, outputPrefix, segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import { jpegOf } from '@framelane/test-kit/jpeg';
@@ -59,13 +59,14 @@ async function prepareDownload(videoId: string): Promise<void> {
   await api('post', `/videos/${videoId}/downloads`)
     .send({ files: ['480p'] })
     .expect(202);
-  const request = { videoId, command: 'derive', planVersion: PLAN_VERSION };
-  const { body } = await plane.engine.request(INTERNAL_PATHS.claimTask, request);
-  const folder = taskFolder(body.task, body.try);
-  const prefix = outputPrefix({ workspaceId: plane.workspaceId, videoId, attempt: body.attempt, folder });
+  const claim = { videoId, command: 'derive', planVersion: PLAN_VERSION };
+  const { body } = await plane.engine.request(INTERNAL_PATHS.claimTask, claim);
+  const claimed = body as ClaimedDerivation;
+  const folder = taskFolder(claimed.task, claimed.try);
+  const prefix = outputPrefix({ workspaceId: plane.workspaceId, videoId, attempt: claimed.attempt, folder });
   await plane.objects.put(`${prefix}480p.mp4`, Buffer.alloc(4_000_000), 'video/mp4');
   const result = { download: { name: '480p', bytes: 4_000_000 } } as const;
-  await plane.engine.report('task.completed', { ...tryOf(videoId, body), result });
+  await plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result });
 }
 
 const deleteVideo = (videoId: string) => api('delete', `/videos/${videoId}`).expect(204);

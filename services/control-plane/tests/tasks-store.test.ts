@@ -356,6 +356,7 @@ describe('a claim of a task', () => {
         task: 4,
         try: 2,
         work: plan.tasks[3],
+        inputBytes: null,
         plan: taskPlanSchema.parse(plan),
       },
       changed: [keyOf(4)],
@@ -420,7 +421,7 @@ describe('a claim of planning', () => {
     const videoId = await waitingVideo();
     await set({ due_at: minutes(1) }, keyOf(PLAN, videoId, ENDED));
     expect(await effectOf(() => claim(videoId))).toEqual({
-      result: { attempt: OPEN, task: PLAN, try: 1, plan: null, work: null },
+      result: { attempt: OPEN, task: PLAN, try: 1, plan: null, work: null, inputBytes: null },
       changed: [keyOf(PLAN, videoId)],
     });
     expect(await effectOf(() => claim(videoId))).toEqual({ result: undefined, changed: [] });
@@ -655,7 +656,12 @@ describe('a try', () => {
   test('has a task whose failed tries are counted', async () => {
     await setAll({ ...RUNNING, failed_tries: 9 });
     await set({ failed_tries: 1 }, current);
-    expect(await findTryCounts(db, current)).toEqual({ kind: 'piece', failedTries: 1, unreportedTries: 1 });
+    expect(await findTryCounts(db, current)).toEqual({
+      kind: 'piece',
+      work: samplePlan().tasks[current.task - 1],
+      failedTries: 1,
+      unreportedTries: 1,
+    });
     await set({ unreported_tries: 2 }, current);
     expect(await findTryCounts(db, current)).toMatchObject({ unreportedTries: 3 });
     await set({ reported: true }, current);
