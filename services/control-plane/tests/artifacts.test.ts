@@ -1,6 +1,4 @@
-import { type ClaimedDerivation, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
-import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
-import { imageKey, outputPrefix, segmentKey, taskFolder } from '@framelane/object-store/object-keys';
+import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import { jpegOf } from '@framelane/test-kit/jpeg';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -8,7 +6,7 @@ import request from 'supertest';
 import { artifactPrefixes } from '../src/artifacts/artifacts.service.ts';
 import type { ArtifactKind } from '../src/db/schema.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { tryOf } from './support/long-videos.ts';
+import { makeDownload } from './support/derivations.ts';
 import { FOLDER, sampleManifest } from './support/manifest.ts';
 
 let plane: TestControlPlane;
@@ -59,14 +57,7 @@ async function prepareDownload(videoId: string): Promise<void> {
   await api('post', `/videos/${videoId}/downloads`)
     .send({ files: ['480p'] })
     .expect(202);
-  const claim = { videoId, command: 'derive', planVersion: PLAN_VERSION };
-  const { body } = await plane.engine.request(INTERNAL_PATHS.claimTask, claim);
-  const claimed = body as ClaimedDerivation;
-  const folder = taskFolder(claimed.task, claimed.try);
-  const prefix = outputPrefix({ workspaceId: plane.workspaceId, videoId, attempt: claimed.attempt, folder });
-  await plane.objects.put(`${prefix}480p.mp4`, Buffer.alloc(4_000_000), 'video/mp4');
-  const result = { download: { name: '480p', bytes: 4_000_000 } } as const;
-  await plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result });
+  await makeDownload(plane, videoId, Buffer.alloc(4_000_000));
 }
 
 const deleteVideo = (videoId: string) => api('delete', `/videos/${videoId}`).expect(204);

@@ -27,11 +27,8 @@ export function addDownload(trx: Database, { id }: VideoRow, { name }: DownloadR
 }
 
 /** Stores that a download has failed. */
-export function failDownload(
-  trx: Database,
-  { id }: VideoRow,
-  { name }: DownloadWork,
-  { message }: { message: string },
-): Promise<void> {
+export function failDownload(trx: Database, { id }: VideoRow, { name }: DownloadWork): Promise<void> {
+  // What the engine reports is about a video; the log has it.
+  const message = 'The file could not be prepared. Ask for it again later.';
   return saveFailed(trx, id, name, { code: 'download_failed', message });
 }

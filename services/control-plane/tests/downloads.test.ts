@@ -1,0 +1,264 @@
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import type { MessageData } from '@framelane/contracts/messages';
+import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
+import { taskFolder } from '@framelane/object-store/object-keys';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { claimDerivation, makeDownload, tryClaimDerivation } from './support/derivations.ts';
+import { type Claimed, tryOf } from './support/long-videos.ts';
+import { sampleManifest } from './support/manifest.ts';
+
+const FILE = Buffer.from('the whole file');
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane((config) => ({ ...config, maintenanceSeconds: 1, purgeRepeatSeconds: 1 }), {
+    presign: async (key) => `http://store.test/${key}`,
+  });
+});
+afterAll(() => plane.stop());
+
+const api = (method: 'get' | 'post' | 'patch' | 'delete', path: string, at = plane) =>
+  request(at.url)[method](`/v1${path}`).set(at.credentials);
+const ask = (videoId: string, files: readonly string[], at = plane) =>
+  api('post', `/videos/${videoId}/downloads`, at).send({ files });
+const list = async (videoId: string) => (await api('get', `/videos/${videoId}/downloads`)).body.data;
+const file = (videoId: string, name: string, query = '') =>
+  request(plane.url).get(`/v1/hls/${plane.workspaceId}/${videoId}/downloads/${name}${query}`).buffer();
+
+async function readyVideo(body: Record<string, unknown> = { filename: 'a.mp4' }): Promise<string> {
+  const { videoId, uploadToken } = await plane.ticket(body);
+  await plane.engine.upload(uploadToken);
+  const { attempt } = await plane.engine.claim(videoId);
+  await plane.engine.complete(videoId, attempt);
+  return videoId;
+}
+
+const fail = (videoId: string, claimed: Claimed, failure: Partial<MessageData<'task.failed'>> = {}) =>
+  plane.engine.report('task.failed', {
+    ...tryOf(videoId, claimed),
+    code: 'storage_failed',
+    message: 'The object store could not be read or written. Retry the video later.',
+    retryable: true,
+    ...failure,
+  });
+
+async function storedKeys(videoId: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of plane.objects.list(`hls/${plane.workspaceId}/${videoId}/`)) keys.push(key);
+  return keys;
+}
+
+describe('a download of a ready video', () => {
+  test('is prepared by an engine from the stored renditions, and can then be fetched', async () => {
+    const videoId = await readyVideo({ filename: 'a.mp4', title: 'Summer' });
+    const before = (await api('get', `/videos/${videoId}`)).body.storageBytes;
+    const { status, body } = await ask(videoId, ['480p']);
+    expect(status).toBe(202);
+    const waiting = { file: '480p', status: 'preparing', url: null, bytes: null, error: null, readyAt: null };
+    expect(body.data).toMatchObject([waiting]);
+    await file(videoId, '480p.mp4').expect(404);
+
+    const claimed = await claimDerivation(plane, videoId);
+    expect(claimed).toMatchObject({
+      work: { kind: 'download', name: '480p', renditions: ['480p', 'audio'], title: 'Summer' },
+      tracks: [{ name: '480p', language: null, label: null }, { name: 'audio' }],
+      duration: 20,
+      startTimestamp: 1_026_000,
+    });
+    const { segments } = sampleManifest().renditions.find(({ name }) => name === '480p') ?? { segments: [] };
+    const [video] = claimed.tracks;
+    expect(video?.segmentBytes).toEqual(segments.map(({ bytes }) => bytes));
+    expect(video?.places).toEqual([
+      { firstSegment: 0, prefix: `hls/${plane.workspaceId}/${videoId}/a1/t0.1/` },
+    ]);
+    const sum = claimed.tracks.flatMap(({ segmentBytes }) => segmentBytes).reduce((a, b) => a + b, 0);
+    expect(claimed.inputBytes).toBe(sum);
+    expect((await tryClaimDerivation(plane, videoId)).body.code).toBe('task_not_claimable');
+    await fail(videoId, claimed);
+
+    await makeDownload(plane, videoId, FILE);
+    const url = `http://framelane.test/v1/hls/${plane.workspaceId}/${videoId}/downloads/480p.mp4`;
+    const ready = { file: '480p', status: 'ready', url, bytes: FILE.length, error: null };
+    const { body: record } = await api('get', `/videos/${videoId}`);
+    expect(record.downloads).toMatchObject([ready]);
+    expect(record.storageBytes).toBe(before + FILE.length);
+    const response = await file(videoId, '480p.mp4').expect(200);
+    expect(response.body.toString()).toBe(FILE.toString());
+    expect(response.headers).toMatchObject({
+      'content-type': 'video/mp4',
+      'content-disposition': `attachment; filename="Summer.mp4"; filename*=UTF-8''Summer.mp4`,
+      'cache-control': 'private, no-cache',
+      'accept-ranges': 'bytes',
+    });
+    await file(videoId, '480p.mp4').set('If-None-Match', String(response.headers.etag)).expect(304);
+    const part = await file(videoId, '480p.mp4').set('Range', 'bytes=4-8').expect(206);
+    expect(part.body.toString()).toBe('whole');
+  });
+
+  test('exists once: who asks again gets it as it is', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, ['audio', '360p']).expect(202);
+    await ask(videoId, ['audio', '480p']).expect(202);
+    const names = [];
+    for (let at = 0; at < 3; at += 1) {
+      names.push((await claimDerivation(plane, videoId)).work.name);
+    }
+    expect(names).toEqual(['audio', '360p', '480p']);
+    expect((await tryClaimDerivation(plane, videoId)).status).toBe(409);
+  });
+
+  test('of a rendition that the video does not have is refused, and nothing is prepared', async () => {
+    const videoId = await readyVideo();
+    const { status, body } = await ask(videoId, ['480p', '1080p']);
+    expect([status, body.code]).toEqual([409, 'rendition_not_available']);
+    expect(body.detail).toBe('This video has no 1080p rendition. It has 360p, 480p.');
+    expect(await list(videoId)).toEqual([]);
+  });
+
+  test('that fails for good says so, harms nothing, and can be asked for again', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, ['highest']).expect(202);
+    for (let tries = 0; tries < 3; tries += 1) await fail(videoId, await claimDerivation(plane, videoId));
+    expect((await tryClaimDerivation(plane, videoId)).status).toBe(409);
+    expect(await list(videoId)).toMatchObject([
+      {
+        file: 'highest',
+        status: 'failed',
+        url: null,
+        error: {
+          code: 'download_failed',
+          message: 'The file could not be prepared. Ask for it again later.',
+        },
+      },
+    ]);
+    expect((await api('get', `/videos/${videoId}`)).body).toMatchObject({ status: 'ready', error: null });
+    await ask(videoId, ['highest']).expect(202);
+    expect(await list(videoId)).toMatchObject([{ status: 'preparing', error: null }]);
+    await makeDownload(plane, videoId, FILE);
+    expect(await list(videoId)).toMatchObject([{ status: 'ready' }]);
+  });
+
+  test('is deleted with its object, while it is prepared as well', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, ['480p', 'audio']).expect(202);
+    await makeDownload(plane, videoId, FILE);
+    const running = await claimDerivation(plane, videoId);
+    expect((await storedKeys(videoId)).filter((key) => key.endsWith('480p.mp4'))).toHaveLength(1);
+    for (const name of ['480p', 'audio'])
+      await api('delete', `/videos/${videoId}/downloads/${name}`).expect(204);
+    expect(await list(videoId)).toEqual([]);
+    expect(await plane.engine.request(INTERNAL_PATHS.checkTask, tryOf(videoId, running))).toMatchObject({
+      body: { current: false },
+    });
+    const { attempt, task, try: number } = running;
+    const late = `hls/${plane.workspaceId}/${videoId}/a${attempt}/${taskFolder(task, number)}audio.m4a`;
+    await plane.objects.put(late, FILE, 'audio/mp4');
+    const result = { download: { name: 'audio', bytes: FILE.length } } as const;
+    await plane.engine.report('task.completed', { ...tryOf(videoId, running), result });
+    expect(await list(videoId)).toEqual([]);
+    await until(async () => (await storedKeys(videoId)).length === 0);
+    const { status, body } = await api('delete', `/videos/${videoId}/downloads/480p`);
+    expect([status, body.code]).toEqual([404, 'download_not_found']);
+  });
+
+  test('needs room in the quota', async () => {
+    const videoId = await readyVideo();
+    const { body: record } = await api('get', `/videos/${videoId}`);
+    const usage = (await api('get', '/auth/usage')).body.limits.storedBytes.used;
+    await plane.db
+      .insertInto('quotas')
+      .values({ workspace_id: plane.workspaceId, stored_bytes: usage + 1 })
+      .execute();
+    const { status, body } = await ask(videoId, ['audio']);
+    await plane.db.deleteFrom('quotas').execute();
+    expect([status, body.code, body.quota]).toEqual([403, 'quota_exceeded', 'storedBytes']);
+    expect((await api('get', `/videos/${videoId}`)).body).toEqual(record);
+  });
+
+  test('does not depend on the version of plans, nor on the source', async () => {
+    const videoId = await readyVideo({ filename: 'a.mp4', keepSource: 'never' });
+    expect((await api('get', `/videos/${videoId}`)).body.sourceFile.stored).toBe(false);
+    await ask(videoId, ['480p']).expect(202);
+    const { status } = await tryClaimDerivation(plane, videoId, PLAN_VERSION + 1);
+    expect(status).toBe(200);
+  });
+
+  test('does not keep a source that is to be deleted, and outlives its deletion', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, ['480p']).expect(202);
+    await api('patch', `/videos/${videoId}`).send({ keepSource: 'never' }).expect(200);
+    expect((await api('get', `/videos/${videoId}`)).body.sourceFile.stored).toBe(false);
+    await makeDownload(plane, videoId, FILE);
+    expect(await list(videoId)).toMatchObject([{ status: 'ready' }]);
+  });
+});
+
+describe('downloads that are asked for with the video', () => {
+  test('are prepared when it is ready; those that it cannot have fail', async () => {
+    const downloads = ['highest', '1080p', 'audio'];
+    const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', downloads });
+    expect(await list(videoId)).toHaveLength(3);
+    await plane.engine.upload(uploadToken);
+    expect((await tryClaimDerivation(plane, videoId)).status).toBe(409);
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.complete(videoId, attempt);
+    const claimed = [await claimDerivation(plane, videoId), await claimDerivation(plane, videoId)];
+    expect(claimed.map(({ work }) => work.renditions)).toEqual([['audio'], ['480p', 'audio']]);
+    const failed = (await list(videoId)).find((each: { file: string }) => each.file === '1080p');
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'rendition_not_available' } });
+  });
+
+  test('of a failed video have failed until it is retried', async () => {
+    const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', downloads: ['480p'] });
+    const { sourceKey } = await plane.engine.upload(uploadToken);
+    await plane.objects.put(sourceKey, Buffer.alloc(1), 'video/mp4');
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.fail(videoId, attempt, { code: 'transcode_failed' });
+    expect(await list(videoId)).toMatchObject([{ status: 'failed', error: { code: 'video_failed' } }]);
+    await api('post', `/videos/${videoId}/retry`).expect(202);
+    expect(await list(videoId)).toMatchObject([{ status: 'preparing', error: null }]);
+    const next = await plane.engine.claim(videoId);
+    await plane.engine.report('task.failed', {
+      ...tryOf(videoId, next),
+      code: 'transcode_failed',
+      message: 'No.',
+      retryable: false,
+    });
+  });
+
+  test('may be asked for until the video is ready, and are forgotten with it', async () => {
+    const { videoId } = await plane.ticket({ filename: 'a.mp4' });
+    await ask(videoId, ['1080p']).expect(202);
+    await api('delete', `/videos/${videoId}`).expect(204);
+    expect(
+      await plane.db.selectFrom('downloads').selectAll().where('video_id', '=', videoId).execute(),
+    ).toEqual([]);
+  });
+});
+
+describe('a download of a signed video', () => {
+  test('needs a token that allows downloads, or a key', async () => {
+    const videoId = await readyVideo({ filename: 'a.mp4', playbackPolicy: 'signed' });
+    await ask(videoId, ['audio']).expect(202);
+    await makeDownload(plane, videoId, FILE);
+    const token = async (body: object) =>
+      `?token=${(await api('post', `/videos/${videoId}/playback-tokens`).send(body)).body.token}`;
+    const refused = await file(videoId, 'audio.m4a');
+    expect([refused.status, JSON.parse(refused.text).code]).toEqual([401, 'playback_token_required']);
+    const withoutDownloads = await file(videoId, 'audio.m4a', await token({}));
+    expect([withoutDownloads.status, JSON.parse(withoutDownloads.text).code]).toEqual([
+      403,
+      'downloads_not_allowed',
+    ]);
+    const response = await file(videoId, 'audio.m4a', await token({ allowDownloads: true })).expect(200);
+    expect(response.headers['content-type']).toBe('audio/mp4');
+    await file(videoId, 'audio.m4a').set(plane.credentials).expect(200);
+    const playlist = await request(plane.url).get(
+      `/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8${await token({ allowDownloads: true })}`,
+    );
+    expect(playlist.status).toBe(200);
+  });
+});

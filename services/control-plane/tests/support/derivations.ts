@@ -1,0 +1,29 @@
+import { type ClaimedDerivation, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
+import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
+import type { TestControlPlane } from './control-plane.ts';
+import { tryOf } from './long-videos.ts';
+
+/** Requests a claim of a derivation of a video. */
+export function tryClaimDerivation(plane: TestControlPlane, videoId: string, planVersion = PLAN_VERSION) {
+  return plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, command: 'derive', planVersion });
+}
+
+/** Claims the next derivation of a video. */
+export async function claimDerivation(plane: TestControlPlane, videoId: string): Promise<ClaimedDerivation> {
+  const { status, body } = await tryClaimDerivation(plane, videoId);
+  if (status !== 200) throw new Error(`No derivation: ${JSON.stringify(body)}`);
+  return body as ClaimedDerivation;
+}
+
+/** Makes the next download of a video as an engine does: stores its file, and reports it. */
+export async function makeDownload(plane: TestControlPlane, videoId: string, file: Buffer): Promise<void> {
+  const claimed = await claimDerivation(plane, videoId);
+  const { name } = claimed.work;
+  const { attempt, task, try: number } = claimed;
+  const output = { workspaceId: plane.workspaceId, videoId, attempt, folder: taskFolder(task, number) };
+  const fileName = name === 'audio' ? 'audio.m4a' : `${name}.mp4`;
+  await plane.objects.put(`${outputPrefix(output)}${fileName}`, file, 'video/mp4');
+  const result = { download: { name, bytes: file.length } };
+  await plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result });
+}
