@@ -4,18 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
+import type { StoredTrack } from '@framelane/contracts/internal-api';
+import { START_TIMESTAMP } from '@framelane/contracts/manifest';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
-import { type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
+import { type Derivation, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
+import type { TrackRendition } from '@framelane/contracts/renditions';
 import { type TaskPlan, type TranscodePlan, transcodePlanSchema } from '@framelane/contracts/transcode-plan';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
 import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
+import type { DerivationJob } from '../../src/outputs/kinds.ts';
 import { runTask } from '../../src/outputs/run-task.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
 import type { ProbedSource } from '../../src/source/probe.ts';
+import { runDerivationJob } from '../../src/transcode/derivation-job.ts';
 import { probeSource, type TranscodeJobContext, withSource } from '../../src/transcode/job-source.ts';
 import { planVideo } from '../../src/transcode/plan-job.ts';
 import { SourceCache } from '../../src/transcode/source-cache.ts';
@@ -26,6 +31,9 @@ import { type MadeVideo, madeVideo } from './made-video.ts';
 import type { StoredVideos } from './worker-bench.ts';
 
 const WORKSPACE = newId('ws');
+
+/** The number of a task that is added to a ready video. */
+const DERIVATION = 99;
 
 /** A source that a bench has stored. */
 export type TaskVideo = { videoId: string; sourceBytes: number };
@@ -193,6 +201,37 @@ export class TaskBench implements StoredVideos {
     for (const position of [...plan.tasks, ...plan.optionalTasks].map((_, at) => at).toReversed())
       results.push(await this.runTask({ video, plan, position }));
     return { video, plan, manifest: madeVideo(plan, results) };
+  }
+
+  /** The stored renditions of a transcoded video, without languages. */
+  async tracks(videoId: string, names: readonly TrackRendition[]): Promise<StoredTrack[]> {
+    const tracks: StoredTrack[] = [];
+    for (const name of names) {
+      const segmentBytes: number[] = [];
+      const places: StoredTrack['places'] = [];
+      for (let sequence = 0; ; sequence += 1) {
+        const key = this.#keys.get(`${videoId}/${name}/${sequence}.ts`);
+        if (key === undefined) break;
+        const prefix = key.slice(0, -`${name}/${sequence}.ts`.length);
+        if (places.at(-1)?.prefix !== prefix) places.push({ firstSegment: sequence, prefix });
+        segmentBytes.push((await this.objects.head(key))?.bytes ?? 0);
+      }
+      tracks.push({ name, language: null, label: null, segmentBytes, places });
+    }
+    return tracks;
+  }
+
+  /** Runs a derivation of a transcoded video. Resolves with its result, and with the prefix of what it has stored. */
+  async derive(
+    { videoId }: TaskVideo,
+    job: Pick<DerivationJob<Derivation>, 'work' | 'tracks' | 'duration'>,
+  ): Promise<{ result: TaskResult; prefix: string }> {
+    const facts = { videoId, attempt: 1, task: DERIVATION, try: 1 };
+    const prefix = outputPrefix({ workspaceId: WORKSPACE, ...facts, folder: taskFolder(DERIVATION, 1) });
+    const output = { facts, contentKey: this.contentKey, prefix };
+    const startTimestamp = START_TIMESTAMP;
+    const result = await runDerivationJob({ ...job, startTimestamp, output }, this.#context());
+    return { result, prefix };
   }
 
   segmentKey(videoId: string, rendition: string, sequence: number): string {
