@@ -143,6 +143,43 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
           options,
         ),
     },
+    downloads: {
+      /**
+       * Prepares files that people can save: at once if the video is ready, else when it becomes ready. Resolves with all downloads of the video
+       * before they are ready.
+       */
+      create: async (
+        videoId: string,
+        files: Schemas['DownloadName'][],
+        options?: CallOptions,
+      ): Promise<Schemas['Download'][]> => {
+        const { data } = await unwrap(
+          api.POST('/videos/{id}/downloads', {
+            params: { path: { id: videoId } },
+            body: { files },
+            ...requestOptions(options),
+          }),
+        );
+        return data;
+      },
+      list: async (videoId: string, options?: CallOptions): Promise<Schemas['Download'][]> => {
+        const { data } = await unwrap(
+          api.GET('/videos/{id}/downloads', {
+            params: { path: { id: videoId } },
+            ...requestOptions(options),
+          }),
+        );
+        return data;
+      },
+      /** Deletes a file, or ends its preparation. */
+      delete: (videoId: string, file: Schemas['DownloadName'], options?: CallOptions): Promise<undefined> =>
+        unwrap(
+          api.DELETE('/videos/{id}/downloads/{file}', {
+            params: { path: { id: videoId, file } },
+            ...requestOptions(options),
+          }),
+        ),
+    },
     captions: {
       /** Sets or replaces the captions of a language (BCP 47) with a WebVTT or SubRip file. */
       set: (

@@ -20,6 +20,8 @@ const NOT_FOR_PROGRAMS = [
   'getPoster',
   'getStoryboard',
   'getStoryboardImage',
+  'getVideoDownload',
+  'getAudioDownload',
   'getOEmbed',
   'createConsoleSession',
   'getConsoleSession',
@@ -47,6 +49,9 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   createPlaybackToken: ({ videos }) => videos.createPlaybackToken('vid_1'),
   setPoster: ({ videos }) => videos.setPoster('vid_1', new Uint8Array([0xff])),
   deletePoster: ({ videos }) => videos.deletePoster('vid_1'),
+  createDownloads: ({ downloads }) => downloads.create('vid_1', ['highest']),
+  listDownloads: ({ downloads }) => downloads.list('vid_1'),
+  deleteDownload: ({ downloads }) => downloads.delete('vid_1', 'highest'),
   setCaptions: ({ captions }) => captions.set('vid_1', 'lng_1', 'WEBVTT'),
   updateCaptions: ({ captions }) => captions.update('vid_1', 'lng_1', { default: true }),
   listCaptions: ({ captions }) => captions.list('vid_1'),
@@ -96,8 +101,8 @@ describe('the resources of the client', () => {
   });
 
   test('have no other methods, except to wait for a video', () => {
-    const { uploadTickets, videos, captions, webhooks, apiKeys, account } = client;
-    const methods = [uploadTickets, videos, captions, webhooks, apiKeys, account].flatMap((each) =>
+    const { uploadTickets, videos, downloads, captions, webhooks, apiKeys, account } = client;
+    const methods = [uploadTickets, videos, downloads, captions, webhooks, apiKeys, account].flatMap((each) =>
       Object.keys(each),
     );
     expect(methods).toHaveLength(Object.keys(CALLS).length + 1);
@@ -123,7 +128,7 @@ describe('the resources of the client', () => {
     const operation = operations.find((each) => each.operationId === operationId);
     const [request] = requests;
     expect(request?.method).toBe(operation?.method);
-    const template = `^/v1${operation?.path.replace(/\{\w+\}/g, '[a-z]{3}_1')}$`;
+    const template = `^/v1${operation?.path.replace(/\{\w+\}/g, '([a-z]{3}_1|highest)')}$`;
     expect(new URL(request?.url ?? '').pathname).toMatch(new RegExp(template));
   });
 });

@@ -12,6 +12,7 @@ import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { CONSOLE_ORIGIN, createCode, signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { makeDownload } from './support/derivations.ts';
 import {
   type DocumentedResponse,
   documentedResponses,
@@ -116,6 +117,24 @@ async function captions(language = 'en'): Promise<string> {
   return `${path}/${language}`;
 }
 
+/** The URL of a download of a ready video, which is being prepared. */
+async function download(): Promise<string> {
+  const { videoId } = await plane.readyVideo();
+  await send(
+    { method: 'post' },
+    { path: `/videos/${videoId}/downloads`, body: { files: ['480p', 'audio'] } },
+  );
+  return `/videos/${videoId}/downloads/480p`;
+}
+
+/** The URL of the file of a download that is ready. */
+async function downloadedFile(file: '480p.mp4' | 'audio.m4a', policy: 'public' | 'signed' = 'public') {
+  const [, , videoId = ''] = (await download()).split('/');
+  for (let made = 0; made < 2; made += 1) await makeDownload(plane, videoId, Buffer.alloc(1000));
+  await plane.db.updateTable('videos').set({ playback_policy: policy }).where('id', '=', videoId).execute();
+  return `/hls/${plane.workspaceId}/${videoId}/downloads/${file}`;
+}
+
 async function failedVideo(): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket();
   const { sourceKey } = await plane.engine.upload(uploadToken);
@@ -191,6 +210,9 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   setCaptions: async () => ({ path: await captions('de'), ...CAPTIONS }),
   updateCaptions: async () => ({ path: await captions(), body: { default: true } }),
   deleteCaptions: async () => ({ path: await captions() }),
+  listDownloads: async () => ({ path: `${await newVideo()}/downloads` }),
+  createDownloads: async () => ({ path: `${await newVideo()}/downloads`, body: { files: ['480p'] } }),
+  deleteDownload: async () => ({ path: await download() }),
   setPoster: async () => ({ path: `${await newVideo()}/poster`, ...POSTER }),
   deletePoster: async () => ({ path: await poster() }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
@@ -213,6 +235,8 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getPoster: () => image('poster.jpg'),
   getStoryboard: async () => ({ path: `${await stream()}/storyboard.vtt` }),
   getStoryboardImage: () => image('storyboard.jpg'),
+  getVideoDownload: async () => ({ path: await downloadedFile('480p.mp4') }),
+  getAudioDownload: async () => ({ path: await downloadedFile('audio.m4a') }),
   getEmbedPage: async () => ({ path: await embed() }),
   getEmbedState: async () => ({ path: `${await embed()}/state` }),
   getOEmbed: async () => {
@@ -239,6 +263,7 @@ const BODIES: Record<string, readonly [object, object]> = {
   updateVideo: [{ title: 'A' }, { title: 'B' }],
   updateCaptions: [{ label: 'A' }, { label: 'B' }],
   createPlaybackToken: [{}, { expiresIn: 60 }],
+  createDownloads: [{ files: ['360p'] }, { files: ['audio'] }],
   createApiKey: [{ name: 'A' }, { name: 'B' }],
   createWebhook: [{ url: 'http://127.0.0.1:9/' }, { url: 'http://127.0.0.1:9/b' }],
   updateWebhook: [{ enabled: true }, { enabled: false }],
@@ -253,13 +278,20 @@ const requestWithUnknownIds = ({ template, takesBody, operationId }: DocumentedR
 };
 const without = (header: string, { [header]: _, ...headers }: Credentials) => headers;
 
+/** The URL of a part of a signed stream. */
+async function signedPart({ operationId }: DocumentedResponse): Promise<string> {
+  if (operationId === 'getVideoDownload') return downloadedFile('480p.mp4', 'signed');
+  if (operationId === 'getAudioDownload') return downloadedFile('audio.m4a', 'signed');
+  return `${await stream('signed')}${PARTS[operationId]}`;
+}
+
 /** A request for a part of a signed stream, with these credentials and this query. */
 const signed =
   (headers: () => Promise<Credentials>, query = '', from = (): { url: string } => plane): SendFor =>
   async (documented) =>
     send(
       documented,
-      { path: `${await stream('signed')}${PARTS[documented.operationId]}${query}` },
+      { path: `${await signedPart(documented)}${query}` },
       { headers: await headers(), url: from().url },
     );
 
@@ -460,6 +492,8 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
     413: async (documented) =>
       send(documented, { ...requestWithUnknownIds(documented), body: 'x'.repeat(2_200_000) }),
   },
+  getVideoDownload: OF_STORED_FILES,
+  getAudioDownload: OF_STORED_FILES,
   setPoster: {
     413: async (documented) =>
       send(documented, { ...requestWithUnknownIds(documented), body: jpegOf(640, 360, 2_200_000) }),

@@ -10,6 +10,11 @@ export function pollInterval(isActive: boolean): number {
 }
 
 /** Milliseconds until the next poll of videos. */
-export function videoPollInterval(videos: readonly Pick<Schemas['Video'], 'status'>[]): number {
-  return pollInterval(videos.some(({ status }) => status === 'uploading' || status === 'processing'));
+export function videoPollInterval(videos: readonly Pick<Schemas['Video'], 'status' | 'downloads'>[]): number {
+  return pollInterval(videos.some(changesSoon));
+}
+
+function changesSoon({ status, downloads }: Pick<Schemas['Video'], 'status' | 'downloads'>): boolean {
+  if (status === 'uploading' || status === 'processing') return true;
+  return downloads.some((download) => download.status === 'preparing');
 }

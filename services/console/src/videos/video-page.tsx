@@ -8,6 +8,7 @@ import { NotFound } from '../ui/not-found.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { CaptionsSection } from './captions-section.tsx';
 import { DeleteVideo } from './delete-video.tsx';
+import { DownloadsSection } from './downloads-section.tsx';
 import { EditVideo } from './edit-video.tsx';
 import { Player } from './player.tsx';
 import { PosterSection } from './poster-section.tsx';
@@ -44,6 +45,7 @@ export function VideoPage({ id }: { id: string }) {
           <Playback video={video} />
           {!isLost(video) && <CaptionsSection video={video} />}
           {!isLost(video) && <ShareSection video={video} />}
+          {!isLost(video) && <DownloadsSection video={video} />}
         </div>
         <div className="video-aside">
           <VideoFacts video={video} action={<EditVideo video={video} />} />

@@ -50,7 +50,13 @@ export function documentedResponses(): DocumentedResponse[] {
 
 /** The path with unknown ids. */
 export function withUnknownIds(template: string): string {
-  const values: Record<string, string> = { rendition: '360p', sequence: '0', language: 'en', revision: '1' };
+  const values: Record<string, string> = {
+    rendition: '360p',
+    sequence: '0',
+    language: 'en',
+    revision: '1',
+    file: '480p',
+  };
   return template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? newId('vid'));
 }
 
