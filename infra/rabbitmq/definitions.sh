@@ -19,16 +19,16 @@ cat <<JSON
     {
       "user": "control-plane",
       "vhost": "/",
-      "configure": "^(framelane|(engine\\\\.(commands|tasks)|control-plane\\\\.events)(\\\\.dead)?)\$",
-      "write": "^(framelane|amq\\\\.default|(engine\\\\.(commands|tasks)|control-plane\\\\.events)(\\\\.dead)?)\$",
-      "read": "^(framelane|(engine\\\\.(commands|tasks)|control-plane\\\\.events)(\\\\.dead)?)\$"
+      "configure": "^(framelane|(engine\\\\.\\\\w+|control-plane\\\\.events)(\\\\.dead)?)\$",
+      "write": "^(framelane|amq\\\\.default|(engine\\\\.\\\\w+|control-plane\\\\.events)(\\\\.dead)?)\$",
+      "read": "^(framelane|(engine\\\\.\\\\w+|control-plane\\\\.events)(\\\\.dead)?)\$"
     },
     {
       "user": "engine",
       "vhost": "/",
       "configure": "^\$",
       "write": "^framelane\$",
-      "read": "^engine\\\\.(commands|tasks)\$"
+      "read": "^engine\\\\.\\\\w+\$"
     }
   ],
   "topic_permissions": [

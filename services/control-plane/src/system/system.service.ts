@@ -1,3 +1,5 @@
+import { COMMAND_TYPES } from '@framelane/contracts/messages';
+import { queueFor } from '@framelane/contracts/topology';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
@@ -129,10 +131,9 @@ export class SystemService {
 }
 
 async function deadLettersOf(bus: Sources['bus']): Promise<NonNullable<System['deadLetters']>> {
-  const [commands, tasks, events] = await Promise.all([
-    bus.countDeadLetters('engine.commands'),
-    bus.countDeadLetters('engine.tasks'),
+  const [events, ...commands] = await Promise.all([
     bus.countDeadLetters('control-plane.events'),
+    ...COMMAND_TYPES.map((type) => bus.countDeadLetters(queueFor(type))),
   ]);
-  return { commands: commands + tasks, events };
+  return { commands: commands.reduce((sum, count) => sum + count, 0), events };
 }
