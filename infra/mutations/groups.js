@@ -123,7 +123,14 @@ export const GROUPS = [
     'progress',
     'version',
   ]),
-  pure('engine-outputs', `${ENGINE}/src/outputs`, ['renditions/segment-encryption', 'storage-retries']),
+  pure('engine-outputs', `${ENGINE}/src/outputs`, [
+    'segment-encryption',
+    'storage-retries',
+    'stored-tracks',
+    'download/ffmetadata',
+    'download/track-language',
+  ]),
+  pure('downloads-rules', `${CONTROL_PLANE}/src`, ['outputs/download-work']),
   {
     name: 'engine-tasks',
     threshold: 80,
@@ -363,13 +370,19 @@ export const GROUPS = [
     ['playback/previews.{service,store}'],
     ['previews', 'previews-store', 'segment-redirects'],
   ),
+  stores(
+    'downloads',
+    ['downloads/downloads.{service,store}', 'outputs/downloads{,.store}'],
+    ['downloads', 'artifacts'],
+  ),
   stores('quotas', ['quotas/quotas.{service,store}'], ['quotas', 'admin']),
   stores('sealed-values', ['sealed-values/{resealing.service,sealed-values.store}'], ['secret-rotation']),
   stores('system', ['system/system.{service,store}', 'engines/engines.{service,store}'], ['system']),
   stores(
     'tasks',
-    ['tasks/{tasks,commands}.{service,store}', 'outputs/{images.store,outputs}'],
+    ['tasks/{tasks,commands}.{service,store}', 'tasks/derivations{,.store}', 'outputs/{images.store,outputs}'],
     [
+      'downloads',
       'tasks',
       'tasks-store',
       'optional-tasks',

@@ -32,10 +32,8 @@ function letStore(): void {
   cluster.storage.hangUp();
 }
 
-const { list, remove } = {
-  list: () => cluster.api.client.downloads.list(videoId),
-  remove: () => cluster.api.client.downloads.delete(videoId, 'highest'),
-};
+const list = () => cluster.api.client.downloads.list(videoId);
+const remove = () => cluster.api.client.downloads.delete(videoId, 'highest');
 
 /** Asks for a download. Resolves with the engine that prepares it, and cannot store it. */
 async function pauseDownload(): Promise<ServiceProcess> {

@@ -68,9 +68,9 @@ export function taskPrefix({ workspaceId, videoId, attempt }: Omit<Output, 'fold
   return `${attemptPrefix(workspaceId, videoId, attempt)}t${task}.`;
 }
 
-/** The folder, or the prefix, of the output of a plan that replaces `revision` others in a try. So no key has two contents. */
+/** The folder, or the prefix, of the output of a plan that replaces `revision` others in a try: below that of the try. So no key has two contents. */
 export function revised(folder: string, revision: number): string {
-  return revision === 0 ? folder : `${folder.slice(0, -1)}.r${revision}/`;
+  return revision === 0 ? folder : `${folder}r${revision}/`;
 }
 
 /** A video, its attempt, and the folder of a try of a task within that of the attempt. */

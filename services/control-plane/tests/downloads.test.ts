@@ -146,7 +146,7 @@ describe('a download of a ready video', () => {
     await ask(videoId, ['480p', 'audio']).expect(202);
     await makeDownload(plane, videoId, FILE);
     const running = await claimDerivation(plane, videoId);
-    expect((await storedKeys(videoId)).filter((key) => key.endsWith('480p.mp4'))).toHaveLength(1);
+    expect((await storedKeys(videoId)).filter((key) => key.endsWith('/download.mp4'))).toHaveLength(1);
     for (const name of ['480p', 'audio'])
       await api('delete', `/videos/${videoId}/downloads/${name}`).expect(204);
     expect(await list(videoId)).toEqual([]);
@@ -154,7 +154,7 @@ describe('a download of a ready video', () => {
       body: { current: false },
     });
     const { attempt, task, try: number } = running;
-    const late = `hls/${plane.workspaceId}/${videoId}/a${attempt}/${taskFolder(task, number)}audio.m4a`;
+    const late = `hls/${plane.workspaceId}/${videoId}/a${attempt}/${taskFolder(task, number)}download.m4a`;
     await plane.objects.put(late, FILE, 'audio/mp4');
     const result = { download: { name: 'audio', bytes: FILE.length } } as const;
     await plane.engine.report('task.completed', { ...tryOf(videoId, running), result });

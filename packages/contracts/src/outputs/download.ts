@@ -6,6 +6,11 @@ import type { DerivationKind, OutputKind } from './kinds.ts';
 export const DOWNLOADS = [...RUNGS, 'highest', 'audio'] as const;
 export type DownloadName = (typeof DOWNLOADS)[number];
 
+/** The extension of a file. */
+export function downloadExtension(name: DownloadName): 'mp4' | 'm4a' {
+  return name === 'audio' ? 'm4a' : 'mp4';
+}
+
 const downloadName = z.enum(DOWNLOADS);
 
 const downloadResult = z.object({ name: downloadName, bytes: z.int().positive() });

@@ -1,4 +1,4 @@
-import type { DownloadName } from '@framelane/contracts/outputs/download';
+import { type DownloadName, downloadExtension } from '@framelane/contracts/outputs/download';
 import { outputPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
@@ -6,23 +6,16 @@ import { Problem } from '@framelane/service-kit/problem';
 import { removeArtifact } from '../artifacts/artifacts.service.ts';
 import type { Commit, Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { beginDerivations, bytesRead, endDerivations } from '../derivations/derivations.service.ts';
+import { askForDownloads, planDownloads } from '../outputs/downloads.ts';
 import { notPlayable } from '../playback/playback-access.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
 import type { StoredReads } from '../stored-files/stored-reads.ts';
+import { beginDerivations, bytesRead, endDerivations } from '../tasks/derivations.ts';
 import { attachment } from '../videos/attachment.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
-import { downloadFile } from './download-record.ts';
-import { downloadWork, notAvailable } from './download-work.ts';
-import {
-  findDownload,
-  findStatuses,
-  findTrackNames,
-  removeDownload,
-  savePreparing,
-} from './downloads.store.ts';
+import { findDownload, removeDownload } from './downloads.store.ts';
 
 type Download = components['schemas']['Download'];
 
@@ -66,9 +59,7 @@ export class DownloadsService {
   prepare(workspaceId: string, videoId: string, names: readonly DownloadName[]): Commit<Download[]> {
     return async (trx) => {
       const video = await this.#lock(trx, workspaceId, videoId);
-      const statuses = await findStatuses(trx, videoId);
-      const missing = names.filter((name) => (statuses.get(name) ?? 'failed') === 'failed');
-      await savePreparing(trx, videoId, missing);
+      const missing = await askForDownloads(trx, videoId, names);
       if (video.status === 'ready') await this.#begin(trx, video, missing);
       return (await this.#deps.videos.read(trx, workspaceId, videoId)).downloads;
     };
@@ -99,9 +90,8 @@ export class DownloadsService {
     const found = await findDownload(this.#deps.db, workspaceId, videoId, name);
     if (found === undefined) throw notPlayable();
     const { title, bytes, attempt, folder } = found;
-    const file = downloadFile(name);
-    const key = `${outputPrefix({ workspaceId, videoId, attempt, folder })}${file}`;
-    const [, extension] = file.split('.');
+    const extension = downloadExtension(name);
+    const key = `${outputPrefix({ workspaceId, videoId, attempt, folder })}download.${extension}`;
     const headers = {
       'Content-Type': name === 'audio' ? 'audio/mp4' : 'video/mp4',
       'Content-Disposition': attachment(`${fileNameOf(title)}.${extension}`),
@@ -126,13 +116,11 @@ export class DownloadsService {
   }
 
   async #begin(trx: Database, video: VideoRow, names: readonly DownloadName[]): Promise<void> {
-    const tracks = await findTrackNames(trx, video.id);
-    const works = names.map((name) => {
-      const work = downloadWork(name, tracks, video.title);
-      if (work === undefined) throw new Problem('rendition_not_available', notAvailable(name, tracks));
-      return work;
-    });
-    if (works.length === 0) return;
+    const {
+      works,
+      impossible: [impossible],
+    } = await planDownloads(trx, video, names);
+    if (impossible !== undefined) throw new Problem('rendition_not_available', impossible.message);
     await this.#deps.quotas.requireBytes(trx, video.workspace_id, await bytesRead(trx, video, works));
     await beginDerivations(trx, video, works);
   }

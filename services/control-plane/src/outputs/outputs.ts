@@ -2,7 +2,7 @@ import type { OutputName, TaskResult } from '@framelane/contracts/outputs/output
 import type { Derivation, DerivationName, DerivationOf } from '@framelane/contracts/outputs/tasks';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { addDownload, failDownload, wantedDownloads } from '../downloads/download-derivations.ts';
+import { addDownload, failDownload, wantedDownloads } from './downloads.ts';
 import { addImages } from './images.store.ts';
 
 /** Stores what a video has to know of an output beside its artifacts. The video is locked. */

@@ -25,7 +25,6 @@ import type { ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { beginDerivations, describeDerivation } from '../derivations/derivations.service.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { addOutputs, derivationFailed, wantedDerivations } from '../outputs/outputs.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
@@ -38,6 +37,7 @@ import {
   type TryFailure,
 } from '../videos/video-moves.ts';
 import { artifactsOf } from './artifacts-of-results.ts';
+import { beginDerivations, describeDerivation } from './derivations.ts';
 import {
   type ClaimedTry,
   claimTask,

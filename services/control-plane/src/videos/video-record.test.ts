@@ -61,6 +61,7 @@ const UPLOADING = {
   import: null,
   audio: null,
   captions: [],
+  downloads: [],
   stored: {},
   version: '1',
 } as unknown as VideoDetails;

@@ -2,7 +2,7 @@ import { canRetryHelp } from '@framelane/contracts/failures';
 import { AUDIO_RENDITIONS, type RenditionName, SURROUND_RENDITIONS } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import type { ArtifactKind, RenditionRow, VideoRow } from '../db/schema.ts';
-import { type StoredDownload, toDownload } from '../downloads/download-record.ts';
+import { type StoredDownload, toDownload } from '../outputs/download-record.ts';
 import { aspectRatio } from './aspect-ratio.ts';
 import { toOwnFields } from './video-columns.store.ts';
 

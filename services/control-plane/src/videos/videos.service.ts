@@ -6,7 +6,7 @@ import { storedSource } from '../artifacts/artifacts.service.ts';
 import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { savePreparing } from '../downloads/downloads.store.ts';
+import { askForDownloads } from '../outputs/downloads.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
@@ -68,7 +68,7 @@ export class VideosService {
     { downloads = [], ...video }: NewVideo & { downloads?: readonly DownloadName[] },
   ): Promise<void> {
     await insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });
-    await savePreparing(trx, video.id, downloads);
+    await askForDownloads(trx, video.id, downloads);
   }
 
   /** The record of one video. Throws 404 `video_not_found`, also for a video of another workspace. */

@@ -1,4 +1,5 @@
 import { type ClaimedDerivation, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { downloadExtension } from '@framelane/contracts/outputs/download';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import type { TestControlPlane } from './control-plane.ts';
@@ -22,8 +23,8 @@ export async function makeDownload(plane: TestControlPlane, videoId: string, fil
   const { name } = claimed.work;
   const { attempt, task, try: number } = claimed;
   const output = { workspaceId: plane.workspaceId, videoId, attempt, folder: taskFolder(task, number) };
-  const fileName = name === 'audio' ? 'audio.m4a' : `${name}.mp4`;
-  await plane.objects.put(`${outputPrefix(output)}${fileName}`, file, 'video/mp4');
+  const key = `${outputPrefix(output)}download.${downloadExtension(name)}`;
+  await plane.objects.put(key, file, 'video/mp4');
   const result = { download: { name, bytes: file.length } };
   await plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result });
 }

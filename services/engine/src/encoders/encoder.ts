@@ -33,6 +33,8 @@ export type StreamOption = readonly [name: string, value: string];
 export type VideoEncoder = {
   /** ffmpeg's name. */
   program: string;
+  /** ffmpeg's name of the decoder of what it makes. */
+  decoder: string;
   /** The options that only this encoder has. All encoders get a maximum rate, key frames and a number of threads. */
   options: (demands: VideoDemands) => readonly StreamOption[];
   /** The property of a track that the codec's decoders in players do not support; null if there is none. */
@@ -47,6 +49,7 @@ export type VideoEncoder = {
 /** The same for audio. */
 export type AudioEncoder = {
   program: string;
+  decoder: string;
   options: (channels: AudioPlan['channels']) => readonly StreamOption[];
   copyObstacle: (track: AudioTrack) => 'codec' | 'profile' | 'channels' | 'sample_rate' | null;
   reader: StreamReader;

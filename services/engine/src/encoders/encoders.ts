@@ -14,10 +14,13 @@ import type { StreamReader } from './stream-reader.ts';
 const VIDEO_ENCODERS: Record<VideoCodec, VideoEncoder> = { h264: H264 };
 export const AUDIO_ENCODER: AudioEncoder = AAC;
 
+const ALL = [...Object.values(VIDEO_ENCODERS), AUDIO_ENCODER];
+
 /** ffmpeg's names of all encoders. */
-export const ENCODER_PROGRAMS: readonly string[] = [...Object.values(VIDEO_ENCODERS), AUDIO_ENCODER].map(
-  ({ program }) => program,
-);
+export const ENCODER_PROGRAMS: readonly string[] = ALL.map(({ program }) => program);
+
+/** ffmpeg's names of the decoders of all renditions. */
+export const RENDITION_DECODERS: readonly string[] = ALL.map(({ decoder }) => decoder);
 
 /** The encoder of a video rendition. */
 export function encoderOf(name: VideoRendition): VideoEncoder {

@@ -6,11 +6,11 @@ import { encodedRenditions } from '../plan/encode-plan.ts';
 import { toFraction } from '../source/frame-rate.ts';
 import type { Size } from '../source/media-source.ts';
 
-/** A label of frames that other filter chains take, and the rendition whose frames they are; undefined if no rendition has them. */
-type Tap = { label: string; rendition: VideoRenditionPlan | undefined };
+/** A label of frames that other filter chains take, and the rendition whose frames they are; undefined for those of the top rendition. */
+export type Tap = { label: string; rendition: VideoRenditionPlan | undefined };
 
 /** Filter chains beside those of the renditions: the frames that they take, and the chains. */
-export type OtherChains = { taps: readonly Tap[]; chains: readonly string[] };
+type OtherChains = { taps: readonly Tap[]; chains: readonly string[] };
 
 /**
  * The filter graphs of the run that makes all outputs, each an argument of `-filter_complex`. The labels of their outputs are the names of
@@ -60,7 +60,7 @@ function videoChains(plan: EncodePlan, range: FrameRange, taps: readonly Tap[]):
     const copies = [
       rendition.name,
       ...(next ? [`to-${next.name}`] : []),
-      ...taps.filter((tap) => tap.rendition === rendition).map(({ label }) => label),
+      ...taps.filter((tap) => (tap.rendition ?? fromTop[0]) === rendition).map(({ label }) => label),
     ];
     return `${steps},${fork(copies)}`;
   });

@@ -1,8 +1,9 @@
 import type { ClaimedDerivation } from '@framelane/contracts/internal-api';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { Derivation, Task } from '@framelane/contracts/outputs/tasks';
-import type { EncodePlan, TaskPlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan, TaskPlan } from '@framelane/contracts/transcode-plan';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { Tap } from '../ffmpeg/filter-graph.ts';
 import type { FfmpegCommandLine } from '../ffmpeg/run-ffmpeg.ts';
 import type { KeyFrames } from '../plan/key-frames.ts';
 import type { ToolOutput } from '../sandbox/tool-output.ts';
@@ -59,9 +60,6 @@ export type DerivationKind<W extends Derivation> = {
    */
   run: (job: DerivationJob<W>, directory: string, context: RunContext) => Promise<TaskResult>;
 };
-
-/** A label of frames in a filter graph, and the rendition whose frames they are; undefined for any. */
-export type Tap = { label: string; rendition: VideoRenditionPlan | undefined };
 
 /** How a run that makes all renditions also makes an output of another kind, from the same decoded frames. */
 export type BesideRenditions<R> = {

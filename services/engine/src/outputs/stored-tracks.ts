@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { segmentDecipher } from './renditions/segment-decryption.ts';
+import { segmentDecipher } from './segment-encryption.ts';
 import { withStorageRetries } from './storage-retries.ts';
 
 /** Where a stored segment is: below the last place that begins before it. */

@@ -21,6 +21,8 @@ export type IFrame = Pick<SegmentInfo, 'codecs' | 'start'> & { segment: Buffer }
 
 /** Packs encoded media into segments, with muxers of ffmpeg, and reads the segments that they have written. */
 export type Packager = Packaging & {
+  /** ffmpeg's name of the demuxer that reads segments. */
+  demuxer: string;
   /** Options of ffmpeg's muxer `hls`. */
   hlsOptions: readonly string[];
   /** Options of ffmpeg's muxer `segment`. It writes nothing between two segments, so that each continues the previous one. */

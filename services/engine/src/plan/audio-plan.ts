@@ -15,19 +15,19 @@ const LATE_SECONDS = 1;
 export const SURROUND_CHANNELS = 6;
 
 /** How many frames of a track are copied, and the second at which they end; null if the track is encoded. */
-type Passed = { frames: number; end: number } | null;
+type Copied = { frames: number; end: number } | null;
 
 /**
  * How to produce the renditions of the audio tracks: those in mono or stereo, then those in 5.1.
  *
- * @param passed for each track
+ * @param copied for each track
  * @param surround whether tracks with 5.1 get a rendition in 5.1
  * @param duration seconds of the output
  * @param lead seconds cut from the start (see EncodePlan)
  */
 export function audioPlans(
   tracks: readonly ProbedAudio[],
-  passed: readonly (Passed | undefined)[],
+  copied: readonly (Copied | undefined)[],
   { surround, duration, lead }: { surround: boolean; duration: number; lead: number },
 ): AudioPlan[] {
   const samples = audioSamples(duration);
@@ -37,7 +37,7 @@ export function audioPlans(
     if (track === undefined) return [];
     const { index, channels } = track;
     const times = timesOf(track, lead);
-    const own = passed[at];
+    const own = copied[at];
     return [
       {
         ...encoded,

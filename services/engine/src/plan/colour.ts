@@ -33,7 +33,7 @@ export function usualMatrix({ coded }: Pick<Tags, 'coded'>): 'bt601' | 'bt709' {
   return Math.min(coded.width, coded.height) >= 720 ? 'bt709' : 'bt601';
 }
 
-/** The colour of a track that passes through. Missing tags follow the standard of its matrix, whose primaries have the same name. */
+/** The colour of a copied track. Missing tags follow the standard of its matrix, whose primaries have the same name. */
 export function ownColour(tags: Tags): Colour {
   const { colorMatrix, colorPrimaries, colorTransfer } = tags;
   const matrix = colorMatrix ?? (usualMatrix(tags) === 'bt709' ? BT709 : BT601).matrix;

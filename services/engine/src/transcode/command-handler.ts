@@ -9,6 +9,7 @@ import {
 import {
   type CommandType,
   createMessage,
+  type Message,
   type MessageData,
   type TaskTry,
 } from '@framelane/contracts/messages';
@@ -118,10 +119,13 @@ async function runTry(
   };
   logger.info('task.started', { ...facts, bytes: claim.inputBytes });
   let made: Made;
+  let completed: Message | undefined;
   try {
     if ('plan' in claim) made = await runClaimedTask(claim, output, context);
     else if ('tracks' in claim) made = await runClaimedDerivation(claim, output, context);
     else made = await runClaimedPlanning(claim, output, context, controlPlane);
+    // Throws for a result that the contract refuses.
+    completed = made && createMessage('task.completed', { ...taskTry, result: made.result });
   } catch (error) {
     lease.stop();
     await removeStored(output.prefix, facts, worker);
@@ -130,8 +134,8 @@ async function runTry(
   }
   lease.stop();
   logger.info('task.finished', { ...facts, seconds: (Date.now() - startedAt) / 1000 });
-  if (made === undefined) return;
-  await publishResult(createMessage('task.completed', { ...taskTry, result: made.result }), bus);
+  if (made === undefined || completed === undefined) return;
+  await publishResult(completed, bus);
   made.count();
 }
 

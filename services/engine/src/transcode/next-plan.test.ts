@@ -150,20 +150,6 @@ describe('an audio track that turns out to be unusable', () => {
     });
   });
 
-  test('is left out if it begins too late', () => {
-    const late = planEncoding(
-      { ...several, audio: [probedAudio(), { ...tracks[1], start: 3600 }] },
-      { allowCopy: false },
-    );
-    const error = new ToolError('exit', '', 'Too many packets buffered for output stream 0:3.');
-    const next = nextPlan({ plan: late, source: several }, error, settings);
-    expect(next?.source.audio).toMatchObject([{ index: 1 }]);
-    expect(nextPlan({ plan, source: several }, error, settings)).toBeNull();
-    expect(nextPlan({ plan: late, source: several }, invalidSegment, settings)).toBeNull();
-    const otherError = new ToolError('exit', '', 'Conversion failed!');
-    expect(nextPlan({ plan: late, source: several }, otherError, settings)).toBeNull();
-  });
-
   test('does not prevent a stream copy of the others', () => {
     const gops = [0, 5].map((start) => ({ start, duration: 5, bytes: 100_000 }));
     const compatible = { ...several, gops };

@@ -22,7 +22,7 @@ export type PlannedSource = { plan: ExplainedPlan; source: ProbedSource };
  * - the decoder mixes an audio track to stereo,
  * - all tracks are encoded instead of a stream copy,
  * - an audio track is left out because it cannot be decoded,
- * - an audio track is left out because it changes its format or begins too late, if there is another audio track.
+ * - an audio track is left out because it changes its format, if there is another audio track.
  */
 export function nextPlan(
   { plan, source }: PlannedSource,
@@ -44,8 +44,7 @@ export function nextPlan(
     return { ...replanned(source, false), log: 'transcode.copy_failed' };
   }
   const isOnlyTrack = source.audio.length === 1;
-  const unusable =
-    emptyTrack(plan, cause) ?? (isOnlyTrack ? undefined : (changed ?? tooLateTrack(plan, cause)));
+  const unusable = emptyTrack(plan, cause) ?? (isOnlyTrack ? undefined : changed);
   if (!unusable) return null;
   return {
     ...replanned(withoutAudioTrack(source, unusable.index), hasCopies),
@@ -75,12 +74,6 @@ function changedTrack(plan: EncodePlan, cause: unknown) {
 function emptyTrack(plan: EncodePlan, cause: unknown) {
   if (!(cause instanceof EmptyRenditionError)) return undefined;
   return plan.audio.find(({ name }) => name === cause.rendition);
-}
-
-/** A late track, if too many frames of the video wait for it. */
-function tooLateTrack(plan: EncodePlan, cause: unknown) {
-  const isFull = cause instanceof ToolError && /Too many packets buffered for output/.test(cause.stderr);
-  return isFull ? plan.audio.findLast(({ late }) => late) : undefined;
 }
 
 function canMixToStereo({ audio }: ProbedSource, index: number): boolean {

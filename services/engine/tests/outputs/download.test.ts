@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import { CLOCK_HZ, START_TIMESTAMP } from '@framelane/contracts/manifest';
-import type { DownloadWork } from '@framelane/contracts/outputs/download';
+import { type DownloadWork, downloadExtension } from '@framelane/contracts/outputs/download';
 import type { TrackRendition } from '@framelane/contracts/renditions';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
@@ -59,7 +59,7 @@ async function download(name: DownloadWork['name'], of = tracks): Promise<{ path
     tracks: of,
     duration: SECONDS,
   });
-  const file = name === 'audio' ? 'audio.m4a' : `${name}.mp4`;
+  const file = `download.${downloadExtension(name)}`;
   const path = join(bench.directory, `${name}-${of.length}-${file}`);
   await rm(path, { force: true });
   await bench.objects.fetchToFile(`${prefix}${file}`, path, new AbortController().signal);

@@ -10,6 +10,7 @@ const COPIED_SAMPLE_RATES = [44_100, 48_000];
 /** AAC-LC by the encoder of ffmpeg. Every frame can be decoded by itself. */
 export const AAC: AudioEncoder = {
   program: 'aac',
+  decoder: 'aac',
   options: (channels) => [['-b', BIT_RATES[channels]]],
   copyObstacle,
   reader: {

@@ -33,6 +33,7 @@ const SMALL_VIDEO_OPTIONS = 'b-adapt=2';
 /** H.264 by x264. */
 export const H264: VideoEncoder = {
   program: 'libx264',
+  decoder: 'h264',
   options,
   copyObstacle,
   copyFilters,

@@ -1,7 +1,9 @@
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { isAudioRendition } from '@framelane/contracts/renditions';
+import { RENDITION_DECODERS } from '../../encoders/encoders.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
+import { PACKAGER } from '../../packagers/packagers.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
 import { languageOfTrack } from './track-language.ts';
 
@@ -10,12 +12,8 @@ export const METADATA_FILE = 'metadata';
 
 /** The segments of Framelane are read, and nothing else. */
 const READING = [
-  '-protocol_whitelist',
-  'file',
-  '-format_whitelist',
-  'mpegts',
-  '-codec_whitelist',
-  'h264,aac',
+  ...['-protocol_whitelist', 'file', '-format_whitelist', PACKAGER.demuxer],
+  ...['-codec_whitelist', RENDITION_DECODERS.join(',')],
 ];
 
 /** What to put into a file. The tracks are in its order. */

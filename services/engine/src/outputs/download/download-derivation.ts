@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { downloadExtension } from '@framelane/contracts/outputs/download';
 import type { DerivationOf } from '@framelane/contracts/outputs/tasks';
 import { isAudioRendition } from '@framelane/contracts/renditions';
 import { explainToolError } from '../../ffmpeg/errors.ts';
@@ -30,7 +31,7 @@ export const DOWNLOAD: DerivationKind<DerivationOf<'download'>> = {
   diskNeed: (inputBytes) => 2 * inputBytes + OVERHEAD_BYTES,
   run: async (job, directory, context) => {
     const { work, output } = job;
-    const file = work.name === 'audio' ? 'audio.m4a' : `${work.name}.mp4`;
+    const file = `download.${downloadExtension(work.name)}`;
     await fetchInputs(job, directory, context);
     const folder = join(directory, OUTPUT_FOLDER);
     await mkdir(folder);

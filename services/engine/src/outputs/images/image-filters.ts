@@ -1,8 +1,8 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import type { Tap } from '../../ffmpeg/filter-graph.ts';
 import { fork, topChain } from '../../ffmpeg/filter-graph.ts';
 import { encodedRenditions } from '../../plan/encode-plan.ts';
 import { rungTraits } from '../../plan/ladder.ts';
-import type { Tap } from '../kinds.ts';
 
 /** The images of a video. Each is the label of a filter chain and the name of a file. */
 export const IMAGE_NAMES = ['poster', 'storyboard'] as const;

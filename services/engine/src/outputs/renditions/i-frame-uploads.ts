@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { IFrame } from '../../packagers/packager.ts';
 import { PACKAGER } from '../../packagers/packagers.ts';
+import { encryptSegment } from '../segment-encryption.ts';
 import { withStorageRetries } from '../storage-retries.ts';
-import { encryptSegment } from './segment-encryption.ts';
 import type { StoredSegment } from './segment-info.ts';
 
 type IFrameUploadsOptions = {

@@ -12,10 +12,7 @@ const SEEK_MARGINS = { index: 0.0001, search: 1 };
 /** Segments in each of the first pieces: few at first, so that playback can soon begin while the rest is transcoded. */
 const FIRST_PIECES = [1, 1, 2, 2, 4, 4];
 
-/**
- * The first three segments last about as long as a later one, and count as one here. They are stored while the first piece is
- * encoded.
- */
+/** If a video starts with short segments, the first three last about as long as a later one, and count as one here. They are stored while the first piece is encoded. */
 const SHORT_SEGMENTS = 2;
 
 /** The first segment of each piece, without the short segments, except the first piece. After the first pieces, all have about the same number of segments. */
@@ -49,8 +46,9 @@ export function planPieces({
   const secondOf = (segment: number) => (segmentStarts[segment] ?? 0) / rate + plan.lead;
   const entryBefore = entryPointsBefore(entryPoints);
   const firsts: { segment: number; seek: number | null }[] = [{ segment: 0, seek: null }];
-  for (const cut of cutsOf(segmentStarts.length - SHORT_SEGMENTS, perPiece)) {
-    const segment = cut + SHORT_SEGMENTS;
+  const shortSegments = plan.startsShort ? SHORT_SEGMENTS : 0;
+  for (const cut of cutsOf(segmentStarts.length - shortSegments, perPiece)) {
+    const segment = cut + shortSegments;
     const entry = entryBefore(secondOf(segment)) - SEEK_MARGINS[seek];
     // Where key frames are far apart, each cut would decode the same frames again.
     if (entry > secondOf(firsts.at(-1)?.segment ?? 0)) firsts.push({ segment, seek: entry });

@@ -24,9 +24,9 @@ import {
   ToolOutputError,
 } from '../../sandbox/tool-output.ts';
 import { outOfDiskSpace, refusal, TranscodeFailure } from '../../transcode-failure.ts';
+import { encryptedBytes, encryptSegment } from '../segment-encryption.ts';
 import { withStorageRetries } from '../storage-retries.ts';
 import { IFrameUploads } from './i-frame-uploads.ts';
-import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
 import { readSegmentInfo, type StoredSegment } from './segment-info.ts';
 
 /** The stored segments of each rendition, by sequence number. */

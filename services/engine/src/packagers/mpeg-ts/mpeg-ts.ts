@@ -9,6 +9,7 @@ const TABLES_SECONDS = 1_000_000;
 /** Transport streams, each with one elementary stream: video as a byte stream (annex B), or AAC in ADTS. */
 export const MPEG_TS: Packager = {
   ...PACKAGINGS['mpeg-ts'],
+  demuxer: 'mpegts',
   hlsOptions: ['-hls_segment_type', 'mpegts'],
   segmentOptions: [
     ...['-segment_format', 'mpegts'],

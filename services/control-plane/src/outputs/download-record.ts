@@ -1,4 +1,4 @@
-import type { DownloadName } from '@framelane/contracts/outputs/download';
+import { downloadExtension } from '@framelane/contracts/outputs/download';
 import type { components } from '@framelane/openapi/types';
 import type { DownloadRow, VideoRow } from '../db/schema.ts';
 
@@ -9,11 +9,6 @@ export type StoredDownload = Pick<DownloadRow, 'name' | 'status' | 'error_code' 
   bytes: number | null;
 };
 
-/** The file of a download in URLs. */
-export function downloadFile(name: DownloadName): string {
-  return name === 'audio' ? `${name}.m4a` : `${name}.mp4`;
-}
-
 /** A download in the record of its video. `baseUrl` ends in `/v1`. */
 export function toDownload(
   video: Pick<VideoRow, 'id' | 'workspace_id' | 'status'>,
@@ -22,7 +17,7 @@ export function toDownload(
 ): components['schemas']['Download'] {
   const { name, bytes } = download;
   const error = errorOf(video, download);
-  const url = `${baseUrl}/hls/${video.workspace_id}/${video.id}/downloads/${downloadFile(name)}`;
+  const url = `${baseUrl}/hls/${video.workspace_id}/${video.id}/downloads/${name}.${downloadExtension(name)}`;
   return {
     file: name,
     status: error === null ? download.status : 'failed',

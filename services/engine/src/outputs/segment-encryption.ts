@@ -1,4 +1,4 @@
-import { createCipheriv } from 'node:crypto';
+import { createCipheriv, createDecipheriv, type Decipheriv } from 'node:crypto';
 import { pipeline, type Readable } from 'node:stream';
 
 /**
@@ -20,4 +20,9 @@ export function initializationVector(sequence: number): Buffer {
 /** Size of an encrypted segment: padded with 1 to 16 bytes to a multiple of 16. */
 export function encryptedBytes(bytes: number): number {
   return bytes - (bytes % 16) + 16;
+}
+
+/** Decrypts a segment that `encryptSegment` has encrypted. */
+export function segmentDecipher(key: Uint8Array, sequence: number): Decipheriv {
+  return createDecipheriv('aes-128-cbc', key, initializationVector(sequence));
 }

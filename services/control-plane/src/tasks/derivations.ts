@@ -3,8 +3,8 @@ import { type Derivation, renditionsFor } from '@framelane/contracts/outputs/tas
 import { outputPrefix } from '@framelane/object-store/object-keys';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { insertTasks, makeCommandsDue } from '../tasks/tasks.store.ts';
 import { deleteDerivations, findTracks, sumOfBytes } from './derivations.store.ts';
+import { insertTasks, makeCommandsDue } from './tasks.store.ts';
 
 /** Commands of derivations of one video that wait in the queue. */
 const COMMANDS_AT_ONCE = 2;

@@ -1,16 +1,8 @@
 import type { DownloadName, DownloadWork } from '@framelane/contracts/outputs/download';
-import {
-  partsOf,
-  type TrackRendition,
-  type VideoRendition,
-  videoRendition,
-} from '@framelane/contracts/renditions';
+import { RUNGS, type TrackRendition } from '@framelane/contracts/renditions';
 
 /** The stored renditions of a video: video lowest first, audio with the default one first. */
 export type TrackNames = { video: readonly TrackRendition[]; audio: readonly TrackRendition[] };
-
-/** The codec of the video in downloads: every device plays it. */
-const CODEC = 'h264';
 
 /** The work that makes a download of a video with these renditions; undefined if it has none for this file. */
 export function downloadWork(
@@ -18,10 +10,10 @@ export function downloadWork(
   { video, audio }: TrackNames,
   title: string,
 ): DownloadWork | undefined {
-  const playable = video.filter((each) => partsOf(each as VideoRendition).codec === CODEC);
-  const wanted =
-    name === 'highest' ? playable.at(-1) : name === 'audio' ? undefined : videoRendition(name, CODEC);
-  const renditions = [...(wanted !== undefined && playable.includes(wanted) ? [wanted] : []), ...audio];
+  // Those in the codec that every device plays have the names of their rungs.
+  const playable = video.filter((each) => (RUNGS as readonly string[]).includes(each));
+  const wanted = name === 'highest' ? playable.at(-1) : playable.find((each) => each === name);
+  const renditions = [...(wanted !== undefined && name !== 'audio' ? [wanted] : []), ...audio];
   const isComplete = name === 'audio' ? audio.length > 0 : renditions.length > audio.length;
   return isComplete ? { kind: 'download', name, renditions, title } : undefined;
 }

@@ -1,0 +1,95 @@
+import type { DownloadName } from '@framelane/contracts/outputs/download';
+import { AUDIO_RENDITIONS, type TrackRendition, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { DownloadRow } from '../db/schema.ts';
+
+/** The downloads that are being prepared, in the order in which they were asked for. */
+export async function findPreparing(db: Database, videoId: string): Promise<DownloadName[]> {
+  const rows = await db
+    .selectFrom('downloads')
+    .select('name')
+    .where('video_id', '=', videoId)
+    .where('status', '=', 'preparing')
+    .orderBy('created_at')
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
+/** The status of each download of a video. */
+export async function findStatuses(
+  db: Database,
+  videoId: string,
+): Promise<Map<DownloadName, DownloadRow['status']>> {
+  const rows = await db
+    .selectFrom('downloads')
+    .select(['name', 'status'])
+    .where('video_id', '=', videoId)
+    .execute();
+  return new Map(rows.map(({ name, status }) => [name, status]));
+}
+
+/** Stores that these downloads are being prepared. Those that failed before are prepared again. */
+export async function savePreparing(
+  trx: Database,
+  videoId: string,
+  names: readonly DownloadName[],
+): Promise<void> {
+  if (names.length === 0) return;
+  await trx
+    .insertInto('downloads')
+    .values(names.map((name) => ({ video_id: videoId, name })))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['video_id', 'name'])
+        .doUpdateSet({ status: 'preparing', error_code: null, error_message: null, ready_at: null }),
+    )
+    .execute();
+}
+
+/** Stores that a download is ready. */
+export async function saveReady(trx: Database, videoId: string, name: DownloadName): Promise<void> {
+  await change(trx, videoId, name, { status: 'ready', ready_at: sql<Date>`now()` });
+}
+
+/** Stores why a download could not be made. */
+export async function saveFailed(
+  trx: Database,
+  videoId: string,
+  name: DownloadName,
+  error: { code: NonNullable<DownloadRow['error_code']>; message: string },
+): Promise<void> {
+  await change(trx, videoId, name, {
+    status: 'failed',
+    error_code: error.code,
+    error_message: error.message,
+  });
+}
+
+async function change(
+  trx: Database,
+  videoId: string,
+  name: DownloadName,
+  values: Partial<Pick<DownloadRow, 'status' | 'error_code' | 'error_message'>> & { ready_at?: unknown },
+): Promise<void> {
+  await trx
+    .updateTable('downloads')
+    .set(values as object)
+    .where('video_id', '=', videoId)
+    .where('name', '=', name)
+    .execute();
+}
+
+/** The names of the video renditions of a video, lowest first, and those of its audio tracks, the default one first. */
+export async function findTrackNames(
+  db: Database,
+  videoId: string,
+): Promise<{ video: TrackRendition[]; audio: TrackRendition[] }> {
+  const rows = await db.selectFrom('renditions').select('name').where('video_id', '=', videoId).execute();
+  const names = new Set<string>(rows.map(({ name }) => name));
+  return {
+    video: VIDEO_RENDITIONS.filter((name) => names.has(name)),
+    audio: AUDIO_RENDITIONS.filter((name) => names.has(name)),
+  };
+}

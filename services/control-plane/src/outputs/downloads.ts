@@ -1,0 +1,67 @@
+import type { DownloadName, DownloadResult, DownloadWork } from '@framelane/contracts/outputs/download';
+import type { Database } from '../db/database.ts';
+import type { VideoRow } from '../db/schema.ts';
+import { downloadWork, notAvailable } from './download-work.ts';
+import {
+  findPreparing,
+  findStatuses,
+  findTrackNames,
+  saveFailed,
+  savePreparing,
+  saveReady,
+} from './downloads.store.ts';
+
+/** A download that a video has no rendition for. The message is for its owner. */
+type Impossible = { name: DownloadName; message: string };
+
+/** Stores that a client asks for downloads. Those that failed before are prepared again. Resolves with those that do not exist and are not being prepared. */
+export async function askForDownloads(
+  trx: Database,
+  videoId: string,
+  names: readonly DownloadName[],
+): Promise<DownloadName[]> {
+  if (names.length === 0) return [];
+  const statuses = await findStatuses(trx, videoId);
+  const missing = names.filter((name) => (statuses.get(name) ?? 'failed') === 'failed');
+  await savePreparing(trx, videoId, missing);
+  return missing;
+}
+
+/** The work that makes downloads of a ready video, and those that it has no rendition for. */
+export async function planDownloads(
+  trx: Database,
+  { id, title }: VideoRow,
+  names: readonly DownloadName[],
+): Promise<{ works: DownloadWork[]; impossible: Impossible[] }> {
+  const tracks = await findTrackNames(trx, id);
+  const works: DownloadWork[] = [];
+  const impossible: Impossible[] = [];
+  for (const name of names) {
+    const work = downloadWork(name, tracks, title);
+    if (work !== undefined) works.push(work);
+    else impossible.push({ name, message: notAvailable(name, tracks) });
+  }
+  return { works, impossible };
+}
+
+/** The downloads that were asked for before a video became ready. Those that it has no rendition for fail. */
+export async function wantedDownloads(trx: Database, video: VideoRow): Promise<DownloadWork[]> {
+  const names = await findPreparing(trx, video.id);
+  if (names.length === 0) return [];
+  const { works, impossible } = await planDownloads(trx, video, names);
+  for (const { name, message } of impossible)
+    await saveFailed(trx, video.id, name, { code: 'rendition_not_available', message });
+  return works;
+}
+
+/** Stores that a download is ready. Its artifact says the rest. */
+export function addDownload(trx: Database, { id }: VideoRow, { name }: DownloadResult): Promise<void> {
+  return saveReady(trx, id, name);
+}
+
+/** Stores that a download has failed. */
+export function failDownload(trx: Database, { id }: VideoRow, { name }: DownloadWork): Promise<void> {
+  // What the engine reports is about a video; the log has it.
+  const message = 'The file could not be prepared. Ask for it again later.';
+  return saveFailed(trx, id, name, { code: 'download_failed', message });
+}
