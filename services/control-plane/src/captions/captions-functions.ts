@@ -1,6 +1,9 @@
 import { CaptionsError } from '@framelane/captions/captions';
 import { type CaptionsFormat, readCaptions } from '@framelane/captions/read-captions';
+import { readChapters } from '../chapters/read-chapters.ts';
 import { type StoredCues, storedCues } from './stored-cues.ts';
+
+export { readChapters };
 
 /** The cues of a file, or the error in it. */
 export type ReadResult =

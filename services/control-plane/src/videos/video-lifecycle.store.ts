@@ -225,13 +225,14 @@ export async function findVideosToRemove(
 }
 
 /**
- * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions, poster and artifacts, and
+ * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions, chapters, poster and artifacts, and
  * blanks every column that is not kept.
  */
 export async function turnIntoTombstone(trx: Database, videoId: string, move: Move): Promise<void> {
   for (const table of [
     'artifacts',
     'captions',
+    'chapters',
     'posters',
     'renditions',
     'attempts',
@@ -272,6 +273,7 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   start_timestamp: null,
   storyboard: null,
   chosen_poster: null,
+  chapter_count: 0,
   storage_bytes: 0,
   content_key: null,
   error_message: null,

@@ -74,6 +74,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
       ...captions,
       updatedAt: new Date(captions.updatedAt).toISOString(),
     })),
+    chapterCount: row.chapter_count,
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
     import: row.import && importRecord(row.import),
     keepSource,

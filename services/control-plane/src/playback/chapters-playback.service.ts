@@ -1,0 +1,42 @@
+import type { components } from '@framelane/openapi/types';
+import { chaptersFile } from '../chapters/chapters-webvtt.ts';
+import { listTimedChapters } from '../chapters/list-chapters.service.ts';
+import type { TimedChapter } from '../chapters/timed-chapters.ts';
+import type { Database } from '../db/database.ts';
+import { notPlayable } from './playback-access.service.ts';
+
+/** The language of titles: it is not known (RFC 5646 §4.1). */
+const UNKNOWN_LANGUAGE = 'und';
+
+/** Serves the chapters of ready videos to players. The caller has admitted the viewer. */
+export class ChaptersPlaybackService {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** In Apple's JSON format. Throws 404 `video_not_found` if the video has no chapters. */
+  async json(workspaceId: string, videoId: string): Promise<string> {
+    const chapters: components['schemas']['SessionChapters'] = (await this.#list(workspaceId, videoId)).map(
+      ({ start, end, title }, at) => ({
+        chapter: at + 1,
+        'start-time': start,
+        duration: Math.round((end - start) * 1000) / 1000,
+        titles: [{ language: UNKNOWN_LANGUAGE, title }],
+      }),
+    );
+    return JSON.stringify(chapters);
+  }
+
+  /** As WebVTT. Throws 404 `video_not_found` if the video has no chapters. */
+  async webVtt(workspaceId: string, videoId: string): Promise<string> {
+    return chaptersFile(await this.#list(workspaceId, videoId));
+  }
+
+  async #list(workspaceId: string, videoId: string): Promise<TimedChapter[]> {
+    const chapters = await listTimedChapters(this.#db, workspaceId, videoId);
+    if (chapters.length === 0) throw notPlayable();
+    return chapters;
+  }
+}
