@@ -54,5 +54,5 @@ const MARKUP = /<[^<>]*>|&(?:amp|lt|gt);/g;
 /** The text of a cue on one line. Bidirectional formatting characters would reverse the text around the title. */
 function titleOf({ text }: Cue): string {
   const plain = text.replaceAll(MARKUP, (found) => REFERENCES[found] ?? '');
-  return plain.replaceAll(/[\n\p{Bidi_Control}]+/gu, ' ').trim();
+  return plain.replaceAll(/[\s\p{Bidi_Control}]+/gu, ' ').trim();
 }
