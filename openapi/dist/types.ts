@@ -2076,7 +2076,7 @@ export interface components {
         InputIssue: {
             /**
              * @description What was found: `interlaced`, `hdr`, `high_bit_depth`, `chroma_subsampling`, `frame_rate_changed`, `truncated`,
-             *     `audio_downmixed` or `track_left_out`. New codes can appear.
+             *     `audio_downmixed`, `track_left_out` or `chapters_left_out`. New codes can appear.
              * @example interlaced
              */
             code: string;
@@ -2580,7 +2580,7 @@ export interface components {
             poster?: string | null;
             /** @description The thumbnails for the seek bar, if there are any. Only when `ready`. */
             storyboard?: string | null;
-            /** @description The chapters as WebVTT, if there are any. Only when `ready`. */
+            /** @description The chapters in Apple's JSON format, if there are any. Only when `ready`. */
             chapters?: string | null;
         };
         /** @description An oEmbed response of the type `video`. */

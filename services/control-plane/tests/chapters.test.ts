@@ -356,11 +356,11 @@ describe('players', () => {
     expect((await hls(videoId, 'chapters.json').set('if-none-match', etag)).status).toBe(200);
   });
 
-  test('of the page get the address of the WebVTT file', async () => {
+  test('of the page get the address of the JSON file', async () => {
     const videoId = await videoWithChapters(OF_FILE);
     const state = async () =>
       (await request(plane.url).get(`/v1/embed/${plane.workspaceId}/${videoId}/state`)).body;
-    expect((await state()).chapters).toBe(`/v1/hls/${plane.workspaceId}/${videoId}/chapters.vtt`);
+    expect((await state()).chapters).toBe(`/v1/hls/${plane.workspaceId}/${videoId}/chapters.json`);
     await api('delete', `/videos/${videoId}/chapters`);
     expect((await state()).chapters).toBeNull();
   });

@@ -264,6 +264,7 @@ const BODIES: Record<string, readonly [object, object]> = {
 
 const requestWithUnknownIds = ({ template, takesBody, operationId }: DocumentedResponse): Call => {
   if (operationId === 'setCaptions') return { path: withUnknownIds(template), ...CAPTIONS };
+  if (operationId === 'setChapters') return { path: withUnknownIds(template), ...CHAPTERS };
   if (operationId === 'setPoster') return { path: withUnknownIds(template), ...POSTER };
   const body = BODIES[operationId]?.[0];
   if (takesBody && body === undefined) throw new Error(`No body is known for ${operationId}`);

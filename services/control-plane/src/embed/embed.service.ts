@@ -106,7 +106,7 @@ export class EmbedService {
     const poster = address(video.thumbnail);
     const storyboard = address(video.storyboard);
     const source = { hls: address(hls) ?? '', ...(await this.#attemptOf(video)) };
-    const chapters = video.chapterCount === 0 ? null : address(hls.replace(/master\.m3u8$/, 'chapters.vtt'));
+    const chapters = video.chapterCount === 0 ? null : address(hls.replace(/master\.m3u8$/, 'chapters.json'));
     return { status: 'ready', title, progress, ...source, poster, storyboard, chapters };
   }
 
