@@ -310,7 +310,9 @@ testInBrowser('chapters are in the timeline and in the menu, as plain text', asy
   await page.click('media-settings-menu-button');
   await untilSettingsAreOpen(page);
   await page.click('.chapters');
-  await page.waitForFunction(`!document.querySelector('chapters-menu').hidden`);
+  await page.waitForFunction(
+    `!document.querySelector('chapters-menu').hidden && document.getAnimations().length === 0`,
+  );
   await screenshot(page, 'chapters-menu');
   expect(await seriousFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
