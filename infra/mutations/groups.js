@@ -80,6 +80,12 @@ export const GROUPS = [
     'playable-rungs',
     'storyboard',
   ]),
+  pure(
+    'chapters-rules',
+    `${CONTROL_PLANE}/src/chapters`,
+    ['read-chapters', 'requested-chapters', 'timed-chapters'],
+    ['chapters-webvtt'],
+  ),
   pure('posters-rules', `${CONTROL_PLANE}/src/posters`, ['poster-image', 'jpeg-metadata']),
   pure('stored-reads', `${CONTROL_PLANE}/src/stored-files`, ['allotment', 'requested-range', 'stored-reads']),
   pure('quotas-rules', `${CONTROL_PLANE}/src/quotas`, ['quotas']),
@@ -152,6 +158,7 @@ export const GROUPS = [
     `${ENGINE}/src/plan`,
     [
       'audio-plan',
+      'chapters',
       'colour',
       'encode-plan',
       'frame-rate',
@@ -182,6 +189,7 @@ export const GROUPS = [
     'packet-timeline',
     'parameter-sets',
     'probe',
+    'source-chapters',
     'source-checks',
     'stream-clock',
     'track-arrivals',
@@ -267,6 +275,7 @@ export const GROUPS = [
     'videos/bulk',
     'videos/captions-errors',
     'videos/captions-file',
+    'videos/chapter-rows',
     'videos/edit-form',
     'videos/list-address',
     'videos/master-playlist',
@@ -277,7 +286,7 @@ export const GROUPS = [
     'webhooks/webhook-patch',
     'webhooks/webhook-words',
   ]),
-  pure('player', 'services/player/src', ['keys', 'options', 'player-js', 'state']),
+  pure('player', 'services/player/src', ['chapters', 'keys', 'options', 'player-js', 'state']),
   pure('address-guard', 'packages/address-guard/src', ['address-guard', 'address-ranges']),
   pure('engine-import-rules', `${ENGINE}/src/imports`, ['remote-response'], ['import-failure']),
   services(
@@ -320,6 +329,15 @@ export const GROUPS = [
     'authentication',
     ['auth/authentication'],
     ['authentication', 'console-sessions', 'rate-limits'],
+  ),
+  stores(
+    'chapters-store',
+    [
+      'chapters/chapters.{service,store}',
+      'chapters/list-chapters.service',
+      'playback/chapters-playback.service',
+    ],
+    ['chapters'],
   ),
   stores(
     'captions-store',

@@ -67,9 +67,7 @@ export function formatStart(seconds: number): string {
   const whole = Math.floor(total / 1000);
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
   const two = (value: number) => String(value).padStart(2, '0');
-  const fraction = String(total % 1000)
-    .padStart(3, '0')
-    .replace(/0+$/, '');
+  const fraction = total % 1000 === 0 ? '' : String((total % 1000) / 1000).slice(1);
   const start = hours > 0 ? `${hours}:${two(minutes)}` : String(minutes);
-  return `${start}:${two(whole % 60)}${fraction === '' ? '' : `.${fraction}`}`;
+  return `${start}:${two(whole % 60)}${fraction}`;
 }
