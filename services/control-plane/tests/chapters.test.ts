@@ -191,7 +191,7 @@ describe('the API', () => {
       'two at the same time',
       `WEBVTT\n\n${'00:01.000 --> 00:02.000\nA\n\n'.repeat(2)}`,
       null,
-      'Two chapters begin at 00:00:01.000',
+      'two chapters begin at 00:00:01.000',
     ],
     [
       'a long title',
@@ -203,7 +203,7 @@ describe('the API', () => {
       '5,000 chapters',
       `WEBVTT\n\n${Array.from({ length: 5000 }, (_, n) => `00:${(n / 300).toFixed(3).padStart(6, '0')} --> 00:20.000\nA\n\n`).join('')}`,
       null,
-      'The file has 5000 chapters. A video can have at most 500.',
+      'it has 5000 chapters, and a video can have 500',
     ],
     [
       'a chapter after the end',

@@ -2,9 +2,8 @@ import type { CaptionsFormat } from '@framelane/captions/read-captions';
 import { QueueFullError } from '@framelane/service-kit/fair-slots';
 import { Problem } from '@framelane/service-kit/problem';
 import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
-import type { Chapter } from '../chapters/timed-chapters.ts';
 import { rateLimited } from '../rate-limits/window-counter.ts';
-import type { ReadResult } from './captions-functions.ts';
+import type { ReadChapters, ReadResult } from './captions-functions.ts';
 import type { StoredCues } from './stored-cues.ts';
 
 type Functions = typeof import('./captions-functions.ts');
@@ -58,7 +57,7 @@ function queueProblem(error: unknown): unknown {
 export async function readChaptersFile(
   workspaceId: string,
   request: { file: Uint8Array; duration: number | null },
-): Promise<Chapter[]> {
+): Promise<NonNullable<ReadChapters['chapters']>> {
   try {
     const { chapters, error } = await withTimeLimit(ofClients.run(workspaceId, 'readChapters', request));
     if (error === undefined) return chapters;

@@ -4,7 +4,9 @@ import { Problem } from '@framelane/service-kit/problem';
 import { readChaptersFile } from '../captions/captions-threads.ts';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
+import { chaptersFile } from '../playback/chapters-webvtt.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
+import { type Chapter, timedChapters } from '../playback/timed-chapters.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { videoNotFound } from '../videos/videos.service.ts';
 import {
@@ -14,9 +16,7 @@ import {
   type StoredChapters,
   saveChapters,
 } from './chapters.store.ts';
-import { chaptersFile } from './chapters-webvtt.ts';
 import { requestedChapters } from './requested-chapters.ts';
-import { type Chapter, timedChapters } from './timed-chapters.ts';
 
 /** The public record of the chapters of a video. */
 export type ChaptersRecord = components['schemas']['Chapters'];

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { livingVideo } from '../db/living-video.ts';
 import type { ChaptersRow } from '../db/schema.ts';
-import type { Chapter } from './timed-chapters.ts';
+import type { Chapter } from '../playback/timed-chapters.ts';
 
 /** The chapters of a video as they are stored, by their start. */
 export type StoredChapters = Pick<ChaptersRow, 'origin'> & { chapters: Chapter[]; updatedAt: Date };

@@ -1,6 +1,6 @@
 import type { components } from '@framelane/openapi/types';
 import { invalidField } from '@framelane/service-kit/problem';
-import type { Chapter } from './timed-chapters.ts';
+import type { Chapter } from '../playback/timed-chapters.ts';
 
 /**
  * The chapters of a request, which the contract has validated, by their start. Throws 400 `validation_failed` if two begin in the same

@@ -1,12 +1,22 @@
 import type { components } from '@framelane/openapi/types';
-import { chaptersFile } from '../chapters/chapters-webvtt.ts';
-import { listTimedChapters } from '../chapters/list-chapters.service.ts';
-import type { TimedChapter } from '../chapters/timed-chapters.ts';
 import type { Database } from '../db/database.ts';
+import { findChapters } from './chapters-playback.store.ts';
+import { chaptersFile } from './chapters-webvtt.ts';
 import { notPlayable } from './playback-access.service.ts';
+import { type TimedChapter, timedChapters } from './timed-chapters.ts';
 
 /** The language of titles: it is not known (RFC 5646 §4.1). */
 const UNKNOWN_LANGUAGE = 'und';
+
+/** The chapters of a video as players show them, in seconds; empty if it has none, or the workspace has no such video. */
+export async function listTimedChapters(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<TimedChapter[]> {
+  const found = await findChapters(db, workspaceId, videoId);
+  return found === undefined ? [] : timedChapters(found.chapters, found.duration);
+}
 
 /** Serves the chapters of ready videos to players. The caller has admitted the viewer. */
 export class ChaptersPlaybackService {

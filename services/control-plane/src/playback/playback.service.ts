@@ -10,11 +10,11 @@ import type { SealingKeys } from '@framelane/contracts/sealing';
 import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectNotFoundError, ObjectStore } from '@framelane/object-store/object-store';
 import { SettingsError } from '@framelane/service-kit/settings';
-import { listTimedChapters } from '../chapters/list-chapters.service.ts';
 import type { Database } from '../db/database.ts';
 import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
 import type { ReadableObject, StoredReads } from '../stored-files/stored-reads.ts';
 import { measureBandwidth } from './bandwidth.ts';
+import { listTimedChapters } from './chapters-playback.service.ts';
 import { renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 import {

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { chaptersFile } from './chapters-webvtt.ts';
 import { timedChapters } from './timed-chapters.ts';
 
 const TWO = [
@@ -23,4 +24,10 @@ test.each([
   [0.5, []],
 ])('a video of %d seconds has the chapters that begin before its end', (duration, ends) => {
   expect(timedChapters(TWO, duration).map(({ end }) => end)).toEqual(ends);
+});
+
+test('a WebVTT file of chapters has escaped titles', () => {
+  expect(chaptersFile([{ start: 1.5, end: 3, title: '<i> --> & &lt; "' }])).toBe(
+    'WEBVTT\n\n00:00:01.500 --> 00:00:03.000\n&lt;i&gt; --&gt; &amp; &amp;lt; "\n',
+  );
 });
