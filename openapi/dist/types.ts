@@ -6119,24 +6119,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "chapters": [
-                 *         {
-                 *           "start": 0,
-                 *           "title": "Opening"
-                 *         },
-                 *         {
-                 *           "start": 62.5,
-                 *           "title": "How it works"
-                 *         },
-                 *         {
-                 *           "start": 247.04,
-                 *           "title": "Questions"
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["ChaptersRequest"];
                 "text/vtt": string;
             };
