@@ -13,7 +13,7 @@ const TIMEOUT_MS = 30_000;
 
 const FUNCTIONS = new URL('./captions-functions.ts', import.meta.url);
 
-/** Files of clients, in turn by workspace. Those that wait are in memory: at most 128 MiB. */
+/** Files of clients with captions or chapters, in turn by workspace. Those that wait are in memory: at most 128 MiB. */
 const ofClients = new WorkerThreads<Functions>(FUNCTIONS, {
   threads: 1,
   maxWaiting: 64,
@@ -47,7 +47,7 @@ export async function readFile(
 /** The error of a full queue as a problem; any other as it is. */
 function queueProblem(error: unknown): unknown {
   if (!(error instanceof QueueFullError)) return error;
-  return rateLimited('Too many captions of this workspace wait to be read. Send fewer at a time.', 5);
+  return rateLimited('Too many files of this workspace wait to be read. Send fewer at a time.', 5);
 }
 
 /**
