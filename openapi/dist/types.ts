@@ -459,6 +459,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/videos/{id}/chapters": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the chapters
+         * @description Returns the chapters of a video by their start. The list is empty if it has none.
+         */
+        get: operations["getChapters"];
+        /**
+         * Set the chapters
+         * @description Replaces all chapters of a video. The video can have any state, and need not have a file yet: chapters of the file then do not
+         *     replace these. Players that start after the response get the new chapters.
+         *
+         *     A chapter lasts until the next one begins, the last one until the end of the video. The order of the request does not matter. Two
+         *     chapters must not begin at the same time, and none at or after the end of a `ready` video.
+         *
+         *     From a WebVTT file in UTF-8, Framelane takes the start and the text of each cue, without tags. The body has at most 256 KiB.
+         */
+        put: operations["setChapters"];
+        post?: never;
+        /**
+         * Delete the chapters
+         * @description Deletes all chapters of a video. Players that start after the response do not show them. If the video is not `ready` yet, those of its
+         *     file can follow.
+         */
+        delete: operations["deleteChapters"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/videos/{id}/chapters.vtt": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the chapters as WebVTT
+         * @description Returns the chapters in a WebVTT file, which `PUT` accepts. While the duration of the video is not known, the last chapter lasts
+         *     a second.
+         */
+        get: operations["getChaptersFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos/{id}/playback-tokens": {
         parameters: {
             query?: never;
@@ -1009,6 +1093,70 @@ export interface paths {
          * @description One image of up to a hundred thumbnails, row by row. The storyboard has the position of each.
          */
         get: operations["getStoryboardImage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/chapters.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the chapters for players of HLS
+         * @description The chapters of a `ready` video in Apple's JSON format. The master playlist has their URL in `EXT-X-SESSION-DATA`. For a `signed` video
+         *     it needs a playback token, like the playlists. Compressed with Brotli or gzip on request.
+         */
+        get: operations["getPlaybackChapters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/chapters.vtt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the chapters for a track element
+         * @description The chapters of a `ready` video as WebVTT, for `<track kind="chapters">`. For a `signed` video it needs a playback token, like the
+         *     playlists. Compressed with Brotli or gzip on request.
+         */
+        get: operations["getPlaybackChaptersFile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2097,7 +2245,7 @@ export interface components {
         InputIssue: {
             /**
              * @description What was found: `interlaced`, `hdr`, `high_bit_depth`, `chroma_subsampling`, `frame_rate_changed`, `truncated`,
-             *     `audio_downmixed` or `track_left_out`. New codes can appear.
+             *     `audio_downmixed`, `track_left_out` or `chapters_left_out`. New codes can appear.
              * @example interlaced
              */
             code: string;
@@ -2338,6 +2486,8 @@ export interface components {
             captions: components["schemas"]["Captions"][];
             /** @description The files that were asked for to download. */
             downloads: components["schemas"]["Download"][];
+            /** @description The number of chapters. Those of the uploaded file are counted once the video is `ready`. `GET /videos/{id}/chapters` returns them. */
+            chapterCount: number;
             /** @description Format of the uploaded file; `null` until the video is `ready`. */
             source: components["schemas"]["VideoSource"] | null;
             /** @description The import of the file; `null` for an uploaded file. */
@@ -2512,6 +2662,44 @@ export interface components {
         DownloadsRequest: {
             files: components["schemas"]["DownloadNames"];
         };
+        /** @description A part of a video. It lasts until the next one begins. */
+        Chapter: {
+            /**
+             * @description The second at which it begins. Framelane rounds to milliseconds.
+             * @example 62.5
+             */
+            start: number;
+            /**
+             * @description What players show, as plain text.
+             * @example How it works
+             */
+            title: string;
+        };
+        /** @description The chapters of a video. */
+        Chapters: {
+            /** @description All chapters by their start; empty if there are none. */
+            chapters: components["schemas"]["Chapter"][];
+            /**
+             * @description Where they come from: `PUT` (`api`) or the uploaded file (`file`); `null` if there are none.
+             * @enum {string|null}
+             */
+            origin: "api" | "file" | null;
+            /**
+             * Format: date-time
+             * @description When they were last changed; `null` if there are none.
+             */
+            updatedAt: string | null;
+        };
+        /** @description The chapters that a video shall have. */
+        ChaptersRequest: {
+            /** @description All chapters, in any order. To remove all, use `DELETE`. */
+            chapters: components["schemas"]["Chapter"][];
+        };
+        /** @description An error about chapters. */
+        ChaptersProblem: components["schemas"]["Problem"] & {
+            /** @description With the code `invalid_chapters`: the line of the file that cannot be read, counted from 1; `null` if the error is not in one line. */
+            line?: number | null;
+        };
         /** @description The lifetime of the token, and what it allows. */
         PlaybackTokenRequest: {
             /**
@@ -2584,6 +2772,25 @@ export interface components {
          * @enum {string}
          */
         Rendition: "360p" | "480p" | "720p" | "1080p" | "audio" | "audio2" | "audio3" | "audio4" | "audio5" | "audio6" | "audio7" | "audio8" | "surround" | "surround2" | "surround3" | "surround4" | "surround5" | "surround6" | "surround7" | "surround8" | "iframes";
+        /** @description Chapters in Apple's format. */
+        SessionChapters: {
+            /** @description Its number. */
+            chapter: number;
+            /** @description The second at which it begins. */
+            "start-time": number;
+            /** @description Seconds until the next chapter, or until the end of the video. */
+            duration: number;
+            /** @description Its title. */
+            titles: {
+                /**
+                 * @description Framelane does not know the language of titles.
+                 * @enum {string}
+                 */
+                language: "und";
+                /** @description The title as plain text. */
+                title: string;
+            }[];
+        }[];
         /** @description The state of a video, as far as viewers may know it. The URLs contain the token of the request. */
         EmbedState: {
             /**
@@ -2608,6 +2815,8 @@ export interface components {
             poster?: string | null;
             /** @description The thumbnails for the seek bar, if there are any. Only when `ready`. */
             storyboard?: string | null;
+            /** @description The chapters in Apple's JSON format, if there are any. Only when `ready`. */
+            chapters?: string | null;
         };
         /** @description An oEmbed response of the type `video`. */
         OEmbed: {
@@ -3929,6 +4138,49 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description The WebVTT file cannot be read (`invalid_chapters`), the body is not JSON or does not follow the schema, two chapters begin at the same
+         *     time, a chapter begins at or after the end of the video, or the workspace header is missing.
+         */
+        "BadRequest-4": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ChaptersProblem"];
+            };
+        };
+        /** @description The body is larger than 256 KiB. */
+        "TooLarge-4": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is neither `application/json` nor `text/vtt`. */
+        "UnsupportedMediaType-4": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The video does not exist, was deleted, or has no chapters. */
+        "NotFound-5": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not a valid upload: `file_missing`, `file_empty`, `multiple_files` or `malformed_multipart`. */
         BadUpload: {
             headers: {
@@ -4196,7 +4448,7 @@ export interface components {
             };
         };
         /** @description The file is larger than the maximum (`file_too_large`), or the body is longer than the file (`body_too_large`). */
-        "TooLarge-4": {
+        "TooLarge-5": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -4251,7 +4503,7 @@ export interface components {
             };
         };
         /** @description The upload token has no upload with this id (`upload_not_found`). */
-        "NotFound-5": {
+        "NotFound-6": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -6270,6 +6522,239 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getChapters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The chapters. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "chapters": [
+                     *         {
+                     *           "start": 0,
+                     *           "title": "Opening"
+                     *         },
+                     *         {
+                     *           "start": 62.5,
+                     *           "title": "How it works"
+                     *         },
+                     *         {
+                     *           "start": 247.04,
+                     *           "title": "Questions"
+                     *         }
+                     *       ],
+                     *       "origin": "api",
+                     *       "updatedAt": "2026-11-21T09:05:02.317Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Chapters"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setChapters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChaptersRequest"];
+                "text/vtt": string;
+            };
+        };
+        responses: {
+            /** @description The chapters were replaced. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "chapters": [
+                     *         {
+                     *           "start": 0,
+                     *           "title": "Opening"
+                     *         },
+                     *         {
+                     *           "start": 62.5,
+                     *           "title": "How it works"
+                     *         },
+                     *         {
+                     *           "start": 247.04,
+                     *           "title": "Questions"
+                     *         }
+                     *       ],
+                     *       "origin": "api",
+                     *       "updatedAt": "2026-11-21T09:05:02.317Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Chapters"];
+                };
+            };
+            400: components["responses"]["BadRequest-4"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            413: components["responses"]["TooLarge-4"];
+            415: components["responses"]["UnsupportedMediaType-4"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteChapters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The chapters are deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-5"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getChaptersFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example WEBVTT
+                     *
+                     *     00:00:00.000 --> 00:01:02.500
+                     *     Opening
+                     *
+                     *     00:01:02.500 --> 00:04:07.040
+                     *     How it works
+                     *
+                     *     00:04:07.040 --> 00:05:32.480
+                     *     Questions
+                     */
+                    "text/vtt": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-5"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createPlaybackToken: {
         parameters: {
             query?: never;
@@ -6442,7 +6927,7 @@ export interface operations {
             409: components["responses"]["UploadInProgress"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
-            413: components["responses"]["TooLarge-4"];
+            413: components["responses"]["TooLarge-5"];
             460: components["responses"]["ChecksumMismatch"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["EngineUnavailable"];
@@ -6481,7 +6966,7 @@ export interface operations {
             };
             401: components["responses"]["UploadTokenRefused"];
             403: components["responses"]["Complete"];
-            404: components["responses"]["NotFound-5"];
+            404: components["responses"]["NotFound-6"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
             500: components["responses"]["InternalError"];
@@ -6612,7 +7097,7 @@ export interface operations {
             };
             400: components["responses"]["BadPart"];
             401: components["responses"]["UploadTokenRefused"];
-            404: components["responses"]["NotFound-5"];
+            404: components["responses"]["NotFound-6"];
             409: components["responses"]["OffsetMismatch"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
@@ -7312,6 +7797,140 @@ export interface operations {
                 };
                 content: {
                     "image/jpeg": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-5"];
+            404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPlaybackChapters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The chapters. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "chapter": 1,
+                     *         "start-time": 0,
+                     *         "duration": 62.5,
+                     *         "titles": [
+                     *           {
+                     *             "language": "und",
+                     *             "title": "Opening"
+                     *           }
+                     *         ]
+                     *       },
+                     *       {
+                     *         "chapter": 2,
+                     *         "start-time": 62.5,
+                     *         "duration": 184.54,
+                     *         "titles": [
+                     *           {
+                     *             "language": "und",
+                     *             "title": "How it works"
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["SessionChapters"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-5"];
+            404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPlaybackChaptersFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The chapters. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example WEBVTT
+                     *
+                     *     00:00:00.000 --> 00:01:02.500
+                     *     Opening
+                     *
+                     *     00:01:02.500 --> 00:04:07.040
+                     *     How it works
+                     *
+                     *     00:04:07.040 --> 00:05:32.480
+                     *     Questions
+                     */
+                    "text/vtt": string;
                 };
             };
             304: components["responses"]["NotModified"];

@@ -234,6 +234,7 @@ testInBrowser('no text that a user can set is interpreted as HTML or as a script
     },
   );
   expect(captions.status).toBeLessThan(300);
+  await api.chapters.set(videoId, [{ start: 0, title: HOSTILE }]);
   const address = `https://media.invalid/${HOSTILE_PATH}?q=${HOSTILE_PATH}`;
   const { id: importId } = await unwrap(
     api.POST('/videos/import', { body: { url: address, title: 'javascript:alert(1)' } }),

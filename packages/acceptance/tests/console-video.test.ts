@@ -140,6 +140,69 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   expect(problemsOf(opened, /(status of|responded with) 400/)).toEqual([]);
 });
 
+testInBrowser('chapters are edited beside the player, and imported from WebVTT', async () => {
+  const opened = await openVideo(video.id);
+  const { page } = opened;
+  await untilText(page, 'This video has no chapters.');
+  const frame = await (await page.waitForSelector('iframe.player'))?.contentFrame();
+  const media = `document.querySelector('framelane-video')`;
+  await frame?.waitForFunction(`${media}?.readyState >= 2`);
+  const untilPlayerHas = async (count: number) => {
+    const player = await (await page.waitForSelector('iframe.player'))?.contentFrame();
+    await player?.waitForFunction(
+      `document.querySelector('chapters-menu')?.mediaChaptersCues.length === ${count}`,
+    );
+  };
+  const add = 'Add chapter at the time of the player';
+
+  await click(page, 'Edit chapters');
+  await frame?.evaluate(`${media}.currentTime = 1.5`);
+  await click(page, add);
+  await page.waitForSelector('::-p-aria([name="Title 1"])');
+  expect(await textOf(page, 'Start 1')).toBe('0:01.5');
+  await fill(page, 'Title 1', HOSTILE);
+  await frame?.evaluate(`${media}.currentTime = 0`);
+  await click(page, add);
+  await page.waitForSelector('::-p-aria([name="Title 2"])');
+  expect(await textOf(page, 'Title 2')).toBe(HOSTILE);
+  await fill(page, 'Title 1', 'Opening');
+  await fill(page, 'Start 2', 'soon');
+  await click(page, 'Save chapters');
+  await untilText(page, 'Write a time such as 1:02.5.');
+  await fill(page, 'Start 2', '0:00');
+  await click(page, 'Save chapters');
+  await untilText(page, 'This is the start of another chapter, too.');
+  await inspect(opened, 'video-chapters-form', /(status of|responded with) 400/);
+  await fill(page, 'Start 2', '0:01.5');
+  await click(page, 'Save chapters');
+  await page.waitForSelector('ol.chapters');
+  expect((await client.api.chapters.get(video.id)).chapters).toEqual([
+    { start: 0, title: 'Opening' },
+    { start: 1.5, title: HOSTILE },
+  ]);
+  await untilPlayerHas(2);
+  await inspect(opened, 'video-chapters', /(status of|responded with) 400/);
+
+  const choose = async (name: string, content: string) => {
+    await writeFile(join(directory, name), content);
+    const input = await page.waitForSelector('input[aria-label="File with chapters"]');
+    await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(join(directory, name));
+  };
+  await choose('wrong.vtt', 'WEBVTT\n\n00:09.000 --> 00:10.000\nLate\n');
+  await untilText(page, 'the cue begins at 00:00:09.000, but the video ends at 00:00:03.000');
+  await choose('right.vtt', 'WEBVTT\n\n00:00.500 --> 00:02.000\nImported\n');
+  await untilText(page, 'Imported');
+  await untilPlayerHas(1);
+
+  await click(page, 'Edit chapters');
+  await click(page, 'Remove chapter 1');
+  await click(page, 'Save chapters');
+  await untilText(page, 'This video has no chapters.');
+  expect((await client.video(video.id)).chapterCount).toBe(0);
+  expect(await page.evaluate(`'attacked' in window`)).toBe(false);
+  expect(problemsOf(opened, /(status of|responded with) 400/)).toEqual([]);
+});
+
 testInBrowser('a poster is chosen from any image, shown, and removed', async () => {
   const opened = await openVideo(video.id);
   const { page } = opened;

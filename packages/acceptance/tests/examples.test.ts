@@ -33,6 +33,8 @@ const UNRESOLVABLE_HOST = 'endpoint.invalid';
 /** Captions that WebVTT and SubRip write alike. */
 const CUE = '1\n00:00:00.500 --> 00:00:01.500\nSummer begins here.\n';
 
+const CHAPTERS = [{ start: 0, title: 'Opening' }];
+
 const POSTER = jpegOf(1280, 720);
 
 let clip: string;
@@ -52,6 +54,8 @@ beforeAll(async () => {
   await client.api.captions.set(playableId, 'en', CUE);
   await writeFile(join(directory, 'summer-campaign.en.vtt'), `WEBVTT\n\n${CUE}`);
   await writeFile(join(directory, 'summer-campaign.en.srt'), CUE);
+  await client.api.chapters.set(playableId, CHAPTERS);
+  await writeFile(join(directory, 'summer-campaign.chapters.vtt'), `WEBVTT\n\n${CUE}`);
   await writeFile(join(directory, 'poster.jpg'), POSTER);
 });
 afterAll(async () => {
@@ -114,6 +118,8 @@ async function videoFor(operationId: string, source: string): Promise<string> {
   if (operationId === 'retryVideo' || operationId === 'deleteVideoSource') return failedVideo();
   const { videoId } = await client.requestTicket({ filename: 'clip.mp4' });
   if (/^(get|update|delete)Captions$/.test(operationId)) await client.api.captions.set(videoId, 'en', CUE);
+  if (['getChaptersFile', 'deleteChapters'].includes(operationId))
+    await client.api.chapters.set(videoId, CHAPTERS);
   if (operationId === 'deletePoster') await client.api.videos.setPoster(videoId, POSTER);
   return videoId;
 }

@@ -33,6 +33,7 @@ beforeAll(async () => {
   const webhook = await client.call('POST', '/webhooks', { url: 'https://endpoint.invalid/' });
   created.record(await webhook.clone().text());
   await writeFile(join(directory, 'captions.en.vtt'), 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n');
+  await writeFile(join(directory, 'chapters.vtt'), 'WEBVTT\n\n00:00.000 --> 00:01.000\nOpening\n');
   await writeFile(join(directory, 'poster.jpg'), jpegOf(1280, 720));
   // curl exits with an error after an error response.
   await writeFile(join(directory, '.curlrc'), 'fail-with-body\n');

@@ -260,6 +260,72 @@ testInBrowser('the menus choose captions, language, quality and speed during pla
   expect(problems).toEqual([]);
 });
 
+testInBrowser('chapters are in the timeline and in the menu, as plain text', async () => {
+  const { id, embed } = bilingual;
+  const script = '<img src=x onerror="document.title=1"> & <b>co</b>';
+  const chapters = [
+    { start: 0, title: 'Opening' },
+    { start: 4, title: script },
+    { start: 8.5, title: 'Questions' },
+  ];
+  await client.api.chapters.set(id, chapters);
+  const opened = await open(`${embed}?muted=1`);
+  const { page, problems } = opened;
+  await page.waitForFunction(HAS_FRAME);
+  const parts = `document.querySelector('media-time-range').shadowRoot.querySelectorAll('#segments-clipping rect')`;
+  await page.waitForFunction(`${parts}.length === 3`);
+  const { x, y, width, height } = JSON.parse(
+    String(
+      await page.evaluate(
+        `JSON.stringify(document.querySelector('media-time-range').getBoundingClientRect())`,
+      ),
+    ),
+  );
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width / 2 + 5, y + height / 2);
+  await page.waitForFunction(
+    `document.querySelector('media-time-range').getAttribute('mediapreviewchapter') === ${JSON.stringify(script)}`,
+  );
+  await page.mouse.move(x + width - 2, y + height / 2);
+  await page.waitForFunction(
+    `document.querySelector('media-time-range').getAttribute('mediapreviewchapter') === 'Questions'`,
+  );
+  await screenshot(page, 'chapters');
+  await page.mouse.up();
+
+  const items = `[...document.querySelector('chapters-menu').shadowRoot.querySelectorAll('media-chrome-menu-item')]`;
+  expect(await page.evaluate(`${items}.map((item) => item.textContent.trim())`)).toEqual([
+    '0:00 Opening',
+    `0:04 ${script}`,
+    '0:08 Questions',
+  ]);
+  await choose(page, 'chapters-menu', 'Questions');
+  await page.waitForFunction(`${VIDEO}.currentTime === 8.5 && ${items}[2].checked`);
+  await page.evaluate(`${VIDEO}.currentTime = 10`);
+  await choose(page, 'chapters-menu', 'Questions');
+  await page.waitForFunction(`${VIDEO}.currentTime === 8.5`);
+  await page.evaluate(`${VIDEO}.currentTime = 1`);
+  await page.waitForFunction(`${items}[0].checked && !${items}[2].checked`);
+  await page.click('media-settings-menu-button');
+  await untilSettingsAreOpen(page);
+  await page.click('.chapters');
+  await page.waitForFunction(
+    `!document.querySelector('chapters-menu').hidden && document.getAnimations().length === 0`,
+  );
+  await screenshot(page, 'chapters-menu');
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+
+  await client.api.chapters.delete(id);
+  const { page: without, requested } = await open(`${embed}?muted=1`);
+  await without.waitForFunction(HAS_FRAME);
+  expect(await without.evaluate(`getComputedStyle(document.querySelector('.chapters')).display`)).toBe(
+    'none',
+  );
+  expect(requested.filter((url) => url.includes('chapters'))).toEqual([]);
+});
+
 testInBrowser(
   'the choice of a quality while another audio language is buffering does not stop the video',
   async () => {

@@ -243,6 +243,50 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
           }),
         ),
     },
+    chapters: {
+      /** Replaces all chapters: a list in any order, or a WebVTT file. */
+      set: (
+        videoId: string,
+        chapters: readonly Schemas['Chapter'][] | string,
+        options?: CallOptions,
+      ): Promise<Schemas['Chapters']> => {
+        const params = { path: { id: videoId } };
+        const { headers, ...others } = requestOptions(options);
+        if (typeof chapters !== 'string') {
+          const body = { chapters: [...chapters] };
+          return unwrap(api.PUT('/videos/{id}/chapters', { params, body, headers, ...others }));
+        }
+        return unwrap(
+          api.PUT('/videos/{id}/chapters', {
+            params,
+            body: chapters,
+            bodySerializer: (body) => body,
+            ...others,
+            headers: { ...headers, 'Content-Type': 'text/vtt' },
+          }),
+        );
+      },
+      get: (videoId: string, options?: CallOptions): Promise<Schemas['Chapters']> =>
+        unwrap(
+          api.GET('/videos/{id}/chapters', { params: { path: { id: videoId } }, ...requestOptions(options) }),
+        ),
+      /** The chapters as a WebVTT file. */
+      getWebVtt: (videoId: string, options?: CallOptions): Promise<string> =>
+        unwrap(
+          api.GET('/videos/{id}/chapters.vtt', {
+            params: { path: { id: videoId } },
+            parseAs: 'text',
+            ...requestOptions(options),
+          }),
+        ),
+      delete: (videoId: string, options?: CallOptions): Promise<undefined> =>
+        unwrap(
+          api.DELETE('/videos/{id}/chapters', {
+            params: { path: { id: videoId } },
+            ...requestOptions(options),
+          }),
+        ),
+    },
     webhooks: {
       /** Registers an endpoint. Store the `secret` of the result. */
       create: (

@@ -16,6 +16,8 @@ const NOT_FOR_PROGRAMS = [
   'getSegment',
   'getCaptionsPlaylist',
   'getCaptionsSegment',
+  'getPlaybackChapters',
+  'getPlaybackChaptersFile',
   'getContentKey',
   'getPoster',
   'getStoryboard',
@@ -56,6 +58,10 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   updateCaptions: ({ captions }) => captions.update('vid_1', 'lng_1', { default: true }),
   listCaptions: ({ captions }) => captions.list('vid_1'),
   getCaptions: ({ captions }) => captions.get('vid_1', 'lng_1'),
+  setChapters: ({ chapters }) => chapters.set('vid_1', [{ start: 0, title: 'A' }]),
+  getChapters: ({ chapters }) => chapters.get('vid_1'),
+  getChaptersFile: ({ chapters }) => chapters.getWebVtt('vid_1'),
+  deleteChapters: ({ chapters }) => chapters.delete('vid_1'),
   deleteCaptions: ({ captions }) => captions.delete('vid_1', 'lng_1'),
   createWebhook: ({ webhooks }) => webhooks.create({ url: 'https://example.com/' }),
   listWebhooks: ({ webhooks }) => webhooks.list().next(),
@@ -101,10 +107,17 @@ describe('the resources of the client', () => {
   });
 
   test('have no other methods, except to wait for a video', () => {
-    const { uploadTickets, videos, downloads, captions, webhooks, apiKeys, account } = client;
-    const methods = [uploadTickets, videos, downloads, captions, webhooks, apiKeys, account].flatMap((each) =>
-      Object.keys(each),
-    );
+    const { uploadTickets, videos, downloads, captions, chapters, webhooks, apiKeys, account } = client;
+    const methods = [
+      uploadTickets,
+      videos,
+      downloads,
+      captions,
+      chapters,
+      webhooks,
+      apiKeys,
+      account,
+    ].flatMap((each) => Object.keys(each));
     expect(methods).toHaveLength(Object.keys(CALLS).length + 1);
   });
 

@@ -20,6 +20,7 @@ const PLAN = {
     source: {} as TranscodePlan['facts']['source'],
     audioTracks: [{ index: 3, language: 'de', label: 'Deutsch', role: null }],
     captions: [],
+    chapters: [{ start: 500, title: 'A' }],
   },
   segmentStarts: [0, 300, 600, 900],
 } satisfies Pick<TranscodePlan, 'encode' | 'facts' | 'segmentStarts'>;
@@ -65,6 +66,7 @@ describe('the manifest of a video of pieces', () => {
     ]);
     expect(rest).toMatchObject({
       duration: 24,
+      chapters: [{ start: 500, title: 'A' }],
       startTimestamp: 1_026_000,
     });
     expect(rest.iFrames?.segments).toHaveLength(12);

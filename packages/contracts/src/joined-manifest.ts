@@ -74,6 +74,7 @@ export function joinManifest(
       },
     }),
     captions: facts.captions,
+    chapters: facts.chapters,
     startTimestamp: Math.round(zero * CLOCK_HZ),
   };
 }

@@ -61,6 +61,18 @@ export const captionsTrack = z.object({
 });
 export type CaptionsTrack = z.infer<typeof captionsTrack>;
 
+/** A chapter of the source. Chapters are sorted by their start, and no two start together. */
+export const chapter = z.object({
+  /** Milliseconds from the first frame. */
+  start: z.int().nonnegative(),
+  title: z.string().min(1),
+});
+export type Chapter = z.infer<typeof chapter>;
+
+/** The most chapters of a video, and the most characters of a title. */
+export const MAX_CHAPTERS = 500;
+export const MAX_CHAPTER_TITLE = 255;
+
 /** Units of timestamps in transport streams, per second (ISO/IEC 13818-1 §2.4.3.7). */
 export const CLOCK_HZ = 90_000;
 
@@ -79,6 +91,7 @@ export const manifestSchema = z.object({
   iFrames: renditionManifest.optional(),
   /** Text tracks in the order of the source. */
   captions: z.array(captionsTrack),
+  chapters: z.array(chapter).max(MAX_CHAPTERS),
   /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
   startTimestamp: z.int().nonnegative(),
 });

@@ -51,6 +51,10 @@ export const PROBLEMS = {
   captions_not_found: { status: 404, title: 'Captions Not Found' },
   captions_limit_reached: { status: 409, title: 'Captions Limit Reached' },
 
+  // Chapters
+  invalid_chapters: { status: 400, title: 'Chapters Invalid' },
+  chapters_not_found: { status: 404, title: 'Chapters Not Found' },
+
   // Posters
   invalid_poster: { status: 400, title: 'Poster Invalid' },
   poster_not_found: { status: 404, title: 'Poster Not Found' },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { captionsTrack, inputIssue, sourceFacts } from './manifest.ts';
+import { captionsTrack, chapter, inputIssue, MAX_CHAPTERS, sourceFacts } from './manifest.ts';
 import { imagesPlan } from './outputs/images.ts';
 import { frameNumber } from './outputs/piece-task.ts';
 import { optionalTaskSchema, taskSchema } from './outputs/tasks.ts';
@@ -155,6 +155,7 @@ const videoFacts = z.object({
     )
     .readonly(),
   captions: z.array(captionsTrack),
+  chapters: z.array(chapter).max(MAX_CHAPTERS),
 });
 export type VideoFacts = z.infer<typeof videoFacts>;
 

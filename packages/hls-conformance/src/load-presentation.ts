@@ -4,7 +4,7 @@ import { fetchSmall } from './loading/fetching.ts';
 import { HttpClient } from './loading/http-client.ts';
 import { loadSegment, notLoaded, type SegmentKey } from './loading/load-segment.ts';
 import { sendPlaybackRequests } from './loading/playback-requests.ts';
-import { isMasterTag, readMasterPlaylist } from './playlists/master-playlist.ts';
+import { isMasterTag, readMasterPlaylist, type SessionData } from './playlists/master-playlist.ts';
 import { type ListedSegment, type MediaPlaylist, readMediaPlaylist } from './playlists/media-playlist.ts';
 import { decodePlaylist, isTag, readLines } from './playlists/playlist-text.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type PlaylistFile,
   type Presentation,
   type Rendition,
+  type SessionDataFile,
   shortAddress,
 } from './presentation.ts';
 
@@ -38,6 +39,7 @@ const PLAYLIST_LIMIT = 16 * 1024 ** 2;
 const KEY_LIMIT = 64 * 1024;
 const KEY_BYTES = 16;
 const CAPTIONS_LIMIT = 16 * 1024 ** 2;
+const SESSION_DATA_LIMIT = 16 * 1024 ** 2;
 
 /**
  * Fetches a presentation and measures it. What cannot be fetched or read is part of the result. Throws a NotAPlaylistError only if
@@ -86,12 +88,14 @@ class PresentationLoader {
     );
     const iFrameUrls = master?.iFramePlaylists.map(({ url }) => url).filter((url) => url !== null) ?? [];
     const iFrames = await pLimit(this.#concurrency).map(iFrameUrls, (url) => this.#fetchRendition(url));
+    const sessionData = await this.#fetchSessionData(master?.sessionData ?? []);
     const presentation = {
       url: this.#url,
       master,
       renditions,
       iFrames,
       captions,
+      sessionData,
       keys: this.#loadedKeys,
       responses: this.#responses,
       notes: this.#notes,
@@ -137,6 +141,19 @@ class PresentationLoader {
       segments.push({ ...listed, text: body && new TextDecoder().decode(body) });
     }
     return { name, url, file, playlist, segments, unread: null };
+  }
+
+  /** Formats other than JSON are not read (draft-pantos-hls-rfc8216bis §4.4.6.4). */
+  async #fetchSessionData(listed: readonly SessionData[]): Promise<SessionDataFile[]> {
+    const files: SessionDataFile[] = [];
+    for (const { url, dataId, attributes } of listed) {
+      if (url === null || (attributes.get('FORMAT')?.text ?? 'JSON') !== 'JSON') continue;
+      const { response, body } = await fetchSmall(this.#client, 'session data', url, SESSION_DATA_LIMIT);
+      this.#responses.push(response);
+      const text = body && new TextDecoder().decode(body);
+      files.push({ name: this.#place(url), url, dataId, text });
+    }
+    return files;
   }
 
   async #fetchRendition(url: string): Promise<Rendition> {

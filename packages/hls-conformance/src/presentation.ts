@@ -3,7 +3,13 @@ import type { Alternative, MasterPlaylist, Variant } from './playlists/master-pl
 import type { ListedSegment, MediaPlaylist } from './playlists/media-playlist.ts';
 import type { PlaylistLine } from './playlists/playlist-text.ts';
 
-export type ResourceKind = 'master playlist' | 'media playlist' | 'segment' | 'captions' | 'key';
+export type ResourceKind =
+  | 'master playlist'
+  | 'media playlist'
+  | 'segment'
+  | 'captions'
+  | 'session data'
+  | 'key';
 
 /** The kind of request: for the resource itself (`whole`), or one that only Framelane's rules need. */
 export type RequestKind =
@@ -92,6 +98,9 @@ export type Captions = {
 /** A segment of captions. The text is null if it was not fetched or cannot be read. */
 export type CaptionsSegment = ListedSegment & { text: string | null };
 
+/** The resource of a URI of EXT-X-SESSION-DATA. The text is null if it was not fetched. */
+export type SessionDataFile = { name: string; url: string; dataId: string; text: string | null };
+
 /** A content key, without its bytes. */
 export type LoadedKey = { url: string; bytes: number; sha256: string };
 
@@ -106,6 +115,8 @@ export type Presentation = {
   iFrames: Rendition[];
   /** Subtitles and captions in WebVTT, in the order of the master playlist. */
   captions: Captions[];
+  /** In the order of the master playlist, without values in it. */
+  sessionData: SessionDataFile[];
   keys: LoadedKey[];
   responses: LoadedResponse[];
   /** Parts of the presentation that are not checked. */

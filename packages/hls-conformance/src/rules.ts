@@ -10,6 +10,7 @@ import { PLAYBACK_RULES } from './rules/playback.rules.ts';
 import { PLAYLIST_RULES } from './rules/playlist.rules.ts';
 import { SEGMENT_RULES } from './rules/segment.rules.ts';
 import { SERVICE_RULES } from './rules/service.rules.ts';
+import { SESSION_DATA_RULES } from './rules/session-data.rules.ts';
 
 /** Every rule, in the order of the report. */
 export const RULES: readonly Rule[] = [
@@ -21,6 +22,7 @@ export const RULES: readonly Rule[] = [
   ...ALIGNMENT_RULES,
   ...I_FRAME_RULES,
   ...CAPTIONS_RULES,
+  ...SESSION_DATA_RULES,
   ...ENCRYPTION_RULES,
   ...PLAYBACK_RULES,
   ...SERVICE_RULES,

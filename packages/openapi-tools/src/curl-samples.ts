@@ -113,8 +113,13 @@ function bodiesOf(
     const schema = requestBody?.content[type]?.schema;
     return schema === undefined ? [] : [{ type, file: resolve<Schema>(document, schema).example }];
   });
+  const ofFiles = files.map(({ type, file }) => ({
+    label: files.length === 1 && json === undefined ? 'curl' : type,
+    lines: [`-H "Content-Type: ${type}"`, `--data-binary @${file}`],
+    implied: 'post',
+  }));
   if (json !== undefined) {
-    return Object.values(json.examples ?? {}).map((reference) => {
+    const ofJson = Object.values(json.examples ?? {}).map((reference) => {
       const { summary = '', value } = resolve<Example>(document, reference);
       return {
         label: summary,
@@ -122,6 +127,7 @@ function bodiesOf(
         implied: 'post',
       };
     });
+    return [...ofJson, ...ofFiles];
   }
   if (form?.schema !== undefined) {
     const { properties = {} } = resolve<Schema>(document, form.schema);
@@ -134,13 +140,7 @@ function bodiesOf(
       },
     ];
   }
-  if (files.length > 0) {
-    return files.map(({ type, file }) => ({
-      label: files.length === 1 ? 'curl' : type,
-      lines: [`-H "Content-Type: ${type}"`, `--data-binary @${file}`],
-      implied: 'post',
-    }));
-  }
+  if (ofFiles.length > 0) return ofFiles;
   return [{ label: 'curl', lines: [], implied: 'get' }];
 }
 

@@ -11,6 +11,7 @@ import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import { captionsRoutes } from './captions/captions.routes.ts';
+import { chapterRoutes } from './chapters/chapters.routes.ts';
 import { consolePage } from './console/console-page.ts';
 import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
@@ -99,6 +100,7 @@ function handlers(context: Context, entityTags: EntityTags) {
     ...importRoutes(context.imports, context.importGuard, addresses.baseUrl, idempotent),
     ...videoRoutes({ videos: context.videos, publicUrl: config.publicUrl, entityTags, idempotent }),
     ...captionsRoutes(context.captions),
+    ...chapterRoutes(context.chapters),
     ...posterRoutes(context.posters),
     ...webhookRoutes(
       context.webhooks,
@@ -109,6 +111,7 @@ function handlers(context: Context, entityTags: EntityTags) {
     ...playbackRoutes({
       playback: context.playback,
       captions: context.captionsPlayback,
+      chapters: context.chaptersPlayback,
       access: context.playbackAccess,
       viewerOf,
       idempotent,

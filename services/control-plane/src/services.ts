@@ -1,6 +1,7 @@
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { CaptionsService } from './captions/captions.service.ts';
+import { ChaptersService } from './chapters/chapters.service.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { ConsolePeopleService } from './console-people/console-people.service.ts';
 import { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
@@ -13,6 +14,7 @@ import type { Infrastructure } from './infrastructure.ts';
 import { OpenIdProvider } from './openid/openid-provider.ts';
 import { OpenIdSignInService } from './openid/openid-sign-in.service.ts';
 import { CaptionsPlaybackService } from './playback/captions-playback.service.ts';
+import { ChaptersPlaybackService } from './playback/chapters-playback.service.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
 import { PreviewsService } from './playback/previews.service.ts';
@@ -141,6 +143,8 @@ function playbackServices(
     playbackAccess: access,
     captions: new CaptionsService({ db, lifecycle, playback, quotas, logger }),
     captionsPlayback: new CaptionsPlaybackService(db),
+    chapters: new ChaptersService({ db, lifecycle, playback }),
+    chaptersPlayback: new ChaptersPlaybackService(db),
     sources: new SourcesService({ db, objects, reads, lifecycle, redirects }),
     downloads: new DownloadsService({ db, objects, reads, lifecycle, videos, quotas, redirects }),
     embed: new EmbedService({ videos, access, playback, baseUrl, frameOrigins: config.embedOrigins }),
@@ -152,10 +156,10 @@ function transcodingServices(
   { db, logger, metrics, leaseGrace, contentKeys }: Infrastructure,
   services: VideoServices & ReturnType<typeof playbackServices>,
 ) {
-  const { lifecycle, quotas, playback, previews, captions } = services;
+  const { lifecycle, quotas, playback, previews, captions, chapters } = services;
   const common = { db, lifecycle, logger, metrics };
   const usage = new UsageService({ db, quotas });
-  const attempts = new AttemptsService({ ...common, playback, captions, usage, contentKeys });
+  const attempts = new AttemptsService({ ...common, playback, captions, chapters, usage, contentKeys });
   const tasks = new TasksService({ ...common, attempts, previews, leaseGrace, settings: config.attempts });
   const bandwidth = new BandwidthMeter({ db, logger, metrics, flushSeconds: config.usageFlushSeconds });
   return { usage, bandwidth, attempts, tasks, engines: new EnginesService({ db }) };

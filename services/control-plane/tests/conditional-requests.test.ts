@@ -69,6 +69,7 @@ const CHANGES: Record<string, string> = {
     ) insert into artifacts (video_id, kind, name, bytes) select video_id, 'captions', 'en', 1 from added`,
   'captions of the same language': `update captions set label = 'Other' where video_id = ?`,
   'no captions': `delete from captions where video_id = ?`,
+  chapterCount: `update videos set chapter_count = 3 where id = ?`,
   source: `update videos set sha256 = repeat('c', 64) where id = ?`,
   keepSource: `update videos set keep_source_days = 1 where id = ?`,
   sourceFile: `update videos set delete_source_at = '2030-01-01' where id = ?`,

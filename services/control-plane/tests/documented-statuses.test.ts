@@ -101,6 +101,8 @@ const newVideo = async () => `/videos/${(await plane.ticket()).videoId}`;
 
 const CAPTIONS = { body: 'WEBVTT\n\n00:01.000 --> 00:02.000\nA\n', type: 'text/vtt' };
 
+const CHAPTERS = { body: { chapters: [{ start: 0, title: 'Opening' }] }, type: 'application/json' };
+
 const POSTER = { body: jpegOf(640, 360), type: 'image/jpeg' };
 
 /** The URL of a poster that was set. */
@@ -135,6 +137,13 @@ async function downloadedFile(file: '480p.mp4' | 'audio.m4a', policy: 'public' |
   return `/hls/${plane.workspaceId}/${videoId}/downloads/${file}`;
 }
 
+/** The URL of a video with chapters, and of its chapters. */
+async function withChapters(): Promise<string> {
+  const path = await newVideo();
+  await send({ method: 'put' }, { ...CHAPTERS, path: `${path}/chapters` });
+  return path;
+}
+
 async function failedVideo(): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket();
   const { sourceKey } = await plane.engine.upload(uploadToken);
@@ -147,6 +156,7 @@ async function failedVideo(): Promise<string> {
 async function stream(policy: 'public' | 'signed' = 'public'): Promise<string> {
   const { videoId } = await plane.readyVideo();
   await send({ method: 'put' }, { ...CAPTIONS, path: `/videos/${videoId}/captions/en` });
+  await send({ method: 'put' }, { ...CHAPTERS, path: `/videos/${videoId}/chapters` });
   await plane.db.updateTable('videos').set({ playback_policy: policy }).where('id', '=', videoId).execute();
   return `/hls/${plane.workspaceId}/${videoId}`;
 }
@@ -178,6 +188,8 @@ const PARTS: Record<string, string> = {
   getMediaPlaylist: '/360p/index.m3u8',
   getCaptionsPlaylist: '/captions/en/1/index.m3u8',
   getCaptionsSegment: '/captions/en/1/0.vtt',
+  getPlaybackChapters: '/chapters.json',
+  getPlaybackChaptersFile: '/chapters.vtt',
   getContentKey: '/key',
   getPoster: '/poster.jpg',
   getStoryboard: '/storyboard.vtt',
@@ -213,6 +225,10 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   listDownloads: async () => ({ path: `${await newVideo()}/downloads` }),
   createDownloads: async () => ({ path: `${await newVideo()}/downloads`, body: { files: ['480p'] } }),
   deleteDownload: async () => ({ path: await download() }),
+  getChapters: async () => ({ path: `${await newVideo()}/chapters` }),
+  getChaptersFile: async () => ({ path: `${await withChapters()}/chapters.vtt` }),
+  setChapters: async () => ({ path: `${await newVideo()}/chapters`, ...CHAPTERS }),
+  deleteChapters: async () => ({ path: `${await withChapters()}/chapters` }),
   setPoster: async () => ({ path: `${await newVideo()}/poster`, ...POSTER }),
   deletePoster: async () => ({ path: await poster() }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
@@ -231,6 +247,8 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getSegment: async () => ({ path: await segment() }),
   getCaptionsPlaylist: async () => ({ path: `${await stream()}/captions/en/1/index.m3u8` }),
   getCaptionsSegment: async () => ({ path: `${await stream()}/captions/en/1/0.vtt` }),
+  getPlaybackChapters: async () => ({ path: `${await stream()}/chapters.json` }),
+  getPlaybackChaptersFile: async () => ({ path: `${await stream()}/chapters.vtt` }),
   getContentKey: async () => ({ path: `${await stream()}/key` }),
   getPoster: () => image('poster.jpg'),
   getStoryboard: async () => ({ path: `${await stream()}/storyboard.vtt` }),
@@ -271,6 +289,7 @@ const BODIES: Record<string, readonly [object, object]> = {
 
 const requestWithUnknownIds = ({ template, takesBody, operationId }: DocumentedResponse): Call => {
   if (operationId === 'setCaptions') return { path: withUnknownIds(template), ...CAPTIONS };
+  if (operationId === 'setChapters') return { path: withUnknownIds(template), ...CHAPTERS };
   if (operationId === 'setPoster') return { path: withUnknownIds(template), ...POSTER };
   const body = BODIES[operationId]?.[0];
   if (takesBody && body === undefined) throw new Error(`No body is known for ${operationId}`);
@@ -494,6 +513,10 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   },
   getVideoDownload: OF_STORED_FILES,
   getAudioDownload: OF_STORED_FILES,
+  setChapters: {
+    413: async (documented) =>
+      send(documented, { ...requestWithUnknownIds(documented), body: 'x'.repeat(300_000), type: 'text/vtt' }),
+  },
   setPoster: {
     413: async (documented) =>
       send(documented, { ...requestWithUnknownIds(documented), body: jpegOf(640, 360, 2_200_000) }),

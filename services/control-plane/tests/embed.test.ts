@@ -77,6 +77,7 @@ describe('the page', () => {
       attempt: 1,
       hls: `${stream}/master.m3u8`,
       poster: `${stream}/poster.jpg`,
+      chapters: null,
       storyboard: `${stream}/storyboard.vtt`,
     });
     expect(text).toContain('<title>holiday</title>');

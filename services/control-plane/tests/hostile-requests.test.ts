@@ -171,6 +171,9 @@ test('/healthz responds while the dearest bodies are handled', async () => {
     cue(`A${'<b>'.repeat(600_000)}`),
     cue('&'.repeat(2_000_000)),
   ].map((cues) => Buffer.from(`WEBVTT\n\n${cues}`));
+  const chapters = [cue('A').repeat(10_000), cue(`A${'<b>'.repeat(80_000)}`), cue('&'.repeat(250_000))].map(
+    (cues) => Buffer.from(`WEBVTT\n\n${cues}`),
+  );
   const bodies = bodiesOfMany();
   await requireHealthy(plane.url, async () => {
     for (const body of bodies) await post('/v1/videos/upload-ticket', body);
@@ -183,6 +186,10 @@ test('/healthz responds while the dearest bodies are handled', async () => {
     for (const file of captions) {
       const path = `/v1/videos/${videoId}/captions/en`;
       expect(await send('PUT', path, { 'content-type': 'text/vtt' }, file)).toBeLessThan(300);
+    }
+    for (const file of chapters) {
+      const path = `/v1/videos/${videoId}/chapters`;
+      expect(await send('PUT', path, { 'content-type': 'text/vtt' }, file)).toBeLessThan(500);
     }
   });
 });

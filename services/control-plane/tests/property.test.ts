@@ -14,7 +14,7 @@ import { TestEndpoint } from './support/test-endpoint.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
 /** The number of requests of a run. */
-const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 1_100);
+const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 1_300);
 /**
  * A run prints both, so that it can be repeated: the seed generates the same requests, and the path leads to
  * the counterexample.

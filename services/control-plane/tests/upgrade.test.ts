@@ -54,6 +54,7 @@ test('the API serves the data of every earlier schema after all migrations', asy
     const master = await (await get(`${hls}/master.m3u8`)).text();
     for (const rendition of ['480p', 'audio2', 'surround', 'iframes']) expect(master).toContain(rendition);
     expect(await (await get(`/videos/${videos[0]?.id}/captions/en`)).text()).toContain('Hello');
+    expect(await (await get(`${hls}/chapters.vtt`)).text()).toContain('Opening');
     expect((await (await get(`${hls}/poster.jpg`)).arrayBuffer()).byteLength).toBe(40);
     expect((await (await get(`${hls}/key`)).arrayBuffer()).byteLength).toBe(16);
     const webhooks = (await (await get('/webhooks')).json()) as { data: { id: string }[] };

@@ -23,6 +23,7 @@ import { MOVES } from '../src/videos/video-moves.ts';
 import { sampleManifest } from './support/manifest.ts';
 import {
   insertCaptions,
+  insertChapters,
   insertImport,
   insertRendition,
   insertTicket,
@@ -40,6 +41,7 @@ withTestDatabase((opened) => {
 const TABLES = [
   'artifacts',
   'captions',
+  'chapters',
   'posters',
   'renditions',
   'attempts',
@@ -337,12 +339,14 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
     preview_variants: ['360p'],
     storyboard: '{}',
     chosen_poster: '{}',
+    chapter_count: 2,
     retried_at: [minutes(-9)],
     delete_source_at: minutes(9),
   };
   const videos = [await video('ready', { ...texts, ...values }), await video('ready')] as const;
   for (const video_id of videos) {
     await insertCaptions(db, video_id, 'en');
+    await insertChapters(db, video_id);
     await db
       .insertInto('posters')
       .values({ video_id, image: Buffer.alloc(1) })
@@ -382,6 +386,7 @@ test('a tombstone keeps nothing of the owner, and no rows in other tables; other
     preview_variants: null,
     target_duration: null,
     storyboard: null,
+    chapter_count: 0,
     chosen_poster: null,
     retried_at: [],
     delete_source_at: null,

@@ -20,6 +20,7 @@ import 'media-chrome/dist/menu/media-rendition-menu.js';
 import 'media-chrome/dist/menu/media-settings-menu.js';
 import 'media-chrome/dist/menu/media-settings-menu-button.js';
 import 'media-chrome/dist/menu/media-settings-menu-item.js';
+import './chapters-menu.ts';
 
 /** A video that hls.js plays. */
 export class StreamVideo extends HlsVideoElement {

@@ -2,6 +2,7 @@ import './elements.ts';
 import type { HlsConfig } from 'hls.js';
 import { Hls } from 'hls-video-element';
 import { correctRoles } from './accessible-roles.ts';
+import { showChapters } from './chapters.ts';
 import type { StreamVideo } from './elements.ts';
 import { listenForKeys } from './keys.ts';
 import type { Options } from './options.ts';
@@ -76,10 +77,14 @@ export function showPlayer(
   listenForKeys(root, media, removal.signal);
 
   let position = options.start;
+  let loading = new AbortController();
   const load = (next: Source) => {
     if (media.readyState > 0) position = media.currentTime;
     root.querySelector('media-poster-image')?.setAttribute('src', next.poster ?? '');
     showStoryboard(media, next.storyboard);
+    loading.abort();
+    loading = new AbortController();
+    void showChapters(media, next.chapters, AbortSignal.any([loading.signal, removal.signal]));
     open(next.hls, position);
   };
   load(source);

@@ -2,7 +2,7 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { PROBLEMS } from '../../../packages/contracts/src/problem-codes.ts';
 import { fetchState, pollAfter, previewWords, type State, sourceOf, wordsFor } from './state.ts';
 
-const READY: State = { status: 'ready', hls: '/v1/hls/a', poster: null, storyboard: null };
+const READY: State = { status: 'ready', hls: '/v1/hls/a', poster: null, storyboard: null, chapters: null };
 const PAGE = { pathname: '/v1/embed/ws_a/vid_a/' };
 
 afterEach(() => void jest.restoreAllMocks());
@@ -100,7 +100,7 @@ test('polls while the video is being prepared, and ever less often while there i
 
 test('a video can be played when it is ready, or early without its images', () => {
   expect(sourceOf(READY)).toEqual(READY);
-  const early = { hls: '/v1/hls/a', poster: null, storyboard: null };
+  const early = { hls: '/v1/hls/a', poster: null, storyboard: null, chapters: null };
   expect(sourceOf({ status: 'preparing', progress: 4, hls: '/v1/hls/a' })).toStrictEqual(early);
   expect(sourceOf({ status: 'preparing', progress: 4, hls: '/v1/hls/a', attempt: 2 })).toStrictEqual({
     ...early,

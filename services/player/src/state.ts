@@ -1,7 +1,13 @@
 import { waitBefore } from './recovery.ts';
 
 /** The URLs of a video that can be played, and the attempt that encodes or has encoded its segments. */
-export type Source = { hls: string; attempt?: number; poster: string | null; storyboard: string | null };
+export type Source = {
+  hls: string;
+  attempt?: number;
+  poster: string | null;
+  storyboard: string | null;
+  chapters: string | null;
+};
 
 /** The state of the video, as far as viewers may know it. See `EmbedState` of the contract; a problem has the `code` of the contract. */
 export type State =
@@ -44,12 +50,12 @@ export function previewWords(state: State): string {
   return `This video is being prepared: ${state.progress} %`;
 }
 
-/** The source of a video; undefined unless it can be played. A video that is being prepared has no images yet. */
+/** The source of a video; undefined unless it can be played. A video that is being prepared has no images and no chapters yet. */
 export function sourceOf(state: State): Source | undefined {
   if (state.status === 'ready') return state;
   if (state.status !== 'preparing' || state.hls === undefined) return undefined;
   const { hls, attempt } = state;
-  return { hls, ...(attempt !== undefined && { attempt }), poster: null, storyboard: null };
+  return { hls, ...(attempt !== undefined && { attempt }), poster: null, storyboard: null, chapters: null };
 }
 
 const REFUSALS: Record<string, string> = {

@@ -19,11 +19,21 @@ export type Alternative = {
 /** I-frames of a variant (RFC 8216 §4.3.4.3). */
 export type IFramePlaylist = { line: number; attributes: Attributes; url: string | null };
 
+/** Data of the whole presentation (RFC 8216 §4.3.4.4). */
+export type SessionData = {
+  line: number;
+  attributes: Attributes;
+  dataId: string;
+  /** Null if the playlist has the value. */
+  url: string | null;
+};
+
 export type MasterPlaylist = {
   variants: Variant[];
   alternatives: Alternative[];
   independentSegments: boolean;
   iFramePlaylists: IFramePlaylist[];
+  sessionData: SessionData[];
 };
 
 const MASTER_TAGS = /^EXT-X-(STREAM-INF|MEDIA|I-FRAME-STREAM-INF|SESSION-DATA|SESSION-KEY|CONTENT-STEERING)$/;
@@ -41,6 +51,7 @@ export function readMasterPlaylist(lines: readonly PlaylistLine[], url: string):
     alternatives: named('EXT-X-MEDIA').map((tag) => alternativeOf(tag, url)),
     independentSegments: named('EXT-X-INDEPENDENT-SEGMENTS').length > 0,
     iFramePlaylists: named('EXT-X-I-FRAME-STREAM-INF').map((tag) => iFramesOf(tag, url)),
+    sessionData: named('EXT-X-SESSION-DATA').map((tag) => sessionDataOf(tag, url)),
   };
 }
 
@@ -88,4 +99,11 @@ function alternativeOf({ line, value }: Tag, base: string): Alternative {
 function iFramesOf({ line, value }: Tag, base: string): IFramePlaylist {
   const { attributes } = readAttributeList(value ?? '');
   return { line, attributes, url: resolve(attributes.get('URI')?.text ?? '', base) };
+}
+
+function sessionDataOf({ line, value }: Tag, base: string): SessionData {
+  const { attributes } = readAttributeList(value ?? '');
+  const uri = attributes.get('URI')?.text;
+  const dataId = attributes.get('DATA-ID')?.text ?? '';
+  return { line, attributes, dataId, url: uri === undefined ? null : resolve(uri, base) };
 }

@@ -18,6 +18,7 @@ const TYPES: Readonly<Record<LoadedResponse['kind'], readonly string[]>> = {
   'media playlist': ['application/vnd.apple.mpegurl', 'audio/mpegurl'],
   segment: ['video/mp2t', 'audio/mp2t', 'audio/aac', 'video/mp4', 'audio/mp4', 'video/iso.segment'],
   captions: ['text/vtt'],
+  'session data': ['application/json'],
   key: ['application/octet-stream', 'binary/octet-stream'],
 };
 

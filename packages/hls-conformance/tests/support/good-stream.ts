@@ -122,12 +122,18 @@ export function publish({ tracks, key }: Media): Files {
       files.set(`${name}/${at}.ts`, encrypt(segment, key, vectorOf(at)));
   }
   publishCaptions(tracks, files);
+  files.set('chapters.json', Buffer.from(JSON.stringify(CHAPTERS)));
   files.set('master.m3u8', Buffer.from(masterPlaylist(tracks, files)));
   return files;
 }
 
 /** The first timestamp of the video: ffmpeg adds 1.4 s to the offset of 10 s. */
 export const FIRST_TIMESTAMP = 11.4 * 90_000;
+
+const CHAPTERS = [
+  { chapter: 1, 'start-time': 0, duration: 5, titles: [{ language: 'und', title: 'Opening' }] },
+  { chapter: 2, 'start-time': 5, duration: 9, titles: [{ language: 'und', title: 'Rest' }] },
+];
 
 /** One cue during each segment, and one that begins in the first segment and ends in the second. */
 function publishCaptions(tracks: readonly Track[], files: Files): void {
@@ -175,6 +181,7 @@ function masterPlaylist(tracks: readonly Track[], files: Files): string {
   }).sort((a, b) => b.average - a.average);
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
+    '#EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.chapters",URI="chapters.json"',
     '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="und",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"',
     '#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="English",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=YES,URI="captions/index.m3u8"',
     `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${Math.ceil(rates.get('i-frames')?.peak ?? 0)},CODECS="avc1.64000b",RESOLUTION=160x90,URI="i-frames/index.m3u8"`,

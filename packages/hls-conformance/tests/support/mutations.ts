@@ -580,6 +580,68 @@ export const MUTATIONS: readonly Mutation[] = [
   },
 
   {
+    what: 'session data with a value and a URI',
+    breaks: 'session-data.tag',
+    files: edit('master.m3u8', ',URI="chapters.json"', ',VALUE="x",URI="chapters.json"'),
+  },
+  {
+    what: 'session data with neither a value nor a URI',
+    breaks: 'session-data.tag',
+    files: edit('master.m3u8', ',URI="chapters.json"', ''),
+  },
+  {
+    what: 'chapters that are listed twice',
+    breaks: 'session-data.tag',
+    files: edit('master.m3u8', /(#EXT-X-SESSION-DATA.*\n)/, '$1$1'),
+  },
+  {
+    what: 'session data that is not JSON',
+    breaks: 'session-data.json',
+    files: edit('chapters.json', '[', ''),
+  },
+  {
+    what: 'chapters that are missing',
+    breaks: 'playback.reachable',
+    files: (files) => void files.delete('chapters.json'),
+  },
+  {
+    what: 'chapters of another type',
+    breaks: 'playback.types',
+    tamper: ({ headers }, { path }) => {
+      if (path === 'chapters.json') headers['Content-Type'] = 'text/html';
+    },
+  },
+  {
+    what: 'chapters that are an object',
+    breaks: 'session-data.chapters',
+    files: (files) => void files.set('chapters.json', Buffer.from('{"chapters":[]}')),
+  },
+  {
+    what: 'a chapter without a start time',
+    breaks: 'session-data.chapters',
+    files: edit('chapters.json', '"start-time":5', '"start":5'),
+  },
+  {
+    what: 'a chapter of no duration',
+    breaks: 'session-data.chapters',
+    files: edit('chapters.json', '"duration":9', '"duration":0'),
+  },
+  {
+    what: 'a title without a language',
+    breaks: 'session-data.chapters',
+    files: edit('chapters.json', '"language":"und",', ''),
+  },
+  {
+    what: 'two chapters that begin together',
+    breaks: 'session-data.chapters',
+    files: edit('chapters.json', '"start-time":5', '"start-time":0'),
+  },
+  {
+    what: 'a chapter at the end of the video',
+    breaks: 'session-data.chapters',
+    files: edit('chapters.json', '"start-time":5', '"start-time":14'),
+  },
+  {
     what: 'captions without a header',
     breaks: 'captions.webvtt',
     files: edit('captions/1.vtt', 'WEBVTT', 'VTT'),

@@ -85,12 +85,14 @@ const HEADERS = {
   playlist: { 'Content-Type': 'application/vnd.apple.mpegurl', 'Cache-Control': 'public, max-age=60' },
   segment: { 'Content-Type': 'video/mp2t', 'Cache-Control': 'public, max-age=31536000, immutable' },
   captions: { 'Content-Type': 'text/vtt', 'Cache-Control': 'public, max-age=60' },
+  json: { 'Content-Type': 'application/json', 'Cache-Control': 'public, no-cache' },
   key: { 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' },
 } as const;
 
 function kindOf(path: string): keyof typeof HEADERS {
   if (path.endsWith('.m3u8')) return 'playlist';
   if (path.endsWith('.vtt')) return 'captions';
+  if (path.endsWith('.json')) return 'json';
   return path.endsWith('.ts') ? 'segment' : 'key';
 }
 

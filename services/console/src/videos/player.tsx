@@ -3,8 +3,8 @@ import { type CSSProperties, useEffect, useRef, useState } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { isPlayable, usePlaybackToken } from './queries.ts';
 
-/** The player page in a frame. A public video that cannot be played yet shows its progress there; a signed one has no frame yet. */
-export function Player({ video }: { video: Video }) {
+/** The player page in a frame, which another revision replaces. A public video that cannot be played yet shows its progress there; a signed one has no frame yet. */
+export function Player({ video, revision }: { video: Video; revision: number }) {
   const { data: token, error, refetch } = usePlaybackToken(video);
   const isSigned = video.playbackPolicy === 'signed';
   // A failed renewal leaves a token that still plays.
@@ -16,6 +16,7 @@ export function Player({ video }: { video: Video }) {
       // An open player does not load new captions or a new poster. So their change replaces the frame.
       key={[
         video.id,
+        revision,
         JSON.stringify(video.poster),
         ...video.captions.map(({ language, updatedAt }) => `${language} ${updatedAt}`),
       ].join()}

@@ -50,6 +50,15 @@ export function useTimeline(video: Video) {
   });
 }
 
+/** The chapters of a video. They are loaded again when the record has changed. */
+export function useChapters({ id, updatedAt, chapterCount }: Video) {
+  return useQuery({
+    queryKey: ['videos', 'chapters', id, updatedAt, chapterCount],
+    queryFn: ({ signal }) => api.chapters.get(id, { signal }),
+    placeholderData: (previous) => previous,
+  });
+}
+
 /** Whether a video is ready, or can be played while it is transcoded. */
 export function isPlayable({ status, preview }: Video): boolean {
   return status === 'ready' || preview !== null;

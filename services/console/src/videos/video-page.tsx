@@ -1,5 +1,6 @@
 import type { Video } from '@framelane/client';
 import { Anchor, Stack } from '@mantine/core';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { isGone } from '../api/problem.ts';
 import { paths } from '../paths.ts';
@@ -7,6 +8,7 @@ import { ErrorAlert } from '../ui/error-alert.tsx';
 import { NotFound } from '../ui/not-found.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { CaptionsSection } from './captions-section.tsx';
+import { ChaptersSection } from './chapters-section.tsx';
 import { DeleteVideo } from './delete-video.tsx';
 import { DownloadsSection } from './downloads-section.tsx';
 import { EditVideo } from './edit-video.tsx';
@@ -26,6 +28,8 @@ import { VideoStage } from './video-stage.tsx';
 
 export function VideoPage({ id }: { id: string }) {
   const { data: video, error, refetch } = useVideo(id);
+  // An open player does not load new chapters.
+  const [chaptersRevision, setChaptersRevision] = useState(0);
   if (isGone(error)) return <NotFound what="video" />;
   if (video === undefined) {
     return error === null ? <VideoSkeleton /> : <ErrorAlert error={error} retry={() => void refetch()} />;
@@ -42,7 +46,14 @@ export function VideoPage({ id }: { id: string }) {
       {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}
       <div className="video-columns">
         <div className="video-main">
-          <Playback video={video} />
+          <Playback video={video} revision={chaptersRevision} />
+          {!isLost(video) && (
+            <ChaptersSection
+              key={video.id}
+              video={video}
+              onChange={() => setChaptersRevision((revision) => revision + 1)}
+            />
+          )}
           {!isLost(video) && <CaptionsSection video={video} />}
           {!isLost(video) && <ShareSection video={video} />}
           {!isLost(video) && <DownloadsSection video={video} />}
@@ -66,12 +77,12 @@ function isLost({ status, retryable }: Video): boolean {
 }
 
 /** The player, or what the video still needs. */
-function Playback({ video }: { video: Video }) {
+function Playback({ video, revision }: { video: Video; revision: number }) {
   if (video.status === 'failed') return <VideoFailure video={video} />;
   return (
     <>
       {video.status !== 'ready' && <VideoStage video={video} />}
-      <Player video={video} />
+      <Player video={video} revision={revision} />
     </>
   );
 }

@@ -4,6 +4,7 @@ import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type Artifact, addArtifacts } from '../artifacts/artifacts.service.ts';
 import type { CaptionsService, ReadTrack } from '../captions/captions.service.ts';
+import type { ChaptersService } from '../chapters/chapters.service.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { AttemptOutcome, VideoRow, VideoStatus } from '../db/schema.ts';
@@ -29,6 +30,7 @@ type Deps = {
   lifecycle: VideoLifecycle;
   playback: PlaybackService;
   captions: CaptionsService;
+  chapters: ChaptersService;
   usage: UsageService;
   logger: Logger;
   metrics: Metrics;
@@ -96,6 +98,7 @@ export class AttemptsService {
     const renditions = await this.#deps.playback.store(trx, video.id, manifest);
     await addArtifacts(trx, video.id, artifacts);
     await this.#deps.captions.storeTracks(trx, video, texts);
+    await this.#deps.chapters.storeThoseOfFile(trx, video, manifest.chapters);
     await this.#deps.lifecycle.complete(trx, video, { manifest, renditions, sourceSha256 });
     await this.#deps.usage.countTranscode(trx, video, manifest.source.duration);
     return () => {

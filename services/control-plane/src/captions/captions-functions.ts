@@ -1,5 +1,7 @@
 import { CaptionsError } from '@framelane/captions/captions';
 import { type CaptionsFormat, readCaptions } from '@framelane/captions/read-captions';
+import { readChapters as readFile } from '@framelane/captions/read-chapters';
+import { MAX_CHAPTER_TITLE, MAX_CHAPTERS } from '@framelane/contracts/manifest';
 import { type StoredCues, storedCues } from './stored-cues.ts';
 
 /** The cues of a file, or the error in it. */
@@ -16,6 +18,23 @@ export function read(request: {
   const { file, format, duration } = request;
   try {
     return { cues: storedCues(readCaptions(Buffer.from(file), format, duration)) };
+  } catch (error) {
+    if (!(error instanceof CaptionsError)) throw error;
+    return { error: { message: error.message, line: error.line } };
+  }
+}
+
+/** Chapters with starts in milliseconds, or the error in their file. */
+export type ReadChapters =
+  | { chapters: { start: number; title: string }[]; error?: undefined }
+  | { chapters?: undefined; error: { message: string; line: number | null } };
+
+/** Reads a WebVTT file with chapters. The largest takes about 100 ms, so this runs in a thread. */
+export function readChapters(request: { file: Uint8Array; duration: number | null }): ReadChapters {
+  const { file, duration } = request;
+  try {
+    const limits = { chapters: MAX_CHAPTERS, titleLength: MAX_CHAPTER_TITLE };
+    return { chapters: readFile(Buffer.from(file), duration, limits) };
   } catch (error) {
     if (!(error instanceof CaptionsError)) throw error;
     return { error: { message: error.message, line: error.line } };

@@ -3,7 +3,7 @@ import { QueueFullError } from '@framelane/service-kit/fair-slots';
 import { Problem } from '@framelane/service-kit/problem';
 import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
 import { rateLimited } from '../rate-limits/window-counter.ts';
-import type { ReadResult } from './captions-functions.ts';
+import type { ReadChapters, ReadResult } from './captions-functions.ts';
 import type { StoredCues } from './stored-cues.ts';
 
 type Functions = typeof import('./captions-functions.ts');
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 30_000;
 
 const FUNCTIONS = new URL('./captions-functions.ts', import.meta.url);
 
-/** Files of clients, in turn by workspace. Those that wait are in memory: at most 128 MiB. */
+/** Files of clients with captions or chapters, in turn by workspace. Those that wait are in memory: at most 128 MiB. */
 const ofClients = new WorkerThreads<Functions>(FUNCTIONS, {
   threads: 1,
   maxWaiting: 64,
@@ -40,8 +40,30 @@ export async function readFile(
     if (error === undefined) return cues;
     throw new Problem('invalid_captions', error.message, { extra: { line: error.line } });
   } catch (error) {
-    if (!(error instanceof QueueFullError)) throw error;
-    throw rateLimited('Too many captions of this workspace wait to be read. Send fewer at a time.', 5);
+    throw queueProblem(error);
+  }
+}
+
+/** The error of a full queue as a problem; any other as it is. */
+function queueProblem(error: unknown): unknown {
+  if (!(error instanceof QueueFullError)) return error;
+  return rateLimited('Too many files of this workspace wait to be read. Send fewer at a time.', 5);
+}
+
+/**
+ * Reads a WebVTT file with chapters in a thread, in turn with captions. Throws 400 `invalid_chapters`, also if this takes too long, and 429
+ * `rate_limited` if too many files of the workspace wait.
+ */
+export async function readChaptersFile(
+  workspaceId: string,
+  request: { file: Uint8Array; duration: number | null },
+): Promise<NonNullable<ReadChapters['chapters']>> {
+  try {
+    const { chapters, error } = await withTimeLimit(ofClients.run(workspaceId, 'readChapters', request));
+    if (error === undefined) return chapters;
+    throw new Problem('invalid_chapters', error.message, { extra: { line: error.line } });
+  } catch (error) {
+    throw queueProblem(error);
   }
 }
 
@@ -50,7 +72,10 @@ export function readTrack(workspaceId: string, webvtt: string): Promise<ReadResu
   return withTimeLimit(ofTracks.run(workspaceId, 'read', { file: webvtt, format: 'webvtt', duration: null }));
 }
 
-async function withTimeLimit(result: Promise<ReadResult>): Promise<ReadResult> {
+/** What reading a file gives if it takes too long. */
+type TooSlow = { cues?: undefined; chapters?: undefined; error: { message: string; line: null } };
+
+async function withTimeLimit<T>(result: Promise<T>): Promise<T | TooSlow> {
   try {
     return await result;
   } catch (error) {

@@ -73,6 +73,18 @@ create table captions (
   constraint cues_have_times CHECK (((cardinality(cues) = cue_count) AND (cue_count > 0) AND (cardinality(cue_starts) = cue_count) AND (cardinality(cue_ends) = cue_count)))
 );
 
+create table chapters (
+  video_id text not null,
+  origin text not null,
+  starts integer[] not null,
+  titles text[] not null,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint chapters_pkey PRIMARY KEY (video_id),
+  constraint chapters_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint chapters_have_titles CHECK (((cardinality(starts) = cardinality(titles)) AND (cardinality(starts) > 0))),
+  constraint chapters_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'file'::text])))
+);
+
 create table console_codes (
   code_hash bytea not null,
   workspace_id text not null,
@@ -400,6 +412,7 @@ create table videos (
   start_timestamp integer,
   storyboard jsonb,
   chosen_poster jsonb,
+  chapter_count integer not null default 0,
   storage_bytes bigint not null default 0,
   progress integer not null default 0,
   attempt integer not null default 0,

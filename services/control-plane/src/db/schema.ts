@@ -30,6 +30,7 @@ export type Schema = {
   engines: EnginesTable;
   renditions: RenditionsTable;
   captions: CaptionsTable;
+  chapters: ChaptersTable;
   artifacts: ArtifactsTable;
   downloads: DownloadsTable;
   posters: PostersTable;
@@ -171,6 +172,8 @@ type VideosTable = {
   storyboard: JSONColumnType<Omit<Storyboard, 'bytes'>> | null;
   /** The image in `posters`, which takes the place of the poster in the object store; null without one. */
   chosen_poster: JSONColumnType<Omit<components['schemas']['Poster'], 'bytes'>> | null;
+  /** The number of its chapters, so that lists do not count them. */
+  chapter_count: Generated<number>;
   /** The timestamp of the first frame in the segments, in units of 1/90,000 s; null until ready. */
   start_timestamp: number | null;
   /** The sum of the `bytes` of its artifacts, so that lists and quotas do not add them up. */
@@ -415,6 +418,19 @@ type CaptionsTable = {
   updated_at: Generated<Date>;
 };
 export type CaptionsRow = Selectable<CaptionsTable>;
+
+/** The chapters of a video. */
+type ChaptersTable = {
+  video_id: string;
+  /** Whether a client has set them, or they come from the file. */
+  origin: 'api' | 'file';
+  /** Milliseconds from the first frame, ascending. */
+  starts: number[];
+  /** Plain text. */
+  titles: string[];
+  updated_at: Generated<Date>;
+};
+export type ChaptersRow = Selectable<ChaptersTable>;
 
 /** The JPEG images that clients have set. */
 type PostersTable = { video_id: string; image: Buffer };

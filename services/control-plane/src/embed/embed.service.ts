@@ -106,7 +106,8 @@ export class EmbedService {
     const poster = address(video.thumbnail);
     const storyboard = address(video.storyboard);
     const source = { hls: address(hls) ?? '', ...(await this.#attemptOf(video)) };
-    return { status: 'ready', title, progress, ...source, poster, storyboard };
+    const chapters = video.chapterCount === 0 ? null : address(hls.replace(/master\.m3u8$/, 'chapters.json'));
+    return { status: 'ready', title, progress, ...source, poster, storyboard, chapters };
   }
 
   /** The poster, unless it exceeds the maximum: oEmbed 1.0, section 2.3.4, limits thumbnails as well. */

@@ -61,6 +61,7 @@ export function renderMasterPlaylist(
   renditions: readonly RenditionFacts[],
   token?: string,
   captions: readonly CaptionsFacts[] = [],
+  hasChapters = false,
 ): string {
   const videos = inOrder(VIDEO_RENDITIONS, renditions);
   const groups = audioGroups(renditions);
@@ -69,6 +70,7 @@ export function renderMasterPlaylist(
     '#EXT-X-VERSION:6',
     '#EXT-X-INDEPENDENT-SEGMENTS',
     ...groups.flatMap((group) => mediaTags(group, token)),
+    ...(hasChapters ? [chaptersTag(token)] : []),
     ...captionsTags(captions, token),
     ...(groups.length === 0 ? [undefined] : groups).flatMap((group) =>
       startRenditionFirst(videos.map((video) => withAudio(video, group))).flatMap((video) => [
@@ -171,6 +173,14 @@ function iFrameTag(iFrames: RenditionFacts, token: string | undefined): string {
     CODECS: quoted(codecs),
     RESOLUTION: `${width}x${height}`,
     URI: quoted(uriOf(iFrames, token)),
+  })}`;
+}
+
+/** For Apple's players ("Providing JavaScript Object Notation (JSON) chapters"). */
+function chaptersTag(token: string | undefined): string {
+  return `#EXT-X-SESSION-DATA:${attributes({
+    'DATA-ID': quoted('com.apple.hls.chapters'),
+    URI: quoted(withToken('chapters.json', token)),
   })}`;
 }
 

@@ -11,11 +11,19 @@ import type { Idempotent } from '../idempotency/idempotent.ts';
 import { sendStored } from '../stored-files/send-stored.ts';
 import { PRESIGNED_SECONDS } from '../stored-files/stored-file.ts';
 import type { CaptionsPlaybackService } from './captions-playback.service.ts';
+import type { ChaptersPlaybackService } from './chapters-playback.service.ts';
 import type { PlaybackService } from './playback.service.ts';
-import type { Admission, IssuedToken, PlaybackAccessService, Viewer } from './playback-access.service.ts';
+import {
+  type Admission,
+  type IssuedToken,
+  notPlayable,
+  type PlaybackAccessService,
+  type Viewer,
+} from './playback-access.service.ts';
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const WEBVTT_TYPE = 'text/vtt';
+const JSON_TYPE = 'application/json';
 const SEGMENT_TYPE = { 'Content-Type': SEGMENTS.contentType };
 /**
  * The headers of a segment, and the caching of redirects to it. Redirects are cached for half of the time that their URLs are valid, so a
@@ -52,23 +60,24 @@ export const playbackCors: RequestHandler = cors({
   maxAge: 86_400,
 });
 
-/** Compresses playlists, storyboards and captions. Encrypted segments, keys and images do not get smaller. */
+/** Compresses playlists, storyboards, captions and chapters. Encrypted segments, keys and images do not get smaller. */
 export const playlistCompression: RequestHandler = compression({
   threshold: 256,
   filter: (_req, res) => {
     const type = String(res.getHeader('Content-Type'));
-    return type.startsWith(PLAYLIST_TYPE) || type.startsWith(WEBVTT_TYPE);
+    return [PLAYLIST_TYPE, WEBVTT_TYPE, JSON_TYPE].some((each) => type.startsWith(each));
   },
 });
 
 export function playbackRoutes(deps: {
   playback: PlaybackService;
   captions: CaptionsPlaybackService;
+  chapters: ChaptersPlaybackService;
   access: PlaybackAccessService;
   viewerOf: (req: Request) => Viewer;
   idempotent: Idempotent;
 }) {
-  const { playback, captions, access, viewerOf, idempotent } = deps;
+  const { playback, captions, chapters, access, viewerOf, idempotent } = deps;
 
   const issueToken = (req: Request): Promise<IssuedToken> => {
     const body: Partial<components['schemas']['PlaybackTokenRequest']> = req.body ?? {};
@@ -83,6 +92,17 @@ export function playbackRoutes(deps: {
       const { tenant, video } = pathOf<VideoPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
       send(res, admission, 'image/jpeg', await load(tenant, video), caching);
+    };
+
+  const sendChapters =
+    (type: string, load: (workspaceId: string, videoId: string) => Promise<string>): RequestHandler =>
+    async (req, res) => {
+      const { tenant, video } = pathOf<VideoPath>(req);
+      const admission = await access.admit(tenant, video, viewerOf(req));
+      // A preview has other playlists, without chapters.
+      if (admission.isPreview) throw notPlayable();
+      // Caches must revalidate, so that a change is visible at once.
+      send(res, admission, type, await load(tenant, video), REVALIDATED);
     };
 
   return {
@@ -140,6 +160,9 @@ export function playbackRoutes(deps: {
       );
       send(res, admission, WEBVTT_TYPE, segment.body, cachingOf(revision, segment));
     },
+
+    getPlaybackChapters: sendChapters(JSON_TYPE, (...video) => chapters.json(...video)),
+    getPlaybackChaptersFile: sendChapters(WEBVTT_TYPE, (...video) => chapters.webVtt(...video)),
 
     getContentKey: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);

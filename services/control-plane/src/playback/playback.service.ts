@@ -14,6 +14,7 @@ import type { Database } from '../db/database.ts';
 import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
 import type { ReadableObject, StoredReads } from '../stored-files/stored-reads.ts';
 import { measureBandwidth } from './bandwidth.ts';
+import { listTimedChapters } from './chapters-playback.service.ts';
 import { renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 import {
@@ -104,7 +105,9 @@ export class PlaybackService {
     return this.#playlists.get({ videoId, version, name: 'master' }, token, async (anyToken) => {
       const renditions = await findRenditions(this.#deps.db, workspaceId, videoId);
       if (renditions.length === 0) throw notPlayable();
-      return renderMasterPlaylist(renditions, anyToken, await findCaptions(this.#deps.db, videoId));
+      const { db } = this.#deps;
+      const chapters = await listTimedChapters(db, workspaceId, videoId);
+      return renderMasterPlaylist(renditions, anyToken, await findCaptions(db, videoId), chapters.length > 0);
     });
   }
 

@@ -84,7 +84,7 @@ function unescaped(path: string): string {
   }
 }
 
-/** Images include WebVTT: the index of the storyboard, and segments of captions. */
+/** Images include texts: the index of the storyboard, segments of captions, and chapters. */
 function kindOf(path: string): HlsKind {
   if (path.endsWith('.m3u8')) return 'playlist';
   if (path.endsWith(`.${SEGMENTS.extension}`)) return 'segment';

@@ -229,7 +229,7 @@ export async function findVideosToRemove(
 }
 
 /**
- * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions, poster and artifacts, and
+ * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions, chapters, poster and artifacts, and
  * blanks every column that is not kept.
  */
 export async function turnIntoTombstone(trx: Database, videoId: string, move: Move): Promise<void> {
@@ -237,6 +237,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
     'artifacts',
     'captions',
     'downloads',
+    'chapters',
     'posters',
     'renditions',
     'attempts',
@@ -277,6 +278,7 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   start_timestamp: null,
   storyboard: null,
   chosen_poster: null,
+  chapter_count: 0,
   storage_bytes: 0,
   content_key: null,
   error_message: null,

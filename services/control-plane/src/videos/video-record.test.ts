@@ -33,6 +33,7 @@ const UPLOADING = {
   target_duration: null,
   storyboard: null,
   chosen_poster: null,
+  chapter_count: 0,
   start_timestamp: 0,
   storage_bytes: 0,
   progress: 0,

@@ -77,6 +77,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
       updatedAt: new Date(captions.updatedAt).toISOString(),
     })),
     downloads: row.downloads.map((download) => toDownload(row, download, baseUrl)),
+    chapterCount: row.chapter_count,
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
     import: row.import && importRecord(row.import),
     keepSource,

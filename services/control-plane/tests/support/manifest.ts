@@ -65,12 +65,20 @@ export function sampleManifest(): MadeVideo {
     poster: { bytes: 40_000 },
     storyboard: { bytes: 60_000, width: 160, height: 90, columns: 10, tiles: 20, interval: 1 },
     captions: [],
+    chapters: [],
     startTimestamp: 1_026_000,
   };
 }
 
 /** A plan without tasks of a video whose result is this manifest. */
-export function planOf({ source, duration, inputIssues, renditions, captions }: Manifest): TranscodePlan {
+export function planOf({
+  source,
+  duration,
+  inputIssues,
+  renditions,
+  captions,
+  chapters,
+}: Manifest): TranscodePlan {
   const plan = samplePlan();
   const video = renditions.filter(({ name }) => !isAudioRendition(name));
   const audio = renditions.filter(({ name }) => isAudioRendition(name));
@@ -100,6 +108,7 @@ export function planOf({ source, duration, inputIssues, renditions, captions }: 
         role,
       })),
       captions,
+      chapters,
     },
     segmentStarts: startsOf(video[0]?.segments ?? [], plan.encode.sourceRate),
     tasks: [],

@@ -70,6 +70,7 @@ export function samplePlan(): TranscodePlan {
       },
       audioTracks: [{ index: 1, language: 'de', label: 'Deutsch', role: null }],
       captions: [],
+      chapters: [],
     },
     optionalTasks: [],
     segmentStarts: Array.from({ length: segments }, (_, at) => at * SEGMENT_FRAMES),

@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { contractViolations } from './response-rules.ts';
@@ -49,11 +50,18 @@ export class ResponseObserver {
     const path = openapi?.openApiRoute.slice(BASE.length);
     if (path === undefined) return;
     const headers = response.getHeaders() as Record<string, string | undefined>;
-    const received = { status: response.statusCode, headers, body };
+    const received = { status: response.statusCode, headers, body: uncompressed(body, headers) };
     const operation = { path, method: method.toLowerCase() };
     for (const violation of contractViolations(operation, received, check))
       this.#violations.add(`${method} ${path} ${response.statusCode}: ${violation}`);
   }
+}
+
+/** A whole body of JSON as it was before the compression. */
+function uncompressed(body: Buffer, headers: Record<string, string | undefined>): Buffer {
+  if (!headers['content-type']?.includes('json')) return body;
+  if (headers['content-encoding'] === 'br') return brotliDecompressSync(body);
+  return headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
 }
 
 /** The chunks that are written to the response from now on: all of JSON, the first one of others. */

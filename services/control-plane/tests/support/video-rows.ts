@@ -106,6 +106,13 @@ export async function insertArtifact(
 /** What differs from `insertArtifact` in the row of a source. */
 export const SOURCE = { kind: 'source', name: '', attempt: null, folder: 'xfr_1/' } as const;
 
+export async function insertChapters(db: Database, video_id: string): Promise<void> {
+  await db
+    .insertInto('chapters')
+    .values({ video_id, origin: 'api', starts: [0, 4000], titles: ['A', 'B'] })
+    .execute();
+}
+
 export async function insertCaptions(db: Database, video_id: string, language: string): Promise<void> {
   await db
     .insertInto('captions')

@@ -46,6 +46,7 @@ const plan = (
       reading: {},
       video: videoTrack(video),
       leftOut: [],
+      chapters: [],
       audio: channels === 0 ? [] : [{ ...audioTrack({ channels }), start: 0, frames: audioFrames }],
       timeline: {
         cut,

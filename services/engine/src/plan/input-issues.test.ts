@@ -24,6 +24,7 @@ function issues(
       reading: {},
       audio: [{ ...audioTrack({ channels }), start: 0, frames: null }],
       leftOut: [],
+      chapters: [],
       end: 10,
       unread: 0,
       declaredDuration: null,
@@ -107,6 +108,11 @@ describe('the issues of a source', () => {
       { code: 'track_left_out', message: 'Track 3 (audio, aac, de) was left out.' },
     ]);
   });
+});
+
+test('chapters that cannot be taken are an issue', () => {
+  expect(codes({ chapters: [{ start: 0, title: 'A' }] })).toEqual([]);
+  expect(codes({ chapters: 'too_many' })).toEqual(['chapters_left_out']);
 });
 
 describe('a file is truncated', () => {

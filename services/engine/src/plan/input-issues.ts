@@ -1,4 +1,4 @@
-import type { InputIssue } from '@framelane/contracts/manifest';
+import { type InputIssue, MAX_CHAPTERS } from '@framelane/contracts/manifest';
 import { describeTrack } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { SURROUND_CHANNELS } from './audio-plan.ts';
@@ -79,6 +79,13 @@ export function inputIssues(
       {
         code: 'truncated',
         message: `The last ${Math.round(source.unread * 100)} % of the file cannot be read: ${REASONS[source.container] ?? DAMAGED}.`,
+      },
+    ],
+    [
+      source.chapters === 'too_many',
+      {
+        code: 'chapters_left_out',
+        message: `The chapters of the file were left out: it has more than ${MAX_CHAPTERS}, or too much text in their titles.`,
       },
     ],
   ];

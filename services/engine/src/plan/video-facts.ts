@@ -2,6 +2,7 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import type { EncodePlan, VideoFacts } from '@framelane/contracts/transcode-plan';
 import type { ProbedSource } from '../source/probe.ts';
 import { audioLabels } from './audio-plan.ts';
+import { chaptersOf } from './chapters.ts';
 
 /** What the manifest says about the source. */
 export function videoFacts(
@@ -26,6 +27,7 @@ export function videoFacts(
       label: labels[at] ?? '',
     })),
     captions,
+    chapters: chaptersOf(source.chapters, plan),
   };
 }
 

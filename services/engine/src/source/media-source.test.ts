@@ -56,6 +56,7 @@ describe('a source', () => {
       container: 'mpegts',
       startTime: 0,
       declaredDuration: null,
+      chapters: [],
       startTimes: [Number.NaN, Number.NaN],
       withoutParameters: [0, 1],
       videoTracks: [

@@ -7,6 +7,7 @@ import { containerTraits } from './containers.ts';
 import type { ShownPart } from './edit-lists.ts';
 import { type FrameRate, toNumber } from './frame-rate.ts';
 import { swapsSides, turnOf } from './orientation.ts';
+import { probedChapters, readChapters, type SourceChapters } from './source-chapters.ts';
 import { MAX_TRACKS } from './whitelist.ts';
 
 /** Width and height in pixels. */
@@ -105,6 +106,7 @@ export type MediaSource = {
   audioTracks: AudioTrack[];
   /** All video, audio and subtitle tracks in file order, without cover images. */
   tracks: TrackName[];
+  chapters: SourceChapters;
   /** The video and audio tracks that ffprobe has found, but not the parameters of their content: it begins late, or is missing. */
   withoutParameters: readonly number[];
 };
@@ -162,6 +164,7 @@ type ProbedStream = z.infer<typeof probedStream>;
 
 const probedFile = z.object({
   streams: z.array(probedStream),
+  chapters: probedChapters,
   format: z.object({
     format_name: z.string(),
     start_time: z.string().optional(),
@@ -178,7 +181,7 @@ const INTERLACED_CODECS = ['h264', 'mpeg2video', 'mpeg4', 'mjpeg', 'prores', 'dn
 
 /** Reads ffprobe's JSON output. Throws if it does not have the expected form, and a refusal if the file has too many tracks. */
 export function readSource(json: string): MediaSource {
-  const { streams, format } = probedFile.parse(JSON.parse(json));
+  const { streams, chapters, format } = probedFile.parse(JSON.parse(json));
   if (streams.length > MAX_TRACKS) throw refusal('malformed_media', 'The file has too many tracks.');
   const container = containerName(format.format_name, format.tags.major_brand);
   const startTime = Number(format.start_time ?? 0);
@@ -192,6 +195,7 @@ export function readSource(json: string): MediaSource {
       .map((stream) => videoTrack(stream, container, startTime)),
     audioTracks: streams.filter((stream) => stream.codec_type === 'audio').map(audioTrack),
     tracks: moving.flatMap(trackName),
+    chapters: readChapters(chapters, startTime),
     startTimes: streams.map(({ start_time }) => Number(start_time)),
     withoutParameters: moving.filter(lacksParameters).map(({ index }) => index),
   };

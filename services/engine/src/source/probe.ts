@@ -23,6 +23,7 @@ import {
 import { PacketBudget } from './packet-budget.ts';
 import { type PacketRun, PacketRuns } from './packet-runs.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
+import { CHAPTER_ENTRIES, MAX_CHAPTER_CHARS, type SourceChapters } from './source-chapters.ts';
 import {
   type ChosenTracks,
   checkHiddenPackets,
@@ -52,6 +53,7 @@ export type ProbedSource = {
   audio: readonly ProbedAudio[];
   /** The tracks that the output leaves out. */
   leftOut: readonly TrackName[];
+  chapters: SourceChapters;
   timeline: Timeline;
   /** Seconds from zero to the end of the last packet of any track. */
   end: number;
@@ -98,7 +100,7 @@ type ProbeOptions = {
   analysis?: Analysis | undefined;
 };
 
-/** Maximum number of characters of ffprobe's description of a file: language tags can be megabytes long. */
+/** Maximum number of characters of ffprobe's description of a file without chapters: language tags can be megabytes long. */
 export const MAX_DESCRIPTION_CHARS = 256 * 1024;
 /** Maximum number of characters of ffprobe's list of packets: several times what the allowed number of packets takes. */
 const MAX_PACKET_CHARS = 2 ** 34;
@@ -156,6 +158,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
     video,
     audio,
     leftOut,
+    chapters: source.chapters,
     reading: {
       ...(containerTraits(container).clockMayRestart && { startTime: source.startTime }),
       ...(clock.maxPause && { maxPauseSeconds: clock.maxPause }),
@@ -306,19 +309,32 @@ async function undecodable(
   return tracks.filter(({ index }) => !decoded.has(index));
 }
 
+/** Chapters can be of any number and length. A file whose list of them exceeds the limit is described without them. */
 async function describe(options: ProbeOptions): Promise<MediaSource> {
+  const withChapters = `${PROBED_ENTRIES}:${CHAPTER_ENTRIES}`;
+  try {
+    return readSource(await description(withChapters, MAX_DESCRIPTION_CHARS + MAX_CHAPTER_CHARS, options));
+  } catch (error) {
+    if (!(error instanceof ToolError && error.end === 'output_limit')) throw error;
+    const source = readSource(await description(PROBED_ENTRIES, MAX_DESCRIPTION_CHARS, options));
+    return { ...source, chapters: 'too_many' };
+  }
+}
+
+/** ffprobe's description of the file as JSON. */
+async function description(entries: string, limitOutput: number, options: ProbeOptions): Promise<string> {
   const { program, cwd, signal, limits } = options;
   const lines: string[] = [];
   // ffprobe reports as a warning which track it could not open.
-  const args = ffprobeArguments(options, '-show_entries', PROBED_ENTRIES, '-of', 'json');
+  const args = ffprobeArguments(options, '-show_entries', entries, '-of', 'json');
   await runTool(program, ['-v', 'warning', ...args], {
     cwd,
     signal,
     limitSeconds: limits.probeSeconds,
-    limitOutput: MAX_DESCRIPTION_CHARS,
+    limitOutput,
     onLine: (line) => lines.push(line),
   });
-  return readSource(lines.join('\n'));
+  return lines.join('\n');
 }
 
 /** Decodes the first frames to find out whether they are interlaced. */

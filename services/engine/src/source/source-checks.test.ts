@@ -12,6 +12,7 @@ const choose = (videoTracks: VideoTrack[], audioTracks: AudioTrack[] = []) =>
     declaredDuration: null,
     videoTracks,
     audioTracks,
+    chapters: [],
     startTimes: [],
     withoutParameters: [],
     tracks: [

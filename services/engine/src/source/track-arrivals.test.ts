@@ -10,6 +10,7 @@ const source = (changes: Partial<MediaSource> = {}): MediaSource => ({
   videoTracks: [],
   audioTracks: [],
   tracks: [],
+  chapters: [],
   startTimes: [10, 10],
   withoutParameters: [],
   ...changes,

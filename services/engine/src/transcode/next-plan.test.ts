@@ -23,6 +23,7 @@ const source: ProbedSource = {
   video: videoTrack({}),
   audio: [probedAudio()],
   leftOut: [],
+  chapters: [],
   timeline: { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
   end: 10,
   unread: 0,

@@ -110,6 +110,7 @@ const TABLES = [
     start_timestamp int,
     storyboard jsonb,
     chosen_poster jsonb,
+    chapter_count int not null default 0,
     storage_bytes bigint not null default 0,
     progress int not null default 0 check (progress between 0 and 100),
     attempt int not null default 0,
@@ -336,6 +337,15 @@ const TABLES = [
       and cardinality(cue_starts) = cue_count
       and cardinality(cue_ends) = cue_count
     )
+  )`,
+
+  `create table chapters (
+    video_id text primary key references videos on delete cascade,
+    origin text not null check (origin in ('api', 'file')),
+    starts int[] not null,
+    titles text[] not null,
+    updated_at timestamptz(3) not null default now(),
+    constraint chapters_have_titles check (cardinality(starts) = cardinality(titles) and cardinality(starts) > 0)
   )`,
 
   // A JPEG is compressed already.

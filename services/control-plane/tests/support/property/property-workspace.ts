@@ -196,6 +196,7 @@ function smallManifest(): ReturnType<typeof sampleManifest> {
     duration: 6 * SEGMENTS,
     renditions,
     captions: [{ language: 'en', label: null, webvtt: 'WEBVTT\n\n00:00.000 --> 00:12.000\nHello\n' }],
+    chapters: [{ start: 0, title: 'Opening' }],
     poster: manifest.poster && { bytes: 1 },
     storyboard: manifest.storyboard && { ...manifest.storyboard, bytes: 1 },
   };
