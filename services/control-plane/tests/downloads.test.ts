@@ -63,7 +63,7 @@ describe('a download of a ready video', () => {
 
     const claimed = await claimDerivation(plane, videoId);
     expect(claimed).toMatchObject({
-      work: { kind: 'download', name: '480p', renditions: ['480p', 'audio'], title: 'Summer' },
+      work: { kind: 'download', name: '480p', renditions: ['480p', 'audio'], title: 'Summer', chapters: [] },
       tracks: [{ name: '480p', language: null, label: null }, { name: 'audio' }],
       duration: 20,
       startTimestamp: 1_026_000,
@@ -96,6 +96,21 @@ describe('a download of a ready video', () => {
     await file(videoId, '480p.mp4').set('If-None-Match', String(response.headers.etag)).expect(304);
     const part = await file(videoId, '480p.mp4').set('Range', 'bytes=4-8').expect(206);
     expect(part.body.toString()).toBe('whole');
+  });
+
+  test('has the chapters of the video', async () => {
+    const videoId = await readyVideo();
+    const chapters = [
+      { start: 0, title: 'One' },
+      { start: 4.5, title: 'Two' },
+    ];
+    await request(plane.url)
+      .put(`/v1/videos/${videoId}/chapters`)
+      .set(plane.credentials)
+      .send({ chapters })
+      .expect((response) => expect(response.status).toBeLessThan(300));
+    await ask(videoId, ['audio']).expect(202);
+    expect((await claimDerivation(plane, videoId)).work.chapters).toEqual(chapters);
   });
 
   test('exists once: who asks again gets it as it is', async () => {

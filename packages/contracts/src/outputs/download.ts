@@ -30,6 +30,8 @@ const downloadDerivation = z.object({
   renditions: z.array(z.enum(TRACK_RENDITIONS)).min(1),
   /** The title inside the file. */
   title: z.string(),
+  /** The chapters inside the file, by increasing start in seconds. Each lasts until the next one. */
+  chapters: z.array(z.object({ start: z.number().nonnegative(), title: z.string() })),
 });
 export type DownloadWork = z.infer<typeof downloadDerivation>;
 

@@ -4,18 +4,18 @@ import { RUNGS, type TrackRendition } from '@framelane/contracts/renditions';
 /** The stored renditions of a video: video lowest first, audio with the default one first. */
 export type TrackNames = { video: readonly TrackRendition[]; audio: readonly TrackRendition[] };
 
-/** The work that makes a download of a video with these renditions; undefined if it has none for this file. */
+/** The work that makes a download of a video with these renditions; undefined if it has none for this file. `inside` is what the file says. */
 export function downloadWork(
   name: DownloadName,
   { video, audio }: TrackNames,
-  title: string,
+  inside: Pick<DownloadWork, 'title' | 'chapters'>,
 ): DownloadWork | undefined {
   // Those in the codec that every device plays have the names of their rungs.
   const playable = video.filter((each) => (RUNGS as readonly string[]).includes(each));
   const wanted = name === 'highest' ? playable.at(-1) : playable.find((each) => each === name);
   const renditions = [...(wanted !== undefined && name !== 'audio' ? [wanted] : []), ...audio];
   const isComplete = name === 'audio' ? audio.length > 0 : renditions.length > audio.length;
-  return isComplete ? { kind: 'download', name, renditions, title } : undefined;
+  return isComplete ? { kind: 'download', name, renditions, ...inside } : undefined;
 }
 
 /** What clients are told of a download that the video has no rendition for. */

@@ -93,3 +93,16 @@ export async function findTrackNames(
     audio: AUDIO_RENDITIONS.filter((name) => names.has(name)),
   };
 }
+
+/** The start in seconds and the title of each chapter of a video, by increasing start. */
+export async function findChapterStarts(
+  db: Database,
+  videoId: string,
+): Promise<{ start: number; title: string }[]> {
+  const row = await db
+    .selectFrom('chapters')
+    .select(['starts', 'titles'])
+    .where('video_id', '=', videoId)
+    .executeTakeFirst();
+  return (row?.starts ?? []).map((start, at) => ({ start: start / 1000, title: row?.titles[at] ?? '' }));
+}

@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { downloadWork, notAvailable } from './download-work.ts';
 import {
+  findChapterStarts,
   findPreparing,
   findStatuses,
   findTrackNames,
@@ -34,10 +35,11 @@ export async function planDownloads(
   names: readonly DownloadName[],
 ): Promise<{ works: DownloadWork[]; impossible: Impossible[] }> {
   const tracks = await findTrackNames(trx, id);
+  const inside = { title, chapters: await findChapterStarts(trx, id) };
   const works: DownloadWork[] = [];
   const impossible: Impossible[] = [];
   for (const name of names) {
-    const work = downloadWork(name, tracks, title);
+    const work = downloadWork(name, tracks, inside);
     if (work !== undefined) works.push(work);
     else impossible.push({ name, message: notAvailable(name, tracks) });
   }

@@ -15,6 +15,11 @@ const SECONDS = 14;
 const ZERO = START_TIMESTAMP / CLOCK_HZ;
 const TITLE = 'Tage & "Nächte" = 1; #2\\3';
 
+const CHAPTERS = [
+  { start: 0, title: 'Begin' },
+  { start: 6.25, title: 'Ende = 2;' },
+];
+
 let bench: TaskBench;
 let video: TaskVideo;
 let tracks: StoredTrack[];
@@ -47,6 +52,7 @@ const work = (name: DownloadWork['name'], renditions: TrackRendition[]): Downloa
   name,
   renditions,
   title: TITLE,
+  chapters: CHAPTERS,
 });
 
 /** Makes a download, and resolves with the path of the file and its size. */
@@ -145,6 +151,18 @@ describe('a download', () => {
           tags: { language: 'eng', handler_name: 'English' },
         },
         { disposition: { default: 0 }, tags: { language: 'deu', handler_name: 'Deutsch, "live"' } },
+        // The titles of the chapters.
+        { codec_name: 'bin_data' },
+      ],
+    });
+  });
+
+  test('has the chapters of the video', async () => {
+    const { path } = await download('highest');
+    expect(await probe(path, 'chapter=start_time,end_time:chapter_tags=title')).toMatchObject({
+      chapters: [
+        { start_time: '0.000000', end_time: '6.250000', tags: { title: 'Begin' } },
+        { start_time: '6.250000', end_time: '14.000000', tags: { title: 'Ende = 2;' } },
       ],
     });
   });
@@ -161,7 +179,7 @@ describe('a download', () => {
     const { path } = await download('audio', tracks.slice(1));
     expect(await probe(path, 'format_tags=major_brand:stream=codec_type')).toMatchObject({
       format: { tags: { major_brand: 'M4A ' } },
-      streams: [{ codec_type: 'audio' }, { codec_type: 'audio' }],
+      streams: [{ codec_type: 'audio' }, { codec_type: 'audio' }, { codec_type: 'data' }],
     });
   });
 });

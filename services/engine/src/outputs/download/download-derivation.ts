@@ -52,7 +52,7 @@ export const DOWNLOAD: DerivationKind<DerivationOf<'download'>> = {
 
 /** Writes the decrypted renditions and the title to the folder that ffmpeg reads. */
 async function fetchInputs(
-  { work, tracks, output }: DerivationJob<DerivationOf<'download'>>,
+  { work, tracks, duration, output }: DerivationJob<DerivationOf<'download'>>,
   directory: string,
   { objects, tools, signal, onProgress }: RunContext,
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function fetchInputs(
     await grantFile(path, tools.account);
   }
   const metadata = join(folder, METADATA_FILE);
-  await writeFile(metadata, ffmetadata(work));
+  await writeFile(metadata, ffmetadata({ ...work, duration }));
   await grantFile(metadata, tools.account);
 }
 
