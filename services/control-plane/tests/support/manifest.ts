@@ -72,6 +72,7 @@ export function sampleManifest(): MadeVideo {
 /** A plan without tasks of a video whose result is this manifest. */
 export function planOf({ source, duration, inputIssues, renditions, captions }: Manifest): TranscodePlan {
   const plan = samplePlan();
+  const rate = plan.encode.sourceRate ?? Number.NaN;
   const video = renditions.filter(({ name }) => !isAudioRendition(name));
   const audio = renditions.filter(({ name }) => isAudioRendition(name));
   return {
@@ -80,7 +81,7 @@ export function planOf({ source, duration, inputIssues, renditions, captions }: 
       ...plan.encode,
       duration,
       inputIssues,
-      frames: duration * plan.encode.sourceRate,
+      frames: duration * rate,
       videoRenditions: video.map(
         ({ name, width, height }) =>
           ({ name, width, height, maxRate: 1, frameStep: 1 }) as VideoRenditionPlan,
@@ -101,7 +102,7 @@ export function planOf({ source, duration, inputIssues, renditions, captions }: 
       })),
       captions,
     },
-    segmentStarts: startsOf(video[0]?.segments ?? [], plan.encode.sourceRate),
+    segmentStarts: startsOf(video[0]?.segments ?? [], rate),
     tasks: [],
   };
 }

@@ -6,17 +6,18 @@ import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import type { VideoTrack } from '../source/media-source.ts';
 import type { Timeline } from '../source/packet-timeline.ts';
-import type { ProbedSource } from '../source/probe.ts';
+import { isSound, type ProbedSource, type ProbedVideo } from '../source/probe.ts';
 import { audioPlans } from './audio-plan.ts';
 import { BT709, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
 import { fieldRate, isNear, outputFrameRate, phaseAt } from './frame-rate.ts';
 import { planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
 import { DEFAULT_MAX_RATES, type MaxRates, planLadder } from './ladder.ts';
+import { planSound } from './sound-plan.ts';
 import { checkAudioCopy, checkVideoCopy, type Obstacle } from './stream-copy.ts';
 
 /** How encoded video is cut (HLS authoring specification 7.5). */
-const CUTS: Cuts = { startsShort: true, segmentSeconds: 6 };
+export const CUTS: Cuts = { startsShort: true, segmentSeconds: 6 };
 
 /**
  * If the audio starts less than this many seconds before the video, its start is cut: it is usually encoder delay. If it starts
@@ -48,6 +49,7 @@ export function planEncoding(
     surround = false,
   }: { allowCopy: boolean } & Partial<PlanSettings>,
 ): ExplainedPlan {
+  if (isSound(source)) return planSound(source, { allowCopy, surround });
   const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
@@ -120,7 +122,7 @@ export function copiedRenditions({ videoRenditions, copiesVideo, audio }: Encode
 }
 
 /** The frame rate of the source, the frame rate of the top rendition (higher if each field becomes a frame), and how to deinterlace. */
-function planRate({ container, video, timeline }: ProbedSource) {
+function planRate({ container, video, timeline }: ProbedVideo) {
   const { averageRate: average, grid, losses } = timeline;
   const repeatsFields = mayRepeatFields(video.codec);
   const { declaredRate: declared } = video;
@@ -133,7 +135,7 @@ function planRate({ container, video, timeline }: ProbedSource) {
   return { sourceFrameRate, frameRate: fields, deinterlace: 'send_field' } as const;
 }
 
-function sourceRate({ timeline }: ProbedSource, sourceFrameRate: FrameRate): number {
+function sourceRate({ timeline }: ProbedVideo, sourceFrameRate: FrameRate): number {
   const rate = toNumber(sourceFrameRate);
   return isNear(rate, timeline.averageRate) ? rate : timeline.averageRate;
 }

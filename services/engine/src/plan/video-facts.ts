@@ -13,10 +13,11 @@ export function videoFacts(
   return {
     source: {
       container: source.container,
-      videoCodec: source.video.codec,
+      videoCodec: source.video?.codec ?? null,
       audioCodec: source.audio[0]?.codec ?? null,
-      ...source.video.display,
-      frameRate: rounded(plan.sourceRate, 3),
+      width: source.video?.display.width ?? null,
+      height: source.video?.display.height ?? null,
+      frameRate: plan.sourceRate === null ? null : rounded(plan.sourceRate, 3),
       duration: rounded(source.timeline.duration, 3),
     },
     audioTracks: source.audio.map(({ index, language, role }, at) => ({

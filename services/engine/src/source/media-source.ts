@@ -64,6 +64,8 @@ export type AudioTrack = {
   /** Samples per second. */
   sampleRate: number;
   channels: number;
+  /** Seconds, by the index of the track; null without an index. */
+  declaredDuration: number | null;
   /** BCP 47; null if the file does not declare it. */
   language: string | null;
   /** As the file has it; null if it has none. */
@@ -74,6 +76,9 @@ export type AudioTrack = {
   /** See VideoTrack. */
   shownUntil?: number;
 };
+
+/** A cover picture, as its container describes it. */
+export type Cover = { index: number; codec: string; size: Size };
 
 /** A track of any kind, as messages name it. */
 export type TrackName = {
@@ -103,6 +108,7 @@ export type MediaSource = {
   /** Without cover images. */
   videoTracks: VideoTrack[];
   audioTracks: AudioTrack[];
+  covers: Cover[];
   /** All video, audio and subtitle tracks in file order, without cover images. */
   tracks: TrackName[];
   /** The video and audio tracks that ffprobe has found, but not the parameters of their content: it begins late, or is missing. */
@@ -190,7 +196,12 @@ export function readSource(json: string): MediaSource {
     videoTracks: moving
       .filter((stream) => stream.codec_type === 'video')
       .map((stream) => videoTrack(stream, container, startTime)),
-    audioTracks: streams.filter((stream) => stream.codec_type === 'audio').map(audioTrack),
+    audioTracks: streams
+      .filter((stream) => stream.codec_type === 'audio')
+      .map((stream) => audioTrack(stream, container, startTime)),
+    covers: streams
+      .filter((stream) => stream.disposition.attached_pic === 1 && stream.codec_type === 'video')
+      .map(({ index, codec_name: codec, width, height }) => ({ index, codec, size: { width, height } })),
     tracks: moving.flatMap(trackName),
     startTimes: streams.map(({ start_time }) => Number(start_time)),
     withoutParameters: moving.filter(lacksParameters).map(({ index }) => index),
@@ -252,7 +263,8 @@ function videoTrack(stream: ProbedStream, container: string, startTime: number):
   };
 }
 
-function audioTrack(stream: ProbedStream): AudioTrack {
+function audioTrack(stream: ProbedStream, container: string, startTime: number): AudioTrack {
+  const isIndexed = containerTraits(container).duration === 'index';
   return {
     index: stream.index,
     codec: stream.codec_name,
@@ -260,6 +272,7 @@ function audioTrack(stream: ProbedStream): AudioTrack {
     encrypted: isEncrypted(stream),
     sampleRate: stream.sample_rate,
     channels: stream.channels,
+    declaredDuration: isIndexed ? declaredDuration(stream, container, startTime) : null,
     language: languageTag(stream.tags.language),
     title: stream.tags.title ?? null,
     role: audioRole(stream.disposition),

@@ -1,3 +1,4 @@
+import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import type { AudioTrack, VideoTrack } from './media-source.ts';
@@ -5,25 +6,33 @@ import { checkHiddenPackets, checkTimeline, chooseTracks, VideoBudget } from './
 
 const video = videoTrack;
 const audio = (changes: Partial<AudioTrack> = {}) => audioTrack({ isDefault: false, ...changes });
-const choose = (videoTracks: VideoTrack[], audioTracks: AudioTrack[] = []) =>
-  chooseTracks({
-    container: 'mp4',
-    startTime: 0,
-    declaredDuration: null,
-    videoTracks,
-    audioTracks,
-    startTimes: [],
-    withoutParameters: [],
-    tracks: [
-      ...videoTracks.map(({ index, codec }) => ({ index, kind: 'video' as const, codec, language: null })),
-      ...audioTracks.map(({ index, codec, language }) => ({
-        index,
-        kind: 'audio' as const,
-        codec,
-        language,
-      })),
-    ],
-  });
+const choose = (
+  videoTracks: VideoTrack[],
+  audioTracks: AudioTrack[] = [],
+  audioOnly: AudioOnlyRule = 'refused',
+) =>
+  chooseTracks(
+    {
+      container: 'mp4',
+      startTime: 0,
+      declaredDuration: null,
+      videoTracks,
+      audioTracks,
+      startTimes: [],
+      withoutParameters: [],
+      covers: [],
+      tracks: [
+        ...videoTracks.map(({ index, codec }) => ({ index, kind: 'video' as const, codec, language: null })),
+        ...audioTracks.map(({ index, codec, language }) => ({
+          index,
+          kind: 'audio' as const,
+          codec,
+          language,
+        })),
+      ],
+    },
+    audioOnly,
+  );
 
 const side = (width: number, height: number) => ({ coded: { width, height }, display: { width, height } });
 
@@ -33,7 +42,7 @@ describe('the chosen tracks', () => {
       [video({ isDefault: false }), video({ index: 5 })],
       [audio({ index: 2 }), audio({ index: 3 })],
     );
-    expect([tracks.video.index, ...tracks.audio.map(({ index }) => index)]).toEqual([5, 2, 3]);
+    expect([tracks.video?.index, ...tracks.audio.map(({ index }) => index)]).toEqual([5, 2, 3]);
   });
 
   test('leave out audio that cannot be decoded if there is other audio', () => {
@@ -50,7 +59,7 @@ describe('the chosen tracks', () => {
 
   test('leave out video that cannot be decoded if there is other video', () => {
     const tracks = choose([video({ codec: 'dirac' }), video({ index: 3, isDefault: false })]);
-    expect(tracks.video.index).toBe(3);
+    expect(tracks.video?.index).toBe(3);
   });
 
   test.each([

@@ -9,7 +9,7 @@ import {
   planEncoding,
 } from '../plan/encode-plan.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
-import type { ProbedSource } from '../source/probe.ts';
+import { isSound, type ProbedSource } from '../source/probe.ts';
 import { canDecodeToStereo } from '../source/whitelist.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
@@ -44,6 +44,8 @@ export function nextPlan(
     return { ...replanned(source, false), log: 'transcode.copy_failed' };
   }
   const isOnlyTrack = source.audio.length === 1;
+  // Nothing would be left.
+  if (isSound(source) && isOnlyTrack) return null;
   const unusable =
     emptyTrack(plan, cause) ?? (isOnlyTrack ? undefined : (changed ?? tooLateTrack(plan, cause)));
   if (!unusable) return null;

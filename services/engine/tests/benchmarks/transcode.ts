@@ -65,9 +65,12 @@ async function planFor(path: string): Promise<ExplainedPlan> {
   const options = { workDir: bench.workDir, sandbox: 'none', limits: settings.limits } as const;
   const tools = await prepareMediaTools(options, createLogger({ service: 'benchmark', level: 'error' }));
   const { signal } = new AbortController();
-  return planEncoding(await probe({ program: tools.ffprobe, cwd: job, signal, ...settings }), {
-    allowCopy: true,
-  });
+  return planEncoding(
+    await probe({ program: tools.ffprobe, cwd: job, signal, audioOnly: 'refused', ...settings }),
+    {
+      allowCopy: true,
+    },
+  );
 }
 
 async function runRound(path: string, plan: ExplainedPlan): Promise<Round> {
