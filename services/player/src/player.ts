@@ -78,6 +78,8 @@ export function showPlayer(
   let position = options.start;
   const load = (next: Source) => {
     if (media.readyState > 0) position = media.currentTime;
+    // media-chrome then keeps the poster and the controls in view.
+    root.toggleAttribute('audio', next.audioOnly === true);
     root.querySelector('media-poster-image')?.setAttribute('src', next.poster ?? '');
     showStoryboard(media, next.storyboard);
     open(next.hls, position);

@@ -1,11 +1,18 @@
 import { waitBefore } from './recovery.ts';
 
 /** The URLs of a video that can be played, and the attempt that encodes or has encoded its segments. */
-export type Source = { hls: string; attempt?: number; poster: string | null; storyboard: string | null };
+export type Source = {
+  hls: string;
+  attempt?: number;
+  /** Whether the stream is sound alone. */
+  audioOnly?: boolean;
+  poster: string | null;
+  storyboard: string | null;
+};
 
 /** The state of the video, as far as viewers may know it. See `EmbedState` of the contract; a problem has the `code` of the contract. */
 export type State =
-  | { status: 'preparing'; progress: number; hls?: string; attempt?: number }
+  | { status: 'preparing'; progress: number; hls?: string; attempt?: number; audioOnly?: boolean }
   | { status: 'failed' }
   | ({ status: 'ready' } & Source)
   | { status: 'waiting' }
@@ -48,8 +55,9 @@ export function previewWords(state: State): string {
 export function sourceOf(state: State): Source | undefined {
   if (state.status === 'ready') return state;
   if (state.status !== 'preparing' || state.hls === undefined) return undefined;
-  const { hls, attempt } = state;
-  return { hls, ...(attempt !== undefined && { attempt }), poster: null, storyboard: null };
+  const { hls, attempt, audioOnly } = state;
+  const known = { ...(attempt !== undefined && { attempt }), ...(audioOnly && { audioOnly }) };
+  return { hls, ...known, poster: null, storyboard: null };
 }
 
 const REFUSALS: Record<string, string> = {

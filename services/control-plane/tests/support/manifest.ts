@@ -102,7 +102,7 @@ export function planOf({ source, duration, inputIssues, renditions, captions }: 
       })),
       captions,
     },
-    segmentStarts: startsOf(video[0]?.segments ?? [], rate),
+    segmentStarts: startsOf((video[0] ?? audio[0])?.segments ?? [], rate),
     tasks: [],
   };
 }

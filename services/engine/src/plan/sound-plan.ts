@@ -4,7 +4,7 @@ import type { Size } from '../source/media-source.ts';
 import type { ProbedSound } from '../source/probe.ts';
 import { AUDIO_SAMPLE_RATE, audioPlans } from './audio-plan.ts';
 import { BT709 } from './colour.ts';
-import { CUTS, type ExplainedPlan, type PlanSettings } from './encode-plan.ts';
+import { ENCODED_CUTS, type ExplainedPlan, type PlanSettings } from './explained-plan.ts';
 import { soundIssues } from './input-issues.ts';
 import { checkAudioCopy } from './stream-copy.ts';
 
@@ -52,7 +52,7 @@ export function planSound(
     lead,
     audio: audioPlans(source.audio, copies, { surround, duration: until, lead }),
     obstacles: { video: null, audio: verdicts.map(({ obstacle }) => obstacle) },
-    ...CUTS,
+    ...ENCODED_CUTS,
     frameRate: { numerator: SOUND_FRAME_RATE, denominator: 1 },
     frames,
     duration,

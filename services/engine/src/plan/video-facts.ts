@@ -3,6 +3,9 @@ import type { EncodePlan, VideoFacts } from '@framelane/contracts/transcode-plan
 import type { ProbedSource } from '../source/probe.ts';
 import { audioLabels } from './audio-plan.ts';
 
+/** A still picture with hours of sound has a lower frame rate, which would be rounded to 0. */
+const LOWEST_RATE = 0.001;
+
 /** What the manifest says about the source. */
 export function videoFacts(
   source: ProbedSource,
@@ -17,7 +20,7 @@ export function videoFacts(
       audioCodec: source.audio[0]?.codec ?? null,
       width: source.video?.display.width ?? null,
       height: source.video?.display.height ?? null,
-      frameRate: plan.sourceRate === null ? null : rounded(plan.sourceRate, 3),
+      frameRate: plan.sourceRate === null ? null : Math.max(LOWEST_RATE, rounded(plan.sourceRate, 3)),
       duration: rounded(source.timeline.duration, 3),
     },
     audioTracks: source.audio.map(({ index, language, role }, at) => ({

@@ -58,6 +58,7 @@ describe('a source', () => {
       declaredDuration: null,
       startTimes: [Number.NaN, Number.NaN],
       withoutParameters: [0, 1],
+      covers: [],
       videoTracks: [
         {
           index: 0,
@@ -82,7 +83,16 @@ describe('a source', () => {
         },
       ],
       audioTracks: [
-        { index: 1, ...unknown, sampleRate: 0, channels: 0, language: null, title: null, role: null },
+        {
+          index: 1,
+          ...unknown,
+          declaredDuration: null,
+          sampleRate: 0,
+          channels: 0,
+          language: null,
+          title: null,
+          role: null,
+        },
       ],
       tracks: [
         { index: 0, kind: 'video', codec: 'unknown', language: null },
@@ -128,6 +138,7 @@ describe('a source', () => {
         language: 'de',
         title: 'Kino',
         role: null,
+        declaredDuration: null,
       },
     ]);
     expect(tracks.map(describeTrack)).toEqual([

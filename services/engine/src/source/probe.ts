@@ -27,6 +27,7 @@ import {
 import { PacketBudget } from './packet-budget.ts';
 import { type PacketRun, PacketRuns } from './packet-runs.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
+import { heldUntil } from './slow-video.ts';
 import {
   type ChosenTracks,
   checkHiddenPackets,
@@ -188,12 +189,14 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
     const timeline = soundTimeline(audio, options);
     return { ...common, video: null, cover: await coverOf(source, options), timeline };
   }
-  checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
+  const soundEnd = Math.max(Number.NEGATIVE_INFINITY, ...audio.map((track) => track.end));
+  const shown = timeline && heldUntil(timeline, soundEnd);
+  checkTimeline(shown, tracks.video.coded, options.limits.maxDurationSeconds);
   if (scan.status === 'rejected') throw scan.reason;
   const scanned = scan.value ?? tracks.video;
   // ffprobe computes the duration from the last timestamps, which then belong to another clock.
   const video = clock.hasRestarted ? { ...scanned, declaredDuration: null } : scanned;
-  return { ...common, video, timeline: pairFields(timeline, video) };
+  return { ...common, video, timeline: pairFields(shown, video) };
 }
 
 /** Sound alone lasts from the beginning of its first track to the end of its last one. */

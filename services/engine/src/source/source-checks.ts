@@ -1,6 +1,7 @@
 import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import { AUDIO_RENDITIONS } from '@framelane/contracts/renditions';
 import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
+import { MIN_RATE } from './frame-rate.ts';
 import {
   type AudioTrack,
   describeTrack,
@@ -10,10 +11,10 @@ import {
   type VideoTrack,
 } from './media-source.ts';
 import type { PacketTimeline, Timeline } from './packet-timeline.ts';
+import { isSlow } from './slow-video.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS, MAX_SIDE } from './whitelist.ts';
 
 const MIN_DURATION_SECONDS = 0.1;
-const MIN_FRAME_RATE = 1;
 export const MAX_FRAME_RATE = 240;
 /** Pixels per second: a little more than 8192×4320 at 30 frames per second, or 4096×2160 at 120. */
 const MAX_PIXEL_RATE = 1_100_000_000;
@@ -144,12 +145,14 @@ export function checkTimeline(
     throw tooShort();
   }
   if (duration > maxDurationSeconds) throw tooLong(maxDurationSeconds);
-  if (averageRate < MIN_FRAME_RATE || averageRate > MAX_FRAME_RATE) {
+  if (averageRate > MAX_FRAME_RATE) {
     throw refusal(
       'malformed_media',
-      `The video has ${averageRate.toPrecision(3)} frames per second; ${MIN_FRAME_RATE} to ${MAX_FRAME_RATE} are allowed.`,
+      `The video has ${averageRate.toPrecision(3)} frames per second; at most ${MAX_FRAME_RATE} are allowed.`,
     );
   }
+  // The frames of slow video are repeated: a single one can be shown for hours.
+  if (isSlow(timeline)) new VideoBudget(coded, maxDurationSeconds).check(duration * MIN_RATE, duration);
   const pixelRate = coded.width * coded.height * averageRate;
   if (pixelRate > MAX_PIXEL_RATE) {
     throw refusal(

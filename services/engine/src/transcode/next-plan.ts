@@ -2,12 +2,8 @@ import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
 import { EmptyRenditionError } from '../outputs/renditions/segment-info.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
-import {
-  copiedRenditions,
-  type ExplainedPlan,
-  type PlanSettings,
-  planEncoding,
-} from '../plan/encode-plan.ts';
+import { copiedRenditions, planEncoding } from '../plan/encode-plan.ts';
+import type { ExplainedPlan, PlanSettings } from '../plan/explained-plan.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { isSound, type ProbedSource } from '../source/probe.ts';
 import { canDecodeToStereo } from '../source/whitelist.ts';
