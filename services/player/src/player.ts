@@ -78,9 +78,7 @@ export function showPlayer(
   let position = options.start;
   const load = (next: Source) => {
     if (media.readyState > 0) position = media.currentTime;
-    // media-chrome then keeps the poster and the controls in view.
-    root.toggleAttribute('audio', next.audioOnly === true);
-    root.querySelector('media-poster-image')?.setAttribute('src', next.poster ?? '');
+    showPoster(root, media, next);
     showStoryboard(media, next.storyboard);
     open(next.hls, position);
   };
@@ -145,6 +143,14 @@ async function playAloud(media: HTMLVideoElement): Promise<void> {
     media.muted = true;
     await media.play().catch(() => {});
   }
+}
+
+/** The poster of a video goes when playback begins. That of sound alone stays, with the controls. */
+function showPoster(root: HTMLElement, media: HTMLElement, { audioOnly = false, poster }: Source): void {
+  root.classList.toggle('sound', audioOnly);
+  if (audioOnly) root.setAttribute('autohide', '-1');
+  media.style.backgroundImage = audioOnly && poster !== null ? `url(${JSON.stringify(poster)})` : '';
+  root.querySelector('media-poster-image')?.setAttribute('src', poster ?? '');
 }
 
 function showStoryboard(media: HTMLVideoElement, url: string | null): void {
