@@ -94,10 +94,7 @@ requires('Chromium', executable === undefined ? 'Chromium is not installed' : nu
       await page.evaluate(`${media}.muted = true, ${media}.play()`);
       await page.waitForFunction(`${media}.currentTime > 1 && !${media}.paused`);
       const shown = (selector: string) =>
-        page.evaluate(`{
-          const { width, height, bottom } = document.querySelector('${selector}').getBoundingClientRect();
-          width > 0 && height > 0 && bottom <= innerHeight;
-        }`);
+        page.evaluate(`document.querySelector('${selector}').checkVisibility({ opacityProperty: true })`);
       expect(await shown('media-time-range')).toBe(true);
       expect(await shown('.buttons media-play-button')).toBe(true);
       expect(await shown('media-poster-image')).toBe(false);

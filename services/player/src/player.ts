@@ -148,7 +148,7 @@ async function playAloud(media: HTMLVideoElement): Promise<void> {
 /** The poster of a video goes when playback begins. That of sound alone stays, with the controls. */
 function showPoster(root: HTMLElement, media: HTMLElement, { audioOnly = false, poster }: Source): void {
   root.classList.toggle('sound', audioOnly);
-  if (audioOnly) root.setAttribute('autohide', '-1');
+  for (const bar of root.querySelectorAll('media-control-bar')) bar.toggleAttribute('noautohide', audioOnly);
   media.style.backgroundImage = audioOnly && poster !== null ? `url(${JSON.stringify(poster)})` : '';
   root.querySelector('media-poster-image')?.setAttribute('src', poster ?? '');
 }
