@@ -4,6 +4,7 @@ import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { expectHlsRules } from '../support/hls-rules.ts';
+import { TaskBench } from '../support/task-bench.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 let bench: WorkerBench;
@@ -167,6 +168,31 @@ describe('the cover picture is the poster', () => {
   test('unless it has another codec', async () => {
     const file = await covered('gif.mp3', await picture('cover.gif', '320x240'));
     expect(await transcode(file)).toMatchObject({ poster: WAVEFORM });
+  });
+});
+
+describe('long sound alone has a task for all audio and one for the poster', () => {
+  let tasks: TaskBench;
+  beforeAll(async () => {
+    tasks = await TaskBench.start();
+  });
+  afterAll(() => tasks.stop());
+
+  test.each([
+    ['a waveform', () => makeClip(inBench('long.mp3'), { audio: TONE }), 0],
+    ['a cover', async () => covered('long.flac', await picture('long.png', '320x240')), 1],
+    [
+      'a transport stream whose clock begins late',
+      () =>
+        makeClip(inBench('late.ts'), { audio: TONE, options: ['-c:a', 'mp2', '-output_ts_offset', '50'] }),
+      0,
+    ],
+  ])('%s', async (_, file, covers) => {
+    const { video, plan, manifest } = await tasks.transcode(await file(), 3);
+    expect(plan.tasks.map(({ kind }) => kind)).toEqual(['audio', 'images']);
+    expect(plan.encode.images.ofSound?.cover === null ? 0 : 1).toBe(covers);
+    expect(manifest.poster?.bytes).toBeGreaterThan(1000);
+    await expectHlsRules(tasks, video.videoId, manifest);
   });
 });
 
