@@ -15,6 +15,8 @@ const COLOUR = '0x5f8dd3';
 const ENVELOPE_RATE = 100;
 const FOLLOWED_RATE = 8000;
 
+const FRAME_SAMPLES = 4096;
+
 /** The filter chain of the poster of sound alone: its cover, or a waveform of its first track. Empty for a video. */
 export function soundPosterChains({ audio, images, duration }: EncodePlan): string[] {
   const { ofSound } = images;
@@ -46,5 +48,7 @@ function samplesFor(duration: number): string {
     `aresample=${ENVELOPE_RATE}`,
     String.raw`aeval=val(0)*(1-2*mod(n\,2)):c=mono`,
     mono,
+    // Frames of a few samples would take a hundred times the memory of their samples.
+    `asetnsamples=n=${FRAME_SAMPLES}:p=0`,
   ].join(',');
 }
