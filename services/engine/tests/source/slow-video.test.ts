@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expectHlsRules } from '../support/hls-rules.ts';
 import { renditionFile } from '../support/rendition-file.ts';
+import { TaskBench } from '../support/task-bench.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -50,6 +52,17 @@ test.each<[name: string, file: string, clip: Clip, seconds: number]>([
   expect(Math.abs(outcome.frames / outcome.rate - seconds)).toBeLessThan(0.11);
 });
 
+/** The brightness of each frame of a file, in steps of 40 above 40. */
+async function levelsOf(path: string): Promise<number[]> {
+  const { stdout } = await runProgram('ffmpeg', [
+    ...['-v', 'error', '-i', path],
+    ...['-vf', 'signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=-', '-f', 'null', '-'],
+  ]);
+  return [...stdout.matchAll(/YAVG=(\d+)/g)].map(([, level]) =>
+    Math.max(0, Math.round((Number(level) - 40) / 40)),
+  );
+}
+
 test('slides of any length change when they should, and the last one is shown until the sound ends', async () => {
   const changes = [0, 3.4, 11.2, 11.24];
   // Each slide is brighter than the one before.
@@ -64,26 +77,32 @@ test('slides of any length change when they should, and the last one is shown un
   expect(outcome.frames / outcome.rate).toBeCloseTo(20, 1);
   const [rendition] = manifest.renditions;
   if (!rendition) throw new Error('There is no rendition');
-  const path = await renditionFile(bench, videoId, rendition);
-  const { stdout } = await runProgram('ffmpeg', [
-    ...[
-      '-v',
-      'error',
-      '-i',
-      path,
-      '-vf',
-      'signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=-',
-      '-f',
-      'null',
-      '-',
-    ],
-  ]);
-  const levels = [...stdout.matchAll(/YAVG=(\d+)/g)].map(([, level]) =>
-    Math.round((Number(level) - 40) / 40),
-  );
+  const levels = await levelsOf(await renditionFile(bench, videoId, rendition));
   const seen = [0, 1, 2, 3].map((slide) => levels.indexOf(slide) / outcome.rate);
   for (const [slide, time] of changes.entries()) {
     expect(Math.abs((seen[slide] ?? Number.NaN) - time)).toBeLessThan(0.5 / outcome.rate + 0.03);
   }
   expect(levels.slice(levels.indexOf(3)).every((level) => level === 3)).toBe(true);
+});
+
+test('slides in pieces change when they should', async () => {
+  const tasks = await TaskBench.start();
+  try {
+    const clip = await makeClip(inBench('talk.mkv'), {
+      video: `color=black:${SMALL}:r=1/5:d=60,geq=lum='40+40*mod(N,5)':cb=128:cr=128`,
+      audio: 'sine=d=63',
+      options: ['-g', '1', '-qp', '1'],
+    });
+    const { video, plan, manifest } = await tasks.transcode(clip, 10);
+    expect(plan.tasks.filter(({ kind }) => kind === 'piece').length).toBeGreaterThan(2);
+    await expectHlsRules(tasks, video.videoId, manifest);
+    const levels = await levelsOf(await renditionFile(tasks, video.videoId, manifest.renditions[0]));
+    const { frameRate } = plan.encode;
+    const perSlide = (5 * frameRate.numerator) / frameRate.denominator;
+    const last = 60 / 5 - 1;
+    expect(levels).toEqual(levels.map((_, frame) => Math.min(last, Math.floor(frame / perSlide)) % 5));
+    expect(levels.length).toBeGreaterThanOrEqual(62.9 * (perSlide / 5));
+  } finally {
+    await tasks.stop();
+  }
 });

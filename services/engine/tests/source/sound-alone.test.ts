@@ -92,6 +92,26 @@ describe('sound alone is accepted', () => {
     });
   });
 
+  test('of a telephone, in AMR', async () => {
+    // Debian's ffmpeg has no encoder: frames of mode 0 with zeros, 50 a second.
+    const frame = Buffer.from([0x04, ...Array(12).fill(0)]);
+    await writeFile(inBench('memo.amr'), Buffer.concat([Buffer.from('#!AMR\n'), ...Array(450).fill(frame)]));
+    const { source, duration } = await transcode(inBench('memo.amr'));
+    expect(source).toMatchObject({ container: 'amr', audioCodec: 'amr_nb' });
+    expect(duration).toBeCloseTo(9);
+  });
+
+  test('with chapters and a cover', async () => {
+    const metadata =
+      ';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\nEND=4\ntitle=Opening\n[CHAPTER]\nTIMEBASE=1/1\nSTART=4\nEND=9\ntitle=Rest\n';
+    await writeFile(inBench('chapters.txt'), metadata);
+    const file = await covered('plain-chapters.m4a', await picture('chapters.jpg', '400x400'));
+    const tracks = ['-map', '0', '-map_metadata', '1', '-c', 'copy', '-disposition:v:0', 'attached_pic'];
+    await ffmpeg('-i', file, '-i', inBench('chapters.txt'), ...tracks, inBench('chapters.m4a'));
+    const { poster, issues } = await transcode(inBench('chapters.m4a'));
+    expect({ poster, issues }).toEqual({ poster: '400x400', issues: [] });
+  });
+
   test('and copied if it is AAC in MP4', async () => {
     const clip = await makeClip(inBench('copied.m4a'), {
       audio: TONE,
@@ -161,6 +181,17 @@ describe('the cover picture is the poster', () => {
     const bytes = await readFile(file);
     const at = bytes.indexOf(png.subarray(0, 32));
     change(bytes.subarray(at, at + png.length));
+    await writeFile(file, bytes);
+    expect(await transcode(file)).toMatchObject({ poster: WAVEFORM });
+  });
+
+  test('unless it is a JPEG image that claims four billion pixels', async () => {
+    const cover = await picture('huge.jpg', '320x240');
+    const file = await covered('huge.mp3', cover);
+    const bytes = await readFile(file);
+    const at = bytes.indexOf(Buffer.from([0xff, 0xc0]), bytes.indexOf(JPEG));
+    bytes.writeUInt16BE(65_500, at + 5);
+    bytes.writeUInt16BE(65_500, at + 7);
     await writeFile(file, bytes);
     expect(await transcode(file)).toMatchObject({ poster: WAVEFORM });
   });
