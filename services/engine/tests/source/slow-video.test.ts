@@ -90,7 +90,7 @@ test('slides in pieces change when they should', async () => {
   try {
     const clip = await makeClip(inBench('talk.mkv'), {
       video: `color=black:${SMALL}:r=1/5:d=60,geq=lum='40+40*mod(N,5)':cb=128:cr=128`,
-      audio: 'sine=d=63',
+      audio: 'sine=d=90',
       options: ['-g', '1', '-qp', '1'],
     });
     const { video, plan, manifest } = await tasks.transcode(clip, 10);
@@ -101,7 +101,23 @@ test('slides in pieces change when they should', async () => {
     const perSlide = (5 * frameRate.numerator) / frameRate.denominator;
     const last = 60 / 5 - 1;
     expect(levels).toEqual(levels.map((_, frame) => Math.min(last, Math.floor(frame / perSlide)) % 5));
-    expect(levels.length).toBeGreaterThanOrEqual(62.9 * (perSlide / 5));
+    expect(levels.length).toBeGreaterThanOrEqual(89.9 * (perSlide / 5));
+  } finally {
+    await tasks.stop();
+  }
+});
+
+test('no piece begins after the last slide', async () => {
+  const tasks = await TaskBench.start();
+  try {
+    const clip = await makeClip(inBench('question.mkv'), {
+      video: `testsrc2=${SMALL}:r=1/5:d=30`,
+      audio: 'sine=d=90',
+      options: ['-g', '1'],
+    });
+    const { plan } = await tasks.plan(await tasks.store(clip), 40);
+    // With one piece alone, the video is transcoded as a whole.
+    expect(plan.tasks).toEqual([]);
   } finally {
     await tasks.stop();
   }
