@@ -1978,6 +1978,12 @@ export interface components {
          */
         DownloadNames: components["schemas"]["DownloadName"][];
         /**
+         * @description `true`: publish the sound of the file alone. A file without video, such as a podcast, is accepted; a cover picture does not count as video. If the
+         *     file has video, that is left out, and `inputIssues` says so. `false`: refuse a file without video. Default: accept it if the
+         *     installation does, and publish video with its sound.
+         */
+        AudioOnly: boolean;
+        /**
          * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
          *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
          * @example 30
@@ -1993,6 +1999,7 @@ export interface components {
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
             allowedOrigins?: components["schemas"]["AllowedOrigins"];
             downloads?: components["schemas"]["DownloadNames"];
+            audioOnly?: components["schemas"]["AudioOnly"];
             /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
             /**
@@ -2144,6 +2151,7 @@ export interface components {
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
             allowedOrigins?: components["schemas"]["AllowedOrigins"];
             downloads?: components["schemas"]["DownloadNames"];
+            audioOnly?: components["schemas"]["AudioOnly"];
             /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
         };
@@ -2208,7 +2216,7 @@ export interface components {
              *     also those that are not transcoded yet. A `signed` video also needs a playback token.
              */
             hls: string;
-            /** @description The resolutions that can be played so far, lowest first. */
+            /** @description The resolutions that can be played so far, lowest first; empty for sound alone. */
             variants: components["schemas"]["Variant"][];
         };
         /**
@@ -2224,7 +2232,8 @@ export interface components {
          *     - `import_changed`, `import_incomplete`: the file changed during the import, or ended too early
          *     - `import_quota_exceeded`: the quota of the workspace had no room for the file
          *     - `not_a_video`: the file is not in a supported media format
-         *     - `no_video_track`: the file has no video, e.g. only audio
+         *     - `no_video_track`: the file has no video, and sound alone is not accepted
+         *     - `no_audio_track`: the file has no sound, and the request has `audioOnly`
          *     - `malformed_media`: the file is damaged or incomplete
          *     - `unsupported_codec`: the codec is not supported, or the file is encrypted
          *     - `duration_too_short`, `duration_exceeded`: the duration is below the minimum or above the maximum
@@ -2234,7 +2243,7 @@ export interface components {
          *     - `internal_error`: an error in Framelane
          * @enum {string}
          */
-        FailureCode: "upload_expired" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
+        FailureCode: "upload_expired" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "no_audio_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
         /** @description Why a video has failed. */
         VideoError: {
             code: components["schemas"]["FailureCode"];
@@ -2343,10 +2352,10 @@ export interface components {
              */
             container: string;
             /**
-             * @description The video codec, as ffmpeg names it.
+             * @description The video codec, as ffmpeg names it; `null` for sound alone.
              * @example h264
              */
-            videoCodec: string;
+            videoCodec: string | null;
             /**
              * @description The audio codec, as ffmpeg names it; `null` without audio.
              * @example aac
@@ -2427,7 +2436,7 @@ export interface components {
              * @description The URL of the master playlist. Only when `ready`. A `signed` video also needs a playback token.
              */
             hls?: string;
-            /** @description The resolutions the master playlist offers, lowest first. Only when `ready`. */
+            /** @description The resolutions the master playlist offers, lowest first; empty for sound alone. Only when `ready`. */
             variants?: components["schemas"]["Variant"][];
             /** @description The audio tracks that the master playlist offers, the default one first. Only when `ready`. */
             audioTracks?: components["schemas"]["AudioTrack"][];
@@ -2440,7 +2449,7 @@ export interface components {
             embed: string;
             /**
              * Format: uri
-             * @description URL of the poster image: the one in `poster`, or a frame of the video. `null` until there is one and the video can be played.
+             * @description URL of the poster image: the one in `poster`, or a frame of the video. For sound alone, it is the cover picture of the file, or a waveform. `null` until there is one and the video can be played.
              */
             thumbnail: string | null;
             /** @description The image that was set with `PUT /videos/{id}/poster`; `null` without one. */
@@ -2456,6 +2465,8 @@ export interface components {
              *     engine has to replace its plan of the video. The next attempt can have a preview; an attempt with a replaced plan has none.
              */
             preview: components["schemas"]["VideoPreview"] | null;
+            /** @description Whether the stream is sound alone. Until the video is `ready`, it is what the ticket or the import asked for; `null` if it asked for nothing. */
+            audioOnly: boolean | null;
             /** @description Duration in seconds. */
             duration: number | null;
             /** @description Width of the uploaded video in pixels, as displayed: rotation is applied. */
@@ -2811,6 +2822,8 @@ export interface components {
             attempt?: number;
             /** @description The tasks of a long video. Only when `preparing`, and if the video is transcoded in pieces. */
             tasks?: components["schemas"]["TaskCounts"];
+            /** @description Whether the stream is sound alone. Present together with `hls`. */
+            audioOnly?: boolean;
             /** @description The poster image, if there is one. Only when `ready`. */
             poster?: string | null;
             /** @description The thumbnails for the seek bar, if there are any. Only when `ready`. */
@@ -2818,13 +2831,13 @@ export interface components {
             /** @description The chapters in Apple's JSON format, if there are any. Only when `ready`. */
             chapters?: string | null;
         };
-        /** @description An oEmbed response of the type `video`. */
+        /** @description An oEmbed response of the type `video`, or `rich` for sound alone, for which oEmbed has no type. */
         OEmbed: {
             /**
              * @description The kind of the embedded resource.
              * @enum {string}
              */
-            type: "video";
+            type: "video" | "rich";
             /**
              * @description The version of oEmbed.
              * @enum {string}

@@ -90,9 +90,9 @@ export class FramelaneClient {
     return video;
   }
 
-  /** Uploads a file and resolves with the ready video. */
-  async publish(path: string): Promise<ReadyVideo> {
-    const ticket = await this.requestTicket({ filename: basename(path) });
+  /** Uploads a file and resolves with the ready video. `fields` are those of the ticket. */
+  async publish(path: string, fields: Partial<UploadTicketRequest> = {}): Promise<ReadyVideo> {
+    const ticket = await this.requestTicket({ filename: basename(path), ...fields });
     await upload(path, ticket);
     return this.ready(ticket.videoId);
   }

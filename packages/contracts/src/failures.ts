@@ -23,6 +23,7 @@ export const IMPORT_FAILURE_CODES = Object.keys(IMPORT_FAILURES) as ImportFailur
 const FILE_FAILURE_CODES = [
   'not_a_video',
   'no_video_track',
+  'no_audio_track',
   'malformed_media',
   'unsupported_codec',
   'duration_too_short',

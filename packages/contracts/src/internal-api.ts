@@ -245,6 +245,12 @@ export const terminateResumableResponse = z.object({
 export type TerminateResumableResponse = z.infer<typeof terminateResumableResponse>;
 
 /**
+ * What becomes of a file with sound alone: `accepted` or `refused`. `required`: only the sound is used, also if the file has video.
+ */
+export const AUDIO_ONLY_RULES = ['required', 'accepted', 'refused'] as const;
+export type AudioOnlyRule = (typeof AUDIO_ONLY_RULES)[number];
+
+/**
  * Claims the next task of a video. A repeat of the claim gets the same try. Responds with 409 `task_not_claimable` if none waits: it runs
  * elsewhere, or the video is ready, failed or deleted.
  */
@@ -277,6 +283,8 @@ const claimedPlanning = claimedTry.extend({
     hashSource: z.boolean(),
     /** Seconds of a piece. A video longer than two pieces is cut. Null if the video is to be transcoded as a whole. */
     pieceSeconds: z.number().positive().nullable(),
+    /** Whether sound alone is accepted. The control plane decides, so that all engines do the same. */
+    audioOnly: z.enum(AUDIO_ONLY_RULES),
   }),
 });
 export type ClaimedPlanning = z.infer<typeof claimedPlanning>;

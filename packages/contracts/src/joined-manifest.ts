@@ -1,8 +1,8 @@
-import { CLOCK_HZ, type Manifest, type RenditionManifest } from './manifest.ts';
+import { CLOCK_HZ, type Manifest, type RenditionManifest, START_TIMESTAMP } from './manifest.ts';
 import type { TaskResult } from './outputs/outputs.ts';
 import type { StoredRendition } from './outputs/renditions.ts';
 import { I_FRAME_RENDITION, type RenditionName } from './renditions.ts';
-import type { TranscodePlan } from './transcode-plan.ts';
+import { isSoundAlone, type TranscodePlan } from './transcode-plan.ts';
 
 /**
  * Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22), and from the
@@ -23,7 +23,9 @@ export function joinManifest(
 ): Manifest {
   const stored = results.flatMap(({ renditions = [] }) => renditions);
   const video = encode.videoRenditions.map(({ name }) => joined(name, stored));
-  const zero = video[0]?.segments[0]?.start ?? Number.NaN;
+  const zero = isSoundAlone(encode)
+    ? START_TIMESTAMP / CLOCK_HZ
+    : (video[0]?.segments[0]?.start ?? Number.NaN);
   assertAligned(video);
   const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
   if (video[0]) assertPlanned(video[0], { zero, frameRate, segmentStarts });

@@ -41,12 +41,13 @@ export type InputIssue = z.infer<typeof inputIssue>;
 /** Properties of the uploaded file, as probed. */
 export const sourceFacts = z.object({
   container: z.string(),
-  videoCodec: z.string(),
+  /** Null for sound alone. */
+  videoCodec: z.string().nullable(),
   audioCodec: z.string().nullable(),
-  /** Pixels of the displayed frame, after rotation and with square pixels. */
-  width: z.int().positive(),
-  height: z.int().positive(),
-  frameRate: z.number().positive(),
+  /** Pixels of the displayed frame, after rotation and with square pixels; null for sound alone. */
+  width: z.int().positive().nullable(),
+  height: z.int().positive().nullable(),
+  frameRate: z.number().positive().nullable(),
   /** Seconds. */
   duration: z.number().positive(),
 });
@@ -76,7 +77,7 @@ export const MAX_CHAPTER_TITLE = 255;
 /** Units of timestamps in transport streams, per second (ISO/IEC 13818-1 §2.4.3.7). */
 export const CLOCK_HZ = 90_000;
 
-/** The timestamp of the first frame in segments, in units of 1/90,000 s. */
+/** The timestamp of the first frame in segments, or of the beginning of sound alone, in units of 1/90,000 s. */
 export const START_TIMESTAMP = 1_026_000;
 
 /** The result of a completed attempt: everything the control plane needs for playback. */

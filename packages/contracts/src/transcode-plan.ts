@@ -6,7 +6,7 @@ import { optionalTaskSchema, taskSchema } from './outputs/tasks.ts';
 import { AUDIO_RENDITIONS, AUDIO_ROLES, SURROUND_RENDITIONS, VIDEO_RENDITIONS } from './renditions.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
-export const PLAN_VERSION = 3;
+export const PLAN_VERSION = 4;
 
 /** Width and height in pixels. */
 const size = z.object({ width: z.int().positive(), height: z.int().positive() });
@@ -90,9 +90,16 @@ const reading = z.object({
 });
 export type Reading = z.infer<typeof reading>;
 
-/** How to transcode one source: all decisions that the ffmpeg command line needs. */
+/** Frames a second of sound alone: its frames are samples at the rate of encoded audio. So each second has a whole number of them. */
+export const SOUND_FRAME_RATE = 48_000;
+
+/**
+ * How to transcode one source: all decisions that the ffmpeg command line needs. Sound alone has no video renditions. The fields about the
+ * pixels of frames have no effect then, except the size.
+ */
 const encodePlan = z.object({
-  videoIndex: z.int().nonnegative(),
+  /** The video track; null for sound alone. */
+  videoIndex: z.int().nonnegative().nullable(),
   reading: reading.optional(),
   /**
    * Seconds subtracted from all timestamps, so that the first frame is on the frame grid of the output: at zero, unless the video starts
@@ -108,15 +115,15 @@ const encodePlan = z.object({
   /** How segments are cut (see `Cuts`). */
   startsShort: z.boolean(),
   segmentSeconds: z.number().positive(),
-  /** Frame rate of the top rendition. */
+  /** Frame rate of the top rendition, or of sound alone (see `SOUND_FRAME_RATE`). */
   frameRate,
-  /** Exact number of frames of the top rendition. */
+  /** Exact number of frames of the top rendition, or of sound alone. */
   frames: z.int().positive(),
-  /** Frames per second of the source. Two fields count as one frame. */
-  sourceRate: z.number(),
+  /** Frames per second of the source. Two fields count as one frame. Null for sound alone. */
+  sourceRate: z.number().nullable(),
   /** Seconds of the output. */
   duration: z.number(),
-  /** Coded size of the first frames. Later frames may differ. */
+  /** Coded size of the first frames. Later frames may differ. For sound alone, the size of the picture that becomes its poster. */
   coded: size,
   turn,
   /** How to deinterlace: one output frame per frame, or one per field. Null if no frame is interlaced. */
@@ -138,6 +145,11 @@ const encodePlan = z.object({
   inputIssues: z.array(inputIssue),
 });
 export type EncodePlan = z.infer<typeof encodePlan>;
+
+/** Whether a plan makes sound alone. */
+export function isSoundAlone({ videoRenditions }: Pick<EncodePlan, 'videoRenditions'>): boolean {
+  return videoRenditions.length === 0;
+}
 
 /** The facts in a manifest apart from the renditions and images. They are known when a video is planned. */
 const videoFacts = z.object({

@@ -131,6 +131,11 @@ export function isAudioOnly(rendition: Rendition): boolean {
   return !isVideo(rendition) && rendition.segments.some(({ content }) => content?.audio);
 }
 
+/** Whether a presentation has audio and no video. */
+export function isSoundAlone({ renditions }: Pick<Presentation, 'renditions'>): boolean {
+  return renditions.length > 0 && renditions.every(isAudioOnly);
+}
+
 /** The rendition of a variant or an alternative; undefined if it is part of another. */
 export function renditionOf(
   { url }: Pick<Variant | Alternative, 'url'>,

@@ -59,6 +59,7 @@ const settings = z.object({
   IMPORT_TIMEOUT_SECONDS: setting.integer(60, 7 * 86_400).default(86_400),
   PIECE_SECONDS: setting.integer(1, 3600).default(60),
   WORKSPACE_MAX_TASKS: setting.integer(1).optional(),
+  AUDIO_ONLY: z.enum(['yes', 'no'], 'must be yes or no').default('no'),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
@@ -112,6 +113,8 @@ export type ControlPlaneConfig = {
     pieceSeconds: number;
     /** Tasks of one workspace that engines work on at the same time; undefined for no limit. */
     workspaceMaxTasks: number | undefined;
+    /** Whether files with sound alone are accepted by default. */
+    acceptsAudioOnly: boolean;
   };
   maintenanceSeconds: number;
   purgeRepeatSeconds: number;
@@ -190,6 +193,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       retryBackoffSeconds: RETRY_BACKOFF_SECONDS,
       pieceSeconds: values.PIECE_SECONDS,
       workspaceMaxTasks: values.WORKSPACE_MAX_TASKS,
+      acceptsAudioOnly: values.AUDIO_ONLY === 'yes',
     },
     maintenanceSeconds: MAINTENANCE_SECONDS,
     purgeRepeatSeconds: PURGE_REPEAT_SECONDS,

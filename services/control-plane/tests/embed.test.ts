@@ -75,6 +75,7 @@ describe('the page', () => {
       title: 'holiday',
       progress: 100,
       attempt: 1,
+      audioOnly: false,
       hls: `${stream}/master.m3u8`,
       poster: `${stream}/poster.jpg`,
       chapters: null,

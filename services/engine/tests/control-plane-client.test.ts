@@ -122,7 +122,10 @@ describe('the control plane client', () => {
       inputBytes: 1,
       leaseSeconds: 60,
     };
-    const planning = { ...common, work: { kind: 'plan', hashSource: true, pieceSeconds: null } };
+    const planning = {
+      ...common,
+      work: { kind: 'plan', hashSource: true, pieceSeconds: null, audioOnly: 'accepted' },
+    };
     respondWith(200, planning);
     expect(await claim()).toEqual(planning);
     respondWith(200, { ...common, work: { kind: 'audio' } });

@@ -80,7 +80,7 @@ export function showPlayer(
   let loading = new AbortController();
   const load = (next: Source) => {
     if (media.readyState > 0) position = media.currentTime;
-    root.querySelector('media-poster-image')?.setAttribute('src', next.poster ?? '');
+    showPoster(root, media, next);
     showStoryboard(media, next.storyboard);
     loading.abort();
     loading = new AbortController();
@@ -148,6 +148,14 @@ async function playAloud(media: HTMLVideoElement): Promise<void> {
     media.muted = true;
     await media.play().catch(() => {});
   }
+}
+
+/** The poster of a video goes when playback begins. That of sound alone stays, with the controls. */
+function showPoster(root: HTMLElement, media: HTMLElement, { audioOnly = false, poster }: Source): void {
+  root.classList.toggle('sound', audioOnly);
+  for (const bar of root.querySelectorAll('media-control-bar')) bar.toggleAttribute('noautohide', audioOnly);
+  media.style.backgroundImage = audioOnly && poster !== null ? `url(${JSON.stringify(poster)})` : '';
+  root.querySelector('media-poster-image')?.setAttribute('src', poster ?? '');
 }
 
 function showStoryboard(media: HTMLVideoElement, url: string | null): void {

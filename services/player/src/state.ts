@@ -4,6 +4,8 @@ import { waitBefore } from './recovery.ts';
 export type Source = {
   hls: string;
   attempt?: number;
+  /** Whether the stream is sound alone. */
+  audioOnly?: boolean;
   poster: string | null;
   storyboard: string | null;
   chapters: string | null;
@@ -11,7 +13,7 @@ export type Source = {
 
 /** The state of the video, as far as viewers may know it. See `EmbedState` of the contract; a problem has the `code` of the contract. */
 export type State =
-  | { status: 'preparing'; progress: number; hls?: string; attempt?: number }
+  | { status: 'preparing'; progress: number; hls?: string; attempt?: number; audioOnly?: boolean }
   | { status: 'failed' }
   | ({ status: 'ready' } & Source)
   | { status: 'waiting' }
@@ -54,8 +56,9 @@ export function previewWords(state: State): string {
 export function sourceOf(state: State): Source | undefined {
   if (state.status === 'ready') return state;
   if (state.status !== 'preparing' || state.hls === undefined) return undefined;
-  const { hls, attempt } = state;
-  return { hls, ...(attempt !== undefined && { attempt }), poster: null, storyboard: null, chapters: null };
+  const { hls, attempt, audioOnly } = state;
+  const known = { ...(attempt !== undefined && { attempt }), ...(audioOnly && { audioOnly }) };
+  return { hls, ...known, poster: null, storyboard: null, chapters: null };
 }
 
 const REFUSALS: Record<string, string> = {

@@ -5,16 +5,28 @@ import { lightWork, type OutputKind, type TaskKind } from './kinds.ts';
 export const imagesPlan = z.object({
   /** The poster is taken at or after this second. */
   posterFrom: z.number(),
-  storyboard: z.object({
-    /** Size of one small image in pixels. */
-    tile: z.object({ width: z.int().positive(), height: z.int().positive() }),
-    /** The layout of the large image, filled row by row. */
-    columns: z.int().positive(),
-    rows: z.int().positive(),
-    tiles: z.int().positive(),
-    /** Whole seconds between two small images. */
-    interval: z.int().positive(),
-  }),
+  /** The poster of sound alone, and its size in pixels. Absent for a video, whose poster is one of its frames. */
+  ofSound: z
+    .object({
+      /** The track of the cover picture; null if the poster is a waveform of the first audio track. */
+      cover: z.int().nonnegative().nullable(),
+      width: z.int().positive(),
+      height: z.int().positive(),
+    })
+    .optional(),
+  /** Null for sound alone. */
+  storyboard: z
+    .object({
+      /** Size of one small image in pixels. */
+      tile: z.object({ width: z.int().positive(), height: z.int().positive() }),
+      /** The layout of the large image, filled row by row. */
+      columns: z.int().positive(),
+      rows: z.int().positive(),
+      tiles: z.int().positive(),
+      /** Whole seconds between two small images. */
+      interval: z.int().positive(),
+    })
+    .nullable(),
 });
 export type ImagesPlan = z.infer<typeof imagesPlan>;
 

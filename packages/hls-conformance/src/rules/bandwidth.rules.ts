@@ -89,7 +89,7 @@ function everyMeasuredVariant(
   };
 }
 
-/** Adds the audio with the highest rate, because any combination can be played. */
+/** Adds the audio with the highest rate, because any combination can be played. A variant that is a member of its group is not played twice. */
 function ratesOf(variant: Variant, presentation: Presentation): Rates | { reason: string } {
   const { master } = presentation;
   const own = renditionOf(variant, presentation);
@@ -103,11 +103,13 @@ function ratesOf(variant: Variant, presentation: Presentation): Rates | { reason
   if (unknown) return unknown as { reason: string };
   const [base, ...audioRates] = parts as Rates[];
   if (base === undefined) return { reason: 'a variant could not be measured' };
-  const highest = (figure: keyof Rates) => Math.max(0, ...audioRates.map((rates) => rates[figure]));
+  const isMember = own !== undefined && audio.includes(own);
+  const total = (figure: keyof Rates) =>
+    (isMember ? 0 : base[figure]) + Math.max(0, ...audioRates.map((rates) => rates[figure]));
   return {
-    peakAtLeast: base.peakAtLeast + highest('peakAtLeast'),
-    peakAtMost: base.peakAtMost + highest('peakAtMost'),
-    average: base.average + highest('average'),
+    peakAtLeast: total('peakAtLeast'),
+    peakAtMost: total('peakAtMost'),
+    average: total('average'),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type Variant,
 } from '../playlists/master-playlist.ts';
 import {
+  isSoundAlone,
   isVideo,
   type LoadedSegment,
   type Presentation,
@@ -139,8 +140,9 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'Apple 6.1',
     sentence: 'There are I-frame playlists, for scrubbing.',
-    check: ({ master, url }) => {
+    check: ({ master, url, renditions }) => {
       if (master === null) return notApplicable(NO_MASTER);
+      if (isSoundAlone({ renditions })) return notApplicable('there is no video');
       const place = shortAddress(url, url);
       return judged(
         master.iFramePlaylists.length > 0 ? [] : [{ place, message: 'has no EXT-X-I-FRAME-STREAM-INF' }],

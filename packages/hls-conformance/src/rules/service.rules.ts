@@ -1,5 +1,5 @@
 import type { Variant } from '../playlists/master-playlist.ts';
-import type { Presentation } from '../presentation.ts';
+import { isSoundAlone, type Presentation } from '../presentation.ts';
 import { type Finding, judged, notApplicable, type Rule } from '../rule.ts';
 
 /** Rules that compare a presentation with facts from the service. */
@@ -12,7 +12,8 @@ export const SERVICE_RULES: readonly Rule[] = [
     check: (presentation, { variants }) => {
       if (variants === undefined) return notApplicable('the variants of the API are unknown');
       if (presentation.master === null) return notApplicable('there is no master playlist');
-      const listed = presentation.master.variants.map(folderOf);
+      // The API lists variants with video.
+      const listed = isSoundAlone(presentation) ? [] : presentation.master.variants.map(folderOf);
       return judged(differences(new Set(listed), new Set(variants), 'the master playlist', 'the API'));
     },
   },

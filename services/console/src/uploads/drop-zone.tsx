@@ -5,7 +5,7 @@ import { ImportVideo } from './import-video.tsx';
 import { useUploadQueue } from './uploads-provider.tsx';
 
 /** The files that a file chooser offers. Other files can be dropped. */
-export const VIDEO_FILES = 'video/*,.mkv,.mxf,.ts,.mts,.m2ts';
+export const VIDEO_FILES = 'video/*,audio/*,.mkv,.mxf,.ts,.mts,.m2ts';
 
 /** Takes files that are dropped anywhere on the page, or chosen. */
 export function DropZone() {
@@ -44,7 +44,7 @@ export function DropZone() {
 
   return (
     <div className={isOver ? 'drop-zone over' : 'drop-zone'}>
-      <Text>Drop video files anywhere on this page.</Text>
+      <Text>Drop video or audio files anywhere on this page.</Text>
       <div className="buttons">
         <ImportVideo />
         <Button onClick={() => input.current?.click()}>Choose files</Button>

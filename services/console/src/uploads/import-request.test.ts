@@ -2,14 +2,17 @@ import { expect, test } from '@jest/globals';
 import { importRequest, wrongHeaderLine } from './import-request.ts';
 
 test('empty fields are left out', () => {
-  expect(importRequest({ url: ' https://a.example/b.mp4 ', title: ' ', headers: '\n' })).toEqual({
+  expect(
+    importRequest({ url: ' https://a.example/b.mp4 ', title: ' ', headers: '\n', audioOnly: false }),
+  ).toEqual({
     url: 'https://a.example/b.mp4',
   });
 });
 
 test('each line is a header', () => {
   const headers = 'Authorization: Bearer a:b\n\n  X-Empty:  \n';
-  expect(importRequest({ url: 'u', title: ' T ', headers })).toEqual({
+  expect(importRequest({ url: 'u', title: ' T ', headers, audioOnly: true })).toEqual({
+    audioOnly: true,
     url: 'u',
     title: 'T',
     headers: { Authorization: 'Bearer a:b', 'X-Empty': '' },

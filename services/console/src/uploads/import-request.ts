@@ -2,7 +2,7 @@ import type { ImportRequest } from '@framelane/client';
 import { linesOf } from '../ui/lines.ts';
 
 /** The input in the form for an import. */
-export type ImportForm = { url: string; title: string; headers: string };
+export type ImportForm = { url: string; title: string; headers: string; audioOnly: boolean };
 
 /** A line of the headers that is not `Name: value`; undefined if all are. */
 export function wrongHeaderLine(headers: string): string | undefined {
@@ -10,7 +10,7 @@ export function wrongHeaderLine(headers: string): string | undefined {
 }
 
 /** The request of the form. Headers are lines of `Name: value`; empty fields are left out. */
-export function importRequest({ url, title, headers }: ImportForm): ImportRequest {
+export function importRequest({ url, title, headers, audioOnly }: ImportForm): ImportRequest {
   const entries = linesOf(headers).map((line) => {
     const colon = line.indexOf(':');
     return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
@@ -18,6 +18,7 @@ export function importRequest({ url, title, headers }: ImportForm): ImportReques
   return {
     url: url.trim(),
     ...(title.trim() !== '' && { title: title.trim() }),
+    ...(audioOnly && { audioOnly }),
     ...(entries.length > 0 && { headers: Object.fromEntries(entries) }),
   };
 }

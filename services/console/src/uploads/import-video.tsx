@@ -1,4 +1,4 @@
-import { Button, Modal, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Checkbox, Modal, Stack, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
@@ -44,9 +44,10 @@ function ImportForm({ onCancel, onBegun }: ImportFormProps) {
   const [url, setUrl] = useState('');
   const [title, setTitle] = useState('');
   const [headers, setHeaders] = useState('');
+  const [audioOnly, setAudioOnly] = useState(false);
   const wrongLine = wrongHeaderLine(headers);
   const creation = useMutation({
-    mutationFn: () => api.videos.import(importRequest({ url, title, headers })),
+    mutationFn: () => api.videos.import(importRequest({ url, title, headers, audioOnly })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['videos'] }),
   });
   const { error } = creation;
@@ -92,6 +93,11 @@ function ImportForm({ onCancel, onBegun }: ImportFormProps) {
           rows={3}
           spellCheck={false}
           autoComplete="off"
+        />
+        <Checkbox
+          label="Sound alone, such as a podcast"
+          checked={audioOnly}
+          onChange={({ currentTarget }) => setAudioOnly(currentTarget.checked)}
         />
         <FormError error={error} fields={['url', 'title', 'headers']} />
         <FormButtons

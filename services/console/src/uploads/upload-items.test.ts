@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import {
   type Action,
   type Item,
+  isSoundFile,
   nextToStart,
   paceOf,
   percentOf,
@@ -126,4 +127,9 @@ test('an unfinished upload stays unfinished until its file is chosen again, then
   const ended = reduce(found, { type: 'ended', id: 9, reason: 'expired' });
   expect(summaryOf(found)).toBe('0 of 6 uploaded, 1 unfinished');
   expect(summaryOf(reduce(ended, { type: 'paused', id: 1 }))).toBe('0 of 6 uploaded, 1 paused, 1 failed');
+});
+
+test('files of sound are known by their names', () => {
+  expect(['a.mp3', 'b.M4A', 'c.flac', 'd.aiff'].filter(isSoundFile)).toHaveLength(4);
+  expect(['a.mp4', 'mp3', 'b.mp3.mov', 'c.ogg'].filter(isSoundFile)).toEqual([]);
 });

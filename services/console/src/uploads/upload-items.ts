@@ -131,6 +131,11 @@ export function paceOf(items: readonly Item[]): { speed: number; secondsLeft: nu
   return { speed, secondsLeft: speed >= 1 ? left / speed : undefined };
 }
 
+/** Whether files with this name usually have no video. They are published as sound alone. */
+export function isSoundFile(filename: string): boolean {
+  return /\.(?:mp3|m4a|aac|wav|aiff?|flac|oga|opus|amr)$/i.test(filename);
+}
+
 /** The title of the video of a file: its name without the extension. */
 export function titleOf(filename: string): string {
   return filename.replace(/(.)\.[^.]*$/, '$1');

@@ -1,7 +1,15 @@
 import { FramelaneError, type SessionScope, type UploadTicket } from '@framelane/client';
 import { apiIn } from '../api/api.ts';
 import { isFileOf, StoredUploads } from './stored-uploads.ts';
-import { type Action, type Item, nextToStart, type Reason, reduce, titleOf } from './upload-items.ts';
+import {
+  type Action,
+  type Item,
+  isSoundFile,
+  nextToStart,
+  type Reason,
+  reduce,
+  titleOf,
+} from './upload-items.ts';
 import { hasLocks, lockedUploads, lockUpload } from './upload-locks.ts';
 
 /** Seconds until the ticket of an upload without progress expires: a paused upload can continue the next day. */
@@ -179,7 +187,13 @@ export class UploadQueue {
   /** Requests a ticket, and keeps it. */
   async #begin(id: number, transfer: Transfer): Promise<Permit> {
     const { name, size, lastModified: modified } = transfer.file;
-    const request = { filename: name, title: titleOf(name), size, expiresIn: TICKET_SECONDS };
+    const request = {
+      filename: name,
+      title: titleOf(name),
+      size,
+      expiresIn: TICKET_SECONDS,
+      ...(isSoundFile(name) && { audioOnly: true }),
+    };
     const { videoId, uploadUrl, tusUrl, uploadToken } = await this.#api.uploadTickets.create(request);
     const permit = { videoId, uploadUrl, tusUrl, uploadToken };
     this.#dispatch({ type: 'ticket', id, videoId });

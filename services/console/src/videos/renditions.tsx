@@ -35,7 +35,7 @@ export function Renditions({ video: { id, workspaceId, readyAt, audioTracks = []
               {data.map(({ resolution, frameRate, bandwidth, codecs }) => (
                 <tr key={resolution}>
                   <td>
-                    {resolution?.replace('x', ' × ') ?? 'unknown'}
+                    {resolution?.replace('x', ' × ') ?? 'audio'}
                     {frameRate !== null && <div className="hint">{frameRate} per second</div>}
                   </td>
                   <td>{formatRate(bandwidth)}</td>

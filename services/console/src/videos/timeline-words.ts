@@ -55,13 +55,18 @@ export type Stage = {
   percent: number | null;
 };
 
+/** Sound alone has no variants. */
+function inVariants(variants: readonly string[]): string {
+  return variants.length === 0 ? '' : `, in ${variants.join(', ')}`;
+}
+
 /** The stage of a video that is being uploaded, imported or processed. `timeline` is undefined until it is loaded. */
 export function stageOf(video: Video, timeline: Timeline | undefined): Stage {
   if (video.status === 'uploading')
     return video.import === null ? uploadStage(video) : importStage(video.import);
   const latest = timeline?.entries.at(-1);
   const next = video.preview
-    ? `It can be played already, in ${video.preview.variants.join(', ')}. A part that is not transcoded yet takes a moment.`
+    ? `It can be played already${inVariants(video.preview.variants)}. A part that is not transcoded yet takes a moment.`
     : 'The player appears when the video can be played.';
   if (timeline !== undefined && latest?.type === 'waiting') {
     const isPlanned = Date.parse(latest.at) > timeline.loadedAt;

@@ -26,7 +26,7 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
           <>
             <Fact name="Format">{source.container}</Fact>
             <Fact name="Codecs">
-              {source.videoCodec}, {source.audioCodec ?? 'no audio'}
+              {source.videoCodec ?? 'no video'}, {source.audioCodec ?? 'no audio'}
             </Fact>
             <Fact name="SHA-256">
               <span className="small-code">{source.sha256}</span>

@@ -17,7 +17,7 @@ type VideoRowProps = {
 };
 
 export function VideoRow({ video, addressOfTag, selection }: VideoRowProps) {
-  const { id, title, duration, size, createdAt, playbackPolicy, tags } = video;
+  const { id, title, duration, size, createdAt, playbackPolicy, tags, audioOnly } = video;
   const now = useNow();
   return (
     <li data-selected={selection?.isSelected}>
@@ -40,6 +40,7 @@ export function VideoRow({ video, addressOfTag, selection }: VideoRowProps) {
           {title}
         </Anchor>
         <div className="row-facts hint">
+          {audioOnly === true && <span>audio</span>}
           {playbackPolicy === 'signed' && <span>signed</span>}
           {size !== null && <span>{formatBytes(size)}</span>}
           {tags.map((tag) => (

@@ -79,7 +79,9 @@ const ADVICE: Record<Schemas['FailureCode'], string> = {
   import_incomplete: IMPORT_AGAIN,
   import_quota_exceeded: 'Delete videos that you no longer need, or ask the operator for a larger quota.',
   not_a_video: 'Check that you chose the right file. It is not in a format that Framelane knows.',
-  no_video_track: 'The file has no video, perhaps only audio. Export it with video.',
+  no_video_track:
+    'The file has no video. To publish its sound alone, import it as sound alone, or upload it with “audioOnly”.',
+  no_audio_track: 'The file has no sound. Upload it as a video.',
   malformed_media: 'Export the file again, and upload it completely.',
   unsupported_codec: 'Export the file with H.264 or H.265 and without copy protection.',
   duration_too_short: SMALLER,

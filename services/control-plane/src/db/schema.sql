@@ -398,6 +398,7 @@ create table videos (
   metadata jsonb not null default '{}'::jsonb,
   tags text[] not null default '{}'::text[],
   passthrough text,
+  audio_only boolean,
   size bigint,
   sha256 text,
   source jsonb,

@@ -153,6 +153,8 @@ type VideosTable = {
   metadata: JSONColumnType<Metadata, string | undefined>;
   tags: Generated<string[]>;
   passthrough: string | null;
+  /** Whether the request wants sound alone (true) or refuses it (false); null for the rule of the installation. */
+  audio_only: boolean | null;
   /** Bytes and SHA-256 (hex) of the source; null until uploaded. */
   size: number | null;
   sha256: string | null;

@@ -27,6 +27,8 @@ export type EmbedContent = {
 type MaxSize = { width: number; height: number };
 
 const DEFAULT_WIDTH = 640;
+/** The height of the player of sound alone, in pixels: its poster and its controls. */
+const SOUND_HEIGHT = 240;
 
 type Deps = {
   videos: VideosService;
@@ -77,12 +79,15 @@ export class EmbedService {
     if (workspaceId === undefined || videoId === undefined) throw noVideo();
     const video = await this.#deps.videos.get(workspaceId, videoId);
     if (video.playbackPolicy === 'signed') throw signedVideo();
-    const size = sizeWithin(video, {
-      width: Math.min(max.width, video.width ?? DEFAULT_WIDTH),
-      height: max.height,
-    });
+    const isSound = isSoundAlone(video);
+    const size = isSound
+      ? soundSizeWithin(max)
+      : sizeWithin(video, {
+          width: Math.min(max.width, video.width ?? DEFAULT_WIDTH),
+          height: max.height,
+        });
     return {
-      type: 'video',
+      type: isSound ? 'rich' : 'video',
       version: '1.0',
       provider_name: 'Framelane',
       title: video.title,
@@ -99,13 +104,21 @@ export class EmbedService {
     const address = (url: string | null) => url && withToken(new URL(url).pathname, valid);
     if (video.status === 'failed') return { status: 'failed', title, progress };
     if (hls === undefined) {
-      const early = preview && { hls: address(preview.hls) ?? '', ...(await this.#attemptOf(video)) };
+      const early = preview && {
+        hls: address(preview.hls) ?? '',
+        audioOnly: isSoundAlone(video),
+        ...(await this.#attemptOf(video)),
+      };
       const tasks = await this.#deps.videos.taskCounts(video.id);
       return { status: 'preparing', title, progress, ...early, ...(tasks && { tasks }) };
     }
     const poster = address(video.thumbnail);
     const storyboard = address(video.storyboard);
-    const source = { hls: address(hls) ?? '', ...(await this.#attemptOf(video)) };
+    const source = {
+      hls: address(hls) ?? '',
+      audioOnly: isSoundAlone(video),
+      ...(await this.#attemptOf(video)),
+    };
     const chapters = video.chapterCount === 0 ? null : address(hls.replace(/master\.m3u8$/, 'chapters.json'));
     return { status: 'ready', title, progress, ...source, poster, storyboard, chapters };
   }
@@ -148,6 +161,16 @@ function sizeWithin({ width, height }: Pick<VideoRecord, 'width' | 'height'>, ma
   const ratio = width !== null && height !== null ? width / height : 16 / 9;
   const fitting = Math.min(max.width, max.height * ratio);
   return { width: Math.max(1, Math.round(fitting)), height: Math.max(1, Math.round(fitting / ratio)) };
+}
+
+function soundSizeWithin(max: MaxSize): MaxSize {
+  const within = (pixels: number, limit: number) => Math.max(1, Math.round(Math.min(pixels, limit)));
+  return { width: within(DEFAULT_WIDTH, max.width), height: within(SOUND_HEIGHT, max.height) };
+}
+
+/** Whether the stream, or its preview, has no video. */
+function isSoundAlone({ variants, preview }: Pick<VideoRecord, 'variants' | 'preview'>): boolean {
+  return (variants ?? preview?.variants)?.length === 0;
 }
 
 function frameHtml({ embed, title }: VideoRecord, { width, height }: MaxSize): string {

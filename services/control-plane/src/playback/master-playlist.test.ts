@@ -204,3 +204,27 @@ describe('several audio tracks', () => {
     ]);
   });
 });
+
+test('sound alone has one variant for each group, without a resolution, with the highest rates of the group', () => {
+  const german = { ...audio, name: 'audio2', label: 'Deutsch', language: 'de', bandwidth: 150_000 } as const;
+  const surround = {
+    ...audio,
+    name: 'surround',
+    channels: 6,
+    bandwidth: 350_000,
+    averageBandwidth: 330_000,
+  } as const;
+  expect(renderMasterPlaylist([audio, german])).toBe(`#EXTM3U
+#EXT-X-VERSION:6
+#EXT-X-INDEPENDENT-SEGMENTS
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="pt-BR",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Deutsch",LANGUAGE="de",DEFAULT=NO,AUTOSELECT=YES,CHANNELS="2",URI="audio2/index.m3u8"
+#EXT-X-STREAM-INF:BANDWIDTH=150000,AVERAGE-BANDWIDTH=132000,CODECS="mp4a.40.2",AUDIO="audio",CLOSED-CAPTIONS=NONE
+audio/index.m3u8
+`);
+  const variants = read([audio, surround]).variants;
+  expect(variants.map(({ uri, bandwidth }) => [uri, bandwidth])).toEqual([
+    ['audio/index.m3u8', 140_000],
+    ['surround/index.m3u8', 350_000],
+  ]);
+});

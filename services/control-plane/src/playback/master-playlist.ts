@@ -55,7 +55,7 @@ const FIRST_RATE = 2_000_000;
 
 /**
  * The master playlist of a video (RFC 8216 §4.3.4), with the token, if there is one, in every URL. The renditions can have
- * any order. Each video rendition is listed once for each group of audio renditions.
+ * any order. Each video rendition is listed once for each group of audio renditions. Sound alone has one variant for each group.
  */
 export function renderMasterPlaylist(
   renditions: readonly RenditionFacts[],
@@ -73,9 +73,9 @@ export function renderMasterPlaylist(
     ...(hasChapters ? [chaptersTag(token)] : []),
     ...captionsTags(captions, token),
     ...(groups.length === 0 ? [undefined] : groups).flatMap((group) =>
-      startRenditionFirst(videos.map((video) => withAudio(video, group))).flatMap((video) => [
-        streamTag(video, group, captions.length > 0),
-        uriOf(video, token),
+      variantsOf(videos, group).flatMap((variant) => [
+        streamTag(variant, group, captions.length > 0),
+        uriOf(variant, token),
       ]),
     ),
     ...inOrder([I_FRAME_RENDITION], renditions).map((iFrames) => iFrameTag(iFrames, token)),
@@ -105,6 +105,13 @@ function audioGroups(renditions: readonly RenditionFacts[]): AudioGroup[] {
     { id: 'audio', alternatives: stereo },
     ...(hasSurround ? [{ id: 'surround', alternatives: surround } as const] : []),
   ];
+}
+
+/** The variants of a group. Without video, it is the default track, with the codecs and the highest rates of the group. */
+function variantsOf(videos: readonly RenditionFacts[], group: AudioGroup | undefined): RenditionFacts[] {
+  if (videos.length > 0) return startRenditionFirst(videos.map((video) => withAudio(video, group)));
+  const [first] = group?.alternatives ?? [];
+  return first ? [withAudio({ ...first.rendition, bandwidth: 0, averageBandwidth: 0 }, group)] : [];
 }
 
 /** A video rendition with the codecs and the highest rates of the audio that can be played with it (RFC 8216 §4.3.4.2). */

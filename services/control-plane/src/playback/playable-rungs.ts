@@ -16,6 +16,14 @@ export type TaskProgress = {
 /** Factor by which engines may become slower before a viewer who starts now has to wait. */
 const HEADROOM = 1.05;
 
+/** Whether the first segment of each audio rendition is stored. */
+export function hasAudioStarted(
+  { encode }: Pick<PlannedVideo, 'encode'>,
+  tasks: readonly Pick<TaskProgress, 'startedRenditions'>[],
+): boolean {
+  return encode.audio.every(({ name }) => tasks.some((task) => task.startedRenditions[name] !== undefined));
+}
+
 /**
  * The rungs that a viewer can play now without overtaking the engines; empty if playback would overtake them in each
  * rendition. Copying the source and encoding audio are many times faster than playback.
@@ -27,7 +35,7 @@ export function playableRungs(
   tasks: readonly TaskProgress[],
 ): RungName[] {
   const started: StartedRenditions = Object.assign({}, ...tasks.map((task) => task.startedRenditions));
-  if (encode.audio.some(({ name }) => started[name] === undefined)) return [];
+  if (!hasAudioStarted({ encode }, tasks)) return [];
   const isWhole = planned.length === 0;
   // The one run of a whole video copies no faster than it encodes.
   const copied = encode.copiesVideo && !isWhole ? encode.videoRenditions.at(-1)?.name : undefined;

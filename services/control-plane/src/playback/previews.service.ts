@@ -18,7 +18,7 @@ import {
   plannedVideo,
   taskOf,
 } from './planned-renditions.ts';
-import { playableRungs } from './playable-rungs.ts';
+import { hasAudioStarted, playableRungs } from './playable-rungs.ts';
 import type { SegmentAddress, StoredSegment } from './playback.store.ts';
 import {
   findLatestTry,
@@ -96,13 +96,15 @@ export class PreviewsService {
     if (state === undefined || plan === undefined) return;
     const offered = state.offered ?? [];
     const rungs = rungsOf(plan.encode.videoRenditions.map(({ name }) => name)).length;
-    if (offered.length === rungs) {
+    if (state.offered !== null && offered.length === rungs) {
       this.#offered.set(key, true);
       return;
     }
     const playable = [...offered, ...playableRungs(plan, state.tasks)];
     const variants = RUNGS.filter((rung) => playable.includes(rung));
-    if (variants.length === offered.length) return;
+    // Sound alone can be played as soon as it has begun: encoding audio is many times faster than playback.
+    const isNew = rungs === 0 ? hasAudioStarted(plan, state.tasks) : variants.length > offered.length;
+    if (!isNew) return;
     // Another control plane was first, or the attempt has ended.
     if (!(await storePreview(this.#deps.db, attempt, { offered: state.offered, variants }))) return;
     if (variants.length === rungs) this.#offered.set(key, true);

@@ -1,5 +1,6 @@
 import { ENGINE_STOPPED } from '@framelane/contracts/failures';
 import type {
+  AudioOnlyRule,
   ClaimTaskRequest,
   ClaimTaskResponse,
   StorePlanRequest,
@@ -74,6 +75,8 @@ type TaskSettings = {
   /** Seconds of a piece of a long video. */
   pieceSeconds: number;
   workspaceMaxTasks: number | undefined;
+  /** Whether files with sound alone are accepted by default. */
+  acceptsAudioOnly: boolean;
 };
 
 /** What a claim has got, and what to log and count after the commit. */
@@ -247,8 +250,18 @@ export class TasksService {
     const hashSource = video.sha256 === null;
     return {
       ...common,
-      work: { kind: 'plan', hashSource, pieceSeconds: video.as_a_whole ? null : pieceSeconds },
+      work: {
+        kind: 'plan',
+        hashSource,
+        pieceSeconds: video.as_a_whole ? null : pieceSeconds,
+        audioOnly: this.#audioOnlyRule(video),
+      },
     };
+  }
+
+  #audioOnlyRule({ audio_only: requested }: VideoRow): AudioOnlyRule {
+    if (requested !== null) return requested ? 'required' : 'refused';
+    return this.#deps.settings.acceptsAudioOnly ? 'accepted' : 'refused';
   }
 
   /** Whether an engine works on this try, and its video is not deleted. */

@@ -264,6 +264,7 @@ type KeptColumn =
 const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject<Schema, 'videos'> = {
   ...BLANK_COLUMNS,
   filename: '',
+  audio_only: null,
   size: null,
   sha256: null,
   source: null,

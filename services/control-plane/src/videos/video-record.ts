@@ -62,6 +62,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
       audioTracks: audioTracks(row.audio),
     }),
     preview: previewOf(row, baseUrl),
+    audioOnly: isSoundAlone(row),
     duration: row.duration,
     width: row.width,
     height: row.height,
@@ -88,6 +89,11 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
     readyAt: row.ready_at?.toISOString() ?? null,
     expiresAt: (row.status === 'uploading' ? row.upload_expires_at : row.remove_at)?.toISOString() ?? null,
   };
+}
+
+/** Whether the stream has no video. Until it is ready: what the request asked for. */
+function isSoundAlone({ status, variants, audio_only }: VideoRow): boolean | null {
+  return status === 'ready' ? variants?.length === 0 : audio_only;
 }
 
 function chosenPoster({ chosen_poster, stored }: VideoDetails): VideoRecord['poster'] {

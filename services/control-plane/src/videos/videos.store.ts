@@ -23,10 +23,15 @@ const RARE_TAG_VIDEOS = 500;
 
 /** A video that waits for its upload; it is removed after `removeInSeconds`, unless that is null. */
 export type NewVideo = Pick<VideoRow, 'id' | 'environment' | 'filename'> &
-  Partial<OwnFields> & { title: string; workspaceId: string; removeInSeconds: number | null };
+  Partial<OwnFields> & {
+    title: string;
+    workspaceId: string;
+    removeInSeconds: number | null;
+    audioOnly?: boolean | undefined;
+  };
 
 export async function insertVideo(db: Database, video: NewVideo): Promise<void> {
-  const { id, environment, filename, title, workspaceId, removeInSeconds, ...own } = video;
+  const { id, environment, filename, title, workspaceId, removeInSeconds, audioOnly, ...own } = video;
   await db
     .insertInto('videos')
     .values({
@@ -36,6 +41,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       filename,
       title,
       workspace_id: workspaceId,
+      audio_only: audioOnly ?? null,
       status: 'uploading',
       remove_at: removeInSeconds === null ? null : inSeconds(removeInSeconds),
     })

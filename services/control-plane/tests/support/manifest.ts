@@ -80,6 +80,7 @@ export function planOf({
   chapters,
 }: Manifest): TranscodePlan {
   const plan = samplePlan();
+  const rate = plan.encode.sourceRate ?? Number.NaN;
   const video = renditions.filter(({ name }) => !isAudioRendition(name));
   const audio = renditions.filter(({ name }) => isAudioRendition(name));
   return {
@@ -88,7 +89,7 @@ export function planOf({
       ...plan.encode,
       duration,
       inputIssues,
-      frames: duration * plan.encode.sourceRate,
+      frames: duration * rate,
       videoRenditions: video.map(
         ({ name, width, height }) =>
           ({ name, width, height, maxRate: 1, frameStep: 1 }) as VideoRenditionPlan,
@@ -110,7 +111,7 @@ export function planOf({
       captions,
       chapters,
     },
-    segmentStarts: startsOf(video[0]?.segments ?? [], plan.encode.sourceRate),
+    segmentStarts: startsOf((video[0] ?? audio[0])?.segments ?? [], rate),
     tasks: [],
   };
 }

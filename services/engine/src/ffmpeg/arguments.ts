@@ -6,7 +6,7 @@ import { segmentFile } from '../packagers/segment-files.ts';
 import { encodedRenditions } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
-import { DECODE_OPTIONS } from '../source/whitelist.ts';
+import { COVER_OPTIONS, DECODE_OPTIONS } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { audioOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
@@ -72,7 +72,7 @@ export function inputOptions(plan: EncodePlan, threads: number): string[] {
     ...analysisOptions(ofVideo, ofAudio),
     ...['-threads', String(decoderThreads(plan, threads))],
     ...PERMANENT_FILTERS,
-    ...DECODE_OPTIONS,
+    ...(plan.images.ofSound?.cover == null ? DECODE_OPTIONS : COVER_OPTIONS),
     ...plan.audio.flatMap(({ index, decodeToStereo }) =>
       decodeToStereo ? [`-downmix:${index}`, 'stereo'] : [],
     ),

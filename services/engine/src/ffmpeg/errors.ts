@@ -1,6 +1,7 @@
 import type { TranscodeFailureCode } from '@framelane/contracts/failures';
 import { SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
+import { AUDIO_ONLY_ADVICE } from '../source/source-checks.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
 type Verdict = { code: TranscodeFailureCode; message: string; retryable: boolean };
@@ -43,6 +44,10 @@ const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
   ],
   [OUT_OF_MEMORY, engineFault('The engine ran out of memory.')],
   [/Resource temporarily unavailable/, engineFault('The engine ran out of threads.')],
+  [
+    /^\[(?:mp3|aac|wav|aiff|flac|amr) @ .*Format not on whitelist/m,
+    fileFault('not_a_video', `The file has sound alone. Upload a video. ${AUDIO_ONLY_ADVICE}`),
+  ],
   [/(?:Format|') not on whitelist/, fileFault('not_a_video', 'The file is not in a supported video format.')],
   [
     /\) not found for input stream|Decoding requested, but no decoder/,

@@ -4,27 +4,38 @@
  */
 export type ProgressKey = 'frame' | 'out_time_us';
 
-/** Parses ffmpeg's `-progress` output: blocks of `key=value` lines. Calls `onProgress` whenever a value has increased. */
-export class ProgressReader {
-  readonly #pattern: RegExp;
-  readonly #onProgress: (value: number) => void;
-  #rest = '';
-  #value = 0;
+type ProgressHandlers = {
+  /** Called whenever the value of the key has increased. */
+  onProgress: (value: number) => void;
+  /** Called whenever any of the keys has: while a still picture is shown, only the sound goes on. */
+  onMove: () => void;
+};
 
-  constructor(key: ProgressKey, onProgress: (value: number) => void) {
-    this.#pattern = new RegExp(String.raw`^${key}=\s*(\d+)`);
-    this.#onProgress = onProgress;
+/** Parses ffmpeg's `-progress` output: blocks of `key=value` lines. */
+export class ProgressReader {
+  readonly #key: ProgressKey;
+  readonly #handlers: ProgressHandlers;
+  readonly #values: Record<ProgressKey, number> = { frame: 0, out_time_us: 0 };
+  #rest = '';
+
+  constructor(key: ProgressKey, handlers: ProgressHandlers) {
+    this.#key = key;
+    this.#handlers = handlers;
   }
 
   push(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) {
-      const [, value] = this.#pattern.exec(line) ?? [];
-      if (Number(value ?? 0) > this.#value) {
-        this.#value = Number(value);
-        this.#onProgress(this.#value);
-      }
+      const [, key, digits] = /^(frame|out_time_us)=\s*(\d+)/.exec(line) ?? [];
+      if (key !== undefined) this.#read(key as ProgressKey, Number(digits));
     }
+  }
+
+  #read(key: ProgressKey, value: number): void {
+    if (value <= this.#values[key]) return;
+    this.#values[key] = value;
+    this.#handlers.onMove();
+    if (key === this.#key) this.#handlers.onProgress(value);
   }
 }

@@ -114,10 +114,8 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     child.removeAllListeners('error').on('error', reject);
     endGroupWithLeader(child);
     limitLines(child, MAX_LINE_LENGTH, () => stop('output_limit'));
-    const progress = new ProgressReader(options.progressKey, (value) => {
-      stall.refresh();
-      options.onProgress(value);
-    });
+    const { progressKey, onProgress } = options;
+    const progress = new ProgressReader(progressKey, { onProgress, onMove: () => stall.refresh() });
     child.stdout?.setEncoding('utf8').on('data', (text: string) => progress.push(text));
     if (signal.aborted || stoppedFor) stop();
   });

@@ -68,7 +68,7 @@ export type BesideRenditions<R> = {
   /** Its filter chains, from its taps to labels of its files. */
   chains: (encode: EncodePlan) => string[];
   /** What ffmpeg writes. */
-  files: () => FfmpegCommandLine['outputs'];
+  files: (encode: EncodePlan) => FfmpegCommandLine['outputs'];
   /** Stores what ffmpeg has written, after it has ended. */
   store: (files: ToolOutput, encode: EncodePlan, storing: Storing) => Promise<R>;
 };

@@ -1,6 +1,6 @@
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
-import type { EncodePlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { type EncodePlan, isSoundAlone, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { type ArgumentSettings, inputOptions, MAX_THREADS, renditionOutputs } from '../ffmpeg/arguments.ts';
 import { filterGraphs } from '../ffmpeg/filter-graph.ts';
 import type { FfmpegCommandLine } from '../ffmpeg/run-ffmpeg.ts';
@@ -11,7 +11,14 @@ import type { ToolOutput } from '../sandbox/tool-output.ts';
 import type { BesideRenditions, Storing } from './kinds.ts';
 import { BESIDE_RENDITIONS } from './outputs.ts';
 import { describeStored } from './renditions/describe-stored.ts';
-import { maxSegments, namesOf, type RunContext, runAndStore, type TaskOutput } from './stored-run.ts';
+import {
+  maxSegments,
+  namesOf,
+  type RunContext,
+  runAndStore,
+  type TaskOutput,
+  timeProgress,
+} from './stored-run.ts';
 
 const OTHERS = Object.entries(BESIDE_RENDITIONS).flatMap(([name, beside]) =>
   beside === null ? [] : [{ name, beside: beside as BesideRenditions<unknown> }],
@@ -33,7 +40,7 @@ export function wholeArguments(plan: EncodePlan, settings: ArgumentSettings): Ff
     // ffmpeg reports the progress of the first output.
     outputs: [
       ...renditionOutputs(plan, graphs, { ...settings, threads }),
-      ...OTHERS.flatMap(({ beside }) => beside.files()),
+      ...OTHERS.flatMap(({ beside }) => beside.files(plan)),
     ],
   };
 }
@@ -63,7 +70,9 @@ export async function runWhole(
       commandLine: wholeArguments(encode, context.settings),
       seconds: encode.duration,
       // ffmpeg reports the frame number of its first output, the lowest rendition.
-      progress: { key: 'frame', end: Math.ceil(encode.frames / (lowest?.frameStep ?? 1)) },
+      progress: isSoundAlone(encode)
+        ? timeProgress(encode)
+        : { key: 'frame', end: Math.ceil(encode.frames / (lowest?.frameStep ?? 1)) },
       segments: {
         renditions: namesOf([...encode.videoRenditions, ...encode.audio]),
         iFramesOf: iFrames ? iFrameSource(encode.videoRenditions) : null,

@@ -12,6 +12,7 @@ const renditions = (
     tracks.map(({ channels, start = 0, silentFrom }, index) => ({
       ...audioTrack({ index, channels }),
       start,
+      end: 10,
       frames: null,
       ...(silentFrom !== undefined && { silentFrom }),
     })),

@@ -1,22 +1,20 @@
 import { partsOf, type RenditionName, type VideoRendition } from '@framelane/contracts/renditions';
-import type { Cuts } from '@framelane/contracts/segment-times';
 import type { EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { mayRepeatFields, storesFields } from '../source/codec-traits.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import type { VideoTrack } from '../source/media-source.ts';
 import type { Timeline } from '../source/packet-timeline.ts';
-import type { ProbedSource } from '../source/probe.ts';
+import { isSound, type ProbedSource, type ProbedVideo } from '../source/probe.ts';
 import { audioPlans } from './audio-plan.ts';
 import { BT709, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
+import { ENCODED_CUTS, type ExplainedPlan, type PlanSettings } from './explained-plan.ts';
 import { fieldRate, isNear, outputFrameRate, phaseAt } from './frame-rate.ts';
 import { planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
-import { DEFAULT_MAX_RATES, type MaxRates, planLadder } from './ladder.ts';
-import { checkAudioCopy, checkVideoCopy, type Obstacle } from './stream-copy.ts';
-
-/** How encoded video is cut (HLS authoring specification 7.5). */
-const CUTS: Cuts = { startsShort: true, segmentSeconds: 6 };
+import { DEFAULT_MAX_RATES, planLadder } from './ladder.ts';
+import { planSound } from './sound-plan.ts';
+import { checkAudioCopy, checkVideoCopy } from './stream-copy.ts';
 
 /**
  * If the audio starts less than this many seconds before the video, its start is cut: it is usually encoder delay. If it starts
@@ -26,14 +24,6 @@ const MAX_LEAD_SECONDS = 0.1;
 
 /** bwdif needs three columns and four lines of each colour component. Smaller frames are not deinterlaced. */
 const MIN_INTERLACED_SIDE = 16;
-
-/** A plan, and for the log, why each track is encoded: null with a stream copy, `failed` after a stream copy has failed. */
-export type ExplainedPlan = EncodePlan & {
-  obstacles: { video: Obstacle | 'failed' | null; audio: readonly (Obstacle | 'failed' | null)[] };
-};
-
-/** The settings that a plan depends on: the bit rates of the ladder, and whether tracks with 5.1 get a rendition in 5.1. */
-export type PlanSettings = { maxRates: MaxRates; surround: boolean };
 
 /**
  * Decides how to transcode a source.
@@ -48,6 +38,7 @@ export function planEncoding(
     surround = false,
   }: { allowCopy: boolean } & Partial<PlanSettings>,
 ): ExplainedPlan {
+  if (isSound(source)) return planSound(source, { allowCopy, surround });
   const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
@@ -80,7 +71,7 @@ export function planEncoding(
     videoRenditions,
     copiesVideo,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio.map(({ obstacle }) => obstacle) },
-    ...(ownVideo.copy ?? CUTS),
+    ...(ownVideo.copy ?? ENCODED_CUTS),
     frameRate,
     frames,
     duration,
@@ -120,7 +111,7 @@ export function copiedRenditions({ videoRenditions, copiesVideo, audio }: Encode
 }
 
 /** The frame rate of the source, the frame rate of the top rendition (higher if each field becomes a frame), and how to deinterlace. */
-function planRate({ container, video, timeline }: ProbedSource) {
+function planRate({ container, video, timeline }: ProbedVideo) {
   const { averageRate: average, grid, losses } = timeline;
   const repeatsFields = mayRepeatFields(video.codec);
   const { declaredRate: declared } = video;
@@ -133,7 +124,7 @@ function planRate({ container, video, timeline }: ProbedSource) {
   return { sourceFrameRate, frameRate: fields, deinterlace: 'send_field' } as const;
 }
 
-function sourceRate({ timeline }: ProbedSource, sourceFrameRate: FrameRate): number {
+function sourceRate({ timeline }: ProbedVideo, sourceFrameRate: FrameRate): number {
   const rate = toNumber(sourceFrameRate);
   return isNear(rate, timeline.averageRate) ? rate : timeline.averageRate;
 }

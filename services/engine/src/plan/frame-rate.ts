@@ -4,6 +4,7 @@ import {
   type FrameRate,
   isSameRate,
   MAX_RATE,
+  MIN_RATE,
   RATE_TOLERANCE,
   toNumber,
 } from '../source/frame-rate.ts';
@@ -17,8 +18,6 @@ const MAX_LOST_FRACTION = 0.01;
 /** A variable rate is raised to the next of these rates. */
 const STEPS = [15, 25, 30, 50, 60];
 
-/** Frames of slower sources are repeated, so that a segment can end within a tenth of a second of its target. */
-const MIN_RATE = 10;
 /** Lowest frame rate of interlaced video. A lower rate is film with repeated fields. */
 const MIN_INTERLACED_RATE = 25;
 

@@ -25,8 +25,8 @@ test.each([
 ])(
   'the tiles of the storyboard have the aspect ratio of the video, %s x %s',
   (width, height, tileWidth, tileHeight) => {
-    const { tile } = planImages({ width, height }, 10, 9.96).storyboard;
-    expect(tile).toEqual({ width: tileWidth, height: tileHeight });
+    const { storyboard } = planImages({ width, height }, 10, 9.96);
+    expect(storyboard?.tile).toEqual({ width: tileWidth, height: tileHeight });
   },
 );
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import type { VideoTrack } from '../source/media-source.ts';
-import type { ProbedSource } from '../source/probe.ts';
+import type { ProbedVideo } from '../source/probe.ts';
 import { inputIssues } from './input-issues.ts';
 
 /** The issues of ten seconds at 25 frames per second, with changes. */
@@ -11,10 +11,10 @@ function issues(
     channels = 2,
     timeline,
     ...source
-  }: Partial<Omit<ProbedSource, 'video' | 'timeline'>> & {
+  }: Partial<Omit<ProbedVideo, 'video' | 'timeline'>> & {
     video?: Partial<VideoTrack>;
     channels?: number;
-    timeline?: Partial<ProbedSource['timeline']>;
+    timeline?: Partial<ProbedVideo['timeline']>;
   },
   { framesPerSecond = 25, lead = 0, surround = false } = {},
 ) {
@@ -22,7 +22,7 @@ function issues(
     {
       container: 'mp4',
       reading: {},
-      audio: [{ ...audioTrack({ channels }), start: 0, frames: null }],
+      audio: [{ ...audioTrack({ channels }), start: 0, end: 10, frames: null }],
       leftOut: [],
       chapters: [],
       end: 10,
@@ -95,6 +95,7 @@ describe('the issues of a source', () => {
     const audio = [2, 6].map((channels, index) => ({
       ...audioTrack({ index, channels }),
       start: 0,
+      end: 10,
       frames: null,
     }));
     expect(issues({ audio }).map(({ message }) => message)).toEqual([

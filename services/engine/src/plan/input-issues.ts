@@ -1,6 +1,6 @@
 import { type InputIssue, MAX_CHAPTERS } from '@framelane/contracts/manifest';
 import { describeTrack } from '../source/media-source.ts';
-import type { ProbedSource } from '../source/probe.ts';
+import type { ProbedSound, ProbedSource, ProbedVideo } from '../source/probe.ts';
 import { SURROUND_CHANNELS } from './audio-plan.ts';
 
 /**
@@ -35,7 +35,7 @@ type OutputFacts = {
 
 /** What the transcode changes about a source, for the owner of the video. */
 export function inputIssues(
-  source: ProbedSource,
+  source: ProbedVideo,
   { framesPerSecond, lead, surround }: OutputFacts,
 ): InputIssue[] {
   const { video, timeline } = source;
@@ -44,7 +44,6 @@ export function inputIssues(
     video.declaredDuration === null
       ? [source.end, source.declaredDuration]
       : [timeline.duration, video.declaredDuration];
-  const isShort = (declaredEnd ?? 0) > end * (1 + TRUNCATED_FRACTION);
   const issues: [boolean, InputIssue][] = [
     [video.interlaced, { code: 'interlaced', message: 'Interlaced video was deinterlaced.' }],
     [
@@ -67,28 +66,37 @@ export function inputIssues(
         message: `The frame rate was changed from ${averageRate.toFixed(2)} to ${framesPerSecond.toFixed(2)}.`,
       },
     ],
-    [
-      isShort,
-      {
-        code: 'truncated',
-        message: `The file ends after ${end.toFixed(1)} of ${declaredEnd?.toFixed(1)} seconds.`,
-      },
-    ],
-    [
-      !isShort && source.unread > TRUNCATED_FRACTION,
-      {
-        code: 'truncated',
-        message: `The last ${Math.round(source.unread * 100)} % of the file cannot be read: ${REASONS[source.container] ?? DAMAGED}.`,
-      },
-    ],
-    [
-      source.chapters === 'too_many',
-      {
-        code: 'chapters_left_out',
-        message: `The chapters of the file were left out: it has more than ${MAX_CHAPTERS}, or too much text in their titles.`,
-      },
-    ],
   ];
+  return [
+    ...issues.filter(([applies]) => applies).map(([, issue]) => issue),
+    ...truncation(source, end, declaredEnd),
+    ...trackIssues(source, surround),
+  ];
+}
+
+/** The same for sound alone. */
+export function soundIssues(source: ProbedSound, { surround }: Pick<OutputFacts, 'surround'>): InputIssue[] {
+  const declared = source.audio.flatMap(({ declaredDuration }) => declaredDuration ?? []);
+  const declaredEnd = source.declaredDuration ?? (declared.length === 0 ? null : Math.max(...declared));
+  return [...truncation(source, source.timeline.duration, declaredEnd), ...trackIssues(source, surround)];
+}
+
+/** Both times are in seconds. */
+function truncation(
+  { unread, container }: ProbedSource,
+  end: number,
+  declaredEnd: number | null,
+): InputIssue[] {
+  if (declaredEnd !== null && declaredEnd > end * (1 + TRUNCATED_FRACTION)) {
+    const message = `The file ends after ${end.toFixed(1)} of ${declaredEnd.toFixed(1)} seconds.`;
+    return [{ code: 'truncated', message }];
+  }
+  if (unread <= TRUNCATED_FRACTION) return [];
+  const message = `The last ${Math.round(unread * 100)} % of the file cannot be read: ${REASONS[container] ?? DAMAGED}.`;
+  return [{ code: 'truncated', message }];
+}
+
+function trackIssues(source: ProbedSource, surround: boolean): InputIssue[] {
   const downmixed = source.audio
     .filter(({ channels }) => channels > 2 && !(surround && channels === SURROUND_CHANNELS))
     .map(({ index, channels }): InputIssue => {
@@ -103,5 +111,9 @@ export function inputIssues(
       message: `Track ${describeTrack(track)} was left out${track.flaw ? `: ${track.flaw}` : ''}.`,
     }),
   );
-  return [...issues.filter(([applies]) => applies).map(([, issue]) => issue), ...downmixed, ...leftOut];
+  const tooManyChapters: InputIssue = {
+    code: 'chapters_left_out',
+    message: `The chapters of the file were left out: it has more than ${MAX_CHAPTERS}, or too much text in their titles.`,
+  };
+  return [...downmixed, ...leftOut, ...(source.chapters === 'too_many' ? [tooManyChapters] : [])];
 }

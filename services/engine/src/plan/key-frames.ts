@@ -1,4 +1,5 @@
-import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { audioSegmentStarts } from '@framelane/contracts/segment-times';
+import { type EncodePlan, isSoundAlone } from '@framelane/contracts/transcode-plan';
 import { toNumber } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import { segmentStarts } from './stream-copy.ts';
@@ -19,10 +20,17 @@ export type KeyFrames = {
   segmentStarts: readonly number[];
 };
 
-/** The key frames of a video: those of the source with a stream copy, else one every two seconds. */
+/**
+ * The key frames of a video: those of the source with a stream copy, else one every two seconds. Those of sound alone are the frames that begin
+ * segments.
+ */
 export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): KeyFrames {
   const rate = toNumber(plan.frameRate);
   const toFrame = (seconds: number) => Math.round(seconds * rate);
+  if (isSoundAlone(plan)) {
+    const starts = audioSegmentStarts(plan, plan.duration).map(toFrame);
+    return { all: starts, segmentStarts: starts };
+  }
   const all =
     plan.copiesVideo && typeof gops !== 'string'
       ? gops.map(({ start }) => toFrame(start))

@@ -4,6 +4,9 @@ import type { ProbedSource } from '../source/probe.ts';
 import { audioLabels } from './audio-plan.ts';
 import { chaptersOf } from './chapters.ts';
 
+/** A still picture with hours of sound has a lower frame rate, which would be rounded to 0. */
+const LOWEST_RATE = 0.001;
+
 /** What the manifest says about the source. */
 export function videoFacts(
   source: ProbedSource,
@@ -14,10 +17,11 @@ export function videoFacts(
   return {
     source: {
       container: source.container,
-      videoCodec: source.video.codec,
+      videoCodec: source.video?.codec ?? null,
       audioCodec: source.audio[0]?.codec ?? null,
-      ...source.video.display,
-      frameRate: rounded(plan.sourceRate, 3),
+      width: source.video?.display.width ?? null,
+      height: source.video?.display.height ?? null,
+      frameRate: plan.sourceRate === null ? null : Math.max(LOWEST_RATE, rounded(plan.sourceRate, 3)),
       duration: rounded(source.timeline.duration, 3),
     },
     audioTracks: source.audio.map(({ index, language, role }, at) => ({

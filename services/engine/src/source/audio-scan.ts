@@ -8,7 +8,7 @@ export type AudioFrames = {
   bytes: number;
 };
 
-type PacketFlags = { isHidden?: boolean; hasNewDescription?: boolean };
+type PacketFacts = { isHidden?: boolean; hasNewDescription?: boolean; duration?: number };
 
 /** Samples in one AAC frame. */
 export const AAC_FRAME_SAMPLES = 1024;
@@ -22,6 +22,7 @@ export class AudioScan {
   #bytes = 0;
   #shown = 0;
   #firstShown = Number.NaN;
+  #end = Number.NEGATIVE_INFINITY;
   #hasEnded = false;
   #isBroken = false;
 
@@ -35,10 +36,15 @@ export class AudioScan {
    * Adds a packet.
    *
    * @param pts seconds; NaN where the container gives no timestamp
-   * @param flags.isHidden whether it is decoded and not heard: as priming samples, or outside of the edits of an edit list
-   * @param flags.hasNewDescription whether the container has another description of the track from here on, as for another sample rate
+   * @param facts.isHidden whether it is decoded and not heard: as priming samples, or outside of the edits of an edit list
+   * @param facts.hasNewDescription whether the container has another description of the track from here on, as for another sample rate
+   * @param facts.duration seconds; NaN where the container gives none
    */
-  add(pts: number, bytes: number, { isHidden = false, hasNewDescription = false }: PacketFlags = {}): void {
+  add(
+    pts: number,
+    bytes: number,
+    { isHidden = false, hasNewDescription = false, duration = 0 }: PacketFacts = {},
+  ): void {
     if (isHidden && this.#shown > 0) {
       this.#hasEnded = true;
       return;
@@ -46,6 +52,9 @@ export class AudioScan {
     if (!isHidden) {
       if (this.#shown === 0) this.#firstShown = pts;
       this.#shown += 1;
+      // Without times, packets follow each other.
+      const begin = Number.isNaN(pts) ? Math.max(this.#end, this.#startTime) : pts;
+      this.#end = Math.max(this.#end, begin + (duration || 0));
       this.#isBroken ||= this.#hasEnded;
     }
     if (this.#frames === 0) this.#first = pts;
@@ -63,6 +72,11 @@ export class AudioScan {
   /** Seconds from the start of the file to the first audible packet; NaN if that has no timestamp. */
   get start(): number {
     return this.#firstShown - this.#startTime;
+  }
+
+  /** Seconds from the start of the file to the end of the last audible packet; -Infinity without one. Never decreases. */
+  get end(): number {
+    return this.#end - this.#startTime;
   }
 
   /** Null if there is a gap or a new description, or no frame at all. */

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { containerTraits, DEMUXERS } from './containers.ts';
+import { containerTraits, SOUND_DEMUXERS, VIDEO_DEMUXERS } from './containers.ts';
 
 const ACCEPTED = ['mp4', 'mov', 'matroska', 'mpegts', 'mpeg', 'avi', 'flv', 'ogg', 'asf', 'mxf'];
 const having = (trait: 'clockMayRestart' | 'scanTypeMayChange' | 'allowsCopy' | 'allowsParts') =>
   ACCEPTED.filter((container) => containerTraits(container)[trait]);
 
 test('ffmpeg may use the demuxers of the accepted containers only', () => {
-  expect(DEMUXERS.toSorted()).toEqual([
+  expect(VIDEO_DEMUXERS.toSorted()).toEqual([
     'asf',
     'avi',
     'flv',
@@ -18,6 +18,7 @@ test('ffmpeg may use the demuxers of the accepted containers only', () => {
     'ogg',
     'webm',
   ]);
+  expect(SOUND_DEMUXERS.toSorted()).toEqual(['aac', 'aiff', 'amr', 'flac', 'mp3', 'wav']);
   expect(() => containerTraits('hls')).toThrow('Unknown container hls');
 });
 

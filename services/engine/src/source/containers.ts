@@ -25,6 +25,8 @@ export type ContainerTraits = {
    * Null: no run begins in the middle.
    */
   seek: 'index' | 'search' | null;
+  /** Whether the format has no video. It is then read only if sound alone is accepted. */
+  isSound: boolean;
   /** Whether a run in the middle reads only the index, the beginning of the media data, and the packets that it needs. */
   allowsParts: boolean;
 };
@@ -36,8 +38,12 @@ const USUAL = {
   scanTypeMayChange: false,
   allowsCopy: false,
   seek: null,
+  isSound: false,
   allowsParts: false,
 } as const;
+
+/** ffprobe estimates the duration of some of these files from their first packets, so it does not count as declared. */
+const SOUND = { ...USUAL, isSound: true } as const;
 
 const MP4: ContainerTraits = {
   ...USUAL,
@@ -74,10 +80,22 @@ const CONTAINERS: Record<string, ContainerTraits> = {
   ogg: { ...USUAL, demuxers: ['ogg'], clockMayRestart: true },
   asf: { ...USUAL, demuxers: ['asf'] },
   mxf: { ...USUAL, demuxers: ['mxf'] },
+  mp3: { ...SOUND, demuxers: ['mp3'] },
+  /** AAC in ADTS. */
+  aac: { ...SOUND, demuxers: ['aac'] },
+  wav: { ...SOUND, demuxers: ['wav'], duration: 'file' },
+  aiff: { ...SOUND, demuxers: ['aiff'], duration: 'file' },
+  flac: { ...SOUND, demuxers: ['flac'], duration: 'file' },
+  amr: { ...SOUND, demuxers: ['amr'] },
 };
 
-/** Names of ffmpeg's demuxers for the accepted containers. */
-export const DEMUXERS = [...new Set(Object.values(CONTAINERS).flatMap(({ demuxers }) => demuxers))];
+function demuxersOf(containers: readonly ContainerTraits[]): string[] {
+  return [...new Set(containers.flatMap(({ demuxers }) => demuxers))];
+}
+
+/** Names of ffmpeg's demuxers for the accepted containers: those that can have video, and those of sound. */
+export const VIDEO_DEMUXERS = demuxersOf(Object.values(CONTAINERS).filter(({ isSound }) => !isSound));
+export const SOUND_DEMUXERS = demuxersOf(Object.values(CONTAINERS).filter(({ isSound }) => isSound));
 
 /** The traits of an accepted container. Throws for any other; ffprobe has refused it before. */
 export function containerTraits(container: string): ContainerTraits {

@@ -15,6 +15,9 @@ export const COMMON_RATES: readonly FrameRate[] = [
   { numerator: 60, denominator: 1 },
 ];
 
+/** The lowest frame rate of the output. Frames of slower video are repeated, so that a segment can end within a tenth of a second of its target. */
+export const MIN_RATE = 10;
+
 /** The highest frame rate of the output. */
 export const MAX_RATE = 60;
 

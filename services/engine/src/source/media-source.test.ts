@@ -59,6 +59,7 @@ describe('a source', () => {
       chapters: [],
       startTimes: [Number.NaN, Number.NaN],
       withoutParameters: [0, 1],
+      covers: [],
       videoTracks: [
         {
           index: 0,
@@ -83,7 +84,16 @@ describe('a source', () => {
         },
       ],
       audioTracks: [
-        { index: 1, ...unknown, sampleRate: 0, channels: 0, language: null, title: null, role: null },
+        {
+          index: 1,
+          ...unknown,
+          declaredDuration: null,
+          sampleRate: 0,
+          channels: 0,
+          language: null,
+          title: null,
+          role: null,
+        },
       ],
       tracks: [
         { index: 0, kind: 'video', codec: 'unknown', language: null },
@@ -129,6 +139,7 @@ describe('a source', () => {
         language: 'de',
         title: 'Kino',
         role: null,
+        declaredDuration: null,
       },
     ]);
     expect(tracks.map(describeTrack)).toEqual([

@@ -65,6 +65,8 @@ export type AudioTrack = {
   /** Samples per second. */
   sampleRate: number;
   channels: number;
+  /** Seconds, by the index of the track; null without an index. */
+  declaredDuration: number | null;
   /** BCP 47; null if the file does not declare it. */
   language: string | null;
   /** As the file has it; null if it has none. */
@@ -75,6 +77,9 @@ export type AudioTrack = {
   /** See VideoTrack. */
   shownUntil?: number;
 };
+
+/** A cover picture, as its container describes it. */
+export type Cover = { index: number; codec: string; size: Size };
 
 /** A track of any kind, as messages name it. */
 export type TrackName = {
@@ -104,6 +109,7 @@ export type MediaSource = {
   /** Without cover images. */
   videoTracks: VideoTrack[];
   audioTracks: AudioTrack[];
+  covers: Cover[];
   /** All video, audio and subtitle tracks in file order, without cover images. */
   tracks: TrackName[];
   chapters: SourceChapters;
@@ -193,7 +199,12 @@ export function readSource(json: string): MediaSource {
     videoTracks: moving
       .filter((stream) => stream.codec_type === 'video')
       .map((stream) => videoTrack(stream, container, startTime)),
-    audioTracks: streams.filter((stream) => stream.codec_type === 'audio').map(audioTrack),
+    audioTracks: streams
+      .filter((stream) => stream.codec_type === 'audio')
+      .map((stream) => audioTrack(stream, container, startTime)),
+    covers: streams
+      .filter((stream) => stream.disposition.attached_pic === 1 && stream.codec_type === 'video')
+      .map(({ index, codec_name: codec, width, height }) => ({ index, codec, size: { width, height } })),
     tracks: moving.flatMap(trackName),
     chapters: readChapters(chapters, startTime),
     startTimes: streams.map(({ start_time }) => Number(start_time)),
@@ -256,7 +267,8 @@ function videoTrack(stream: ProbedStream, container: string, startTime: number):
   };
 }
 
-function audioTrack(stream: ProbedStream): AudioTrack {
+function audioTrack(stream: ProbedStream, container: string, startTime: number): AudioTrack {
+  const isIndexed = containerTraits(container).duration === 'index';
   return {
     index: stream.index,
     codec: stream.codec_name,
@@ -264,6 +276,7 @@ function audioTrack(stream: ProbedStream): AudioTrack {
     encrypted: isEncrypted(stream),
     sampleRate: stream.sample_rate,
     channels: stream.channels,
+    declaredDuration: isIndexed ? declaredDuration(stream, container, startTime) : null,
     language: languageTag(stream.tags.language),
     title: stream.tags.title ?? null,
     role: audioRole(stream.disposition),

@@ -43,7 +43,13 @@ esac
 `;
   await writeFile(program, script, { mode: 0o755 });
   const { signal } = new AbortController();
-  const { audio } = await probe({ program, cwd, signal, limits: DEFAULT_TRANSCODE_LIMITS });
+  const { audio } = await probe({
+    program,
+    cwd,
+    signal,
+    limits: DEFAULT_TRANSCODE_LIMITS,
+    audioOnly: 'refused',
+  });
   const decoded = (await readFile(join(cwd, 'decoded'), 'utf8')).trim().split('\n');
   return { audio: audio.map(({ index }) => index), decoded };
 }

@@ -1,11 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import type { Analysis, Reading } from '@framelane/contracts/transcode-plan';
 import { SOURCE_INPUT, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { runTool, ToolError } from '../sandbox/run-tool.ts';
+import { refusal } from '../transcode-failure.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
-import { containerTraits } from './containers.ts';
+import { type ContainerTraits, containerTraits } from './containers.ts';
+import { decodedSize } from './cover.ts';
 import { checkVideoEdits, readEditLists, shownParts, withEditLists } from './edit-lists.ts';
 import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
@@ -17,16 +20,20 @@ import {
   type MediaSource,
   PROBED_ENTRIES,
   readSource,
+  type Size,
   type TrackName,
   type VideoTrack,
 } from './media-source.ts';
 import { PacketBudget } from './packet-budget.ts';
 import { type PacketRun, PacketRuns } from './packet-runs.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
+import { heldUntil } from './slow-video.ts';
 import { CHAPTER_ENTRIES, MAX_CHAPTER_CHARS, type SourceChapters } from './source-chapters.ts';
 import {
   type ChosenTracks,
   checkHiddenPackets,
+  checkSoundDuration,
+  checkSoundLimit,
   checkTimeline,
   chooseTracks,
   encryptedTrackRefusal,
@@ -42,19 +49,36 @@ import {
   TrackArrivals,
 } from './track-arrivals.ts';
 import { TrackEnd } from './track-end.ts';
-import { isAudioCodecAccepted, isTextCodec, PROBE_OPTIONS } from './whitelist.ts';
+import { isAudioCodecAccepted, isTextCodec, probeOptions } from './whitelist.ts';
 
 /** A source that can be transcoded, with the tracks chosen from it. */
-export type ProbedSource = {
+export type ProbedSource = ProbedVideo | ProbedSound;
+
+/** Whether a source has no video, or it is left out. */
+export function isSound(source: ProbedSource): source is ProbedSound {
+  return source.video === null;
+}
+
+/** A source with video. */
+export type ProbedVideo = CommonFacts & { video: VideoTrack; timeline: Timeline };
+
+/** Sound alone. */
+export type ProbedSound = CommonFacts & {
+  video: null;
+  /** The cover picture, if it can be decoded. */
+  cover: { index: number; size: Size } | null;
+  /** Seconds from the earliest timestamp of the file to the first packet in use, and to the end of the last one. */
+  timeline: Pick<Timeline, 'start' | 'duration'>;
+};
+
+type CommonFacts = {
   container: string;
   reading: Reading;
-  video: VideoTrack;
   /** The default track is the first. */
   audio: readonly ProbedAudio[];
   /** The tracks that the output leaves out. */
   leftOut: readonly TrackName[];
   chapters: SourceChapters;
-  timeline: Timeline;
   /** Seconds from zero to the end of the last packet of any track. */
   end: number;
   /** The same end as the container declares it (see MediaSource). */
@@ -77,25 +101,29 @@ export type ProbedAudio = AudioTrack & {
   start: number;
   /** Seconds from the start of the file from which the edit list shows nothing; Infinity or undefined if it shows the track to its end. */
   silentFrom?: number;
+  /** Seconds from the start of the file to the end of the last audible packet. */
+  end: number;
   /** Null if the track is not AAC, has gaps or changes its description. */
   frames: AudioFrames | null;
 };
 
 /** Measurements of the packets. */
-type PacketFacts = Pick<ProbedSource, 'end' | 'unread' | 'gops' | 'audio' | 'entryPoints'> & {
+type PacketFacts = Pick<CommonFacts, 'end' | 'unread' | 'gops' | 'audio' | 'entryPoints'> & {
   runs: readonly PacketRun[] | null;
   timeline: Timeline | null;
   clock: StreamClock;
   arrivals: TrackArrivals;
 };
 
-type ProbeOptions = {
+export type ProbeOptions = {
   /** The confined ffprobe. */
   program: string;
   /** The job's directory. */
   cwd: string;
   signal: AbortSignal;
   limits: Pick<TranscodeLimits, 'probeSeconds' | 'scanSeconds' | 'maxDurationSeconds'>;
+  /** Whether sound alone is accepted. */
+  audioOnly: AudioOnlyRule;
   /** ffmpeg's own if undefined. */
   analysis?: Analysis | undefined;
 };
@@ -128,19 +156,14 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const texts = source.tracks.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
   const analysis = isLate
     ? {
-        video: arrivals.analysisOf([tracks.video]),
+        video: arrivals.analysisOf(tracks.video ? [tracks.video] : []),
         audio: arrivals.analysisOf(facts.audio),
         text: arrivals.analysisOf(texts),
       }
     : undefined;
   const audio = await withoutUndecodable(facts.audio, source, { ...options, analysis: analysis?.audio });
-  checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
-  if (scan.status === 'rejected') throw scan.reason;
-  const scanned = scan.value;
-  // ffprobe computes the duration from the last timestamps, which then belong to another clock.
-  const video = clock.hasRestarted ? { ...scanned, declaredDuration: null } : scanned;
-  const used = [video, ...audio].map(({ index }) => index);
+  const used = [...(tracks.video ? [tracks.video] : []), ...audio].map(({ index }) => index);
   const leftOut = source.tracks
     .filter(({ index }) => !used.includes(index))
     .map((track) =>
@@ -148,14 +171,13 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
         ? { ...track, shown: shownParts(editLists.tracks.get(track.id ?? Number.NaN), source.startTime) }
         : track,
     );
-  return {
+  const common = {
     container,
     declaredDuration,
     end,
     unread,
     gops,
     entryPoints,
-    video,
     audio,
     leftOut,
     chapters: source.chapters,
@@ -164,24 +186,69 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
       ...(clock.maxPause && { maxPauseSeconds: clock.maxPause }),
       ...(analysis && { analysis }),
     },
-    layout: await layoutOf(source, runs, options),
-    timeline: pairFields(timeline, video),
+    layout: tracks.video ? await layoutOf(source, runs, options) : null,
   };
+  if (tracks.video === null) {
+    const timeline = soundTimeline(audio, options);
+    return { ...common, video: null, cover: await coverOf(source, options), timeline };
+  }
+  const soundEnd = Math.max(Number.NEGATIVE_INFINITY, ...audio.map((track) => track.end));
+  const shown = timeline && heldUntil(timeline, soundEnd);
+  checkTimeline(shown, tracks.video.coded, options.limits.maxDurationSeconds);
+  if (scan.status === 'rejected') throw scan.reason;
+  const scanned = scan.value ?? tracks.video;
+  // ffprobe computes the duration from the last timestamps, which then belong to another clock.
+  const video = clock.hasRestarted ? { ...scanned, declaredDuration: null } : scanned;
+  return { ...common, video, timeline: pairFields(shown, video) };
+}
+
+/** Sound alone lasts from the beginning of its first track to the end of its last one. */
+function soundTimeline(audio: readonly ProbedAudio[], { limits }: ProbeOptions): ProbedSound['timeline'] {
+  const start = Math.max(0, Math.min(...audio.map((track) => track.start || 0)));
+  const duration = Math.max(...audio.map(({ end }) => end));
+  if (audio.length === 0) {
+    throw refusal(
+      'malformed_media',
+      'No audio track of the file can be decoded. Export it again and upload that.',
+    );
+  }
+  checkSoundDuration(duration - start, limits.maxDurationSeconds);
+  return { start, duration };
+}
+
+/** The first cover picture that can be decoded. */
+async function coverOf({ covers }: MediaSource, options: ProbeOptions): Promise<ProbedSound['cover']> {
+  const { program, cwd, signal, limits } = options;
+  for (const cover of covers) {
+    const size = await decodedSize(cover, {
+      program,
+      cwd,
+      signal,
+      limitSeconds: limits.probeSeconds,
+      formats: ffprobeArguments(options),
+    });
+    if (size) return { index: cover.index, size };
+  }
+  return null;
 }
 
 /** Describes the file and reads its packets. If tracks in use begin late, does so again, with the longest analysis. */
 async function readFile(options: ProbeOptions) {
   const found = await describe(options);
   const thorough = { ...options, analysis: LONGEST_ANALYSIS };
-  if (lacksVideo(found)) {
-    return { ...(await readTracks(await describe(thorough), thorough)), isLate: true };
+  if (options.audioOnly !== 'required' && lacksVideo(found) && !containerTraits(found.container).isSound) {
+    const complete = await describe(thorough);
+    if (options.audioOnly === 'refused' || !lacksVideo(complete)) {
+      return { ...(await readTracks(complete, thorough)), isLate: true };
+    }
   }
   const read = await readTracks(found, options);
   const complete = read.facts.arrivals.areLate(found)
     ? await describe(thorough).catch(nullForToolError)
     : null;
   const usable = complete && ofFirstClock(complete, read.facts.clock);
-  if (usable === null || !hasFurtherTracks(usable, found)) return { ...read, isLate: false };
+  if (usable === null || !hasFurtherTracks(usable, found, options.audioOnly))
+    return { ...read, isLate: false };
   return { ...(await readTracks(usable, thorough)), isLate: true };
 }
 
@@ -205,9 +272,9 @@ async function readTracks(found: MediaSource, options: ProbeOptions) {
   const { clockMayRestart, hasEditLists } = containerTraits(found.container);
   const editLists = hasEditLists ? await readEditLists(join(options.cwd, SOURCE_PATH)) : null;
   const described = editLists ? withEditLists(found, editLists) : found;
-  const tracks = chooseTracks(described);
-  if (editLists) checkVideoEdits(editLists, described.tracks, tracks.video);
-  const followed = clockMayRestart ? [tracks.video, ...tracks.audio].map(({ index }) => index) : [];
+  const tracks = chooseTracks(described, options.audioOnly);
+  if (editLists && tracks.video) checkVideoEdits(editLists, described.tracks, tracks.video);
+  const followed = clockMayRestart ? usedTracks(tracks).map(({ index }) => index) : [];
   // In these formats, ffmpeg begins at the earliest timestamp of the tracks that it reads.
   const starts = followed.map((index) => described.startTimes[index] ?? Number.NaN).filter(Number.isFinite);
   const source = starts.length === 0 ? described : { ...described, startTime: Math.min(...starts) };
@@ -221,19 +288,23 @@ async function readTracks(found: MediaSource, options: ProbeOptions) {
   return { source, tracks, editLists, facts, scan };
 }
 
+function usedTracks({ video, audio }: ChosenTracks): readonly (VideoTrack | AudioTrack)[] {
+  return video ? [video, ...audio] : audio;
+}
+
 /**
  * Finds out whether the video is interlaced while `read` runs, which needs about as long for a short file. Its failure is a result, because
  * a refusal of the packets has priority.
  */
 async function whileScanning<T>(
-  video: VideoTrack,
+  video: VideoTrack | null,
   options: ProbeOptions,
   read: () => Promise<T>,
-): Promise<[T, PromiseSettledResult<VideoTrack>]> {
+): Promise<[T, PromiseSettledResult<VideoTrack | null>]> {
   const stopping = new AbortController();
   const signal = AbortSignal.any([options.signal, stopping.signal]);
   const scanning = Promise.allSettled([
-    video.scanTypeUnknown ? withScanType(video, { ...options, signal }) : video,
+    video?.scanTypeUnknown ? withScanType(video, { ...options, signal }) : video,
   ]);
   const result = await read().catch(async (error: unknown) => {
     stopping.abort();
@@ -361,38 +432,44 @@ async function withScanType(video: VideoTrack, options: ProbeOptions): Promise<V
  */
 async function readPackets(
   { container, startTime, declaredDuration, tracks }: MediaSource,
-  { video, audio }: ChosenTracks,
+  chosen: ChosenTracks,
   options: ProbeOptions,
   clock: StreamClock,
 ): Promise<PacketFacts> {
   const { program, cwd, signal, limits } = options;
+  const { video, audio } = chosen;
   const { hasEditLists, seek, allowsParts } = containerTraits(container);
-  const timeline = new PacketTimeline(startTime, video.declaredRate, hasEditLists);
+  const timeline = new PacketTimeline(startTime, video?.declaredRate ?? null, hasEditLists);
   const arrivals = new TrackArrivals(startTime);
   const keyFrames = new KeyFrameScan(startTime);
   const runs = allowsParts ? new PacketRuns(startTime) : null;
-  const rate = video.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
+  const rate = video?.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
   const gops = rate <= MAX_FRAME_RATE ? new GopScan(startTime, rate) : null;
   const audioScans = new Map(
     audio.map(({ index, sampleRate }) => [index, new AudioScan(startTime, sampleRate)]),
   );
-  const ends = new Map([video, ...audio].map(({ index, shownUntil }) => [index, new TrackEnd(shownUntil)]));
+  const ends = new Map(usedTracks(chosen).map(({ index, shownUntil }) => [index, new TrackEnd(shownUntil)]));
   const isOutside = (index: number, { pts, dts }: { pts: number; dts: number }) =>
     hasEditLists && (ends.get(index)?.isPassedAt(pts, dts) || pts < 0);
   const encrypted = new Set<number>();
   const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
   const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);
-  const videoBudget = new VideoBudget(video.coded, limits.maxDurationSeconds);
+  const videoBudget = video && new VideoBudget(video.coded, limits.maxDurationSeconds);
   // A file with a declared duration may end with an index of any size.
-  const hasIndex = video.isIndexed || declaredDuration !== null;
+  const hasIndex = (video ? video.isIndexed : hasEditLists) || declaredDuration !== null;
   const addVideo = (packet: VideoPacket & { duration: number; at: number }) => {
     const { pts, dts, duration, isHidden } = packet;
     if (isHidden) timeline.addHidden(pts);
     else timeline.add(pts, dts, duration);
-    videoBudget.check(timeline.packets, timeline.end);
+    videoBudget?.check(timeline.packets, timeline.end);
     keyFrames.add(packet);
     runs?.add(packet);
     gops?.add(packet);
+  };
+  const addAudio = (index: number, ...packet: Parameters<AudioScan['add']>) => {
+    const scan = audioScans.get(index);
+    scan?.add(...packet);
+    if (scan && !video) checkSoundLimit(scan.end, limits.maxDurationSeconds);
   };
   let end = 0;
   let readTo = 0;
@@ -416,24 +493,21 @@ async function readPackets(
       if (!isHidden) end = Math.max(end, (times.pts || times.dts || 0) + (duration || 0));
       if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
       const hasNewDescription = sideData.includes(NEW_DESCRIPTION);
-      audioScans.get(index)?.add(times.pts, bytes, { isHidden, hasNewDescription });
-      if (index !== video.index) return;
+      addAudio(index, times.pts, bytes, { isHidden, hasNewDescription, duration });
+      if (index !== video?.index) return;
       const packet = { ...times, bytes, isKey: flags.includes('K'), isHidden, hasNewDescription };
       addVideo({ ...packet, duration, at });
     },
   });
-  const encryptedVideo = tracks.find(({ index }) => index === video.index && encrypted.has(index));
+  const encryptedVideo = tracks.find(({ index }) => index === video?.index && encrypted.has(index));
   if (encryptedVideo) throw encryptedTrackRefusal(encryptedVideo);
-  checkHiddenPackets(timeline, video.codec);
+  if (video) checkHiddenPackets(timeline, video.codec);
   return {
     end,
     timeline: timeline.result(),
     gops: gops?.result() ?? 'irregular',
     runs: runs?.result() ?? null,
-    entryPoints:
-      seek === null || clock.hasRestarted || (seek === 'index' && !keyFrames.isAscending)
-        ? null
-        : keyFrames.times,
+    entryPoints: entryPointsOf(keyFrames, clock, seek),
     clock,
     arrivals,
     unread: hasIndex || readTo === 0 || fileBytes - readTo <= PAGE_BYTES ? 0 : 1 - readTo / fileBytes,
@@ -442,9 +516,18 @@ async function readPackets(
       if (!scan?.packets || encrypted.has(track.index)) return [];
       const { shownUntil = Number.POSITIVE_INFINITY } = track;
       const times = { start: scan.start, silentFrom: shownUntil - startTime };
-      return [{ ...track, ...times, frames: track.codec === 'aac' ? scan.result() : null }];
+      return [{ ...track, ...times, end: scan.end, frames: track.codec === 'aac' ? scan.result() : null }];
     }),
   };
+}
+
+function entryPointsOf(
+  keyFrames: KeyFrameScan,
+  { hasRestarted }: StreamClock,
+  seek: ContainerTraits['seek'],
+): readonly number[] | null {
+  if (seek === null || hasRestarted || (seek === 'index' && !keyFrames.isAscending)) return null;
+  return keyFrames.times;
 }
 
 /** A line of ffprobe's list of packets. Numbers are NaN if unknown. The last line is the number of tracks; side data may add empty lines. */
@@ -464,6 +547,7 @@ function packetOf(line: string) {
   };
 }
 
-function ffprobeArguments({ analysis }: ProbeOptions, ...entries: string[]): string[] {
-  return [...PROBE_OPTIONS, ...analysisOptions(analysis), ...entries, '-i', SOURCE_INPUT];
+function ffprobeArguments({ analysis, audioOnly }: ProbeOptions, ...entries: string[]): string[] {
+  const formats = probeOptions({ readsSound: audioOnly !== 'refused' });
+  return [...formats, ...analysisOptions(analysis), ...entries, '-i', SOURCE_INPUT];
 }

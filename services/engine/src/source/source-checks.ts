@@ -1,5 +1,7 @@
+import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import { AUDIO_RENDITIONS } from '@framelane/contracts/renditions';
 import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
+import { MIN_RATE } from './frame-rate.ts';
 import {
   type AudioTrack,
   describeTrack,
@@ -9,25 +11,37 @@ import {
   type VideoTrack,
 } from './media-source.ts';
 import type { PacketTimeline, Timeline } from './packet-timeline.ts';
-import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS } from './whitelist.ts';
+import { isSlow } from './slow-video.ts';
+import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS, MAX_SIDE } from './whitelist.ts';
 
-const MAX_SIDE = 8192;
 const MIN_DURATION_SECONDS = 0.1;
-const MIN_FRAME_RATE = 1;
 export const MAX_FRAME_RATE = 240;
 /** Pixels per second: a little more than 8192×4320 at 30 frames per second, or 4096×2160 at 120. */
 const MAX_PIXEL_RATE = 1_100_000_000;
 /** Pixels of all frames: 12 hours of 3840×2160 at 30 frames per second. */
 const MAX_TOTAL_PIXELS = 12 * 3600 * 30 * 3840 * 2160;
 
-/** The tracks that are transcoded. The default audio track is the first. */
-export type ChosenTracks = { video: VideoTrack; audio: readonly AudioTrack[] };
+/** The tracks that are transcoded. The default audio track is the first. Sound alone has no video, and at least one audio track. */
+export type ChosenTracks = { video: VideoTrack | null; audio: readonly AudioTrack[] };
 
 /**
  * Chooses one video track: of those that can be decoded, the first default track, else the first one. Chooses the audio track
- * by the same rule, and after it the first other ones that can be decoded. Throws a refusal if no video track can be decoded.
+ * by the same rule, and after it the first other ones that can be decoded. Throws a refusal if no video track can be decoded, unless sound
+ * alone is required, or is accepted and the file has no video track.
  */
-export function chooseTracks({ videoTracks, audioTracks, tracks }: MediaSource): ChosenTracks {
+export function chooseTracks(source: MediaSource, audioOnly: AudioOnlyRule): ChosenTracks {
+  const audio = chooseAudio(source);
+  const isSoundAlone =
+    audioOnly === 'required' || (audioOnly === 'accepted' && source.videoTracks.length === 0);
+  if (!isSoundAlone) return { video: chooseVideo(source, audioOnly), audio };
+  if (audio.length === 0) throw noAudioRefusal(source, audioOnly);
+  return { video: null, audio };
+}
+
+function chooseVideo(
+  { videoTracks, audioTracks, tracks }: MediaSource,
+  audioOnly: AudioOnlyRule,
+): VideoTrack {
   // `tracks` has every track of the file.
   const nameOf = (track: VideoTrack) => tracks.find(({ index }) => index === track.index) as TrackName;
   const decodableVideo = videoTracks.filter((track) => isDecodable(track, isVideoCodecAccepted));
@@ -36,7 +50,7 @@ export function chooseTracks({ videoTracks, audioTracks, tracks }: MediaSource):
     const undecodable = preferred(videoTracks);
     throw undecodable
       ? undecodableTrackRefusal(undecodable, nameOf(undecodable))
-      : refusal('no_video_track', 'The file has no video track. Upload a file that contains video.');
+      : noVideoRefusal(audioOnly === 'refused' && audioTracks.length > 0);
   }
   if (video.needsDolbyVision) {
     throw refusal(
@@ -45,13 +59,46 @@ export function chooseTracks({ videoTracks, audioTracks, tracks }: MediaSource):
     );
   }
   assertSize(video);
+  return video;
+}
 
+function chooseAudio({ audioTracks }: MediaSource): readonly AudioTrack[] {
   const decodableAudio = audioTracks.filter((track) => isDecodable(track, isAudioCodecAccepted));
   // Broadcasts declare audio tracks without content; these have no channels.
   const audible = decodableAudio.filter(({ channels }) => channels > 0);
   const first = preferred(audible) ?? preferred(decodableAudio);
   const others = audible.filter((track) => track !== first);
-  return { video, audio: first ? [first, ...others].slice(0, AUDIO_RENDITIONS.length) : [] };
+  return first ? [first, ...others].slice(0, AUDIO_RENDITIONS.length) : [];
+}
+
+/** How to publish a file with sound alone, for the owner of the video. */
+export const AUDIO_ONLY_ADVICE = 'To publish sound alone, create the video with "audioOnly": true.';
+
+function noVideoRefusal(isSound: boolean): TranscodeFailure {
+  const advice = isSound ? ` ${AUDIO_ONLY_ADVICE}` : '';
+  return refusal(
+    'no_video_track',
+    `The file has no video track. Upload a file that contains video.${advice}`,
+  );
+}
+
+function noAudioRefusal({ audioTracks, tracks }: MediaSource, audioOnly: AudioOnlyRule): TranscodeFailure {
+  const [unusable] = audioTracks;
+  const name = tracks.find(({ index }) => index === unusable?.index);
+  if (unusable && name) return undecodableTrackRefusal(unusable, name);
+  if (audioOnly === 'accepted') return noVideoRefusal(false);
+  return refusal('no_audio_track', 'The file has no audio track. Upload a file that contains sound.');
+}
+
+/** Throws a refusal if sound alone is too long. Call it while its packets are read. `duration` is in seconds. */
+export function checkSoundLimit(duration: number, maxDurationSeconds: number): void {
+  if (duration > maxDurationSeconds) throw tooLong(maxDurationSeconds);
+}
+
+/** Throws a refusal if the duration of sound alone is outside the limits, or unknown. */
+export function checkSoundDuration(duration: number, maxDurationSeconds: number): void {
+  if (!(duration >= MIN_DURATION_SECONDS)) throw tooShort();
+  checkSoundLimit(duration, maxDurationSeconds);
 }
 
 /** Limits the number of frames of a video while its packets are read. */
@@ -95,18 +142,17 @@ export function checkTimeline(
     );
   const { duration, averageRate } = timeline;
   if (!(duration >= MIN_DURATION_SECONDS)) {
-    throw refusal(
-      'duration_too_short',
-      `The video is too short; at least ${MIN_DURATION_SECONDS} seconds are required.`,
-    );
+    throw tooShort();
   }
   if (duration > maxDurationSeconds) throw tooLong(maxDurationSeconds);
-  if (averageRate < MIN_FRAME_RATE || averageRate > MAX_FRAME_RATE) {
+  if (averageRate > MAX_FRAME_RATE) {
     throw refusal(
       'malformed_media',
-      `The video has ${averageRate.toPrecision(3)} frames per second; ${MIN_FRAME_RATE} to ${MAX_FRAME_RATE} are allowed.`,
+      `The video has ${averageRate.toPrecision(3)} frames per second; at most ${MAX_FRAME_RATE} are allowed.`,
     );
   }
+  // The frames of slow video are repeated: a single one can be shown for hours.
+  if (isSlow(timeline)) new VideoBudget(coded, maxDurationSeconds).check(duration * MIN_RATE, duration);
   const pixelRate = coded.width * coded.height * averageRate;
   if (pixelRate > MAX_PIXEL_RATE) {
     throw refusal(
@@ -114,6 +160,13 @@ export function checkTimeline(
       `${coded.width}×${coded.height} at ${averageRate.toPrecision(3)} frames per second has ${inBillions(pixelRate)} billion pixels per second; at most ${inBillions(MAX_PIXEL_RATE)} billion are allowed. Reduce the size or the frame rate.`,
     );
   }
+}
+
+function tooShort(): TranscodeFailure {
+  return refusal(
+    'duration_too_short',
+    `The video is too short; at least ${MIN_DURATION_SECONDS} seconds are required.`,
+  );
 }
 
 function tooLong(maxDurationSeconds: number): TranscodeFailure {
@@ -170,7 +223,10 @@ export function encryptedTrackRefusal(track: TrackName): TranscodeFailure {
   );
 }
 
-function undecodableTrackRefusal({ encrypted }: VideoTrack, track: TrackName): TranscodeFailure {
+function undecodableTrackRefusal(
+  { encrypted }: Pick<VideoTrack, 'encrypted'>,
+  track: TrackName,
+): TranscodeFailure {
   if (encrypted) return encryptedTrackRefusal(track);
   return refusal('unsupported_codec', `Track ${describeTrack(track)} has a codec that is not supported.`);
 }

@@ -9,6 +9,7 @@ const source = (changes: Partial<MediaSource> = {}): MediaSource => ({
   declaredDuration: null,
   videoTracks: [],
   audioTracks: [],
+  covers: [],
   tracks: [],
   chapters: [],
   startTimes: [10, 10],
@@ -70,15 +71,17 @@ describe('a longer analysis', () => {
     ],
     ['other video', described({ videoTracks: [videoTrack(), videoTrack({ index: 2 })] }), false],
   ])('that has found %s', (_, thorough, expected) => {
-    expect(hasFurtherTracks(thorough, described())).toBe(expected);
+    expect(hasFurtherTracks(thorough, described(), 'refused')).toBe(expected);
   });
 
   test.each([
     ['video', [0]],
     ['audio', [1]],
   ])('that has found the parameters of the %s', (_, withoutParameters) => {
-    expect(hasFurtherTracks(described(), described({ withoutParameters }))).toBe(true);
-    expect(hasFurtherTracks(described({ withoutParameters }), described({ withoutParameters }))).toBe(false);
+    expect(hasFurtherTracks(described(), described({ withoutParameters }), 'refused')).toBe(true);
+    expect(
+      hasFurtherTracks(described({ withoutParameters }), described({ withoutParameters }), 'refused'),
+    ).toBe(false);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import type { Analysis } from '@framelane/contracts/transcode-plan';
 import type { MediaSource } from './media-source.ts';
 import { chooseTracks, hasSize } from './source-checks.ts';
@@ -28,15 +29,19 @@ export function lacksVideo({ videoTracks }: MediaSource): boolean {
 }
 
 /** Whether a longer analysis has found tracks to use that the description lacks, or their parameters. */
-export function hasFurtherTracks(thorough: MediaSource, found: MediaSource): boolean {
-  const known = tracksInUse(found);
-  return tracksInUse(thorough).some((index) => !known.includes(index));
+export function hasFurtherTracks(
+  thorough: MediaSource,
+  found: MediaSource,
+  audioOnly: AudioOnlyRule,
+): boolean {
+  const known = tracksInUse(found, audioOnly);
+  return tracksInUse(thorough, audioOnly).some((index) => !known.includes(index));
 }
 
-function tracksInUse(source: MediaSource): number[] {
-  const { video, audio } = chooseTracks(source);
+function tracksInUse(source: MediaSource, audioOnly: AudioOnlyRule): number[] {
+  const { video, audio } = chooseTracks(source, audioOnly);
   const texts = source.tracks.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
-  return [video, ...audio, ...texts]
+  return [...(video ? [video] : []), ...audio, ...texts]
     .map(({ index }) => index)
     .filter((index) => !source.withoutParameters.includes(index));
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEMUXERS } from './containers.ts';
+import { SOUND_DEMUXERS, VIDEO_DEMUXERS } from './containers.ts';
 import {
   canDecodeToStereo,
   DECODE_OPTIONS,
   isAudioCodecAccepted,
   isTextCodec,
   isVideoCodecAccepted,
-  PROBE_OPTIONS,
+  probeOptions,
   TEXT_OPTIONS,
 } from './whitelist.ts';
 
@@ -18,12 +18,13 @@ function optionValue(options: readonly string[], name: string): string | undefin
 
 const listOf = (options: readonly string[], name: string) => optionValue(options, name)?.split(',') ?? [];
 
+const PROBE_OPTIONS = probeOptions({ readsSound: true });
 const OPTIONS = { DECODE_OPTIONS, TEXT_OPTIONS, PROBE_OPTIONS };
 
 describe.each(Object.entries(OPTIONS))('%s', (_, options) => {
   test('allow files of the accepted containers only, with frames up to the maximum size', () => {
     expect(optionValue(options, '-protocol_whitelist')).toBe('file');
-    expect(listOf(options, '-format_whitelist')).toEqual(DEMUXERS);
+    expect(listOf(options, '-format_whitelist')).toEqual([...VIDEO_DEMUXERS, ...SOUND_DEMUXERS]);
     expect(optionValue(options, '-max_pixels')).toBe('40000000');
   });
 
@@ -35,6 +36,11 @@ describe.each(Object.entries(OPTIONS))('%s', (_, options) => {
       expect(list).toEqual([...new Set(list)]);
     }
   });
+});
+
+test('ffprobe reads formats of sound on demand only', () => {
+  const options = probeOptions({ readsSound: false });
+  expect(listOf(options, '-format_whitelist')).toEqual(VIDEO_DEMUXERS);
 });
 
 describe('the maximum number of tracks', () => {

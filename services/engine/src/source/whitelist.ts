@@ -1,4 +1,4 @@
-import { DEMUXERS } from './containers.ts';
+import { SOUND_DEMUXERS, VIDEO_DEMUXERS } from './containers.ts';
 
 /**
  * What ffmpeg and ffprobe may do with an uploaded file. Without these options, a text file that names other files, such as an HLS
@@ -122,38 +122,56 @@ const UNUSED_TRACK_DECODERS = {
   ],
 };
 
+/** The decoders of cover pictures that become posters, by the name of the codec. */
+const COVER_DECODERS: Record<string, readonly string[]> = { mjpeg: ['mjpeg'], png: ['png'] };
+
 /** Maximum number of tracks of a file. */
 export const MAX_TRACKS = 32;
+/** Maximum width and height of a frame, in pixels. */
+export const MAX_SIDE = 8192;
 /** Maximum pixels of one frame. */
 export const MAX_PIXELS = 40_000_000;
 
 const names = (decoders: Record<string, readonly string[]>) => Object.values(decoders).flat();
 
+const readsFormats = (demuxers: readonly string[]) => ['-format_whitelist', demuxers.join(',')];
+
 const COMMON_OPTIONS = [
   ...['-protocol_whitelist', 'file'],
-  ...['-format_whitelist', DEMUXERS.join(',')],
   ...['-max_streams', String(MAX_TRACKS)],
   ...['-max_pixels', String(MAX_PIXELS)],
 ];
+
+/** The formats that ffmpeg reads. ffprobe has read the file before, and its list is shorter unless sound alone is accepted. */
+const FORMAT_OPTIONS = [...COMMON_OPTIONS, ...readsFormats([...VIDEO_DEMUXERS, ...SOUND_DEMUXERS])];
+
+const DECODERS = [...names(VIDEO_DECODERS), ...names(AUDIO_DECODERS)];
 
 /**
  * Input options of ffmpeg. The list of decoders also applies to decoders that a demuxer opens to analyse its tracks. Only those and
  * the decoders of the mapped tracks get packets.
  */
 export const DECODE_OPTIONS: readonly string[] = [
-  ...COMMON_OPTIONS,
-  ...['-codec_whitelist', [...names(VIDEO_DECODERS), ...names(AUDIO_DECODERS)].join(',')],
+  ...FORMAT_OPTIONS,
+  ...['-codec_whitelist', DECODERS.join(',')],
+];
+
+/** Input options of a run of ffmpeg that decodes a cover picture. */
+export const COVER_OPTIONS: readonly string[] = [
+  ...FORMAT_OPTIONS,
+  ...['-codec_whitelist', [...DECODERS, ...names(COVER_DECODERS)].join(',')],
 ];
 
 /** Input options of the run of ffmpeg that reads text tracks. */
 export const TEXT_OPTIONS: readonly string[] = [
-  ...COMMON_OPTIONS,
+  ...FORMAT_OPTIONS,
   ...['-codec_whitelist', [VIDEO_DECODERS, AUDIO_DECODERS, TEXT_DECODERS].flatMap(names).join(',')],
 ];
 
-/** Input options of ffprobe. If several lists apply to a track, ffprobe uses the last one for the decoder that it opens itself. */
-export const PROBE_OPTIONS: readonly string[] = [
-  ...DECODE_OPTIONS,
+/** Input options of ffprobe beside the formats. If several lists apply to a track, ffprobe uses the last one for the decoder that it opens itself. */
+const PROBE_OPTIONS: readonly string[] = [
+  ...COMMON_OPTIONS,
+  ...['-codec_whitelist', DECODERS.join(',')],
   // From version 7 on, ffprobe reads the allowed number of tracks of a Matroska file that has more.
   ...['-max_streams', String(MAX_TRACKS + 1)],
   ...['-codec_whitelist:v', [...names(VIDEO_DECODERS), ...UNUSED_TRACK_DECODERS.video].join(',')],
@@ -161,12 +179,22 @@ export const PROBE_OPTIONS: readonly string[] = [
   ...['-codec_whitelist:s', [...names(TEXT_DECODERS), ...UNUSED_TRACK_DECODERS.subtitle].join(',')],
 ];
 
+/** Input options of ffprobe. Formats of sound are read only on demand: each demuxer adds code that reads hostile bytes. */
+export function probeOptions({ readsSound }: { readsSound: boolean }): string[] {
+  return [...PROBE_OPTIONS, ...readsFormats([...VIDEO_DEMUXERS, ...(readsSound ? SOUND_DEMUXERS : [])])];
+}
+
 export function isVideoCodecAccepted(codec: string): boolean {
   return Object.hasOwn(VIDEO_DECODERS, codec);
 }
 
 export function isAudioCodecAccepted(codec: string): boolean {
   return Object.hasOwn(AUDIO_DECODERS, codec);
+}
+
+/** Whether a cover picture in this codec can become the poster. */
+export function isCoverCodec(codec: string): boolean {
+  return Object.hasOwn(COVER_DECODERS, codec);
 }
 
 /** Whether tracks of a codec contain text that becomes captions. */

@@ -174,7 +174,7 @@ async function runClaimedPlanning(
 ): Promise<Made> {
   const { logger, metrics, signal } = context;
   const { videoId } = output.facts;
-  const { hashSource, pieceSeconds } = work;
+  const { hashSource, pieceSeconds, audioOnly } = work;
   const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource, isShared: false };
   const storePlan: PlanningJob['storePlan'] = async (plan, sourceSha256) => {
     // Throws for an invalid plan: the control plane would refuse it each time.
@@ -186,7 +186,7 @@ async function runClaimedPlanning(
     });
     if (!isStored) throw new WorkObsoleteError('The try ended before its plan was stored');
   };
-  const { plan, result } = await runPlanning({ source, pieceSeconds, output, storePlan }, context);
+  const { plan, result } = await runPlanning({ source, pieceSeconds, audioOnly, output, storePlan }, context);
   return result && { result, count: () => metrics.transcodeCompleted(plan.encode.duration) };
 }
 

@@ -11,7 +11,7 @@ import { withStorageRetries } from '../outputs/storage-retries.ts';
 import { grantFile, grantFolder, SOURCE_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { type ByteRanges, lengthOf } from '../source/byte-ranges.ts';
-import { type ProbedSource, probe } from '../source/probe.ts';
+import { type ProbedSource, type ProbeOptions, probe } from '../source/probe.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { Reservation } from './disk-reservations.ts';
 import type { SourceCache } from './source-cache.ts';
@@ -118,10 +118,12 @@ async function fetchSource(
 /** Probes the source in a directory. Throws a TranscodeFailure. */
 export async function probeSource(
   directory: string,
+  audioOnly: ProbeOptions['audioOnly'],
   { tools, settings, signal }: Pick<TranscodeJobContext, 'tools' | 'settings' | 'signal'>,
 ): Promise<ProbedSource> {
   try {
-    return await probe({ program: tools.ffprobe, cwd: directory, signal, limits: settings.limits });
+    const { limits } = settings;
+    return await probe({ program: tools.ffprobe, cwd: directory, signal, limits, audioOnly });
   } catch (error) {
     throw error instanceof ToolError ? explainToolError(error, 'probe') : error;
   }

@@ -13,6 +13,7 @@ import { nextPlan, withoutAudioTrack } from './next-plan.ts';
 const probedAudio = (changes: Partial<AudioTrack> = {}) => ({
   ...audioTrack(changes),
   start: 0,
+  end: 10,
   frames: null,
 });
 const settings = { maxRates: DEFAULT_MAX_RATES, surround: false };

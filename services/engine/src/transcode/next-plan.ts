@@ -2,14 +2,10 @@ import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
 import { EmptyRenditionError } from '../outputs/renditions/segment-info.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
-import {
-  copiedRenditions,
-  type ExplainedPlan,
-  type PlanSettings,
-  planEncoding,
-} from '../plan/encode-plan.ts';
+import { copiedRenditions, planEncoding } from '../plan/encode-plan.ts';
+import type { ExplainedPlan, PlanSettings } from '../plan/explained-plan.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
-import type { ProbedSource } from '../source/probe.ts';
+import { isSound, type ProbedSource } from '../source/probe.ts';
 import { canDecodeToStereo } from '../source/whitelist.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
@@ -44,6 +40,8 @@ export function nextPlan(
     return { ...replanned(source, false), log: 'transcode.copy_failed' };
   }
   const isOnlyTrack = source.audio.length === 1;
+  // Nothing would be left.
+  if (isSound(source) && isOnlyTrack) return null;
   const unusable = emptyTrack(plan, cause) ?? (isOnlyTrack ? undefined : changed);
   if (!unusable) return null;
   return {

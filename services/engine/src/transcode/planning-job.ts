@@ -1,11 +1,13 @@
 import { join } from 'node:path';
+import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { revised } from '@framelane/object-store/object-keys';
 import { encoderOf } from '../encoders/encoders.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { runWhole } from '../outputs/whole-run.ts';
-import { type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
+import { planEncoding } from '../plan/encode-plan.ts';
+import type { PlanSettings } from '../plan/explained-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { parameterSetsChange } from '../source/parameter-sets.ts';
 import type { ProbedSource } from '../source/probe.ts';
@@ -21,6 +23,8 @@ export type PlanningJob = {
   source: JobSource;
   /** Seconds of a piece of a long video; null if the video must not be cut. */
   pieceSeconds: number | null;
+  /** Whether sound alone is accepted. */
+  audioOnly: AudioOnlyRule;
   output: TaskOutput;
   /** Hands a plan to the control plane, in place of an earlier one. Rejects if the try is obsolete. The hash is that of the source. */
   storePlan: (plan: TranscodePlan, sourceSha256: string | undefined) => Promise<void>;
@@ -39,7 +43,7 @@ export async function runPlanning(
     const { metrics, settings } = context;
     const { planned, texts } = await metrics.inStage('probe', async () => {
       const { source, texts } = await readTextTracks(
-        await probeSource(directory, context),
+        await probeSource(directory, job.audioOnly, context),
         directory,
         context,
       );
@@ -70,7 +74,7 @@ async function planSource(
 ): Promise<PlannedSource> {
   const plan = planEncoding(source, { allowCopy: true, ...settings });
   const [top] = plan.videoRenditions.slice(-1);
-  if (!plan.copiesVideo || top === undefined) return { source, plan };
+  if (!plan.copiesVideo || top === undefined || plan.videoIndex === null) return { source, plan };
   const track = { index: plan.videoIndex, filters: encoderOf(top.name).configurationFilters };
   const options = { program: tools.lightFfmpeg, cwd: directory, signal, limits };
   if (!(await parameterSetsChange(track, options))) return { source, plan };

@@ -115,9 +115,12 @@ async function planFor(job: string): Promise<EncodePlan> {
   const options = { workDir: directory, sandbox: 'none', limits: settings.limits } as const;
   const tools = await prepareMediaTools(options, createLogger({ service: 'benchmark', level: 'error' }));
   const { signal } = new AbortController();
-  return planEncoding(await probe({ program: tools.ffprobe, cwd: job, signal, ...settings }), {
-    allowCopy: false,
-  });
+  return planEncoding(
+    await probe({ program: tools.ffprobe, cwd: job, signal, audioOnly: 'refused', ...settings }),
+    {
+      allowCopy: false,
+    },
+  );
 }
 
 function reportMedians(rows: readonly Row[]): void {

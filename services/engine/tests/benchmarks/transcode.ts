@@ -16,7 +16,8 @@ import { parseArgs } from 'node:util';
 import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
-import { type ExplainedPlan, planEncoding } from '../../src/plan/encode-plan.ts';
+import { planEncoding } from '../../src/plan/encode-plan.ts';
+import type { ExplainedPlan } from '../../src/plan/explained-plan.ts';
 import { probe } from '../../src/source/probe.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
@@ -65,9 +66,12 @@ async function planFor(path: string): Promise<ExplainedPlan> {
   const options = { workDir: bench.workDir, sandbox: 'none', limits: settings.limits } as const;
   const tools = await prepareMediaTools(options, createLogger({ service: 'benchmark', level: 'error' }));
   const { signal } = new AbortController();
-  return planEncoding(await probe({ program: tools.ffprobe, cwd: job, signal, ...settings }), {
-    allowCopy: true,
-  });
+  return planEncoding(
+    await probe({ program: tools.ffprobe, cwd: job, signal, audioOnly: 'refused', ...settings }),
+    {
+      allowCopy: true,
+    },
+  );
 }
 
 async function runRound(path: string, plan: ExplainedPlan): Promise<Round> {

@@ -52,6 +52,7 @@ function manifestErrors(presentation: Presentation, manifest: Manifest): string[
   // The last video rendition has the full frame rate; the last frame of others may end later.
   const top = presentation.renditions.findLast(isVideo);
   const times = top && timelineOf(top, presentation);
+  if (!top) return soundErrors(presentation, manifest);
   if (!times || 'reason' in times) return [times?.reason ?? 'there is no video rendition'];
   const seconds = times.end - (times.starts[0] ?? Number.NaN);
   const frames = presentation.renditions.filter(isVideo).map(({ segments }) => framesOf(segments));
@@ -64,6 +65,21 @@ function manifestErrors(presentation: Presentation, manifest: Manifest): string[
     ...(Math.abs(seconds - manifest.duration) < 0.001 ? [] : [`${seconds} s, not ${manifest.duration} s`]),
     ...(isDeepStrictEqual(frames, declaredFrames) ? [] : [`${frames} frames, not ${declaredFrames}`]),
     ...(isDeepStrictEqual(bytes, declaredBytes) ? [] : [`segments of ${bytes} bytes, not ${declaredBytes}`]),
+  ];
+}
+
+/** The same for sound alone. Its encoder adds up to two frames at the beginning and at the end. */
+function soundErrors({ renditions }: Presentation, manifest: Manifest): string[] {
+  const declared = manifest.renditions.map(({ segments }) => segments.map(({ bytes }) => bytes));
+  const found = renditions.map(({ segments }) => segments.map(({ bytes }) => bytes));
+  const seconds = manifest.renditions.map(({ segments }) =>
+    segments.reduce((sum, { duration }) => sum + duration, 0),
+  );
+  return [
+    ...(isDeepStrictEqual(found, declared) ? [] : [`segments of ${found} bytes, not ${declared}`]),
+    ...seconds
+      .filter((each) => Math.abs(each - manifest.duration) > 0.05)
+      .map((each) => `${each} s, not ${manifest.duration} s`),
   ];
 }
 

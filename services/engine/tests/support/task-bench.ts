@@ -103,7 +103,7 @@ export class TaskBench implements StoredVideos {
     const context = this.#context();
     return this.withSource(video, async (directory) => {
       const { source, texts } = await readTextTracks(
-        await probeSource(directory, context),
+        await probeSource(directory, 'accepted', context),
         directory,
         context,
       );

@@ -109,7 +109,7 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
         sourceKey: key,
         inputBytes,
         contentKey: newContentKey().toString('base64'),
-        work: { kind: 'plan', hashSource: false, pieceSeconds: null },
+        work: { kind: 'plan', hashSource: false, pieceSeconds: null, audioOnly: 'refused' },
       });
       const waitingSince = new Date().toISOString();
       await bus.publish(createMessage('plan', { videoId, workspaceId, waitingSince, inputBytes }));

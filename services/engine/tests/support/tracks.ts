@@ -46,6 +46,7 @@ export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
     language: null,
     title: null,
     role: null,
+    declaredDuration: null,
     ...changes,
   };
 }

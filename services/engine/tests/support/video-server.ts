@@ -76,6 +76,15 @@ function masterPlaylist(manifest: Manifest): string {
           `URI="${name}/index.m3u8"`,
       ),
     ),
+    ...(videoRenditions.length > 0 ? [] : groups).flatMap(({ id, members }) => {
+      const rates = members.map((member) => ratesOf(member, manifest));
+      const highest = (figure: 'peak' | 'average') => Math.max(...rates.map((each) => each[figure]));
+      return [
+        `#EXT-X-STREAM-INF:BANDWIDTH=${highest('peak')},AVERAGE-BANDWIDTH=${highest('average')},` +
+          `CODECS="${[...new Set(members.map(({ codecs }) => codecs))].join()}",AUDIO="${id}",CLOSED-CAPTIONS=NONE`,
+        `${members[0]?.name}/index.m3u8`,
+      ];
+    }),
     ...groups.flatMap(({ id, members }) =>
       videoRenditions.flatMap((rendition) => {
         const { peak, average } = ratesOf(rendition, manifest);

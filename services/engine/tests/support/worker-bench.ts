@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
 import {
+  type AudioOnlyRule,
   type ClaimTaskRequest,
   type ClaimTaskResponse,
   claimTaskResponse,
@@ -62,6 +63,8 @@ export class WorkerBench {
   isCurrent = true;
   /** The duration of pieces; null if all videos are transcoded as a whole. */
   pieceSeconds: number | null = null;
+  /** What becomes of sound alone. */
+  audioOnly: AudioOnlyRule = 'refused';
   /** Whether the control plane asks for the SHA-256 of sources. */
   hashSource = false;
   /** The control plane does not respond to claims and plans. */
@@ -233,8 +236,9 @@ export class WorkerBench {
 
   #claimPlanning({ videoId }: ClaimTaskRequest): ClaimTaskResponse | null {
     if (!this.#claimable.delete(videoId)) return null;
-    const { hashSource, pieceSeconds } = this;
-    return { ...this.#claimed(videoId, PLANNING_TASK), work: { kind: 'plan', hashSource, pieceSeconds } };
+    const { hashSource, pieceSeconds, audioOnly } = this;
+    const work = { kind: 'plan' as const, hashSource, pieceSeconds, audioOnly };
+    return { ...this.#claimed(videoId, PLANNING_TASK), work };
   }
 
   #claimTask({ videoId }: ClaimTaskRequest): ClaimTaskResponse | null {

@@ -96,6 +96,7 @@ const TABLES = [
       constraint metadata_is_an_object check (jsonb_typeof(metadata) = 'object'),
     tags text[] not null default '{}',
     passthrough text,
+    audio_only boolean,
     size bigint,
     sha256 text,
     source jsonb,

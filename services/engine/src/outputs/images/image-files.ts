@@ -21,7 +21,6 @@ export async function storeImages(
   { images }: { images: ImagesPlan },
   { objects, prefix, signal }: Storing,
 ): Promise<ImagesResult> {
-  const { tile, columns, tiles, interval } = images.storyboard;
   const store = async (name: ImageName, image: Buffer | null) => {
     if (!image) return null;
     await withStorageRetries(() => objects.put(`${prefix}${name}`, image, 'image/jpeg'), signal);
@@ -29,10 +28,13 @@ export async function storeImages(
   };
   // Both are read before one is stored: if one file is hostile, no image is stored.
   const posterImage = await readImage(output, 'poster.jpg');
-  const storyboardImage = await readImage(output, 'storyboard.jpg');
+  const layout = images.storyboard;
+  const storyboardImage = layout && (await readImage(output, 'storyboard.jpg'));
   const poster = await store('poster.jpg', posterImage);
   const storyboard = await store('storyboard.jpg', storyboardImage);
-  return { poster, storyboard: storyboard && { ...storyboard, ...tile, columns, tiles, interval } };
+  if (!layout || !storyboard) return { poster, storyboard: null };
+  const { tile, columns, tiles, interval } = layout;
+  return { poster, storyboard: { ...storyboard, ...tile, columns, tiles, interval } };
 }
 
 /** Null when the file is missing or empty. */

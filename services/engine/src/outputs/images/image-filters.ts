@@ -1,16 +1,33 @@
+import type { ImagesPlan } from '@framelane/contracts/outputs/images';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Tap } from '../../ffmpeg/filter-graph.ts';
 import { fork, topChain } from '../../ffmpeg/filter-graph.ts';
 import { encodedRenditions } from '../../plan/encode-plan.ts';
 import { rungTraits } from '../../plan/ladder.ts';
+import { soundPosterChains } from './sound-poster.ts';
 
 /** The images of a video. Each is the label of a filter chain and the name of a file. */
 export const IMAGE_NAMES = ['poster', 'storyboard'] as const;
+
+/** The images that a plan has: sound alone has no storyboard. */
+export function imageNames({ images }: EncodePlan): readonly (typeof IMAGE_NAMES)[number][] {
+  return images.storyboard === null ? ['poster'] : IMAGE_NAMES;
+}
 
 /** Seconds between the frames that are tried for the poster. */
 const CANDIDATE_SECONDS = 0.5;
 /** Average luma below which a frame counts as black. Black is 16 and white is 235. */
 const NEARLY_BLACK = 24;
+
+type Storyboard = NonNullable<ImagesPlan['storyboard']>;
+
+/** The chains of the images beside the renditions. */
+export function chainsBesideRenditions(plan: EncodePlan): string[] {
+  const { storyboard } = plan.images;
+  return storyboard === null
+    ? soundPosterChains(plan)
+    : imageChains(plan, storyboard, atIntervals(storyboard));
+}
 
 /** The label of all frames that the images are chosen from. */
 export const CANDIDATES = 'frames';
@@ -20,15 +37,16 @@ export function imagesGraph(plan: EncodePlan): string {
   const source =
     plan.videoRenditions.findLast((rendition) => rungTraits(rendition).isPosterSize) ??
     plan.videoRenditions[0];
-  if (source === undefined) return '';
-  const { interval, tiles } = plan.images.storyboard;
+  const { storyboard } = plan.images;
+  if (source === undefined || storyboard === null) return '';
+  const { interval, tiles } = storyboard;
   const choose = [
     `fps=1/${interval}:start_time=0:round=near`,
     `tpad=stop_mode=clone:stop=-1,trim=end_frame=${tiles}`,
   ].join(',');
   const chain = topChain({ ...source, frameStep: 1 }, plan, [displayedTimes(plan)]);
   const frames = `[0:${plan.videoIndex}]${chain},${fork([CANDIDATES, 'to-poster', 'to-storyboard'])}`;
-  return [frames, ...imageChains(plan, choose)].join(';');
+  return [frames, ...imageChains(plan, storyboard, choose)].join(';');
 }
 
 /** Filters round times. */
@@ -41,6 +59,7 @@ function displayedTimes({ duration }: EncodePlan): string {
 
 /** The frames that the images are chosen from: for the poster those of the highest rendition of its size, for the storyboard of the lowest. */
 export function imageTaps(plan: EncodePlan): Tap[] {
+  if (plan.images.storyboard === null) return [];
   const renditions = encodedRenditions(plan);
   const ofPosterSize = renditions.findLast((rendition) => rungTraits(rendition).isPosterSize);
   return [
@@ -50,8 +69,8 @@ export function imageTaps(plan: EncodePlan): Tap[] {
 }
 
 /** The first frame at or after each interval. */
-export function atIntervals({ images: { storyboard } }: EncodePlan): string {
-  return `select=gte(t\\,selected_n*${storyboard.interval})`;
+function atIntervals({ interval }: Storyboard): string {
+  return `select=gte(t\\,selected_n*${interval})`;
 }
 
 /**
@@ -61,7 +80,11 @@ export function atIntervals({ images: { storyboard } }: EncodePlan): string {
  *
  * @param choose the filters that choose the frames of the storyboard
  */
-export function imageChains({ images: { posterFrom, storyboard } }: EncodePlan, choose: string): string[] {
+function imageChains(
+  { images: { posterFrom } }: EncodePlan,
+  storyboard: Storyboard,
+  choose: string,
+): string[] {
   const { tile, columns, rows, tiles } = storyboard;
   const from = posterFrom.toFixed(3);
   const measured = 'lavfi.signalstats.YAVG';

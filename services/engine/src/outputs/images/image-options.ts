@@ -1,7 +1,8 @@
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { WITHOUT_METADATA } from '../../ffmpeg/arguments.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { OUTPUT_FOLDER } from '../../sandbox/job-folder.ts';
-import { IMAGE_NAMES } from './image-filters.ts';
+import { imageNames } from './image-filters.ts';
 
 /**
  * Each image is written several times, and each version replaces the one before. The filters emit the versions as frames one
@@ -15,6 +16,9 @@ function imageOptions(name: string): string[] {
 }
 
 /** The files of the images. Their frames are labelled with the names of the images. */
-export function imageOutputs(): FfmpegCommandLine['outputs'] {
-  return IMAGE_NAMES.map((name) => ({ options: imageOptions(name), path: `${OUTPUT_FOLDER}/${name}.jpg` }));
+export function imageOutputs(plan: EncodePlan): FfmpegCommandLine['outputs'] {
+  return imageNames(plan).map((name) => ({
+    options: imageOptions(name),
+    path: `${OUTPUT_FOLDER}/${name}.jpg`,
+  }));
 }

@@ -1,5 +1,5 @@
 import type { TaskOf } from '@framelane/contracts/outputs/tasks';
-import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { type EncodePlan, isSoundAlone } from '@framelane/contracts/transcode-plan';
 import { inputOptions, MAX_THREADS, timeOptions, withFileTimes } from '../../ffmpeg/arguments.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { SOURCE_INPUT } from '../../sandbox/job-folder.ts';
@@ -9,6 +9,7 @@ import { runAndStore, timeProgress } from '../stored-run.ts';
 import { storeImages } from './image-files.ts';
 import { CANDIDATES, imagesGraph } from './image-filters.ts';
 import { imageOutputs } from './image-options.ts';
+import { MOVING, movingSoundPosterChains } from './sound-poster.ts';
 
 /** Viewers wait for the first, short pieces, so the images follow those. At the end, images of a very long video could finish last. */
 const TURN = 5.5;
@@ -18,7 +19,11 @@ const MAX_IMAGE_GAP_SECONDS = 12;
 
 /** The poster and the storyboard of a long video. */
 export const IMAGES_TASK: TaskKind<TaskOf<'images'>> = {
-  plan: ({ source }) => [{ task: { kind: 'images', keyFramesOnly: haveCloseKeyFrames(source) }, turn: TURN }],
+  plan: ({ source, encode }) => {
+    // Decoding sound takes little time, as decoding key frames does.
+    const keyFramesOnly = isSoundAlone(encode) || haveCloseKeyFrames(source);
+    return [{ task: { kind: 'images', keyFramesOnly }, turn: TURN }];
+  },
   run: async ({ plan: { encode, encoder }, work, output }, directory, context) => {
     const { others } = await runAndStore(
       {
@@ -45,12 +50,17 @@ export function imagesArguments(
   settings: Pick<TranscodeSettings, 'threads'>,
 ): FfmpegCommandLine {
   const threads = Math.min(settings.threads, MAX_THREADS);
-  const graph = [
-    '-filter_complex_threads',
-    String(threads),
-    '-filter_complex',
-    imagesGraph(withFileTimes(plan)),
-  ];
+  const ofGraph = (graph: string) => ['-filter_complex_threads', String(threads), '-filter_complex', graph];
+  const shown = (label: string) => ['-map', `[${label}]`, '-f', 'null'];
+  if (isSoundAlone(plan)) {
+    const graph = ofGraph(movingSoundPosterChains(plan).join(';'));
+    return {
+      inputOptions: inputOptions(plan, threads),
+      input: SOURCE_INPUT,
+      outputs: [{ options: [...graph, ...shown(MOVING)], path: '-' }, ...imageOutputs(plan)],
+    };
+  }
+  const graph = ofGraph(imagesGraph(withFileTimes(plan)));
   return {
     inputOptions: [
       ...inputOptions({ ...plan, audio: [] }, threads),
@@ -58,13 +68,13 @@ export function imagesArguments(
       ...(keyFramesOnly ? ['-skip_frame', 'nokey'] : []),
     ],
     input: SOURCE_INPUT,
-    outputs: [{ options: [...graph, '-map', `[${CANDIDATES}]`, '-f', 'null'], path: '-' }, ...imageOutputs()],
+    outputs: [{ options: [...graph, ...shown(CANDIDATES)], path: '-' }, ...imageOutputs(plan)],
   };
 }
 
 /** Whether key frames are near enough to each other for images. Interlaced frames need the frames beside them. */
 function haveCloseKeyFrames({ entryPoints, timeline, video }: VideoToCut['source']): boolean {
-  if (entryPoints === null || entryPoints.length === 0 || video.interlaced) return false;
+  if (entryPoints === null || entryPoints.length === 0 || video?.interlaced) return false;
   // An edit list may begin long before its first key frame.
   const starts = [timeline.start, ...entryPoints];
   const ends = [...entryPoints, timeline.duration];

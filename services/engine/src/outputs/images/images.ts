@@ -1,13 +1,13 @@
 import type { ImagesResult } from '@framelane/contracts/outputs/images';
 import type { BesideRenditions } from '../kinds.ts';
 import { storeImages } from './image-files.ts';
-import { atIntervals, imageChains, imageTaps } from './image-filters.ts';
+import { chainsBesideRenditions, imageTaps } from './image-filters.ts';
 import { imageOutputs } from './image-options.ts';
 
 /** The poster and the storyboard, made by the run that makes all renditions. */
 export const IMAGES: BesideRenditions<ImagesResult> = {
   taps: imageTaps,
-  chains: (encode) => imageChains(encode, atIntervals(encode)),
+  chains: chainsBesideRenditions,
   files: imageOutputs,
   store: storeImages,
 };

@@ -1,5 +1,5 @@
 import type { TaskOf } from '@framelane/contracts/outputs/tasks';
-import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { type EncodePlan, isSoundAlone } from '@framelane/contracts/transcode-plan';
 import { type ArgumentSettings, partArguments, withFileTimes } from '../../ffmpeg/arguments.ts';
 import { audioGraphs } from '../../ffmpeg/filter-graph.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
@@ -14,7 +14,8 @@ export const AUDIO: TaskKind<TaskOf<'audio'>> = {
     const commandLine = audioArguments(encode, { ...context.settings, ...encoder });
     return runTracks(job, { ...encode, videoRenditions: [] }, commandLine, directory, context);
   },
-  seconds: () => 0,
+  // Beside video, pieces count all seconds.
+  seconds: (_, { encode }) => (isSoundAlone(encode) ? encode.duration : 0),
 };
 
 /** The run that produces all audio renditions. */

@@ -4,6 +4,7 @@ import { LastIndex } from '../../plan/last-index.ts';
 import { PieceBytes } from '../../plan/piece-bytes.ts';
 import { containerTraits } from '../../source/containers.ts';
 import { toNumber } from '../../source/frame-rate.ts';
+import { isSlow } from '../../source/slow-video.ts';
 import type { VideoToCut } from '../kinds.ts';
 
 /** Seconds by which reading begins before a key frame. An index finds the key frame; a search may miss it. */
@@ -45,11 +46,13 @@ export function planPieces({
   const rate = toNumber(plan.frameRate);
   const secondOf = (segment: number) => (segmentStarts[segment] ?? 0) / rate + plan.lead;
   const entryBefore = entryPointsBefore(entryPoints);
+  const lastCut = lastCutOf(source, entryPoints);
   const firsts: { segment: number; seek: number | null }[] = [{ segment: 0, seek: null }];
   const shortSegments = plan.startsShort ? SHORT_SEGMENTS : 0;
   for (const cut of cutsOf(segmentStarts.length - shortSegments, perPiece)) {
     const segment = cut + shortSegments;
     const entry = entryBefore(secondOf(segment)) - SEEK_MARGINS[seek];
+    if (secondOf(segment) > lastCut) break;
     // Where key frames are far apart, each cut would decode the same frames again.
     if (entry > secondOf(firsts.at(-1)?.segment ?? 0)) firsts.push({ segment, seek: entry });
   }
@@ -77,6 +80,12 @@ export function planPieces({
     iFrames += countIFrames(piece, rate);
     return { ...piece, firstIFrame, iFrames: iFrames - firstIFrame };
   });
+}
+
+/** The second at which the last piece may begin. The last picture of slow video can be shown for hours, and `fps` repeats no frame after the end. */
+function lastCutOf({ timeline }: VideoToCut['source'], entryPoints: readonly number[]): number {
+  const isHeld = 'frames' in timeline && isSlow(timeline);
+  return isHeld ? (entryPoints.at(-1) ?? 0) : Number.POSITIVE_INFINITY;
 }
 
 /**

@@ -1,0 +1,15 @@
+import type { Cuts } from '@framelane/contracts/segment-times';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import type { MaxRates } from './ladder.ts';
+import type { Obstacle } from './stream-copy.ts';
+
+/** How encoded media is cut (HLS authoring specification 7.5). */
+export const ENCODED_CUTS: Cuts = { startsShort: true, segmentSeconds: 6 };
+
+/** A plan, and for the log, why each track is encoded: null with a stream copy, `failed` after a stream copy has failed. */
+export type ExplainedPlan = EncodePlan & {
+  obstacles: { video: Obstacle | 'failed' | null; audio: readonly (Obstacle | 'failed' | null)[] };
+};
+
+/** The settings that a plan depends on: the bit rates of the ladder, and whether tracks with 5.1 get a rendition in 5.1. */
+export type PlanSettings = { maxRates: MaxRates; surround: boolean };
