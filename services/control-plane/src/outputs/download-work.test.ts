@@ -23,6 +23,7 @@ describe('a download is made from', () => {
   test('nothing, if the video does not have the rendition', () => {
     expect(downloadWork('1080p', TRACKS, INSIDE)).toBeUndefined();
     expect(notAvailable('1080p', TRACKS)).toBe('This video has no 1080p rendition. It has 360p, 720p.');
+    expect(notAvailable('highest', { ...TRACKS, video: [] })).toBe('This is sound alone. Ask for audio.');
     expect(notAvailable('audio', TRACKS)).toBe('This video has no audio.');
   });
 });

@@ -21,5 +21,6 @@ export function downloadWork(
 /** What clients are told of a download that the video has no rendition for. */
 export function notAvailable(name: DownloadName, { video }: TrackNames): string {
   if (name === 'audio') return 'This video has no audio.';
+  if (video.length === 0) return 'This is sound alone. Ask for audio.';
   return `This video has no ${name} rendition. It has ${video.join(', ')}.`;
 }
