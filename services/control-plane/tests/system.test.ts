@@ -1,4 +1,5 @@
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { COMMAND_TYPES } from '@framelane/contracts/messages';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -231,7 +232,7 @@ test('webhook deliveries and dead letters are counted', async () => {
       .execute();
   await until(async () => (await scheduled()).length > 0);
   const { body } = await read();
-  expect(body.deadLetters).toEqual({ commands: 2, events: 2 });
+  expect(body.deadLetters).toEqual({ commands: COMMAND_TYPES.length, events: 2 });
   expect(body.webhookDeliveries.scheduled).toBeGreaterThan(0);
 });
 

@@ -18,11 +18,16 @@ export async function claimDerivation(plane: TestControlPlane, videoId: string):
 }
 
 /** Makes the next download of a video as an engine does: stores its file, and reports it. */
-export async function makeDownload(plane: TestControlPlane, videoId: string, file: Buffer): Promise<void> {
+export async function makeDownload(
+  plane: TestControlPlane,
+  videoId: string,
+  file: Buffer,
+  workspaceId = plane.workspaceId,
+): Promise<void> {
   const claimed = await claimDerivation(plane, videoId);
   const { name } = claimed.work;
   const { attempt, task, try: number } = claimed;
-  const output = { workspaceId: plane.workspaceId, videoId, attempt, folder: taskFolder(task, number) };
+  const output = { workspaceId, videoId, attempt, folder: taskFolder(task, number) };
   const key = `${outputPrefix(output)}download.${downloadExtension(name)}`;
   await plane.objects.put(key, file, 'video/mp4');
   const result = { download: { name, bytes: file.length } };

@@ -138,6 +138,8 @@ describe('the filter graph', () => {
     const surround = audioPlan({ name: 'surround', channels: 6 });
     expect(graphs([audioPlan(), second, surround])).toEqual([['[audio]'], ['[audio2]'], ['[surround]']]);
     expect(graphs([audioPlan({ late: true })])).toEqual([null, ['[audio]']]);
+    const slow = graphsOf(encodePlan({ audio: [audioPlan()], sourceRate: 0.2 }));
+    expect(slow.map((graph) => /\[audio\]/.test(graph))).toEqual([false, true]);
     const layouts = graphsOf(encodePlan({ audio: [audioPlan(), second, surround] })).map(
       (graph) => /channel_layouts=([\w.]+)/.exec(graph)?.[1],
     );

@@ -12,14 +12,19 @@ export type Tap = { label: string; rendition: VideoRenditionPlan | undefined };
 /** Filter chains beside those of the renditions: the frames that they take, and the chains. */
 type OtherChains = { taps: readonly Tap[]; chains: readonly string[] };
 
+/** Pictures a second, below which the first pictures of a video can take minutes of its sound to arrive. */
+const SLOW_RATE = 1;
+
 /**
  * The filter graphs of the run that makes all outputs, each an argument of `-filter_complex`. The labels of their outputs are the names of
  * the encoded renditions. ffmpeg starts a graph when each of its inputs has a frame, and holds back the frames of the other inputs until then.
- * So each audio track has a graph of its own. Only the first track shares the graph of the video, unless it is `late`.
+ * So each audio track has a graph of its own. Only the first track shares the graph of the video, unless it is `late` or the pictures are slow:
+ * ffmpeg holds back at most 131,072 audio frames, less than an hour.
  */
 export function filterGraphs(plan: EncodePlan, { taps, chains }: OtherChains): string[] {
   const [first, ...others] = plan.audio;
-  const [joined, apart] = first && !first.late ? [[first], others] : [[], plan.audio];
+  const isSlow = plan.sourceRate !== null && plan.sourceRate < SLOW_RATE;
+  const [joined, apart] = first && !first.late && !isSlow ? [[first], others] : [[], plan.audio];
   const chainsOf = (audio: readonly AudioPlan[]) => audio.flatMap((each) => audioChain(each, plan));
   const video = videoChains(plan, { first: 0, frames: plan.frames }, taps);
   return [[...video, ...chains, ...chainsOf(joined)].join(';'), ...chainsOf(apart)];

@@ -5,6 +5,7 @@ import { jpegOf } from '@framelane/test-kit/jpeg';
 import { newApiKeySecret } from '../../../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../../../src/api-keys/api-keys.service.ts';
 import type { TestControlPlane } from '../control-plane.ts';
+import { makeDownload } from '../derivations.ts';
 import { FOLDER, sampleManifest } from '../manifest.ts';
 import type { WireRequest } from './http-exchange.ts';
 import { KINDS, type Kind, type Part, type RequestPlan, type Step } from './request-plans.ts';
@@ -16,6 +17,9 @@ const SEGMENT_BYTES = 188 * 8;
 const SEGMENTS = 2;
 /** As the simulated engine reports it. */
 const SOURCE_BYTES = 1_000_000;
+
+/** The downloads of each ready video. */
+const DOWNLOADS = ['360p', 'highest', 'audio'];
 
 /**
  * The workspace of one sequence of requests: its known ids and values, and an engine. It starts with a video in every state,
@@ -117,6 +121,8 @@ export class PropertyWorkspace {
       await objects.put(imageKey(output, name), Buffer.alloc(1), 'image/jpeg');
     }
     await engine.complete(videoId, attempt, manifest);
+    await this.#call('POST', `/videos/${videoId}/downloads`, { files: DOWNLOADS });
+    for (const _ of DOWNLOADS) await makeDownload(this.#plane, videoId, Buffer.alloc(1), workspaceId);
   }
 
   #text(part: Part): string {
