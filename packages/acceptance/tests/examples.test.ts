@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { UploadTicket } from '@framelane/client';
 import { jpegOf } from '@framelane/test-kit/jpeg';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
 import { makeMp4 } from '../src/clips.ts';
@@ -48,9 +49,11 @@ beforeAll(async () => {
     height: 480,
     rate: '25',
     seconds: 2,
-    audio: null,
+    audio: { sampleRate: 48_000, channels: 2 },
   });
   playableId = (await client.publish(clip)).id;
+  await client.api.downloads.create(playableId, ['highest', 'audio']);
+  await until(async () => (await client.api.downloads.list(playableId)).every(({ url }) => url !== null));
   await client.api.captions.set(playableId, 'en', CUE);
   await writeFile(join(directory, 'summer-campaign.en.vtt'), `WEBVTT\n\n${CUE}`);
   await writeFile(join(directory, 'summer-campaign.en.srt'), CUE);
@@ -120,6 +123,7 @@ async function videoFor(operationId: string, source: string): Promise<string> {
   if (/^(get|update|delete)Captions$/.test(operationId)) await client.api.captions.set(videoId, 'en', CUE);
   if (['getChaptersFile', 'deleteChapters'].includes(operationId))
     await client.api.chapters.set(videoId, CHAPTERS);
+  if (operationId === 'deleteDownload') await client.api.downloads.create(videoId, ['highest']);
   if (operationId === 'deletePoster') await client.api.videos.setPoster(videoId, POSTER);
   return videoId;
 }

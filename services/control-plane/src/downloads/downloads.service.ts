@@ -134,7 +134,10 @@ export class DownloadsService {
 
 /** A title as the name of a file: without characters that a file system refuses, and not so long that it refuses the name. */
 function fileNameOf(title: string): string {
-  const name = title.replaceAll(/[/\\:*?"<>|]/g, '_').replace(/^[. ]+|[. ]+$/g, '');
+  const name = title
+    .replaceAll(/[/\\:*?"<>|]/g, '_')
+    .replace(/^[. ]+/, '')
+    .trimEnd();
   return name === '' ? 'video' : [...name].slice(0, MAX_NAME_LENGTH).join('');
 }
 
