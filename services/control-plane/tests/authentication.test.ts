@@ -188,7 +188,8 @@ describe('resources of another workspace are 404', () => {
       const path = template
         .replace('{id}', id)
         .replace('{deliveryId}', String(deliveryId))
-        .replace('{language}', 'en');
+        .replace('{language}', 'en')
+        .replace('{file}', 'highest');
       for (const credentials of [plane.credentials, (await signIn(plane)).headers]) {
         const response = await request(plane.url)
           [method](`/v1${path}`)

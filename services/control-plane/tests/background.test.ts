@@ -259,8 +259,8 @@ describe('commands to plan videos', () => {
       insert into attempts (video_id, number, due_at)
       select 'vid_' || n, number, due_at from attempts, generate_series(1, 249) as n`.execute(plane.db);
     await sql`
-      insert into tasks (video_id, workspace_id, attempt, number, kind, frames, command_published_at)
-      select 'vid_' || n, workspace_id, attempt, number, kind, frames, command_published_at
+      insert into tasks (video_id, workspace_id, attempt, number, kind, command, frames, command_published_at)
+      select 'vid_' || n, workspace_id, attempt, number, kind, command, frames, command_published_at
       from tasks, generate_series(1, 249) as n`.execute(plane.db);
     await plane.startAnotherAsSingleNode();
     // One was in the queue before.

@@ -69,6 +69,8 @@ const CHANGES: Record<string, string> = {
     ) insert into artifacts (video_id, kind, name, bytes) select video_id, 'captions', 'en', 1 from added`,
   'captions of the same language': `update captions set label = 'Other' where video_id = ?`,
   'no captions': `delete from captions where video_id = ?`,
+  downloads: `insert into downloads (video_id, name) values (?, 'highest')`,
+  'state of a download': `update downloads set status = 'ready', ready_at = now() where video_id = ?`,
   chapterCount: `update videos set chapter_count = 3 where id = ?`,
   source: `update videos set sha256 = repeat('c', 64) where id = ?`,
   keepSource: `update videos set keep_source_days = 1 where id = ?`,
@@ -80,6 +82,7 @@ const CHANGES: Record<string, string> = {
   retryable: `delete from artifacts where kind = 'source' and video_id = ?`,
   deletedSource: `update videos set source_deleted_at = '2030-01-01' where id = ?`,
   status: `update videos set status = 'uploading', error_code = null where id = ?`,
+  audioOnly: `update videos set audio_only = true where id = ?`,
   expiresAt: `update upload_tickets set expires_at = '2030-01-01' where video_id = ?`,
   preview: `update videos set preview_variants = '{360p}' where id = ?`,
   import: `insert into imports (video_id, workspace_id, shown_url, deadline)

@@ -196,6 +196,17 @@ const OPERATIONS: Record<string, Preparation> = {
       };
     },
   },
+  'POST /videos/{id}/downloads': {
+    prepare: async (workspace) => {
+      const { videoId } = await workspace.video();
+      return {
+        path: `/videos/${videoId}/downloads`,
+        body: { files: ['highest'] },
+        another: { files: ['audio'] },
+        effects: async () => (await workspace.get(`/videos/${videoId}/downloads`)).body.data.length,
+      };
+    },
+  },
   'POST /videos/{id}/playback-tokens': {
     prepare: async (workspace) => ({
       path: `/videos/${(await workspace.video()).videoId}/playback-tokens`,

@@ -1,3 +1,4 @@
+import { COMMAND_TYPES } from '@framelane/contracts/messages';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -13,6 +14,9 @@ import { anyVideo, deleteVideo, localWebhooks, WebhookClient } from './support/w
 
 /** Longer than any test runs. */
 const NEVER_SECONDS = 3600;
+
+/** Purges and webhook deliveries. */
+const OTHER_KINDS = 2;
 
 /** The kinds of work whose latest claim has ended and found nothing due. */
 const idle = new Set<string>();
@@ -54,7 +58,7 @@ function neverPoll<T>(work: DueWork<T>): void {
 
 /** Waits until no loop finds anything due. From then on, only a wake makes one claim. */
 function untilIdle(): Promise<boolean> {
-  return until(() => idle.size === 4);
+  return until(() => idle.size === COMMAND_TYPES.length + OTHER_KINDS);
 }
 
 test('a command to plan a video is published when its commit wakes the loop', async () => {
