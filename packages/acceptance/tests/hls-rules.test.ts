@@ -21,6 +21,9 @@ const RULES_FOR_AUDIO = [
 /** Not applicable: these clips have no captions. captions.test.ts checks a stream that has. */
 const RULES_FOR_CAPTIONS = ['webvtt', 'start', 'segments', 'cues', 'clear'].map((name) => `captions.${name}`);
 
+/** Nor chapters; see chapters.test.ts. */
+const RULES_FOR_CHAPTERS = ['tag', 'json', 'chapters'].map((name) => `session-data.${name}`);
+
 /** Clips, their expected renditions, and the rules that the checker cannot apply to them. */
 const CASES: (ClipPlan & {
   renditions: { variant: string; size: string; frameRate: string }[];
@@ -108,7 +111,13 @@ describe.each(CASES)('a $name clip', ({ name, audio, renditions, skippedRules })
       ({ outcome, level }) => outcome !== 'passed' && level !== 'should',
     );
     const needStorage = target.objectsDir === null ? ['service.stored-segments'] : [];
-    const expected = [...DEVIATIONS, ...RULES_FOR_CAPTIONS, ...skippedRules, ...needStorage];
+    const expected = [
+      ...DEVIATIONS,
+      ...RULES_FOR_CAPTIONS,
+      ...RULES_FOR_CHAPTERS,
+      ...skippedRules,
+      ...needStorage,
+    ];
     const recommendations = ['master.default-variant', 'alignment.audio-segments'];
     expect(notPassed.map(({ id }) => id).sort()).toEqual(
       expected.filter((id) => !recommendations.includes(id)).sort(),
