@@ -336,7 +336,7 @@ export const GROUPS = [
   stores('attempts', ['attempts/*'], ['attempts', 'attempts-store', 'tasks', 'metrics', 'video-retry']),
   partlyTested(
     'http-responses',
-    ['http/contract', 'front-ends/front-end', 'stored-files/send-stored', 'stored-files/stored-files'],
+    ['http/contract', 'front-ends/front-end', 'stored-files/send-stored'],
     ['http', 'reference-page', 'console-page', 'embed', 'playback', 'segment-redirects', 'sources'],
   ),
   partlyTested('state-metrics', ['metrics/state-metrics'], ['metrics']),
