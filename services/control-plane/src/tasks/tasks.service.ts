@@ -7,7 +7,7 @@ import type {
 } from '@framelane/contracts/internal-api';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
-import type { MessageData, TaskTry } from '@framelane/contracts/messages';
+import { isDerivationCommand, type MessageData, type TaskTry } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import {
   isDerivation,
@@ -214,7 +214,7 @@ export class TasksService {
       return { claimed: await this.#describe(trx, video, task, key) };
     }
     // Derivations depend on no plan.
-    if (command === 'derive' || !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
+    if (isDerivationCommand(command) || !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
     if (video.status === 'ready') return { report: await this.#abandon(trx, video) };
     return { report: await this.#deps.attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }

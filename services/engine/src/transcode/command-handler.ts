@@ -9,6 +9,7 @@ import {
 import {
   type CommandType,
   createMessage,
+  isDerivationCommand,
   type Message,
   type MessageData,
   type TaskTry,
@@ -76,7 +77,7 @@ export async function handleCommand(
  * its output on the disk.
  */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
-  return type === 'derive' ? 2 * inputBytes : diskNeed({ videoId, sourceBytes: inputBytes }, sources);
+  return isDerivationCommand(type) ? 2 * inputBytes : diskNeed({ videoId, sourceBytes: inputBytes }, sources);
 }
 
 async function runTry(

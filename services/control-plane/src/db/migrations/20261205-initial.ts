@@ -243,7 +243,7 @@ const TABLES = [
     attempt int not null,
     number int not null,
     kind text not null,
-    command text not null check (command in ('plan', 'task', 'derive')),
+    command text not null check (command in ('plan', 'task', 'derive', 'picture')),
     work jsonb,
     input_bytes bigint,
     frames int not null check (frames >= 0),
@@ -267,7 +267,7 @@ const TABLES = [
       number >= 0 and (number = 0) = (kind in ('plan', 'whole')) and (number = 0) = (work is null)
         and (number = 0) = (command = 'plan')
     ),
-    constraint derivation_has_a_size check ((command = 'derive') = (input_bytes is not null)),
+    constraint derivation_has_a_size check ((command in ('derive', 'picture')) = (input_bytes is not null)),
     constraint done_has_no_lease check (result is null or lease_expires_at is null)
   )`,
   // The commands of each type have a queue of their own, in which workspaces take turns.
