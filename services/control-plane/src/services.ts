@@ -13,6 +13,7 @@ import { ImportsService } from './imports/imports.service.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { OpenIdProvider } from './openid/openid-provider.ts';
 import { OpenIdSignInService } from './openid/openid-sign-in.service.ts';
+import { PicturesService } from './pictures/pictures.service.ts';
 import { CaptionsPlaybackService } from './playback/captions-playback.service.ts';
 import { ChaptersPlaybackService } from './playback/chapters-playback.service.ts';
 import { PlaybackService } from './playback/playback.service.ts';
@@ -52,7 +53,10 @@ export function createServices(
   const { webhookDeliveries, onDelivery } = workAfterCommit;
   const videos = videoServices(config, infrastructure, workAfterCommit);
   const uploads = uploadServices(config, infrastructure, videos);
-  const playback = playbackServices(config, infrastructure, videos);
+  const playback = playbackServices(config, infrastructure, {
+    ...videos,
+    pictureWaits: workAfterCommit.pictureWaits,
+  });
   const transcoding = transcodingServices(config, infrastructure, { ...videos, ...playback });
   const { engines, attempts } = transcoding;
   const { imports } = uploads;
@@ -130,7 +134,7 @@ function uploadServices(
 function playbackServices(
   config: ControlPlaneConfig,
   { objects, db, clock, logger, metrics, contentKeys, addresses: { baseUrl } }: Infrastructure,
-  { lifecycle, quotas, videos }: VideoServices,
+  { lifecycle, quotas, videos, pictureWaits }: VideoServices & Pick<WorkAfterCommit, 'pictureWaits'>,
 ) {
   const settings = config.playback;
   const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
@@ -148,6 +152,15 @@ function playbackServices(
     chapters: new ChaptersService({ db, lifecycle, playback }),
     chaptersPlayback: new ChaptersPlaybackService(db),
     sources: new SourcesService({ db, files, lifecycle }),
+    pictures: new PicturesService({
+      db,
+      files,
+      lifecycle,
+      quotas,
+      waits: pictureWaits,
+      limits: config.pictures,
+      logger,
+    }),
     downloads: new DownloadsService({ db, files, lifecycle, videos, quotas }),
     embed: new EmbedService({ videos, access, playback, baseUrl, frameOrigins: config.embedOrigins }),
   };

@@ -450,10 +450,11 @@ export class TasksService {
   async #addOutput(trx: Database, video: VideoRow, taskTry: TaskTry, result: TaskResult): Promise<void> {
     // The revision of a plan is in the folder of the first task only.
     const place = { attempt: taskTry.attempt, revision: 0 };
-    await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
+    const hasReplaced = await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
     await addOutputs(trx, video, result);
-    // Only a try that has failed leaves objects.
-    await this.#endTask(trx, video, taskTry, { mayLeaveObjects: taskTry.try > 1 });
+    // Of a try that has failed, or of a file that this one replaces.
+    const mayLeaveObjects = taskTry.try > 1 || hasReplaced;
+    await this.#endTask(trx, video, taskTry, { mayLeaveObjects });
   }
 
   /** Ends a task of a ready video that has failed for good. The video stays as it is. */

@@ -238,6 +238,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
     'artifacts',
     'captions',
     'downloads',
+    'pictures',
     'chapters',
     'posters',
     'renditions',

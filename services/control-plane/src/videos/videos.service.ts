@@ -7,6 +7,7 @@ import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { askForDownloads } from '../outputs/downloads.ts';
+import { pickPoster } from '../posters/picked-poster.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
@@ -123,12 +124,13 @@ export class VideosService {
 
   /**
    * Changes the fields that the owner may set. Concurrent changes are made one after the other. Throws 404
-   * `video_not_found`, and 400 `validation_failed` when the metadata would have too many pairs.
+   * `video_not_found`, and 400 `validation_failed` when the metadata would have too many pairs, or the video has no frame at `posterTime`.
    */
   async update(workspaceId: string, videoId: string, patch: VideoPatch): Promise<VideoRecord> {
     return this.#deps.lifecycle.transaction(async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       await patchVideo(trx, videoId, changesOf(video, patch));
+      if (patch.posterTime !== undefined) await pickPoster(trx, video, patch.posterTime, this.#deps);
       if (patch.keepSource !== undefined) await this.#deps.lifecycle.applyKeepSource(trx, videoId);
       return this.#record(trx, workspaceId, videoId);
     });
