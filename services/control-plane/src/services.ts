@@ -19,6 +19,7 @@ import { ChaptersPlaybackService } from './playback/chapters-playback.service.ts
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
 import { PreviewsService } from './playback/previews.service.ts';
+import { pickPoster } from './posters/picked-poster.ts';
 import { PostersService } from './posters/posters.service.ts';
 import { QuotasService } from './quotas/quotas.service.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
@@ -92,7 +93,15 @@ function videoServices(
   const events = new WebhookEventsService(clock, config.webhooks);
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
-  const videos = new VideosService({ db, objects, lifecycle, quotas, baseUrl, sourceRetentionDays });
+  const videos = new VideosService({
+    db,
+    objects,
+    lifecycle,
+    quotas,
+    pickPoster: (...frame) => pickPoster(...frame, { lifecycle }),
+    baseUrl,
+    sourceRetentionDays,
+  });
   return { lifecycle, quotas, videos, posters: new PostersService({ lifecycle, videos, quotas }) };
 }
 

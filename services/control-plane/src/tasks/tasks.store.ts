@@ -197,6 +197,9 @@ export async function findPlannedTexts(
   return row?.texts;
 }
 
+/** The turn of a task: tasks of plans in the order of the plan, derivations by size, so that none waits for one that no disk has room for. */
+const TURN = sql`input_bytes nulls first, tasks.number`;
+
 /** What is known of a claimed try. */
 const CLAIMED = sql`tasks.attempt, tasks.number as task, tries as try, plan, work, input_bytes as "inputBytes"`;
 
@@ -223,7 +226,7 @@ export async function claimTask(
       where tasks.video_id = ${videoId} and ${announcedBy(command)}
         and (plan is null or tasks.command = any(${DERIVATION_COMMANDS}) or plan ->> 'version' = ${String(planVersion)})
         and result is null and lease_expires_at is null and tasks.due_at <= now()
-      order by tasks.number limit 1
+      order by ${TURN} limit 1
     )
     update tasks set tries = tries + 1, progress = 0, started_at = now(), lease_expires_at = ${inSeconds(leaseSeconds)},
       claim_id = ${claimId}, reported = false,
@@ -297,7 +300,7 @@ async function renewCommand(
     where video_id = ${videoId} and attempt = ${attempt} and number = (
       select number from tasks
       where video_id = ${videoId} and attempt = ${attempt} and ${announcedBy(command)} and ${IS_SENT}
-      order by number limit 1
+      order by ${TURN} limit 1
     )`.execute(trx);
 }
 
@@ -355,7 +358,7 @@ export async function makeCommandsDue(
       select number from tasks
       where video_id = ${videoId} and attempt = ${attempt} and ${announcedBy(command)}
         and result is null and lease_expires_at is null and command_due_at is null and command_published_at is null
-      order by number limit ${count}
+      order by ${TURN} limit ${count}
     )`.execute(trx);
 }
 

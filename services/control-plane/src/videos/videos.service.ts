@@ -7,7 +7,6 @@ import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { askForDownloads } from '../outputs/downloads.ts';
-import { pickPoster } from '../posters/picked-poster.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
@@ -47,6 +46,8 @@ type Deps = {
   objects: ObjectStore;
   lifecycle: VideoLifecycle;
   quotas: QuotasService;
+  /** Makes the frame at a second the poster of a locked video; null for the frame that the engine has chosen. */
+  pickPoster: (trx: Database, video: VideoRow, time: number | null) => Promise<void>;
   baseUrl: string;
   /** Days for which sources are kept by default; null for always. */
   sourceRetentionDays: number | null;
@@ -130,7 +131,7 @@ export class VideosService {
     return this.#deps.lifecycle.transaction(async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       await patchVideo(trx, videoId, changesOf(video, patch));
-      if (patch.posterTime !== undefined) await pickPoster(trx, video, patch.posterTime, this.#deps);
+      if (patch.posterTime !== undefined) await this.#deps.pickPoster(trx, video, patch.posterTime);
       if (patch.keepSource !== undefined) await this.#deps.lifecycle.applyKeepSource(trx, videoId);
       return this.#record(trx, workspaceId, videoId);
     });

@@ -30,7 +30,7 @@ export const DOWNLOAD: DerivationKind<DerivationOf<'download'>> = {
     const limitSeconds = context.settings.limits.encodeSeconds.fixed + duration;
     const bytes = await makeFile(
       {
-        commandLine: downloadArguments({ tracks, startTimestamp }, file),
+        commandLine: downloadArguments({ tracks, startTimestamp, chapters: work.chapters }, file),
         program: context.tools.remuxFfmpeg,
         limitSeconds,
         // While ffmpeg moves the index to the beginning, it reports no progress.
