@@ -2374,7 +2374,7 @@ export interface components {
         InputIssue: {
             /**
              * @description What was found: `interlaced`, `hdr`, `high_bit_depth`, `chroma_subsampling`, `frame_rate_changed`, `truncated`,
-             *     `audio_downmixed`, `track_left_out` or `chapters_left_out`. New codes can appear.
+             *     `audio_downmixed`, `track_left_out`, `chapters_left_out` or `copy_prevented` (the video has a watermark). New codes can appear.
              * @example interlaced
              */
             code: string;
