@@ -19,13 +19,15 @@ import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/rendi
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
-import { diskNeedOf, runTask, secondsOf } from '../outputs/run-task.ts';
+import { ObjectNotFoundError } from '@framelane/object-store/object-store';
+import { diskNeedOf, runDerivation, runTask, secondsOf } from '../outputs/run-task.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
-import { runDerivationJob } from './derivation-job.ts';
+import { TranscodeFailure } from '../transcode-failure.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { reportFailure } from './failure-report.ts';
 import { leaveToOthers } from './insufficient-disk-space.ts';
+import { withJobDirectory } from './job-directory.ts';
 import { diskNeed, type JobSource, type TranscodeJobContext, withSource } from './job-source.ts';
 import { type PlanningJob, runPlanning } from './planning-job.ts';
 import { publishResult, removeStored, repeatUntilResponse } from './results.ts';
@@ -73,8 +75,8 @@ export async function handleCommand(
 }
 
 /**
- * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs. A derivation has its input and
- * its output on the disk.
+ * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs, and which derivation it is. The
+ * one that needs most has its input and its output on the disk.
  */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
   return type === 'derive' ? 2 * inputBytes : diskNeed({ videoId, sourceBytes: inputBytes }, sources);
@@ -130,7 +132,9 @@ async function runTry(
   } catch (error) {
     lease.stop();
     await removeStored(output.prefix, facts, worker);
-    await fail(taskTry, claim, error, worker);
+    // What a try reads is deleted with its video.
+    const isObsolete = isMissingObject(error) && !(await isCurrent().catch(() => true));
+    await fail(taskTry, claim, isObsolete ? new WorkObsoleteError('The video was deleted') : error, worker);
     return;
   }
   lease.stop();
@@ -138,6 +142,10 @@ async function runTry(
   if (made === undefined || completed === undefined) return;
   await publishResult(completed, bus);
   made.count();
+}
+
+function isMissingObject(error: unknown): boolean {
+  return error instanceof TranscodeFailure && error.cause instanceof ObjectNotFoundError;
 }
 
 async function runClaimedTask(
@@ -170,8 +178,11 @@ async function runClaimedDerivation(
   context: TranscodeJobContext,
 ): Promise<Made> {
   // The command may have announced another derivation of the video.
-  context.disk.reduceTo(diskNeedOf(work, inputBytes));
-  const result = await runDerivationJob({ work, tracks, duration, startTimestamp, output }, context);
+  context.disk.changeTo(diskNeedOf(work, inputBytes));
+  const job = { work, tracks, duration, startTimestamp, output };
+  const result = await withJobDirectory(output.facts.videoId, context, (directory) =>
+    runDerivation(job, directory, context),
+  );
   return { result, count: () => {} };
 }
 

@@ -74,18 +74,20 @@ async function fetchInputs(
 }
 
 async function write(
-  { tracks, duration, startTimestamp }: DerivationJob<DerivationOf<'download'>>,
+  { work, tracks, duration, startTimestamp }: DerivationJob<DerivationOf<'download'>>,
   file: string,
   directory: string,
   { tools, settings: { limits }, signal, onProgress }: RunContext,
 ): Promise<void> {
-  const { encodeSeconds, stallSeconds, memoryBytes } = limits;
-  await runFfmpeg(downloadArguments({ tracks, startTimestamp }, file), {
+  const { encodeSeconds, memoryBytes } = limits;
+  const limitSeconds = encodeSeconds.fixed + duration;
+  await runFfmpeg(downloadArguments({ tracks, startTimestamp, chapters: work.chapters }, file), {
     program: tools.remuxFfmpeg,
     cwd: directory,
     signal,
-    limitSeconds: encodeSeconds.fixed + duration,
-    stallSeconds,
+    limitSeconds,
+    // While ffmpeg moves the index to the beginning, it reports no progress.
+    stallSeconds: limitSeconds,
     memoryBytes,
     progressKey: 'out_time_us',
     onProgress: (value) => {
