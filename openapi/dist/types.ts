@@ -2083,13 +2083,25 @@ export interface components {
          */
         WatermarkRequest: {
             image: components["schemas"]["WatermarkId"];
-            /** @default top-right */
+            /**
+             * @description The corner of the video.
+             * @default top-right
+             */
             corner?: components["schemas"]["WatermarkCorner"];
-            /** @default 1 */
+            /**
+             * @description How much of the video the image covers.
+             * @default 1
+             */
             opacity?: components["schemas"]["WatermarkOpacity"];
-            /** @default 0.15 */
+            /**
+             * @description The width of the image, as a fraction of that of the video.
+             * @default 0.15
+             */
             width?: components["schemas"]["WatermarkWidth"];
-            /** @default 0.03 */
+            /**
+             * @description The distance from both edges, as a fraction of the shorter side.
+             * @default 0.03
+             */
             margin?: components["schemas"]["WatermarkMargin"];
         };
         /**
@@ -2889,6 +2901,7 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description The images of a workspace. */
         WatermarkList: {
             /** @description All images, newest first. */
             data: components["schemas"]["Watermark"][];
