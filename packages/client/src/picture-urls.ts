@@ -1,4 +1,4 @@
-import type { operations } from '@framelane/openapi/types';
+import type { operations } from '#openapi';
 import type { ReadyVideo } from './contract.ts';
 
 /** A frame, as `thumbnail.jpg` and `thumbnail.webp` take it. Times are in seconds, sizes in pixels. */

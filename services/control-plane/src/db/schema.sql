@@ -413,6 +413,7 @@ create table videos (
   tags text[] not null default '{}'::text[],
   passthrough text,
   audio_only boolean,
+  watermark jsonb,
   size bigint,
   sha256 text,
   source jsonb,
@@ -460,6 +461,7 @@ create table videos (
   constraint videos_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'processing'::text, 'ready'::text, 'failed'::text])))
 );
 CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environment, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_by_needed_watermark ON public.videos USING btree (((watermark ->> 'image'::text))) WHERE ((watermark IS NOT NULL) AND (status <> 'ready'::text) AND (deleted_at IS NULL));
 CREATE INDEX videos_by_sealing_key ON public.videos USING btree (split_part(content_key, '.'::text, 1) COLLATE "C", id) WHERE (content_key IS NOT NULL);
 CREATE INDEX videos_by_tag ON public.videos USING gin (workspace_id, tags) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
@@ -468,6 +470,27 @@ CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environme
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
+
+create table watermarks (
+  id text not null,
+  workspace_id text not null,
+  name text,
+  format text not null,
+  width integer not null,
+  height integer not null,
+  bytes integer not null,
+  image bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint watermarks_pkey PRIMARY KEY (id),
+  constraint watermarks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint watermarks_check CHECK ((bytes = octet_length(image))),
+  constraint watermarks_format_check CHECK ((format = ANY (ARRAY['png'::text, 'jpeg'::text]))),
+  constraint watermarks_height_check CHECK ((height > 0)),
+  constraint watermarks_width_check CHECK ((width > 0))
+);
+CREATE INDEX watermarks_by_workspace ON public.watermarks USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (bytes);
+CREATE INDEX watermarks_deleted ON public.watermarks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
 create table webhook_deliveries (
   id text not null,

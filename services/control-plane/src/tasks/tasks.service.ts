@@ -39,6 +39,7 @@ import {
   type TryCounts,
   type TryFailure,
 } from '../videos/video-moves.ts';
+import { watermarkFor } from '../watermarks/watermarks.service.ts';
 import { artifactsOf } from './artifacts-of-results.ts';
 import { beginDerivations, bytesRead, describeDerivation } from './derivations.ts';
 import {
@@ -247,7 +248,15 @@ export class TasksService {
     const source = await storedSource(trx, video);
     if (source === undefined) throw new Error(`Video ${video.id} has no source`);
     const { key: sourceKey, bytes } = source;
-    const common = { ...claimed, contentKey, sourceKey, inputBytes: bytes, leaseSeconds };
+    const watermark = await watermarkFor(trx, video);
+    const common = {
+      ...claimed,
+      contentKey,
+      sourceKey,
+      inputBytes: bytes,
+      leaseSeconds,
+      ...(watermark && { watermark }),
+    };
     if (plan !== null && work !== null) return { ...common, plan, work };
     const hashSource = video.sha256 === null;
     return {
@@ -261,7 +270,9 @@ export class TasksService {
     };
   }
 
-  #audioOnlyRule({ audio_only: requested }: VideoRow): AudioOnlyRule {
+  #audioOnlyRule({ audio_only: requested, watermark }: VideoRow): AudioOnlyRule {
+    // Sound alone has no picture to show it in.
+    if (watermark !== null) return 'refused';
     if (requested !== null) return requested ? 'required' : 'refused';
     return this.#deps.settings.acceptsAudioOnly ? 'accepted' : 'refused';
   }

@@ -8,6 +8,7 @@ import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { askForDownloads } from '../outputs/downloads.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
+import { requireWatermark } from '../watermarks/watermarks.service.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
@@ -69,6 +70,7 @@ export class VideosService {
     trx: Database,
     { downloads = [], ...video }: NewVideo & { downloads?: readonly DownloadName[] },
   ): Promise<void> {
+    if (video.watermark) await requireWatermark(trx, video.workspaceId, video.watermark.image);
     await insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });
     await askForDownloads(trx, video.id, downloads);
   }

@@ -18,6 +18,7 @@ import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
+import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import { diskNeedOf, runDerivation, runTask, secondsOf } from '../outputs/run-task.ts';
@@ -153,11 +154,19 @@ async function runClaimedTask(
   output: TaskOutput,
   context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
 ): Promise<Made> {
-  const { sourceKey, inputBytes: sourceBytes, plan, work } = claim;
+  const { sourceKey, inputBytes: sourceBytes, plan, work, watermark } = claim;
   const { metrics } = context;
   const { videoId } = output.facts;
   const parts = 'bytes' in work ? work.bytes : undefined;
-  const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true, parts };
+  const source: JobSource = {
+    videoId,
+    sourceKey,
+    sourceBytes,
+    watermarkImage: imageOf(watermark),
+    hashSource: false,
+    isShared: true,
+    parts,
+  };
   const result = await withSource(source, context, (directory) =>
     metrics.inStage('encode', () => runTask({ plan, work, output }, directory, context)),
   );
@@ -179,7 +188,7 @@ async function runClaimedDerivation(
 }
 
 async function runClaimedPlanning(
-  { sourceKey, inputBytes: sourceBytes, work }: ClaimedPlanning,
+  { sourceKey, inputBytes: sourceBytes, work, watermark }: ClaimedPlanning,
   output: TaskOutput,
   context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
   controlPlane: TaskClient,
@@ -187,7 +196,15 @@ async function runClaimedPlanning(
   const { logger, metrics, signal } = context;
   const { videoId } = output.facts;
   const { hashSource, pieceSeconds, audioOnly } = work;
-  const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource, isShared: false };
+  const watermarkImage = imageOf(watermark);
+  const source: JobSource = {
+    videoId,
+    sourceKey,
+    sourceBytes,
+    watermarkImage,
+    hashSource,
+    isShared: false,
+  };
   const storePlan: PlanningJob['storePlan'] = async (plan, sourceSha256) => {
     // Throws for an invalid plan: the control plane would refuse it each time.
     const request = storePlanRequest.parse({ ...output.facts, plan, sourceSha256 });
@@ -198,8 +215,15 @@ async function runClaimedPlanning(
     });
     if (!isStored) throw new WorkObsoleteError('The try ended before its plan was stored');
   };
-  const { plan, result } = await runPlanning({ source, pieceSeconds, audioOnly, output, storePlan }, context);
+  const { plan, result } = await runPlanning(
+    { source, pieceSeconds, audioOnly, watermark, output, storePlan },
+    context,
+  );
   return result && { result, count: () => metrics.transcodeCompleted(plan.encode.duration) };
+}
+
+function imageOf(watermark: ClaimedWatermark | undefined): Uint8Array | undefined {
+  return watermark && Buffer.from(watermark.image, 'base64');
 }
 
 /** Publishes the failure of a try, unless it is obsolete. */
