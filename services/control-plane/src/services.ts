@@ -13,11 +13,13 @@ import { ImportsService } from './imports/imports.service.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { OpenIdProvider } from './openid/openid-provider.ts';
 import { OpenIdSignInService } from './openid/openid-sign-in.service.ts';
+import { PicturesService } from './pictures/pictures.service.ts';
 import { CaptionsPlaybackService } from './playback/captions-playback.service.ts';
 import { ChaptersPlaybackService } from './playback/chapters-playback.service.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
 import { PreviewsService } from './playback/previews.service.ts';
+import { pickPoster } from './posters/picked-poster.ts';
 import { PostersService } from './posters/posters.service.ts';
 import { QuotasService } from './quotas/quotas.service.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
@@ -53,7 +55,10 @@ export function createServices(
   const { webhookDeliveries, onDelivery } = workAfterCommit;
   const videos = videoServices(config, infrastructure, workAfterCommit);
   const uploads = uploadServices(config, infrastructure, videos);
-  const playback = playbackServices(config, infrastructure, videos);
+  const playback = playbackServices(config, infrastructure, {
+    ...videos,
+    pictureWaits: workAfterCommit.pictureWaits,
+  });
   const transcoding = transcodingServices(config, infrastructure, { ...videos, ...playback });
   const { engines, attempts } = transcoding;
   const { imports } = uploads;
@@ -89,7 +94,15 @@ function videoServices(
   const events = new WebhookEventsService(clock, config.webhooks);
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
-  const videos = new VideosService({ db, objects, lifecycle, quotas, baseUrl, sourceRetentionDays });
+  const videos = new VideosService({
+    db,
+    objects,
+    lifecycle,
+    quotas,
+    pickPoster: (...frame) => pickPoster(...frame, { lifecycle }),
+    baseUrl,
+    sourceRetentionDays,
+  });
   const watermarks = new WatermarksService({ db, quotas });
   return {
     lifecycle,
@@ -138,7 +151,7 @@ function uploadServices(
 function playbackServices(
   config: ControlPlaneConfig,
   { objects, db, clock, logger, metrics, contentKeys, addresses: { baseUrl } }: Infrastructure,
-  { lifecycle, quotas, videos }: VideoServices,
+  { lifecycle, quotas, videos, pictureWaits }: VideoServices & Pick<WorkAfterCommit, 'pictureWaits'>,
 ) {
   const settings = config.playback;
   const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
@@ -156,6 +169,15 @@ function playbackServices(
     chapters: new ChaptersService({ db, lifecycle, playback }),
     chaptersPlayback: new ChaptersPlaybackService(db),
     sources: new SourcesService({ db, files, lifecycle }),
+    pictures: new PicturesService({
+      db,
+      files,
+      lifecycle,
+      quotas,
+      waits: pictureWaits,
+      limits: config.pictures,
+      logger,
+    }),
     downloads: new DownloadsService({ db, files, lifecycle, videos, quotas }),
     embed: new EmbedService({ videos, access, playback, baseUrl, frameOrigins: config.embedOrigins }),
   };

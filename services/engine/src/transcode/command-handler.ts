@@ -9,6 +9,7 @@ import {
 import {
   type CommandType,
   createMessage,
+  isDerivationCommand,
   type Message,
   type MessageData,
   type TaskTry,
@@ -79,7 +80,7 @@ export async function handleCommand(
  * one that needs most has its input and its output on the disk.
  */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
-  return type === 'derive' ? 2 * inputBytes : diskNeed({ videoId, sourceBytes: inputBytes }, sources);
+  return isDerivationCommand(type) ? 2 * inputBytes : diskNeed({ videoId, sourceBytes: inputBytes }, sources);
 }
 
 async function runTry(
