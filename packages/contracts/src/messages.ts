@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ENGINE_STOPPED, TRANSCODE_FAILURE_CODES } from './failures.ts';
 import { newId } from './ids.ts';
+import { DERIVATION_COMMANDS } from './outputs/kinds.ts';
 import { taskResultSchema } from './outputs/outputs.ts';
 import { startedRenditionsSchema } from './outputs/renditions.ts';
 
@@ -51,11 +52,16 @@ const command = z.object({
 });
 
 /** The types of commands to the engines. */
-export const COMMAND_TYPES = ['plan', 'task', 'derive'] as const;
+export const COMMAND_TYPES = ['plan', 'task', ...DERIVATION_COMMANDS] as const;
 export type CommandType = (typeof COMMAND_TYPES)[number];
 
+/** Whether commands of this type announce derivations. */
+export function announcesDerivations(type: CommandType): boolean {
+  return (DERIVATION_COMMANDS as readonly CommandType[]).includes(type);
+}
+
 /**
- * The data of each message, by type. `plan`, `task` and `derive` are commands to the engines. All others are events from the engines.
+ * The data of each message, by type. `plan`, `task`, `derive` and `transcribe` are commands to the engines. All others are events from the engines.
  */
 const dataSchemas = {
   /** A video waits to be planned. The engine that plans a short video also transcodes it. */
@@ -64,6 +70,8 @@ const dataSchemas = {
   task: command,
   /** A derivation of a ready video waits. */
   derive: command,
+  /** A derivation of a ready video waits that needs an engine with a recogniser of speech. */
+  transcribe: command,
   /** Renews the lease of the transfer. */
   'upload.progress': transferSchema.extend({
     /** Whether bytes of a resumable upload have arrived since the last message. Then the message also extends the ticket. */

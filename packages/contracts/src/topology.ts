@@ -4,7 +4,12 @@ import type { MessageType } from './messages.ts';
 export const EXCHANGE = 'framelane';
 
 /** The tasks of planned videos, and derivations, have queues of their own, so that no new video waits behind them. */
-export type QueueName = 'engine.commands' | 'engine.tasks' | 'engine.derivations' | 'control-plane.events';
+export type QueueName =
+  | 'engine.commands'
+  | 'engine.tasks'
+  | 'engine.derivations'
+  | 'engine.transcriptions'
+  | 'control-plane.events';
 
 /** Deliveries of one message before it goes to the dead-letter queue. */
 export const DELIVERY_LIMIT = 5;
@@ -14,6 +19,7 @@ export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
   'engine.commands': ['plan'],
   'engine.tasks': ['task'],
   'engine.derivations': ['derive'],
+  'engine.transcriptions': ['transcribe'],
   'control-plane.events': [
     'upload.progress',
     'upload.completed',

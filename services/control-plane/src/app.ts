@@ -16,6 +16,7 @@ import { consolePage } from './console/console-page.ts';
 import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
 import { downloadRoutes } from './downloads/downloads.routes.ts';
+import { autoCaptionsRoutes } from './auto-captions/auto-captions.routes.ts';
 import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
 import { EntityTags, taggedBody } from './http/entity-tags.ts';
@@ -116,6 +117,7 @@ function handlers(context: Context, entityTags: EntityTags) {
       viewerOf,
       idempotent,
     }),
+    ...autoCaptionsRoutes(context.autoCaptions, idempotent),
     ...downloadRoutes({ downloads: context.downloads, access: context.playbackAccess, viewerOf, idempotent }),
   };
 }

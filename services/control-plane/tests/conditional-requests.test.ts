@@ -65,7 +65,7 @@ const CHANGES: Record<string, string> = {
   inputIssues: `update videos set input_issues = '[]' where id = ?`,
   captions: `with added as (
     insert into captions (video_id, language, label, is_default, origin, revision, cue_count, cue_starts,
-      cue_ends, cues) values (?, 'en', 'English', false, 'api', 1, 1, '{0}', '{1}', '{A}') returning video_id
+      cue_ends, cues) values (?, 'en', 'English', false, 'person', 1, 1, '{0}', '{1}', '{A}') returning video_id
     ) insert into artifacts (video_id, kind, name, bytes) select video_id, 'captions', 'en', 1 from added`,
   'captions of the same language': `update captions set label = 'Other' where video_id = ?`,
   'no captions': `delete from captions where video_id = ?`,

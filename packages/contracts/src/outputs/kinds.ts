@@ -40,10 +40,16 @@ export type TaskKind<W extends z.ZodType> = {
   mayBeOptional: boolean;
 };
 
+/** The types of commands that announce derivations. Each has a queue of its own. */
+export const DERIVATION_COMMANDS = ['derive', 'transcribe'] as const;
+export type DerivationCommand = (typeof DERIVATION_COMMANDS)[number];
+
 /** A kind of derivation, as all services know it. */
 export type DerivationKind<W extends z.ZodType> = {
   /** What is to be made. Its `kind` is the name of the kind. */
   work: W;
+  /** The type of the commands that announce it. */
+  command: DerivationCommand;
   /** The renditions that it is made from. */
   reads: (work: z.infer<W>) => readonly TrackRendition[];
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TrackRendition } from '../renditions.ts';
-import type { PlannedSegment } from './kinds.ts';
+import type { DerivationCommand, PlannedSegment } from './kinds.ts';
 import { DERIVATIONS, TASKS } from './registry.ts';
 
 /** The name of a kind of task that a plan can have. */
@@ -49,6 +49,11 @@ export type Work = Task | Derivation;
 
 export function isDerivation(work: Work): work is Derivation {
   return work.kind in DERIVATIONS;
+}
+
+/** The type of the commands that announce a derivation. */
+export function commandFor({ kind }: Derivation): DerivationCommand {
+  return DERIVATIONS[kind].command;
 }
 
 /** The renditions that a derivation is made from. */

@@ -33,6 +33,7 @@ export type Schema = {
   chapters: ChaptersTable;
   artifacts: ArtifactsTable;
   downloads: DownloadsTable;
+  auto_captions: AutoCaptionsTable;
   posters: PostersTable;
   object_purges: ObjectPurgesTable;
   maintenance_steps: MaintenanceStepsTable;
@@ -408,7 +409,7 @@ type CaptionsTable = {
   language: string;
   label: string;
   is_default: boolean;
-  origin: 'api' | 'file';
+  origin: 'person' | 'file' | 'machine';
   /** The `playback_version` of the video when these captions were stored. */
   revision: number;
   cue_count: number;
@@ -425,7 +426,7 @@ export type CaptionsRow = Selectable<CaptionsTable>;
 type ChaptersTable = {
   video_id: string;
   /** Whether a client has set them, or they come from the file. */
-  origin: 'api' | 'file';
+  origin: 'person' | 'file';
   /** Milliseconds from the first frame, ascending. */
   starts: number[];
   /** Plain text. */
@@ -449,6 +450,22 @@ type DownloadsTable = {
   ready_at: Date | null;
 };
 export type DownloadRow = Selectable<DownloadsTable>;
+
+/** The captions that clients have asked for from speech recognition. */
+type AutoCaptionsTable = {
+  video_id: string;
+  /** Canonical BCP 47; empty if the language is to be detected. */
+  requested: string;
+  /** That of the captions; null until they are ready. */
+  language: string | null;
+  status: Generated<'preparing' | 'ready' | 'failed'>;
+  /** Why they could not be made; null unless that failed. */
+  error_code: components['schemas']['AutoCaptionsError']['code'] | null;
+  error_message: string | null;
+  created_at: CreatedAt;
+  ready_at: Date | null;
+};
+export type AutoCaptionsRow = Selectable<AutoCaptionsTable>;
 
 /** The stored files of a video that it refers to: a row for each file, or for the segments of a rendition that one task has stored. */
 type ArtifactsTable = {

@@ -59,7 +59,7 @@ export async function deleteDerivations(
   const { numDeletedRows } = await trx
     .deleteFrom('tasks')
     .where('video_id', '=', videoId)
-    .where('command', '=', 'derive')
+    .where('input_bytes', 'is not', null)
     .where(sql<boolean>`work @> ${JSON.stringify(members)}::jsonb`)
     .executeTakeFirst();
   return Number(numDeletedRows);

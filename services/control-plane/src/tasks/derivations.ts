@@ -1,5 +1,6 @@
 import type { ClaimedDerivation } from '@framelane/contracts/internal-api';
-import { type Derivation, renditionsFor } from '@framelane/contracts/outputs/tasks';
+import { DERIVATION_COMMANDS } from '@framelane/contracts/outputs/kinds';
+import { commandFor, type Derivation, renditionsFor } from '@framelane/contracts/outputs/tasks';
 import { outputPrefix } from '@framelane/object-store/object-keys';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
@@ -20,10 +21,10 @@ export async function beginDerivations(
   const tasks = [];
   for (const work of works) {
     const inputBytes = await bytesRead(trx, video, [work]);
-    tasks.push({ work, command: 'derive', frames: 0, inputBytes } as const);
+    tasks.push({ work, command: commandFor(work), frames: 0, inputBytes });
   }
   await insertTasks(trx, attempt, tasks);
-  await makeCommandsDue(trx, { ...attempt, command: 'derive' }, COMMANDS_AT_ONCE);
+  for (const command of DERIVATION_COMMANDS) await makeCommandsDue(trx, { ...attempt, command }, COMMANDS_AT_ONCE);
 }
 
 /** Bytes of the stored renditions that derivations of a video read, each for itself. */

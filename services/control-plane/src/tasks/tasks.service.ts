@@ -7,7 +7,7 @@ import type {
 } from '@framelane/contracts/internal-api';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
-import type { MessageData, TaskTry } from '@framelane/contracts/messages';
+import { announcesDerivations, type MessageData, type TaskTry } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import {
   isDerivation,
@@ -22,12 +22,18 @@ import { Problem } from '@framelane/service-kit/problem';
 import { addArtifacts, storedSource } from '../artifacts/artifacts.service.ts';
 import { type AttemptsService, reasonOf } from '../attempts/attempts.service.ts';
 import type { LeaseGrace } from '../background/lease-grace.ts';
-import type { ReadTrack } from '../captions/captions.service.ts';
+import type { CaptionsService, ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { addOutputs, derivationFailed, wantedDerivations } from '../outputs/outputs.ts';
+import {
+  addOutputs,
+  derivationFailed,
+  type ReadOutputs,
+  readOutputs,
+  wantedDerivations,
+} from '../outputs/outputs.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
 import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import {
@@ -37,6 +43,7 @@ import {
   type TryCounts,
   type TryFailure,
 } from '../videos/video-moves.ts';
+import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { artifactsOf } from './artifacts-of-results.ts';
 import { beginDerivations, describeDerivation } from './derivations.ts';
 import {
@@ -119,6 +126,8 @@ type Deps = {
   lifecycle: VideoLifecycle;
   attempts: AttemptsService;
   previews: PreviewsService;
+  captions: CaptionsService;
+  events: WebhookEventsService;
   logger: Logger;
   metrics: Metrics;
   leaseGrace: LeaseGrace;
@@ -214,7 +223,7 @@ export class TasksService {
       return { claimed: await this.#describe(trx, video, task, key) };
     }
     // Derivations depend on no plan.
-    if (command === 'derive' || !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
+    if (announcesDerivations(command) || !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
     if (video.status === 'ready') return { report: await this.#abandon(trx, video) };
     return { report: await this.#deps.attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }
@@ -284,6 +293,7 @@ export class TasksService {
    */
   async complete({ result, ...taskTry }: MessageData<'task.completed'>): Promise<void> {
     const texts = await this.#textsOfLast(taskTry);
+    const read = await readOutputs(taskTry.videoId, result, this.#deps);
     const outcome = await this.#deps.lifecycle.transaction(async (trx) => {
       const video = await this.#lock(trx, taskTry);
       if (video === undefined) return undefined;
@@ -291,7 +301,7 @@ export class TasksService {
       if (stored === undefined) return this.#ignore(trx, taskTry);
       await this.#makeNextDue(trx, video);
       const isReady = video.status === 'ready';
-      if (isReady) await this.#addOutput(trx, video, taskTry, result);
+      if (isReady) await this.#addOutput(trx, video, taskTry, { result, read });
       const isLast = !isReady && stored.left === 0;
       return { ...stored, isReady, report: isLast ? await this.#finish(trx, video, texts) : undefined };
     });
@@ -370,7 +380,7 @@ export class TasksService {
         ? this.#deps.attempts.fail(trx, video, RESULTS_INCONSISTENT)
         : this.#repeatAsWhole(trx, video, RESULTS_INCONSISTENT);
     }
-    for (const { result } of results) await addOutputs(trx, video, result);
+    for (const { result } of results) await addOutputs(trx, video, result, { deps: this.#deps, read: {} });
     // The video waits for no other task.
     await deleteTasks(trx, attempt);
     const { optionalTasks, encode } = planned.plan;
@@ -447,11 +457,16 @@ export class TasksService {
   }
 
   /** Adds what a task has stored to a ready video. */
-  async #addOutput(trx: Database, video: VideoRow, taskTry: TaskTry, result: TaskResult): Promise<void> {
+  async #addOutput(
+    trx: Database,
+    video: VideoRow,
+    taskTry: TaskTry,
+    { result, read }: { result: TaskResult; read: ReadOutputs },
+  ): Promise<void> {
     // The revision of a plan is in the folder of the first task only.
     const place = { attempt: taskTry.attempt, revision: 0 };
     await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
-    await addOutputs(trx, video, result);
+    await addOutputs(trx, video, result, { deps: this.#deps, read });
     await this.#endTask(trx, video, taskTry);
   }
 

@@ -103,7 +103,7 @@ export async function deleteTasks(
     .deleteFrom('tasks')
     .where('video_id', '=', videoId)
     .where('attempt', '=', attempt)
-    .where((eb) => (task === undefined ? eb('command', '<>', 'derive') : eb('number', '=', task)))
+    .where((eb) => (task === undefined ? eb('input_bytes', 'is', null) : eb('number', '=', task)))
     .executeTakeFirst();
   return Number(numDeletedRows);
 }
@@ -218,7 +218,7 @@ export async function claimTask(
       select attempt, tasks.number, plan, ${IS_SENT} as had_command
       from tasks join attempts on attempts.video_id = tasks.video_id and attempts.number = attempt
       where tasks.video_id = ${videoId} and ${announcedBy(command)}
-        and (plan is null or tasks.command = 'derive' or plan ->> 'version' = ${String(planVersion)})
+        and (plan is null or tasks.input_bytes is not null or plan ->> 'version' = ${String(planVersion)})
         and result is null and lease_expires_at is null and tasks.due_at <= now()
       order by tasks.number limit 1
     )
@@ -275,7 +275,7 @@ export async function isPlanObsolete(
           selectFrom('tasks')
             .select('tasks.number')
             .where('video_id', '=', videoId)
-            .where('tasks.command', '<>', 'derive')
+            .where('tasks.input_bytes', 'is', null)
             .where('tasks.lease_expires_at', 'is not', null),
         ),
       ),

@@ -68,7 +68,7 @@ function hasNoTask({ not, exists, selectFrom }: ExpressionBuilder<Schema, 'video
   const reading = selectFrom('tasks')
     .select('tasks.number')
     .whereRef('tasks.video_id', '=', 'videos.id')
-    .where('tasks.command', '<>', 'derive');
+    .where('tasks.input_bytes', 'is', null);
   return not(exists(reading));
 }
 

@@ -191,7 +191,7 @@ export async function endTasks(trx: Database, videoId: string): Promise<number> 
   const result = await trx
     .deleteFrom('tasks')
     .where('video_id', '=', videoId)
-    .where('command', '<>', 'derive')
+    .where('input_bytes', 'is', null)
     .executeTakeFirst();
   return Number(result.numDeletedRows);
 }
@@ -237,6 +237,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
     'artifacts',
     'captions',
     'downloads',
+    'auto_captions',
     'chapters',
     'posters',
     'renditions',
