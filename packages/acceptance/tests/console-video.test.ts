@@ -54,6 +54,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
+/** Chooses a file of the directory in a field. */
+async function chooseFile(page: Page, label: string, name: string): Promise<void> {
+  const input = await page.waitForSelector(`input[aria-label="${label}"]`);
+  await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(join(directory, name));
+}
+
 /** Signs in and opens the page of the video. */
 async function openVideo(id: string, ...options: string[]): Promise<OpenedPage> {
   const opened = await signIn(...options);
@@ -185,8 +191,7 @@ testInBrowser('chapters are edited beside the player, and imported from WebVTT',
 
   const choose = async (name: string, content: string) => {
     await writeFile(join(directory, name), content);
-    const input = await page.waitForSelector('input[aria-label="File with chapters"]');
-    await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(join(directory, name));
+    await chooseFile(page, 'File with chapters', name);
   };
   await choose('wrong.vtt', 'WEBVTT\n\n00:09.000 --> 00:10.000\nLate\n');
   await untilText(page, 'the cue begins at 00:00:09.000, but the video ends at 00:00:03.000');
@@ -206,10 +211,7 @@ testInBrowser('chapters are edited beside the player, and imported from WebVTT',
 testInBrowser('a poster is chosen from any image, shown, and removed', async () => {
   const opened = await openVideo(video.id);
   const { page } = opened;
-  const choose = async (name: string) => {
-    const input = await page.waitForSelector('input[aria-label="File with the poster"]');
-    await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(join(directory, name));
-  };
+  const choose = (name: string) => chooseFile(page, 'File with the poster', name);
   /** The colour in the middle of the poster of the page. */
   const colour = () =>
     page.evaluate(`(async () => {
@@ -222,7 +224,7 @@ testInBrowser('a poster is chosen from any image, shown, and removed', async () 
   await untilText(page, 'A frame of the video');
   await writeFile(join(directory, 'notes.png'), 'not an image');
   await choose('notes.png');
-  await untilText(page, 'The browser cannot read notes.png.');
+  await untilText(page, 'notes.png cannot be read.');
   const red = ['-f', 'lavfi', '-i', 'color=red:size=2400x1200', '-frames:v', '1', join(directory, 'red.png')];
   await runProgram('ffmpeg', ['-v', 'error', ...red]);
   await choose('red.png');

@@ -22,6 +22,7 @@ import { PreviewsService } from './playback/previews.service.ts';
 import { PostersService } from './posters/posters.service.ts';
 import { QuotasService } from './quotas/quotas.service.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
+import { StoredFiles } from './stored-files/stored-files.ts';
 import { StoredReads } from './stored-files/stored-reads.ts';
 import { SystemService } from './system/system.service.ts';
 import { TasksService } from './tasks/tasks.service.ts';
@@ -135,8 +136,9 @@ function playbackServices(
   const settings = config.playback;
   const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
   const previews = new PreviewsService({ db, objects, logger, metrics });
-  const playback = new PlaybackService({ db, objects, reads, previews, contentKeys, settings });
-  const redirects = settings.mode === 'redirect';
+  const files = new StoredFiles({ reads, objects, redirects: settings.mode === 'redirect' });
+  const { cdnUrl } = settings;
+  const playback = new PlaybackService({ db, files, previews, contentKeys, cdnUrl });
   const access = new PlaybackAccessService({ db, clock, videos, contentKeys, baseUrl });
   return {
     previews,
@@ -146,8 +148,8 @@ function playbackServices(
     captionsPlayback: new CaptionsPlaybackService(db),
     chapters: new ChaptersService({ db, lifecycle, playback }),
     chaptersPlayback: new ChaptersPlaybackService(db),
-    sources: new SourcesService({ db, objects, reads, lifecycle, redirects }),
-    downloads: new DownloadsService({ db, objects, reads, lifecycle, videos, quotas, redirects }),
+    sources: new SourcesService({ db, files, lifecycle }),
+    downloads: new DownloadsService({ db, files, lifecycle, videos, quotas }),
     autoCaptions: new AutoCaptionsService({ lifecycle, videos, quotas, hasRecognizer: config.hasRecognizer }),
     embed: new EmbedService({ videos, access, playback, baseUrl, frameOrigins: config.embedOrigins }),
   };

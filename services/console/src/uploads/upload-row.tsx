@@ -1,9 +1,10 @@
 import { Anchor, Button, Progress } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { wordsFor } from '../api/problem.ts';
 import { paths } from '../paths.ts';
 import { Confirm } from '../ui/confirm.tsx';
+import { FileButton } from '../ui/file-button.tsx';
 import { VIDEO_FILES } from './drop-zone.tsx';
 import { progressWords } from './progress-words.ts';
 import { canPause, type Item, percentOf } from './upload-items.ts';
@@ -74,28 +75,15 @@ function Failure({ error }: { error: unknown }) {
 /** Asks for the file of an unfinished upload: the browser loses it when the page is loaded again. */
 function ChooseAgain({ item }: { item: Item }) {
   const queue = useUploadQueue();
-  const input = useRef<HTMLInputElement>(null);
   return (
-    <>
-      <Button
-        size="compact-sm"
-        onClick={() => input.current?.click()}
-        aria-label={`Choose file again: ${item.name}`}
-      >
-        Choose file
-      </Button>
-      <input
-        ref={input}
-        type="file"
-        accept={VIDEO_FILES}
-        hidden
-        aria-label={`File of the upload ${item.name}`}
-        onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
-          currentTarget.value = '';
-          if (file !== undefined) queue.choose(item, file);
-        }}
-      />
-    </>
+    <FileButton
+      size="compact-sm"
+      aria-label={`Choose file again: ${item.name}`}
+      label={`File of the upload ${item.name}`}
+      accept={VIDEO_FILES}
+      onFile={(file) => queue.choose(item, file)}
+    >
+      Choose file
+    </FileButton>
   );
 }

@@ -1,9 +1,10 @@
 import type { Schemas } from '@framelane/client';
-import { Button, Checkbox, Input, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, Input, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../api/api.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
+import { FileButton } from '../ui/file-button.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { Refused } from '../ui/form-error.tsx';
 import { captionsErrors } from './captions-errors.ts';
@@ -106,7 +107,6 @@ type FileFieldProps = {
 /** Takes a file that is dropped on it, or chosen. */
 function FileField({ file, onFile, error }: FileFieldProps) {
   const [isOver, setIsOver] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
   return (
     <div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the button does the same with the keyboard. */}
@@ -125,21 +125,15 @@ function FileField({ file, onFile, error }: FileFieldProps) {
         }}
       >
         <Text size="sm">{file?.name ?? 'Drop a WebVTT or SubRip file here.'}</Text>
-        <Button size="xs" variant="default" onClick={() => input.current?.click()}>
-          Choose file
-        </Button>
-        <input
-          ref={input}
-          type="file"
+        <FileButton
+          size="xs"
+          variant="default"
+          label="File with captions"
           accept=".vtt,.srt,text/vtt"
-          hidden
-          aria-label="File with captions"
-          onChange={({ currentTarget }) => {
-            onFile(currentTarget.files?.[0]);
-            // So that the same file can be chosen again after a correction.
-            currentTarget.value = '';
-          }}
-        />
+          onFile={onFile}
+        >
+          Choose file
+        </FileButton>
       </div>
       {error !== undefined && <Input.Error role="alert">{error}</Input.Error>}
     </div>

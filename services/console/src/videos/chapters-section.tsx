@@ -1,10 +1,11 @@
 import type { Schemas, Video } from '@framelane/client';
-import { Button, Group, Input } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { Button, Group } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api } from '../api/api.ts';
 import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
+import { FileUpload } from '../ui/file-upload.tsx';
 import { Section } from '../ui/section.tsx';
 import { readCaptionsFile } from './captions-file.ts';
 import { formatStart } from './chapter-rows.ts';
@@ -25,7 +26,16 @@ export function ChaptersSection({ video, onChange }: { video: Video; onChange: (
   };
   const actions = can('videos:write') && !isEditing && chapters !== undefined && (
     <Group gap="xs">
-      <ImportChapters videoId={video.id} onDone={changed} />
+      <FileUpload
+        label="File with chapters"
+        accept=".vtt,text/vtt"
+        read={readCaptionsFile}
+        advice="Choose a WebVTT file in UTF-8."
+        upload={({ text }) => api.chapters.set(video.id, text)}
+        onDone={changed}
+      >
+        Import WebVTT
+      </FileUpload>
       <Button size="xs" variant="default" onClick={() => setIsEditing(true)}>
         Edit chapters
       </Button>
@@ -64,44 +74,5 @@ function ChaptersList({ chapters: { chapters, origin } }: { chapters: Chapters }
       </ol>
       {origin === 'file' && <p className="hint">From the uploaded file</p>}
     </>
-  );
-}
-
-/** Replaces all chapters with those of a WebVTT file. */
-function ImportChapters({ videoId, onDone }: { videoId: string; onDone: () => Promise<void> }) {
-  const input = useRef<HTMLInputElement>(null);
-  const [unreadable, setUnreadable] = useState<string | null>(null);
-  const upload = useMutation({
-    mutationFn: (file: string) => api.chapters.set(videoId, file),
-    onSuccess: onDone,
-  });
-  const take = async (file: File | undefined) => {
-    if (file === undefined) return;
-    upload.reset();
-    setUnreadable(null);
-    const read = await readCaptionsFile(file).catch(() => undefined);
-    if (read === undefined) setUnreadable(`${file.name} cannot be read. Choose a WebVTT file in UTF-8.`);
-    else upload.mutate(read.text);
-  };
-  return (
-    <div>
-      <Button size="xs" variant="default" loading={upload.isPending} onClick={() => input.current?.click()}>
-        Import WebVTT
-      </Button>
-      <input
-        ref={input}
-        type="file"
-        accept=".vtt,text/vtt"
-        hidden
-        aria-label="File with chapters"
-        onChange={({ currentTarget }) => {
-          void take(currentTarget.files?.[0]);
-          // So that the same file can be chosen again after a correction.
-          currentTarget.value = '';
-        }}
-      />
-      {unreadable !== null && <Input.Error role="alert">{unreadable}</Input.Error>}
-      {upload.error && <ErrorAlert error={upload.error} />}
-    </div>
   );
 }

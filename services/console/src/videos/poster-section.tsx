@@ -1,11 +1,11 @@
 import type { Video } from '@framelane/client';
-import { Button, Group, Input } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { Button, Group } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api } from '../api/api.ts';
 import { useSession } from '../sign-in/session.ts';
 import { Confirm } from '../ui/confirm.tsx';
-import { ErrorAlert } from '../ui/error-alert.tsx';
+import { FileUpload } from '../ui/file-upload.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
 import { Poster } from './poster.tsx';
@@ -39,42 +39,18 @@ function useRefreshVideos(): () => Promise<void> {
 }
 
 function ChoosePoster({ videoId }: { videoId: string }) {
-  const input = useRef<HTMLInputElement>(null);
-  const [unreadable, setUnreadable] = useState<string | null>(null);
   const refresh = useRefreshVideos();
-  const upload = useMutation({
-    mutationFn: (image: Blob) => api.videos.setPoster(videoId, image),
-    onSuccess: refresh,
-  });
-  const take = async (file: File | undefined) => {
-    if (file === undefined) return;
-    upload.reset();
-    setUnreadable(null);
-    const image = await posterOf(file).catch(() => undefined);
-    if (image === undefined)
-      setUnreadable(`The browser cannot read ${file.name}. Choose an image, such as a JPEG or PNG file.`);
-    else upload.mutate(image);
-  };
   return (
-    <div>
-      <Button size="xs" variant="default" loading={upload.isPending} onClick={() => input.current?.click()}>
-        Choose poster
-      </Button>
-      <input
-        ref={input}
-        type="file"
-        accept="image/*"
-        hidden
-        aria-label="File with the poster"
-        onChange={({ currentTarget }) => {
-          void take(currentTarget.files?.[0]);
-          // So that the same file can be chosen again.
-          currentTarget.value = '';
-        }}
-      />
-      {unreadable !== null && <Input.Error role="alert">{unreadable}</Input.Error>}
-      {upload.error && <ErrorAlert error={upload.error} />}
-    </div>
+    <FileUpload
+      label="File with the poster"
+      accept="image/*"
+      read={posterOf}
+      advice="Choose an image that this browser can show, such as a JPEG or PNG file."
+      upload={(image) => api.videos.setPoster(videoId, image)}
+      onDone={refresh}
+    >
+      Choose poster
+    </FileUpload>
   );
 }
 

@@ -1,6 +1,5 @@
 import { type DownloadName, downloadExtension } from '@framelane/contracts/outputs/download';
 import { outputPrefix } from '@framelane/object-store/object-keys';
-import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import { Problem } from '@framelane/service-kit/problem';
 import { removeArtifact } from '../artifacts/artifacts.service.ts';
@@ -9,8 +8,8 @@ import type { VideoRow } from '../db/schema.ts';
 import { askForDownloads, planDownloads } from '../outputs/downloads.ts';
 import { notPlayable } from '../playback/playback-access.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
-import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
-import type { StoredReads } from '../stored-files/stored-reads.ts';
+import type { StoredFile } from '../stored-files/stored-file.ts';
+import type { FileHeaders, StoredFiles } from '../stored-files/stored-files.ts';
 import { beginDerivations, bytesRead, endDerivations } from '../tasks/derivations.ts';
 import { attachment } from '../videos/attachment.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
@@ -19,32 +18,20 @@ import { findDownload, removeDownload } from './downloads.store.ts';
 
 type Download = components['schemas']['Download'];
 
-/** The headers of a response with a download. Its URL can get another file, so caches must not keep it. */
-export type DownloadHeaders = {
-  'Content-Type': string;
-  'Content-Disposition': string;
-  'Cache-Control': string;
-};
-
 type Deps = {
   db: Database;
-  objects: ObjectStore;
-  reads: StoredReads;
+  files: StoredFiles;
   lifecycle: VideoLifecycle;
   videos: VideosService;
   quotas: QuotasService;
-  /** Whether clients get files from the object store; it must be able to presign URLs. */
-  redirects: boolean;
 };
 
 /** Prepares, lists, sends and deletes the files of videos that people can save. */
 export class DownloadsService {
   readonly #deps: Deps;
-  readonly #presign: ObjectStore['presign'];
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#presign = deps.redirects ? deps.objects.presign?.bind(deps.objects) : undefined;
   }
 
   /** All downloads of a video. Throws 404 `video_not_found`. */
@@ -86,7 +73,7 @@ export class DownloadsService {
     workspaceId: string,
     videoId: string,
     name: DownloadName,
-  ): Promise<{ file: StoredFile; headers: DownloadHeaders }> {
+  ): Promise<{ file: StoredFile; headers: FileHeaders }> {
     const found = await findDownload(this.#deps.db, workspaceId, videoId, name);
     if (found === undefined) throw notPlayable();
     const { title, bytes, attempt, folder } = found;
@@ -95,24 +82,13 @@ export class DownloadsService {
     const headers = {
       'Content-Type': name === 'audio' ? 'audio/mp4' : 'video/mp4',
       'Content-Disposition': attachment(`${fileNameOf(title)}.${extension}`),
+      // The URL can get another file.
       'Cache-Control': 'private, no-cache',
     };
-    const presigned = {
-      contentType: headers['Content-Type'],
-      contentDisposition: headers['Content-Disposition'],
-      cacheControl: headers['Cache-Control'],
-    };
-    const presign = this.#presign;
-    return {
-      headers,
-      file: {
-        bytes,
-        // Each try of a task has a folder of its own.
-        etag: `"${videoId}-${attempt}-${folder.slice(0, -1)}"`,
-        read: (range) => this.#deps.reads.read({ key, bytes, shared: false, missing: notPlayable }, range),
-        presign: presign && (() => presign(key, PRESIGNED_SECONDS, presigned)),
-      },
-    };
+    // Each try of a task has a folder of its own.
+    const etag = `"${videoId}-${attempt}-${folder.slice(0, -1)}"`;
+    const object = { key, bytes, shared: false, missing: notPlayable };
+    return { headers, file: this.#deps.files.open(object, etag, headers) };
   }
 
   async #begin(trx: Database, video: VideoRow, names: readonly DownloadName[]): Promise<void> {

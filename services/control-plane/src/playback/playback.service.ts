@@ -8,11 +8,11 @@ import {
 } from '@framelane/contracts/renditions';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
-import type { ObjectNotFoundError, ObjectStore } from '@framelane/object-store/object-store';
-import { SettingsError } from '@framelane/service-kit/settings';
+import type { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import type { Database } from '../db/database.ts';
-import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
-import type { ReadableObject, StoredReads } from '../stored-files/stored-reads.ts';
+import type { StoredFile } from '../stored-files/stored-file.ts';
+import type { StoredFiles } from '../stored-files/stored-files.ts';
+import type { ReadableObject } from '../stored-files/stored-reads.ts';
 import { measureBandwidth } from './bandwidth.ts';
 import { listTimedChapters } from './chapters-playback.service.ts';
 import { renderMasterPlaylist } from './master-playlist.ts';
@@ -37,36 +37,22 @@ import { PlaylistCache } from './playlist-cache.ts';
 import { notYetStored, type PreviewsService } from './previews.service.ts';
 import { renderStoryboard } from './storyboard.ts';
 
-/** How players get segments; see `ControlPlaneConfig`. */
-type PlaybackSettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined };
-
 type Deps = {
   db: Database;
-  objects: ObjectStore;
-  reads: StoredReads;
+  files: StoredFiles;
   previews: PreviewsService;
   contentKeys: SealingKeys;
-  settings: PlaybackSettings;
+  /** Of a CDN from which players get segments; see `ControlPlaneConfig`. */
+  cdnUrl: string | undefined;
 };
 
 /** Serves ready videos and previews: playlists from the database, segments and images from the object store, the content key. */
 export class PlaybackService {
   readonly #deps: Deps;
-  readonly #presign: ObjectStore['presign'];
-  readonly #cdnUrl: string | undefined;
   readonly #playlists = new PlaylistCache();
 
-  /** Throws a SettingsError when segments are to be redirected and the object store cannot presign URLs. */
   constructor(deps: Deps) {
     this.#deps = deps;
-    const { mode, cdnUrl } = deps.settings;
-    if (mode === 'redirect' && deps.objects.presign === undefined) {
-      throw new SettingsError(
-        'SEGMENT_SERVING: redirect needs objects in S3, and this installation stores files. Use proxy.',
-      );
-    }
-    this.#presign = mode === 'redirect' ? deps.objects.presign?.bind(deps.objects) : undefined;
-    this.#cdnUrl = cdnUrl;
   }
 
   /** Stores the renditions of an attempt, in the transaction that makes the video ready. */
@@ -121,7 +107,8 @@ export class PlaybackService {
     rendition: RenditionName,
     { version, token, isPreview }: Admission,
   ): Promise<string> {
-    const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
+    const { cdnUrl } = this.#deps;
+    const segmentsAt = cdnUrl && `${cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
     const planned = isPreview
       ? await this.#deps.previews.segments(workspaceId, videoId, rendition)
       : undefined;
@@ -158,15 +145,9 @@ export class PlaybackService {
     // A try that has failed meanwhile removed the segment. The next try produces it again.
     const removed = { missing: async (error: ObjectNotFoundError) => notYetStored(error) };
     const object = { ...this.#object(key, bytes, address), ...(isPreview && removed) };
-    const presign = this.#presign;
-    const file: StoredFile = {
-      bytes,
-      // The URL of a preview can get another object: another try or plan stores the segment anew, in a folder of its own.
-      etag: `"${attempt}/${folder}${address.rendition}/${address.sequence}"`,
-      read: (range) => this.#deps.reads.read(object, range),
-      presign: presign && (() => presign(key, PRESIGNED_SECONDS)),
-    };
-    return { file, isPreview };
+    // The URL of a preview can get another object: another try or plan stores the segment anew, in a folder of its own.
+    const etag = `"${attempt}/${folder}${address.rendition}/${address.sequence}"`;
+    return { file: this.#deps.files.open(object, etag), isPreview };
   }
 
   /**
@@ -184,7 +165,7 @@ export class PlaybackService {
     if (image === undefined) throw notPlayable();
     const { attempt, folder, bytes } = image;
     const key = imageKey({ workspaceId, videoId, attempt, folder }, `${kind}.jpg`);
-    return this.#deps.reads.readWhole(this.#object(key, bytes, { workspaceId, videoId }));
+    return this.#deps.files.readWhole(this.#object(key, bytes, { workspaceId, videoId }));
   }
 
   /** The WebVTT index of the storyboard. Throws 404 unless the video is ready and has one. */
@@ -196,7 +177,7 @@ export class PlaybackService {
 
   /** The origins, apart from that of the control plane, from which players get segments. */
   async segmentOrigins(): Promise<string[]> {
-    const urls = [this.#cdnUrl, await this.#presign?.('origin', PRESIGNED_SECONDS)];
+    const urls = [this.#deps.cdnUrl, await this.#deps.files.urlAtStore()];
     return urls.filter((url) => url !== undefined).map((url) => new URL(url).origin);
   }
 

@@ -50,17 +50,16 @@ export async function sumOfBytes(
   return Number(bytes);
 }
 
-/** Deletes the derivations of a video whose work has these members. Resolves with their number. */
+/** Deletes the derivations of a video whose work has these members. */
 export async function deleteDerivations(
   trx: Database,
   videoId: string,
   members: Partial<Derivation>,
-): Promise<number> {
-  const { numDeletedRows } = await trx
+): Promise<void> {
+  await trx
     .deleteFrom('tasks')
     .where('video_id', '=', videoId)
     .where('input_bytes', 'is not', null)
     .where(sql<boolean>`work @> ${JSON.stringify(members)}::jsonb`)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+    .execute();
 }

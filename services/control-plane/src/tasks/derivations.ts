@@ -39,14 +39,9 @@ export async function bytesRead(
 }
 
 /**
- * Ends the derivations of a locked video whose work has these members; an engine that works on one stops. The caller makes a purge due. Resolves
- * with their number.
+ * Ends the derivations of a locked video whose work has these members; an engine that works on one stops. The caller makes a purge due.
  */
-export function endDerivations(
-  trx: Database,
-  video: VideoRow,
-  members: Partial<Derivation>,
-): Promise<number> {
+export function endDerivations(trx: Database, video: VideoRow, members: Partial<Derivation>): Promise<void> {
   return deleteDerivations(trx, video.id, members);
 }
 

@@ -467,7 +467,8 @@ export class TasksService {
     const place = { attempt: taskTry.attempt, revision: 0 };
     await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
     await addOutputs(trx, video, result, { deps: this.#deps, read });
-    await this.#endTask(trx, video, taskTry);
+    // Only a try that has failed leaves objects.
+    await this.#endTask(trx, video, taskTry, { mayLeaveObjects: taskTry.try > 1 });
   }
 
   /** Ends a task of a ready video that has failed for good. The video stays as it is. */
@@ -477,7 +478,7 @@ export class TasksService {
     taskTry: TaskTry,
     { task: { kind, work }, end }: { task: FailedTask; end: AttemptEnd },
   ): Promise<() => void> {
-    await this.#endTask(trx, video, taskTry);
+    await this.#endTask(trx, video, taskTry, { mayLeaveObjects: true });
     if (work !== null && isDerivation(work)) await derivationFailed(trx, video, work, end);
     return () => this.#deps.logger.warn('video.output_left_out', { ...taskTry, kind, code: end.code });
   }
@@ -485,7 +486,7 @@ export class TasksService {
   /** Ends all tasks of a ready video that read its source, if it has any: they cannot be done any more. */
   async #abandon(trx: Database, video: VideoRow): Promise<() => void> {
     const attempt = { videoId: video.id, attempt: video.attempt };
-    const tasks = await this.#endTask(trx, video, attempt);
+    const tasks = await this.#endTask(trx, video, attempt, { mayLeaveObjects: true });
     return () => {
       if (tasks > 0) this.#deps.logger.warn('video.output_left_out', { ...attempt, tasks });
     };
@@ -499,11 +500,12 @@ export class TasksService {
     trx: Database,
     video: VideoRow,
     task: { videoId: string; attempt: number; task?: number },
+    { mayLeaveObjects }: { mayLeaveObjects: boolean },
   ): Promise<number> {
     const deleted = await deleteTasks(trx, task);
     if (deleted === 0) return 0;
     await this.#deps.lifecycle.applyKeepSource(trx, video.id);
-    await this.#deps.lifecycle.requestPurge(trx, video.id);
+    if (mayLeaveObjects) await this.#deps.lifecycle.requestPurge(trx, video.id);
     return deleted;
   }
 

@@ -1,64 +1,42 @@
-import type { ObjectStore } from '@framelane/object-store/object-store';
 import { Problem } from '@framelane/service-kit/problem';
 import { storedSource } from '../artifacts/artifacts.service.ts';
 import type { Database } from '../db/database.ts';
-import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
-import type { StoredReads } from '../stored-files/stored-reads.ts';
+import type { StoredFile } from '../stored-files/stored-file.ts';
+import type { FileHeaders, StoredFiles } from '../stored-files/stored-files.ts';
 import { attachment } from './attachment.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
 import { videoNotFound } from './videos.service.ts';
 import { findVideo } from './videos.store.ts';
 
-/** The headers of a response with a source: browsers save it and never interpret it. */
-export type SourceHeaders = ReturnType<typeof headersOf>;
-
 /** Returns and deletes the uploaded files of a workspace. */
 export class SourcesService {
   readonly #db: Database;
-  readonly #reads: StoredReads;
+  readonly #files: StoredFiles;
   readonly #lifecycle: VideoLifecycle;
-  readonly #presign: ObjectStore['presign'];
 
-  /** With `redirects`, clients get sources from the object store; it must be able to presign URLs. */
   constructor(deps: {
     db: Database;
-    objects: ObjectStore;
-    reads: StoredReads;
+    files: StoredFiles;
     lifecycle: VideoLifecycle;
-    redirects: boolean;
   }) {
     this.#db = deps.db;
-    this.#reads = deps.reads;
+    this.#files = deps.files;
     this.#lifecycle = deps.lifecycle;
-    this.#presign = deps.redirects ? deps.objects.presign?.bind(deps.objects) : undefined;
   }
 
   /** The source of a video in any state. Throws 404 `video_not_found` or `source_not_found`. */
-  async find(workspaceId: string, videoId: string): Promise<{ file: StoredFile; headers: SourceHeaders }> {
+  async find(workspaceId: string, videoId: string): Promise<{ file: StoredFile; headers: FileHeaders }> {
     const video = await findVideo(this.#db, workspaceId, videoId);
     if (video === undefined) throw videoNotFound(videoId);
     const source = await storedSource(this.#db, video);
     if (source === undefined) throw sourceNotFound(video.source_deleted_at);
     const { key, bytes } = source;
     const headers = headersOf(video.filename);
-    const presigned = {
-      contentType: headers['Content-Type'],
-      contentDisposition: headers['Content-Disposition'],
-      cacheControl: headers['Cache-Control'],
-    };
-    const presign = this.#presign;
     // It was deleted since its row was read.
     const missing = () => sourceNotFound(null);
-    return {
-      headers,
-      file: {
-        bytes,
-        // Each transfer has a key of its own, so the ids in the key identify the file.
-        etag: `"${key.split('/').slice(2, -1).join('-')}"`,
-        read: (range) => this.#reads.read({ key, bytes, shared: false, missing }, range),
-        presign: presign && (() => presign(key, PRESIGNED_SECONDS, presigned)),
-      },
-    };
+    // Each transfer has a key of its own, so the ids in the key identify the file.
+    const etag = `"${key.split('/').slice(2, -1).join('-')}"`;
+    return { headers, file: this.#files.open({ key, bytes, shared: false, missing }, etag, headers) };
   }
 
   /**
@@ -75,7 +53,8 @@ export class SourcesService {
   }
 }
 
-function headersOf(filename: string) {
+/** Browsers save a source and never interpret it. */
+function headersOf(filename: string): FileHeaders {
   return {
     'Content-Type': 'application/octet-stream',
     'Content-Disposition': attachment(filename),

@@ -18,13 +18,13 @@ import type { StartedRenditions } from '@framelane/contracts/outputs/renditions'
 import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
-import { diskNeedOf, runTask, secondsOf } from '../outputs/run-task.ts';
+import { diskNeedOf, runDerivation, runTask, secondsOf } from '../outputs/run-task.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
-import { runDerivationJob } from './derivation-job.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { reportFailure } from './failure-report.ts';
 import { leaveToOthers } from './insufficient-disk-space.ts';
+import { withJobDirectory } from './job-directory.ts';
 import { diskNeed, type JobSource, type TranscodeJobContext, withSource } from './job-source.ts';
 import { type PlanningJob, runPlanning } from './planning-job.ts';
 import { publishResult, removeStored, repeatUntilResponse } from './results.ts';
@@ -161,8 +161,11 @@ async function runClaimedDerivation(
   context: TranscodeJobContext,
 ): Promise<Made> {
   // The command may have announced another derivation of the video.
-  context.disk.reduceTo(diskNeedOf(work, inputBytes));
-  const result = await runDerivationJob({ work, tracks, duration, startTimestamp, output }, context);
+  context.disk.changeTo(diskNeedOf(work, inputBytes));
+  const job = { work, tracks, duration, startTimestamp, output };
+  const result = await withJobDirectory(output.facts.videoId, context, (directory) =>
+    runDerivation(job, directory, context),
+  );
   return { result, count: () => {} };
 }
 

@@ -12,7 +12,7 @@ test('a reservation counts until its bytes are written', async () => {
   const job = await space.reserve(70);
   expect(await space.reserve(31)).toBeNull();
   disk.freeBytes = 50;
-  job?.reduceTo(20);
+  job?.changeTo(20);
   expect(await space.reserve(31)).toBeNull();
   expect(await space.reserve(30)).not.toBeNull();
 });
@@ -50,7 +50,7 @@ test('a full disk prevents small jobs, a reservation does not', async () => {
 test('a reservation is released once', async () => {
   const { space } = diskWith(100);
   const job = await space.reserve(70);
-  job?.reduceTo(10);
+  job?.changeTo(10);
   expect(await space.reserve(91)).toBeNull();
   job?.release();
   job?.release();

@@ -1,7 +1,7 @@
 /** Disk space reserved for a job. */
 export type Reservation = {
-  /** Reduces the reservation: the other bytes have been written by now. */
-  reduceTo(bytes: number): void;
+  /** Changes the reservation: less when bytes have been written, or another number when the job turns out to be another one. */
+  changeTo(bytes: number): void;
   release(): void;
 };
 
@@ -35,10 +35,10 @@ export class DiskReservations {
     while ((await this.#free()) - this.#reserved < bytes) if (!(await this.#makeRoom())) return null;
     let left = bytes;
     this.#reserved += left;
-    const reduceTo = (next: number) => {
+    const changeTo = (next: number) => {
       this.#reserved -= left - next;
       left = next;
     };
-    return { reduceTo, release: () => reduceTo(0) };
+    return { changeTo, release: () => changeTo(0) };
   }
 }

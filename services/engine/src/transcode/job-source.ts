@@ -1,21 +1,19 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { Logger } from '@framelane/service-kit/logger';
 import { explainToolError } from '../ffmpeg/errors.ts';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { withStorageRetries } from '../outputs/storage-retries.ts';
-import { grantFile, grantFolder, SOURCE_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { grantFile, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { type ByteRanges, lengthOf } from '../source/byte-ranges.ts';
 import { type ProbedSource, type ProbeOptions, probe } from '../source/probe.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { Reservation } from './disk-reservations.ts';
+import { type JobDirectoryContext, withJobDirectory } from './job-directory.ts';
 import type { SourceCache } from './source-cache.ts';
-import { removeTree } from './work-directory.ts';
 
 /** The source of a job. */
 export type JobSource = {
@@ -30,16 +28,13 @@ export type JobSource = {
   parts?: ByteRanges | undefined;
 };
 
-export type TranscodeJobContext = {
+export type TranscodeJobContext = JobDirectoryContext & {
   objects: ObjectStore;
   sources: SourceCache;
   tools: MediaTools;
   settings: TranscodeSettings;
-  /** The job creates its directory here. */
-  jobsDir: string;
   /** Its disk space (see `diskNeed`). */
   disk: Reservation;
-  logger: Logger;
   metrics: Pick<EngineMetrics, 'inStage'>;
   signal: AbortSignal;
   /** Called with the progress, 0 to 1. It begins again with the next plan of the job (see next-plan.ts). */
@@ -62,34 +57,17 @@ function outputNeed({ sourceBytes, parts }: Pick<JobSource, 'sourceBytes' | 'par
 }
 
 /** Fetches a source into a new directory, runs `work` there, and removes the directory. The hash is lower-case hex. */
-export async function withSource<T>(
+export function withSource<T>(
   job: JobSource,
   context: TranscodeJobContext,
   work: (directory: string, sha256: string | undefined) => Promise<T>,
 ): Promise<T> {
-  const directory = await mkdtemp(join(context.jobsDir, 'job-'));
-  try {
-    await mkdir(join(directory, SOURCE_FOLDER));
-    await grantFolder(directory, 'pass', context.tools.account);
-    await grantFolder(join(directory, SOURCE_FOLDER), 'read', context.tools.account);
-    if (job.parts) context.disk.reduceTo(diskNeed(job, context.sources));
+  return withJobDirectory(job.videoId, context, async (directory) => {
+    if (job.parts) context.disk.changeTo(diskNeed(job, context.sources));
     const hash = await context.metrics.inStage('fetch', () => fetchSource(job, directory, context));
-    context.disk.reduceTo(outputNeed(job));
-    return await work(directory, hash?.digest('hex'));
-  } finally {
-    await removeJobDirectory(directory, job, context);
-  }
-}
-
-/** Removes the directory of a job. One that cannot be removed does not fail the try. The next start of the engine removes it. */
-export async function removeJobDirectory(
-  directory: string,
-  { videoId }: { videoId: string },
-  { logger }: Pick<TranscodeJobContext, 'logger'>,
-): Promise<void> {
-  await removeTree(directory).catch((error: unknown) =>
-    logger.error('transcode.directory_not_removed', { videoId, directory, error }),
-  );
+    context.disk.changeTo(outputNeed(job));
+    return work(directory, hash?.digest('hex'));
+  });
 }
 
 /**

@@ -16,11 +16,11 @@ import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/objec
 import { createLogger } from '@framelane/service-kit/logger';
 import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import type { DerivationJob } from '../../src/outputs/kinds.ts';
-import { runTask } from '../../src/outputs/run-task.ts';
+import { runDerivation, runTask } from '../../src/outputs/run-task.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
 import type { ProbedSource } from '../../src/source/probe.ts';
-import { runDerivationJob } from '../../src/transcode/derivation-job.ts';
+import { withJobDirectory } from '../../src/transcode/job-directory.ts';
 import { probeSource, type TranscodeJobContext, withSource } from '../../src/transcode/job-source.ts';
 import { planVideo } from '../../src/transcode/plan-job.ts';
 import { SourceCache } from '../../src/transcode/source-cache.ts';
@@ -229,8 +229,10 @@ export class TaskBench implements StoredVideos {
     const facts = { videoId, attempt: 1, task: DERIVATION, try: 1 };
     const prefix = outputPrefix({ workspaceId: WORKSPACE, ...facts, folder: taskFolder(DERIVATION, 1) });
     const output = { facts, contentKey: this.contentKey, prefix };
-    const startTimestamp = START_TIMESTAMP;
-    const result = await runDerivationJob({ ...job, startTimestamp, output }, this.#context());
+    const context = this.#context();
+    const result = await withJobDirectory(videoId, context, (directory) =>
+      runDerivation({ ...job, startTimestamp: START_TIMESTAMP, output }, directory, context),
+    );
     return { result, prefix };
   }
 
@@ -256,7 +258,7 @@ export class TaskBench implements StoredVideos {
       settings: this.#settings,
       logger: this.#logger,
       jobsDir: this.#settings.workDir,
-      disk: { reduceTo: () => {}, release: () => {} },
+      disk: { changeTo: () => {}, release: () => {} },
       metrics: { inStage: async (_stage, work) => work() },
       signal: new AbortController().signal,
       onProgress: () => {},

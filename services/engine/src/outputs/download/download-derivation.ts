@@ -79,13 +79,15 @@ async function write(
   directory: string,
   { tools, settings: { limits }, signal, onProgress }: RunContext,
 ): Promise<void> {
-  const { encodeSeconds, stallSeconds, memoryBytes } = limits;
+  const { encodeSeconds, memoryBytes } = limits;
+  const limitSeconds = encodeSeconds.fixed + duration;
   await runFfmpeg(downloadArguments({ tracks, startTimestamp }, file), {
     program: tools.remuxFfmpeg,
     cwd: directory,
     signal,
-    limitSeconds: encodeSeconds.fixed + duration,
-    stallSeconds,
+    limitSeconds,
+    // While ffmpeg moves the index to the beginning, it reports no progress.
+    stallSeconds: limitSeconds,
     memoryBytes,
     progressKey: 'out_time_us',
     onProgress: (value) => {
