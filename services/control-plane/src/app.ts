@@ -10,13 +10,13 @@ import {
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
+import { autoCaptionsRoutes } from './auto-captions/auto-captions.routes.ts';
 import { captionsRoutes } from './captions/captions.routes.ts';
 import { chapterRoutes } from './chapters/chapters.routes.ts';
 import { consolePage } from './console/console-page.ts';
 import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
 import { downloadRoutes } from './downloads/downloads.routes.ts';
-import { autoCaptionsRoutes } from './auto-captions/auto-captions.routes.ts';
 import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
 import { EntityTags, taggedBody } from './http/entity-tags.ts';

@@ -89,7 +89,15 @@ function videoServices(
   const events = new WebhookEventsService(clock, config.webhooks);
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
-  const videos = new VideosService({ db, objects, lifecycle, quotas, baseUrl, sourceRetentionDays, hasRecognizer });
+  const videos = new VideosService({
+    db,
+    objects,
+    lifecycle,
+    quotas,
+    baseUrl,
+    sourceRetentionDays,
+    hasRecognizer,
+  });
   return { events, lifecycle, quotas, videos, posters: new PostersService({ lifecycle, videos, quotas }) };
 }
 

@@ -2,9 +2,13 @@ import type { components } from '@framelane/openapi/types';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Commit, Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { askForAutoCaptions, captionsExist, planAutoCaptions } from '../outputs/auto-captions.ts';
 import { findOwnLanguages } from '../outputs/auto-captions.store.ts';
-import { type AutoCaptionsChoice, readLanguages, requireRecognizer } from '../outputs/auto-captions-request.ts';
+import { askForAutoCaptions, captionsExist, planAutoCaptions } from '../outputs/auto-captions.ts';
+import {
+  type AutoCaptionsChoice,
+  readLanguages,
+  requireRecognizer,
+} from '../outputs/auto-captions-request.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { beginDerivations } from '../tasks/derivations.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';

@@ -12,7 +12,11 @@ export function readLanguages(choice: AutoCaptionsChoice | undefined): string[] 
   const languages = choice.map((text, at) => {
     const language = canonicalLanguage(text);
     if (language !== undefined) return language;
-    throw invalidField(`body/autoCaptions/${at}`, 'format', 'must be a BCP 47 language tag, such as en or pt-BR');
+    throw invalidField(
+      `body/autoCaptions/${at}`,
+      'format',
+      'must be a BCP 47 language tag, such as en or pt-BR',
+    );
   });
   return [...new Set(languages)];
 }

@@ -1,14 +1,9 @@
 import type { OutputName, TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { Derivation, DerivationName, DerivationOf } from '@framelane/contracts/outputs/tasks';
+import type { ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import type { ReadTrack } from '../captions/captions.service.ts';
-import {
-  addTranscript,
-  failTranscript,
-  type TranscriptDeps,
-  wantedAutoCaptions,
-} from './auto-captions.ts';
+import { addTranscript, failTranscript, type TranscriptDeps, wantedAutoCaptions } from './auto-captions.ts';
 import { addDownload, failDownload, wantedDownloads } from './downloads.ts';
 import { addImages } from './images.store.ts';
 
@@ -27,7 +22,8 @@ type AddOutput<R> = (trx: Database, video: VideoRow, result: R, context: OutputC
 const ADD: { [K in Exclude<OutputName, 'renditions'>]: AddOutput<NonNullable<TaskResult[K]>> | null } = {
   images: addImages,
   download: addDownload,
-  transcript: (trx, video, result, { read, deps }) => addTranscript(trx, video, result, read.transcript, deps),
+  transcript: (trx, video, result, { read, deps }) =>
+    addTranscript(trx, video, result, read.transcript, deps),
 };
 
 /** Why a derivation has failed for good. The message is one sentence for the owner of the video. */

@@ -24,7 +24,8 @@ export async function beginDerivations(
     tasks.push({ work, command: commandFor(work), frames: 0, inputBytes });
   }
   await insertTasks(trx, attempt, tasks);
-  for (const command of DERIVATION_COMMANDS) await makeCommandsDue(trx, { ...attempt, command }, COMMANDS_AT_ONCE);
+  for (const command of DERIVATION_COMMANDS)
+    await makeCommandsDue(trx, { ...attempt, command }, COMMANDS_AT_ONCE);
 }
 
 /** Bytes of the stored renditions that derivations of a video read, each for itself. */

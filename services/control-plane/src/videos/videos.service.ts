@@ -7,7 +7,11 @@ import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { askForAutoCaptions } from '../outputs/auto-captions.ts';
-import { type AutoCaptionsChoice, readLanguages, requireRecognizer } from '../outputs/auto-captions-request.ts';
+import {
+  type AutoCaptionsChoice,
+  readLanguages,
+  requireRecognizer,
+} from '../outputs/auto-captions-request.ts';
 import { askForDownloads } from '../outputs/downloads.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { fromDays } from './keep-source.ts';
@@ -70,10 +74,7 @@ export class VideosService {
    * Creates a video that waits for its upload, in the caller's transaction, and what is to be made of it. Without `keepSource` the
    * default of the installation applies. Throws 400 if a language is invalid, and 409 `auto_captions_not_configured`.
    */
-  async create(
-    trx: Database,
-    { downloads = [], autoCaptions, ...video }: NewVideo & Wanted,
-  ): Promise<void> {
+  async create(trx: Database, { downloads = [], autoCaptions, ...video }: NewVideo & Wanted): Promise<void> {
     const languages = readLanguages(autoCaptions);
     if (languages.length > 0) requireRecognizer(this.#deps.hasRecognizer);
     await insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });

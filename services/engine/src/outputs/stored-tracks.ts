@@ -3,8 +3,16 @@ import { pipeline } from 'node:stream/promises';
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { RENDITION_DECODERS } from '../encoders/encoders.ts';
+import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentDecipher } from './segment-encryption.ts';
 import { withStorageRetries } from './storage-retries.ts';
+
+/** Options of an input of ffmpeg: it reads the segments of Framelane, and nothing else. */
+export const READING_OF_RENDITIONS = [
+  ...['-protocol_whitelist', 'file', '-format_whitelist', PACKAGER.demuxer],
+  ...['-codec_whitelist', RENDITION_DECODERS.join(',')],
+];
 
 /** Where a stored segment is: below the last place that begins before it. */
 export function keyOfSegment(

@@ -13,6 +13,7 @@ import {
   type MessageData,
   type TaskTry,
 } from '@framelane/contracts/messages';
+import type { DerivationCommand } from '@framelane/contracts/outputs/kinds';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
@@ -71,12 +72,13 @@ export async function handleCommand(
   }
 }
 
-/**
- * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs. A derivation has its input and
- * its output on the disk.
- */
+/** Bytes of disk for each byte that a derivation reads: its input and its output. Those of decoded sound are many. */
+const NEED_OF_DERIVATIONS: Readonly<Record<DerivationCommand, number>> = { derive: 2, transcribe: 9 };
+
+/** The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs. */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
-  return type === 'derive' ? 2 * inputBytes : diskNeed({ videoId, sourceBytes: inputBytes }, sources);
+  if (type === 'derive' || type === 'transcribe') return NEED_OF_DERIVATIONS[type] * inputBytes;
+  return diskNeed({ videoId, sourceBytes: inputBytes }, sources);
 }
 
 async function runTry(

@@ -4,6 +4,7 @@ import { queueFor } from '@framelane/contracts/topology';
 import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { freeDiskBytes, headroomBytes } from '../disk-space.ts';
 import { prepareMediaTools } from '../ffmpeg/media-tools.ts';
+import { createRecognizer } from '../recognizers/recognizers.ts';
 import { killOrphans } from '../sandbox/orphans.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { handleCommand } from './command-handler.ts';
@@ -18,7 +19,8 @@ import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
 const DERIVATION_SLOTS = 1;
 
 /**
- * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and `derive` commands, one at a time.
+ * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, `derive` commands, one at a time,
+ * and `transcribe` commands if it has a recogniser of speech.
  * Publishes the result of each task. Plans go to the control plane by HTTP.
  *
  * A command is acknowledged when its work has ended: the result was published and confirmed, a plan with tasks was stored, the work became
@@ -34,8 +36,12 @@ export class TranscodeWorker {
   readonly #stopping = new AbortController();
   #parts: WorkerParts | undefined;
   #intakes: CommandIntake[] = [];
+  /** Undefined unless this machine recognises speech itself. */
+  #localTranscriptions: CommandIntake | undefined;
   /** Slots in use. */
   #busy = 0;
+  /** Plans and tasks of plans in progress. */
+  #transcodes = 0;
 
   constructor(deps: WorkerDependencies) {
     this.#deps = deps;
@@ -68,10 +74,18 @@ export class TranscodeWorker {
       () => this.#freeBytes(jobsDir, sources),
       () => sources.removeLeastRecentlyUsed(),
     );
+    const tools = await prepareMediaTools(this.#settings, logger);
+    const recognizer = createRecognizer(this.#settings.recognizer, {
+      ...tools,
+      script: tools.recognizer,
+      threads,
+      apiKey: this.#deps.recognizerApiKey,
+    });
     const parts = {
       ...this.#deps,
       settings: this.#settings,
-      tools: await prepareMediaTools(this.#settings, logger),
+      tools,
+      recognizer,
       jobsDir,
       disk,
       sources,
@@ -95,14 +109,14 @@ export class TranscodeWorker {
       queue: queueFor('task'),
       slots: slots * threads,
       hasPriorityWork: () => this.#busy >= slots,
-      handle: handle('task', (work) => metrics.inTask(work)),
+      handle: handle('task', (work) => this.#asTranscode(() => metrics.inTask(work))),
     });
     const plans = new CommandIntake({
       ...common,
       queue: queueFor('plan'),
       slots,
       hasPriorityWork: () => false,
-      handle: handle('plan', (work) => this.#inSlot(tasks, work)),
+      handle: handle('plan', (work) => this.#asTranscode(() => this.#inSlot(tasks, work))),
     });
     const derivations = new CommandIntake({
       ...common,
@@ -112,6 +126,17 @@ export class TranscodeWorker {
       handle: handle('derive', (work) => metrics.inTask(work)),
     });
     this.#intakes = [tasks, plans, derivations];
+    if (recognizer !== undefined) {
+      const transcriptions = new CommandIntake({
+        ...common,
+        queue: queueFor('transcribe'),
+        slots: this.#settings.recognizer?.slots ?? 1,
+        hasPriorityWork: () => recognizer.isLocal && this.#transcodes > 0,
+        handle: handle('transcribe', (work) => metrics.inTask(work)),
+      });
+      this.#intakes.push(transcriptions);
+      if (recognizer.isLocal) this.#localTranscriptions = transcriptions;
+    }
     for (const intake of this.#intakes) await intake.start();
   }
 
@@ -124,6 +149,17 @@ export class TranscodeWorker {
   async stop(): Promise<void> {
     this.#stopping.abort(new EngineStoppedError('The engine is stopping'));
     await Promise.all(this.#intakes.map((intake) => intake.stop()));
+  }
+
+  /** While videos are transcoded, no local recognition of speech begins: it would slow them down. */
+  async #asTranscode(work: () => Promise<void>): Promise<void> {
+    this.#transcodes += 1;
+    this.#localTranscriptions?.halt();
+    try {
+      await work();
+    } finally {
+      this.#transcodes -= 1;
+    }
   }
 
   /** While all slots are in use, running tasks continue and no new task begins. */
