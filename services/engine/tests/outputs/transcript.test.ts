@@ -61,7 +61,7 @@ beforeAll(async () => {
       '-f',
       'lavfi',
       '-i',
-      `color=s=640x360:r=5:d=${SECONDS}`,
+      `color=s=320x180:r=2:d=${SECONDS}`,
       '-i',
       speech,
       '-pix_fmt',
@@ -71,7 +71,7 @@ beforeAll(async () => {
       '-map',
       '1',
     ],
-    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '10', '-c:a', 'aac', clip],
+    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '4', '-c:a', 'aac', clip],
   );
   ({ video } = await bench.transcode(clip, 30));
   [track] = (await bench.tracks(video.videoId, ['audio'])) as [StoredTrack];
