@@ -872,7 +872,14 @@ describe('commands of each type', () => {
   beforeEach(async () => {
     const last = keyOf(PIECES.at(-1) ?? 0);
     await set({ kind: 'download', command: 'derive', input_bytes: 5 }, last);
-    keys = { plan: keyOf(PLAN, await waitingVideo()), task: keyOf(AUDIO), derive: last };
+    const before = keyOf(PIECES.at(-2) ?? 0);
+    await set({ kind: 'transcript', command: 'transcribe', input_bytes: 5 }, before);
+    keys = {
+      plan: keyOf(PLAN, await waitingVideo()),
+      task: keyOf(AUDIO),
+      derive: last,
+      transcribe: before,
+    };
   });
 
   test.each(COMMAND_TYPES)('%s: are claimed, counted and made due for their tasks only', async (type) => {

@@ -240,7 +240,9 @@ export class TaskBench implements StoredVideos {
   }
 
   /** Runs work in the directory of a job with a folder for its output. */
-  async inJob<T>(work: (directory: string, context: TranscodeJobContext) => T): Promise<Awaited<T>> {
+  async inJob<T>(
+    work: (directory: string, context: TranscodeJobContext) => Promise<T> | undefined,
+  ): Promise<T | undefined> {
     const context = this.#context();
     return withJobDirectory('a job', context, async (directory) => {
       await mkdir(join(directory, OUTPUT_FOLDER));
