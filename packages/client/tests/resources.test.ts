@@ -55,6 +55,7 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   listDownloads: ({ downloads }) => downloads.list('vid_1'),
   deleteDownload: ({ downloads }) => downloads.delete('vid_1', 'highest'),
   setCaptions: ({ captions }) => captions.set('vid_1', 'lng_1', 'WEBVTT'),
+  generateCaptions: ({ captions }) => captions.generate('vid_1', ['en']),
   updateCaptions: ({ captions }) => captions.update('vid_1', 'lng_1', { default: true }),
   listCaptions: ({ captions }) => captions.list('vid_1'),
   getCaptions: ({ captions }) => captions.get('vid_1', 'lng_1'),

@@ -69,6 +69,8 @@ const CHANGES: Record<string, string> = {
     ) insert into artifacts (video_id, kind, name, bytes) select video_id, 'captions', 'en', 1 from added`,
   'captions of the same language': `update captions set label = 'Other' where video_id = ?`,
   'no captions': `delete from captions where video_id = ?`,
+  autoCaptions: `insert into auto_captions (video_id, requested) values (?, 'en')`,
+  'state of captions by a machine': `update auto_captions set status = 'ready', language = 'en', ready_at = now() where video_id = ?`,
   downloads: `insert into downloads (video_id, name) values (?, 'highest')`,
   'state of a download': `update downloads set status = 'ready', ready_at = now() where video_id = ?`,
   chapterCount: `update videos set chapter_count = 3 where id = ?`,
