@@ -2,8 +2,7 @@ import type { components } from '@framelane/openapi/types';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Commit, Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { findOwnLanguages } from '../outputs/auto-captions.store.ts';
-import { askForAutoCaptions, captionsExist, planAutoCaptions } from '../outputs/auto-captions.ts';
+import { askForAutoCaptions, existingCaptions, planAutoCaptions } from '../outputs/auto-captions.ts';
 import {
   type AutoCaptionsChoice,
   readLanguages,
@@ -46,7 +45,8 @@ export class AutoCaptionsService {
     return async (trx) => {
       const video = await this.#deps.lifecycle.lock(trx, videoId);
       if (video?.workspace_id !== workspaceId) throw videoNotFound(videoId);
-      await requireNoOwn(trx, videoId, languages);
+      const existing = await existingCaptions(trx, videoId, languages);
+      if (existing !== undefined) throw new Problem('captions_exist', existing.message);
       const missing = await askForAutoCaptions(trx, videoId, languages);
       if (video.status === 'ready') await this.#begin(trx, video, missing);
       return (await this.#deps.videos.read(trx, workspaceId, videoId)).autoCaptions;
@@ -68,11 +68,4 @@ export class AutoCaptionsService {
     if (bytes > 0) await this.#deps.quotas.requireBytes(trx, video.workspace_id, bytes);
     await beginDerivations(trx, video, works);
   }
-}
-
-/** Throws 409 `captions_exist` if a person or the file has set captions in one of the languages. */
-async function requireNoOwn(trx: Database, videoId: string, languages: readonly string[]): Promise<void> {
-  const own = await findOwnLanguages(trx, videoId);
-  const existing = languages.find((language) => own.has(language));
-  if (existing !== undefined) throw new Problem('captions_exist', captionsExist(existing).message);
 }

@@ -8,6 +8,7 @@ import { addArtifacts, removeArtifact } from '../artifacts/artifacts.service.ts'
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { forgetReady } from '../outputs/auto-captions.store.ts';
+import type { StoreTranscript } from '../outputs/auto-captions.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
@@ -102,7 +103,7 @@ export class CaptionsService {
       const revision = await this.#deps.playback.incrementVersion(trx, videoId);
       const captions = { label: label ?? nameOf(language), isDefault, revision };
       await saveCaptions(trx, videoId, { ...captions, cues, language, origin: 'person' });
-      await forgetReady(trx, videoId, language);
+      await forgetAutoCaptions(trx, videoId, language);
       await addArtifacts(trx, videoId, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
       return {
         created: old === undefined,
@@ -139,7 +140,7 @@ export class CaptionsService {
       if (!existing.some((captions) => captions.language === language)) throw captionsNotFound(language);
       await this.#deps.playback.incrementVersion(trx, address.videoId);
       await removeCaptions(trx, address.videoId, language);
-      await forgetReady(trx, address.videoId, language);
+      await forgetAutoCaptions(trx, address.videoId, language);
       await removeArtifact(trx, address.videoId, { kind: 'captions', name: language });
     });
   }
@@ -182,15 +183,21 @@ export class CaptionsService {
     }
   }
 
-  /**
-   * Stores what a machine has recognised as captions of a locked video, in place of what a machine has made before. Resolves with their record;
-   * with `exist` if others have set captions in this language, and `too_many` if there is no room for another language.
-   */
-  async storeOfMachine(
+  /** Reads what a machine has recognised; call it before the transaction that stores it. Undefined if it cannot be read. */
+  async readTranscript(
+    videoId: string,
+    { language, webvtt }: { language: string; webvtt: string },
+  ): Promise<StoreTranscript | undefined> {
+    const [read] = await this.readTracks(videoId, [{ language, label: null, webvtt }]);
+    return read && ((trx, video) => this.#storeOfMachine(trx, video, { language, cues: read.cues }));
+  }
+
+  /** Captions of a machine take the place of those that a machine has made before. */
+  async #storeOfMachine(
     trx: Database,
     { id }: VideoRow,
     { language, cues }: { language: string; cues: StoredCues },
-  ): Promise<CaptionsRecord | 'exist' | 'too_many'> {
+  ): ReturnType<StoreTranscript> {
     const existing = await listCaptions(trx, id);
     const old = existing.find((captions) => captions.language === language);
     if (old !== undefined && old.origin !== 'machine') return 'exist';

@@ -1,5 +1,5 @@
 import type { TranscriptResult, TranscriptWork } from '@framelane/contracts/outputs/transcript';
-import type { CaptionsService, ReadTrack } from '../captions/captions.service.ts';
+import type { components } from '@framelane/openapi/types';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
@@ -9,6 +9,7 @@ import {
   findAudio,
   findOwnLanguages,
   findRequested,
+  forgetReady,
   saveFailed,
   savePreparing,
   saveReady,
@@ -17,8 +18,26 @@ import {
 /** Captions that cannot be made, with the reason for their owner. */
 type Impossible = { language: string; failure: AutoCaptionsFailure };
 
+/**
+ * Stores a transcript that was read as captions of a locked video. Resolves with `exist` if others have set captions in its language, and with
+ * `too_many` if there is no room for another language.
+ */
+export type StoreTranscript = (
+  trx: Database,
+  video: VideoRow,
+) => Promise<components['schemas']['Captions'] | 'exist' | 'too_many'>;
+
 /** What turns a transcript into captions. */
-export type TranscriptDeps = { captions: CaptionsService; events: WebhookEventsService };
+export type TranscriptDeps = {
+  captions: {
+    /** Undefined if it cannot be read. */
+    readTranscript(
+      videoId: string,
+      transcript: Pick<TranscriptResult, 'language' | 'webvtt'>,
+    ): Promise<StoreTranscript | undefined>;
+  };
+  events: WebhookEventsService;
+};
 
 /**
  * Stores that a client asks for captions in these languages; an empty one is to be detected. Those that failed before are prepared again. Resolves
@@ -69,18 +88,18 @@ export async function wantedAutoCaptions(trx: Database, video: VideoRow): Promis
   return works;
 }
 
-/** Stores a transcript as captions. Those that a person or the file has set stay, and so do all if `read` is undefined: it cannot be read. */
+/** Stores a transcript as captions. Those that a person or the file has set stay. `store` is undefined if it cannot be read. */
 export async function addTranscript(
   trx: Database,
   video: VideoRow,
   { requested, language, webvtt }: TranscriptResult,
-  read: ReadTrack | undefined,
-  { captions, events }: TranscriptDeps,
+  store: StoreTranscript | undefined,
+  { events }: TranscriptDeps,
 ): Promise<void> {
   const fail = (failure: AutoCaptionsFailure) => saveFailed(trx, video.id, requested, failure);
   if (webvtt === '') return fail({ code: 'no_speech', message: 'No speech was found in the audio.' });
-  if (read === undefined) return fail(FAILED);
-  const record = await captions.storeOfMachine(trx, video, { language, cues: read.cues });
+  if (store === undefined) return fail(FAILED);
+  const record = await store(trx, video);
   if (record === 'exist') return fail(captionsExist(language));
   if (record === 'too_many') {
     const message = 'The video has captions in the most languages that are possible. Delete others first.';
@@ -111,8 +130,23 @@ const TIMEOUT = {
   message: 'Speech recognition took too long. Ask for the captions again later.',
 } as const;
 
-/** The failure of captions in a language that has some already. */
-export function captionsExist(language: string): AutoCaptionsFailure {
+/** Forgets that captions of a language were made: they are deleted, or a person's now. */
+export function forgetAutoCaptions(trx: Database, videoId: string, language: string): Promise<void> {
+  return forgetReady(trx, videoId, language);
+}
+
+/** Why captions in one of the languages will not be made: a person or the file has set some. Undefined if nobody has. */
+export async function existingCaptions(
+  trx: Database,
+  videoId: string,
+  languages: readonly string[],
+): Promise<AutoCaptionsFailure | undefined> {
+  const own = await findOwnLanguages(trx, videoId);
+  const existing = languages.find((language) => own.has(language));
+  return existing === undefined ? undefined : captionsExist(existing);
+}
+
+function captionsExist(language: string): AutoCaptionsFailure {
   return {
     code: 'captions_exist',
     message: `This video has captions in ${language} that no machine has made. Delete them first to have them made.`,

@@ -1,9 +1,14 @@
 import type { OutputName, TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { Derivation, DerivationName, DerivationOf } from '@framelane/contracts/outputs/tasks';
-import type { ReadTrack } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { addTranscript, failTranscript, type TranscriptDeps, wantedAutoCaptions } from './auto-captions.ts';
+import {
+  addTranscript,
+  failTranscript,
+  type StoreTranscript,
+  type TranscriptDeps,
+  wantedAutoCaptions,
+} from './auto-captions.ts';
 import { addDownload, failDownload, wantedDownloads } from './downloads.ts';
 import { addImages } from './images.store.ts';
 
@@ -11,7 +16,7 @@ import { addImages } from './images.store.ts';
 export type OutputContext = { deps: TranscriptDeps; read: ReadOutputs };
 
 /** What of a result is read before the transaction that stores it, so that no connection waits for a thread. */
-export type ReadOutputs = { transcript?: ReadTrack | undefined };
+export type ReadOutputs = { transcript?: StoreTranscript | undefined };
 
 /** Stores what a video has to know of an output beside its artifacts. The video is locked. */
 type AddOutput<R> = (trx: Database, video: VideoRow, result: R, context: OutputContext) => Promise<void>;
@@ -60,9 +65,7 @@ export async function readOutputs(
   { captions }: TranscriptDeps,
 ): Promise<ReadOutputs> {
   if (transcript === undefined || transcript.webvtt === '') return {};
-  const { language, webvtt } = transcript;
-  const [read] = await captions.readTracks(videoId, [{ language, label: null, webvtt }]);
-  return { transcript: read };
+  return { transcript: await captions.readTranscript(videoId, transcript) };
 }
 
 /** The derivations that were asked for before a video became ready. */
