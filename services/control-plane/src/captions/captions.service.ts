@@ -7,8 +7,8 @@ import { invalidField, Problem } from '@framelane/service-kit/problem';
 import { addArtifacts, removeArtifact } from '../artifacts/artifacts.service.ts';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { forgetReady } from '../outputs/auto-captions.store.ts';
-import type { StoreTranscript } from '../outputs/auto-captions.ts';
+
+import { forgetAutoCaptions, type StoreTranscript } from '../outputs/auto-captions.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';

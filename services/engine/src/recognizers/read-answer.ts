@@ -22,8 +22,8 @@ const MAX_REPEATS = 2;
 /** With both, OpenAI's Whisper regards a segment as silence. */
 const SILENT = { noSpeech: 0.6, logarithm: -1 };
 
-/** What recognisers write for sound without speech. */
-const NO_SPEECH = /^\s*[[(*♪]*\s*(blank_audio|silence|no speech|music|inaudible)?\s*[\])*♪]*\s*$/i;
+/** What recognisers write for sound without speech, without spaces and signs. */
+const NO_SPEECH = new Set(['', 'blankaudio', 'silence', 'nospeech', 'music', 'musicplaying', 'inaudible']);
 
 const time = z.number().nullish().catch(null);
 const part = z.object({ word: z.string().catch(''), start: time, end: time });
@@ -166,11 +166,11 @@ function recognition(
   return { language: language ?? null, words };
 }
 
-/** The segments with speech. One that is repeated again and again remains `MAX_REPEATS` times. */
+/** The segments with speech: text without letters and digits is none. One that is repeated again and again remains `MAX_REPEATS` times. */
 function spokenSegments(segments: readonly Segment[]): Segment[] {
   let repeats = 0;
   return segments.filter(({ text }, at) => {
     repeats = at > 0 && text.trim() === segments[at - 1]?.text.trim() ? repeats + 1 : 0;
-    return repeats < MAX_REPEATS && !NO_SPEECH.test(text);
+    return repeats < MAX_REPEATS && !NO_SPEECH.has(text.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase());
   });
 }
