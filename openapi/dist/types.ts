@@ -621,6 +621,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/watermarks": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List watermark images
+         * @description Returns all images of the workspace, newest first.
+         */
+        get: operations["listWatermarks"];
+        put?: never;
+        /**
+         * Upload a watermark image
+         * @description Stores a PNG or JPEG image of at most 1 MiB and 4096 × 4096 pixels. Transparent PNG images are transparent in the video. Videos show it whose ticket or
+         *     import has it as `watermark`. A workspace can have 50 images.
+         *
+         *     Framelane removes the metadata, such as comments and colour profiles: the colours are taken as sRGB. It refuses animated images, and images whose
+         *     EXIF orientation rotates them.
+         */
+        post: operations["createWatermark"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/watermarks/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The image.
+                 * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+                 */
+                id: components["parameters"]["WatermarkId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a watermark image
+         * @description Returns the properties of one image.
+         */
+        get: operations["getWatermark"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a watermark image
+         * @description Deletes an image. New videos cannot use it. Videos that already have it as watermark keep it, also those that are not transcoded yet or are retried:
+         *     Framelane stores the image until none of them needs it, and counts it until then.
+         */
+        delete: operations["deleteWatermark"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/upload": {
         parameters: {
             query?: never;
@@ -2054,6 +2129,52 @@ export interface components {
          */
         AudioOnly: boolean;
         /**
+         * @description An image of this workspace, from `POST /watermarks`.
+         * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+         */
+        WatermarkId: string;
+        /**
+         * @description The corner of the video, as displayed.
+         * @enum {string}
+         */
+        WatermarkCorner: "top-left" | "top-right" | "bottom-left" | "bottom-right";
+        /** @description `1`: the image covers the video. `0`: it cannot be seen. Transparent parts of the image stay transparent. */
+        WatermarkOpacity: number;
+        /**
+         * @description The width of the image, as a fraction of the width of the video. The height follows from the shape of the image. If the image would not fit
+         *     between the margins, it is smaller.
+         */
+        WatermarkWidth: number;
+        /** @description The distance from both edges, as a fraction of the shorter side of the video. */
+        WatermarkMargin: number;
+        /**
+         * @description An image that all renditions, the thumbnail and the storyboard show. It becomes part of the pictures: it cannot be changed or removed later. A video with
+         *     a watermark is never a stream copy, so its transcode takes longer. It cannot be combined with `audioOnly: true`, and a file without video is refused.
+         */
+        WatermarkRequest: {
+            image: components["schemas"]["WatermarkId"];
+            /**
+             * @description The corner of the video.
+             * @default top-right
+             */
+            corner?: components["schemas"]["WatermarkCorner"];
+            /**
+             * @description How much of the video the image covers.
+             * @default 1
+             */
+            opacity?: components["schemas"]["WatermarkOpacity"];
+            /**
+             * @description The width of the image, as a fraction of that of the video.
+             * @default 0.15
+             */
+            width?: components["schemas"]["WatermarkWidth"];
+            /**
+             * @description The distance from both edges, as a fraction of the shorter side.
+             * @default 0.03
+             */
+            margin?: components["schemas"]["WatermarkMargin"];
+        };
+        /**
          * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
          *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
          * @example 30
@@ -2071,6 +2192,7 @@ export interface components {
             downloads?: components["schemas"]["DownloadNames"];
             autoCaptions?: components["schemas"]["AutoCaptionsChoice"];
             audioOnly?: components["schemas"]["AudioOnly"];
+            watermark?: components["schemas"]["WatermarkRequest"];
             /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
             /**
@@ -2224,6 +2346,7 @@ export interface components {
             downloads?: components["schemas"]["DownloadNames"];
             autoCaptions?: components["schemas"]["AutoCaptionsChoice"];
             audioOnly?: components["schemas"]["AudioOnly"];
+            watermark?: components["schemas"]["WatermarkRequest"];
             /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
         };
@@ -2291,6 +2414,14 @@ export interface components {
             /** @description The resolutions that can be played so far, lowest first; empty for sound alone. */
             variants: components["schemas"]["Variant"][];
         };
+        /** @description The watermark that the video was created with. The image may have been deleted since. */
+        VideoWatermark: {
+            image: components["schemas"]["WatermarkId"];
+            corner: components["schemas"]["WatermarkCorner"];
+            opacity: components["schemas"]["WatermarkOpacity"];
+            width: components["schemas"]["WatermarkWidth"];
+            margin: components["schemas"]["WatermarkMargin"];
+        };
         /**
          * @description - `upload_expired`: the ticket expired before the file arrived
          *     - `import_address_refused`: the host of the URL, or of one that it redirects to, is an address that is not allowed
@@ -2310,12 +2441,13 @@ export interface components {
          *     - `unsupported_codec`: the codec is not supported, or the file is encrypted
          *     - `duration_too_short`, `duration_exceeded`: the duration is below the minimum or above the maximum
          *     - `dimensions_exceeded`: the frame size or frame rate is outside the limits
+         *     - `watermark_unusable`: the image of the watermark is damaged
          *     - `transcode_failed`, `transcode_timeout`: the transcode failed or took too long
          *     - `storage_failed`: the storage could not read or write the data
          *     - `internal_error`: an error in Framelane
          * @enum {string}
          */
-        FailureCode: "upload_expired" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "no_audio_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
+        FailureCode: "upload_expired" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "no_audio_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "watermark_unusable" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
         /** @description Why a video has failed. */
         VideoError: {
             code: components["schemas"]["FailureCode"];
@@ -2326,7 +2458,7 @@ export interface components {
         InputIssue: {
             /**
              * @description What was found: `interlaced`, `hdr`, `high_bit_depth`, `chroma_subsampling`, `frame_rate_changed`, `truncated`,
-             *     `audio_downmixed`, `track_left_out` or `chapters_left_out`. New codes can appear.
+             *     `audio_downmixed`, `track_left_out`, `chapters_left_out` or `copy_prevented` (the video has a watermark). New codes can appear.
              * @example interlaced
              */
             code: string;
@@ -2419,12 +2551,13 @@ export interface components {
         /** @description Why a file could not be prepared. */
         DownloadError: {
             /**
-             * @description `rendition_not_available`: the video has no such variant, or no audio. `download_failed`: ask for the file again later.
+             * @description `rendition_not_available`: the video has no such variant, or no audio. `quota_exceeded`: the workspace had no room for the file when the video
+             *     became ready. `download_failed`: ask for the file again later.
              *     `video_failed`: the video has failed. A retry of the video also prepares its files.
              * @example rendition_not_available
              * @enum {string}
              */
-            code: "rendition_not_available" | "download_failed" | "video_failed";
+            code: "rendition_not_available" | "quota_exceeded" | "download_failed" | "video_failed";
             /**
              * @description What is wrong, and what helps.
              * @example This video has no 1080p rendition. It has 360p, 480p.
@@ -2589,6 +2722,8 @@ export interface components {
             preview: components["schemas"]["VideoPreview"] | null;
             /** @description Whether the stream is sound alone. Until the video is `ready`, it is what the ticket or the import asked for; `null` if it asked for nothing. */
             audioOnly: boolean | null;
+            /** @description The image that all renditions show, as the ticket or the import asked for it; `null` without one. */
+            watermark: components["schemas"]["VideoWatermark"] | null;
             /** @description Duration in seconds. */
             duration: number | null;
             /** @description Width of the uploaded video in pixels, as displayed: rotation is applied. */
@@ -2799,7 +2934,7 @@ export interface components {
         };
         /** @description All downloads of a video. */
         DownloadList: {
-            /** @description The files, in the order in which they were asked for. */
+            /** @description The files by the time at which they were asked for, then by name. */
             data: components["schemas"]["Download"][];
         };
         /** @description The files to prepare. */
@@ -2876,6 +3011,33 @@ export interface components {
              * @example 2026-11-21T10:00:00.000Z
              */
             expiresAt: string;
+        };
+        /** @description An image for watermarks. */
+        Watermark: {
+            id: components["schemas"]["WatermarkId"];
+            /** @description A name for people. */
+            name: string | null;
+            /**
+             * @description The type of the image.
+             * @enum {string}
+             */
+            contentType: "image/png" | "image/jpeg";
+            /** @description Width in pixels. */
+            width: number;
+            /** @description Height in pixels. */
+            height: number;
+            /** @description Size of the stored image in bytes, without its metadata. */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description When it was uploaded.
+             */
+            createdAt: string;
+        };
+        /** @description The images of a workspace. */
+        WatermarkList: {
+            /** @description All images, newest first. */
+            data: components["schemas"]["Watermark"][];
         };
         /** @description The file is stored and its transcode is due. */
         UploadReceipt: {
@@ -3327,7 +3489,7 @@ export interface components {
                 used: number;
                 /**
                  * Format: int64
-                 * @description Bytes reserved for files that have an open upload ticket.
+                 * @description Bytes reserved for files that have an open upload ticket, and for downloads that are prepared.
                  */
                 reserved: number;
             };
@@ -4374,6 +4536,67 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body is not an image that can be used (`invalid_watermark`), a parameter is invalid, or the workspace header is missing. */
+        BadImage: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key belongs to another workspace or lacks a permission, or the workspace has no room for the image (`quota_exceeded`). */
+        "Forbidden-5": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
+            };
+        };
+        /** @description The workspace has the maximum number of images (`watermark_limit_reached`), or the `Idempotency-Key` is in use. */
+        LimitReached: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file is larger than 1 MiB. */
+        "TooLarge-5": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is neither `image/png` nor `image/jpeg`. */
+        "UnsupportedMediaType-5": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has no such image (`watermark_not_found`). */
+        "NotFound-6": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not a valid upload: `file_missing`, `file_empty`, `multiple_files` or `malformed_multipart`. */
         BadUpload: {
             headers: {
@@ -4641,7 +4864,7 @@ export interface components {
             };
         };
         /** @description The file is larger than the maximum (`file_too_large`), or the body is longer than the file (`body_too_large`). */
-        "TooLarge-5": {
+        "TooLarge-6": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -4696,7 +4919,7 @@ export interface components {
             };
         };
         /** @description The upload token has no upload with this id (`upload_not_found`). */
-        "NotFound-6": {
+        "NotFound-7": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -4850,7 +5073,7 @@ export interface components {
          * @description The playback token is not valid for this video (`playback_token_invalid`) or has expired (`playback_token_expired`),
          *     or the API key belongs to another workspace (`workspace_mismatch`) or lacks `videos:read`.
          */
-        "Forbidden-5": {
+        "Forbidden-6": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -5258,6 +5481,11 @@ export interface components {
          * @example highest
          */
         DownloadName: components["schemas"]["DownloadName"];
+        /**
+         * @description The image.
+         * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+         */
+        WatermarkId: string;
         /**
          * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
          * @example 1.0.0
@@ -7087,6 +7315,193 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listWatermarks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The images. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatermarkList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWatermark: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A name for people.
+                 * @example Logo
+                 */
+                name?: string;
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "image/png": string;
+                "image/jpeg": string;
+            };
+        };
+        responses: {
+            /** @description The image is stored. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The image.
+                     * @example http://localhost:8080/v1/watermarks/wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+                     */
+                    Location?: string;
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watermark"];
+                };
+            };
+            400: components["responses"]["BadImage"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden-5"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["TooLarge-5"];
+            415: components["responses"]["UnsupportedMediaType-5"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWatermark: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The image.
+                 * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+                 */
+                id: components["parameters"]["WatermarkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The properties of the image. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watermark"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-6"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWatermark: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The image.
+                 * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+                 */
+                id: components["parameters"]["WatermarkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image is deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-6"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     uploadFile: {
         parameters: {
             query?: never;
@@ -7193,7 +7608,7 @@ export interface operations {
             409: components["responses"]["UploadInProgress"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
-            413: components["responses"]["TooLarge-5"];
+            413: components["responses"]["TooLarge-6"];
             460: components["responses"]["ChecksumMismatch"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["EngineUnavailable"];
@@ -7232,7 +7647,7 @@ export interface operations {
             };
             401: components["responses"]["UploadTokenRefused"];
             403: components["responses"]["Complete"];
-            404: components["responses"]["NotFound-6"];
+            404: components["responses"]["NotFound-7"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
             500: components["responses"]["InternalError"];
@@ -7363,7 +7778,7 @@ export interface operations {
             };
             400: components["responses"]["BadPart"];
             401: components["responses"]["UploadTokenRefused"];
-            404: components["responses"]["NotFound-6"];
+            404: components["responses"]["NotFound-7"];
             409: components["responses"]["OffsetMismatch"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
@@ -7426,7 +7841,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7492,7 +7907,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7643,7 +8058,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7716,7 +8131,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7756,7 +8171,7 @@ export interface operations {
             };
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7804,7 +8219,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -8020,7 +8435,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -8068,7 +8483,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -8142,7 +8557,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -8202,7 +8617,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

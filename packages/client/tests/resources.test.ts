@@ -54,6 +54,10 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   createDownloads: ({ downloads }) => downloads.create('vid_1', ['highest']),
   listDownloads: ({ downloads }) => downloads.list('vid_1'),
   deleteDownload: ({ downloads }) => downloads.delete('vid_1', 'highest'),
+  createWatermark: ({ watermarks }) => watermarks.create(new Uint8Array([0x89]), { type: 'image/png' }),
+  listWatermarks: ({ watermarks }) => watermarks.list(),
+  getWatermark: ({ watermarks }) => watermarks.get('wmk_1'),
+  deleteWatermark: ({ watermarks }) => watermarks.delete('wmk_1'),
   setCaptions: ({ captions }) => captions.set('vid_1', 'lng_1', 'WEBVTT'),
   generateCaptions: ({ captions }) => captions.generate('vid_1', ['en']),
   updateCaptions: ({ captions }) => captions.update('vid_1', 'lng_1', { default: true }),
@@ -108,11 +112,13 @@ describe('the resources of the client', () => {
   });
 
   test('have no other methods, except to wait for a video', () => {
-    const { uploadTickets, videos, downloads, captions, chapters, webhooks, apiKeys, account } = client;
+    const { uploadTickets, videos, downloads, watermarks, captions, chapters, webhooks, apiKeys, account } =
+      client;
     const methods = [
       uploadTickets,
       videos,
       downloads,
+      watermarks,
       captions,
       chapters,
       webhooks,

@@ -4,6 +4,7 @@ import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } f
 import { derivationSchema, taskSchema } from './outputs/tasks.ts';
 import { TRACK_RENDITIONS } from './renditions.ts';
 import { taskPlanSchema, transcodePlanSchema } from './transcode-plan.ts';
+import { claimedWatermark } from './watermark.ts';
 
 /**
  * The requests that an engine sends to the control plane. They exist on the internal listener only, and every request carries
@@ -273,7 +274,11 @@ const claimedTry = taskTrySchema.omit({ videoId: true }).extend({
   leaseSeconds: z.int().positive(),
 });
 
-const source = { sourceKey: z.string() };
+const source = {
+  sourceKey: z.string(),
+  /** Only if the video has one. */
+  watermark: claimedWatermark.optional(),
+};
 
 const claimedPlanning = claimedTry.extend({
   ...source,

@@ -33,6 +33,7 @@ import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { usageRoutes } from './usage/usage.routes.ts';
 import { sourceRoutes } from './videos/sources.routes.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
+import { watermarkRoutes } from './watermarks/watermarks.routes.ts';
 import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
 /** The public application. Every request passes its middleware in this order. */
@@ -103,6 +104,7 @@ function handlers(context: Context, entityTags: EntityTags) {
     ...captionsRoutes(context.captions),
     ...chapterRoutes(context.chapters),
     ...posterRoutes(context.posters),
+    ...watermarkRoutes(context.watermarks, addresses.baseUrl, idempotent),
     ...webhookRoutes(
       context.webhooks,
       { publicUrl: config.publicUrl, baseUrl: addresses.baseUrl },

@@ -33,6 +33,7 @@ import { UsageService } from './usage/usage.service.ts';
 import { SourcesService } from './videos/sources.service.ts';
 import { VideoLifecycle } from './videos/video-lifecycle.ts';
 import { VideosService } from './videos/videos.service.ts';
+import { WatermarksService } from './watermarks/watermarks.service.ts';
 import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
 import { WebhookEventsService } from './webhooks/events.service.ts';
 import type { WorkAfterCommit } from './work-after-commit.ts';
@@ -98,7 +99,15 @@ function videoServices(
     sourceRetentionDays,
     hasRecognizer,
   });
-  return { events, lifecycle, quotas, videos, posters: new PostersService({ lifecycle, videos, quotas }) };
+  const watermarks = new WatermarksService({ db, quotas });
+  return {
+    events,
+    lifecycle,
+    quotas,
+    videos,
+    watermarks,
+    posters: new PostersService({ lifecycle, videos, quotas }),
+  };
 }
 
 type VideoServices = ReturnType<typeof videoServices>;

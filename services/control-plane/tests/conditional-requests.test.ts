@@ -85,6 +85,8 @@ const CHANGES: Record<string, string> = {
   deletedSource: `update videos set source_deleted_at = '2030-01-01' where id = ?`,
   status: `update videos set status = 'uploading', error_code = null where id = ?`,
   audioOnly: `update videos set audio_only = true where id = ?`,
+  watermark: `update videos set watermark = '{"image":"wmk_01m7y5g5zrfqetgq2kbv3n8x7c","corner":"top-left","opacity":1,"width":1,"margin":0}'
+    where id = ?`,
   expiresAt: `update upload_tickets set expires_at = '2030-01-01' where video_id = ?`,
   preview: `update videos set preview_variants = '{360p}' where id = ?`,
   import: `insert into imports (video_id, workspace_id, shown_url, deadline)

@@ -3,6 +3,7 @@ import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/ob
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { jpegOf } from '@framelane/test-kit/jpeg';
+import { pngOf } from '@framelane/test-kit/png';
 import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import express from 'express';
@@ -110,6 +111,14 @@ const CAPTIONS = { body: 'WEBVTT\n\n00:01.000 --> 00:02.000\nA\n', type: 'text/v
 const CHAPTERS = { body: { chapters: [{ start: 0, title: 'Opening' }] }, type: 'application/json' };
 
 const POSTER = { body: jpegOf(640, 360), type: 'image/jpeg' };
+
+const WATERMARK = { body: pngOf(64, 32), type: 'image/png' };
+
+/** The URL of an image for watermarks. */
+async function watermark(): Promise<string> {
+  const { body } = await send({ method: 'post' }, { ...WATERMARK, path: '/watermarks' });
+  return `/watermarks/${JSON.parse(body.toString()).id}`;
+}
 
 /** The URL of a poster that was set. */
 async function poster(): Promise<string> {
@@ -241,6 +250,10 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   deleteChapters: async () => ({ path: `${await withChapters()}/chapters` }),
   setPoster: async () => ({ path: `${await newVideo()}/poster`, ...POSTER }),
   deletePoster: async () => ({ path: await poster() }),
+  createWatermark: async () => ({ path: '/watermarks', ...WATERMARK }),
+  listWatermarks: async () => ({ path: '/watermarks' }),
+  getWatermark: async () => ({ path: await watermark() }),
+  deleteWatermark: async () => ({ path: await watermark() }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
   listWebhooks: async () => ({ path: '/webhooks?limit=1' }),
   createWebhook: async () => ({ path: '/webhooks', body: { url: 'http://127.0.0.1:9/' } }),
@@ -301,6 +314,7 @@ const BODIES: Record<string, readonly [object, object]> = {
 const requestWithUnknownIds = ({ template, takesBody, operationId }: DocumentedResponse): Call => {
   if (operationId === 'setCaptions') return { path: withUnknownIds(template), ...CAPTIONS };
   if (operationId === 'setChapters') return { path: withUnknownIds(template), ...CHAPTERS };
+  if (operationId === 'createWatermark') return { path: '/watermarks', ...WATERMARK };
   if (operationId === 'setPoster') return { path: withUnknownIds(template), ...POSTER };
   const body = BODIES[operationId]?.[0];
   if (takesBody && body === undefined) throw new Error(`No body is known for ${operationId}`);
@@ -527,6 +541,15 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   setChapters: {
     413: async (documented) =>
       send(documented, { ...requestWithUnknownIds(documented), body: 'x'.repeat(300_000), type: 'text/vtt' }),
+  },
+  createWatermark: {
+    413: (documented) =>
+      send(documented, { ...requestWithUnknownIds(documented), body: Buffer.alloc(1_100_000) }),
+    422: async (documented) => {
+      const headers = { ...plane.credentials, 'idempotency-key': newId('req') };
+      await send(documented, await success(documented), { headers });
+      return send(documented, { ...(await success(documented)), body: pngOf(32, 32) }, { headers });
+    },
   },
   setPoster: {
     413: async (documented) =>

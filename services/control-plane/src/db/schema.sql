@@ -362,6 +362,7 @@ create table tasks (
 CREATE INDEX tasks_by_lease ON public.tasks USING btree (lease_expires_at) WHERE (lease_expires_at IS NOT NULL);
 CREATE INDEX tasks_by_publication ON public.tasks USING btree (command_published_at) WHERE (command_published_at IS NOT NULL);
 CREATE INDEX tasks_by_turn ON public.tasks USING btree (command, workspace_id, command_due_at) WHERE (command_due_at IS NOT NULL);
+CREATE INDEX tasks_of_derivations ON public.tasks USING btree (workspace_id) WHERE (command = 'derive'::text);
 CREATE INDEX tasks_with_command ON public.tasks USING btree (workspace_id) WHERE ((command_published_at IS NOT NULL) OR (command_claimed_until IS NOT NULL));
 
 create table upload_tickets (
@@ -415,6 +416,7 @@ create table videos (
   tags text[] not null default '{}'::text[],
   passthrough text,
   audio_only boolean,
+  watermark jsonb,
   size bigint,
   sha256 text,
   source jsonb,
@@ -461,6 +463,7 @@ create table videos (
   constraint videos_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'processing'::text, 'ready'::text, 'failed'::text])))
 );
 CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environment, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_by_needed_watermark ON public.videos USING btree (((watermark ->> 'image'::text))) WHERE ((watermark IS NOT NULL) AND (status <> 'ready'::text) AND (deleted_at IS NULL));
 CREATE INDEX videos_by_sealing_key ON public.videos USING btree (split_part(content_key, '.'::text, 1) COLLATE "C", id) WHERE (content_key IS NOT NULL);
 CREATE INDEX videos_by_tag ON public.videos USING gin (workspace_id, tags) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
@@ -469,6 +472,27 @@ CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environme
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
+
+create table watermarks (
+  id text not null,
+  workspace_id text not null,
+  name text,
+  format text not null,
+  width integer not null,
+  height integer not null,
+  bytes integer not null,
+  image bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint watermarks_pkey PRIMARY KEY (id),
+  constraint watermarks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint watermarks_check CHECK ((bytes = octet_length(image))),
+  constraint watermarks_format_check CHECK ((format = ANY (ARRAY['png'::text, 'jpeg'::text]))),
+  constraint watermarks_height_check CHECK ((height > 0)),
+  constraint watermarks_width_check CHECK ((width > 0))
+);
+CREATE INDEX watermarks_by_workspace ON public.watermarks USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (bytes);
+CREATE INDEX watermarks_deleted ON public.watermarks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
 create table webhook_deliveries (
   id text not null,

@@ -9,6 +9,7 @@ import type { StartedRenditions } from '@framelane/contracts/outputs/renditions'
 import type { TaskKind, Work } from '@framelane/contracts/outputs/tasks';
 import type { AudioRole, RenditionName, RungName } from '@framelane/contracts/renditions';
 import type { TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { WatermarkFormat } from '@framelane/contracts/watermark';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, JSONColumnType, Selectable } from 'kysely';
@@ -35,6 +36,7 @@ export type Schema = {
   downloads: DownloadsTable;
   auto_captions: AutoCaptionsTable;
   posters: PostersTable;
+  watermarks: WatermarksTable;
   object_purges: ObjectPurgesTable;
   maintenance_steps: MaintenanceStepsTable;
   usage_daily: UsageDailyTable;
@@ -156,6 +158,8 @@ type VideosTable = {
   passthrough: string | null;
   /** Whether the request wants sound alone (true) or refuses it (false); null for the rule of the installation. */
   audio_only: boolean | null;
+  /** The image that all renditions show, and where; null without one. */
+  watermark: JSONColumnType<components['schemas']['VideoWatermark']> | null;
   /** Bytes and SHA-256 (hex) of the source; null until uploaded. */
   size: number | null;
   sha256: string | null;
@@ -437,6 +441,24 @@ export type ChaptersRow = Selectable<ChaptersTable>;
 
 /** The JPEG images that clients have set. */
 type PostersTable = { video_id: string; image: Buffer };
+
+/** Images of watermarks. They never change. */
+type WatermarksTable = {
+  id: string;
+  workspace_id: string;
+  name: string | null;
+  format: WatermarkFormat;
+  /** Pixels. */
+  width: number;
+  height: number;
+  /** The length of `image`. */
+  bytes: number;
+  image: Buffer;
+  created_at: CreatedAt;
+  /** From then on new videos cannot use it; the row is removed when no video needs it. */
+  deleted_at: Date | null;
+};
+export type WatermarkRow = Selectable<WatermarksTable>;
 
 /** The files that clients have asked for to download. The artifact of one that is ready has its size and its place. */
 type DownloadsTable = {

@@ -12,6 +12,11 @@ import {
   saveReady,
 } from './downloads.store.ts';
 
+const NO_ROOM = {
+  code: 'quota_exceeded',
+  message: 'The workspace may not store that many bytes. Delete videos, then ask for the file again.',
+} as const;
+
 /** A download that a video has no rendition for. The message is for its owner. */
 type Impossible = { name: DownloadName; message: string };
 
@@ -46,14 +51,26 @@ export async function planDownloads(
   return { works, impossible };
 }
 
-/** The downloads that were asked for before a video became ready. Those that it has no rendition for fail. */
-export async function wantedDownloads(trx: Database, video: VideoRow): Promise<DownloadWork[]> {
+/**
+ * The downloads that were asked for before a video became ready. Those that it has no rendition for fail, and so do those that the workspace has
+ * no room for.
+ */
+export async function wantedDownloads(
+  trx: Database,
+  video: VideoRow,
+  hasRoomFor: (works: readonly DownloadWork[]) => Promise<boolean>,
+): Promise<DownloadWork[]> {
   const names = await findPreparing(trx, video.id);
   if (names.length === 0) return [];
   const { works, impossible } = await planDownloads(trx, video, names);
   for (const { name, message } of impossible)
     await saveFailed(trx, video.id, name, { code: 'rendition_not_available', message });
-  return works;
+  const wanted: DownloadWork[] = [];
+  for (const work of works) {
+    if (await hasRoomFor([...wanted, work])) wanted.push(work);
+    else await saveFailed(trx, video.id, work.name, NO_ROOM);
+  }
+  return wanted;
 }
 
 /** Stores that a download is ready. Its artifact says the rest. */

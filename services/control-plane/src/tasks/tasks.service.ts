@@ -10,6 +10,7 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import { announcesDerivations, type MessageData, type TaskTry } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import {
+  type Derivation,
   isDerivation,
   PLANNING_TASK,
   type Task,
@@ -35,6 +36,7 @@ import {
   wantedDerivations,
 } from '../outputs/outputs.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
+import { mayStore } from '../quotas/quotas.service.ts';
 import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import {
   afterFailedTry,
@@ -43,9 +45,10 @@ import {
   type TryCounts,
   type TryFailure,
 } from '../videos/video-moves.ts';
+import { watermarkFor } from '../watermarks/watermarks.service.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { artifactsOf } from './artifacts-of-results.ts';
-import { beginDerivations, describeDerivation } from './derivations.ts';
+import { beginDerivations, bytesRead, describeDerivation } from './derivations.ts';
 import {
   type ClaimedTry,
   claimTask,
@@ -254,7 +257,15 @@ export class TasksService {
     const source = await storedSource(trx, video);
     if (source === undefined) throw new Error(`Video ${video.id} has no source`);
     const { key: sourceKey, bytes } = source;
-    const common = { ...claimed, contentKey, sourceKey, inputBytes: bytes, leaseSeconds };
+    const watermark = await watermarkFor(trx, video);
+    const common = {
+      ...claimed,
+      contentKey,
+      sourceKey,
+      inputBytes: bytes,
+      leaseSeconds,
+      ...(watermark && { watermark }),
+    };
     if (plan !== null && work !== null) return { ...common, plan, work };
     const hashSource = video.sha256 === null;
     return {
@@ -268,7 +279,9 @@ export class TasksService {
     };
   }
 
-  #audioOnlyRule({ audio_only: requested }: VideoRow): AudioOnlyRule {
+  #audioOnlyRule({ audio_only: requested, watermark }: VideoRow): AudioOnlyRule {
+    // Sound alone has no picture to show it in.
+    if (watermark !== null) return 'refused';
     if (requested !== null) return requested ? 'required' : 'refused';
     return this.#deps.settings.acceptsAudioOnly ? 'accepted' : 'refused';
   }
@@ -391,7 +404,9 @@ export class TasksService {
       sourceSha256: planned.sourceSha256,
       texts: texts ?? (await this.#deps.attempts.readTexts(video.id, manifest.captions)),
     });
-    await beginDerivations(trx, video, await wantedDerivations(trx, video));
+    const hasRoomFor = async (works: readonly Derivation[]) =>
+      mayStore(trx, video.workspace_id, await bytesRead(trx, video, works));
+    await beginDerivations(trx, video, await wantedDerivations(trx, video, hasRoomFor));
     return report;
   }
 

@@ -266,6 +266,7 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   ...BLANK_COLUMNS,
   filename: '',
   audio_only: null,
+  watermark: null,
   size: null,
   sha256: null,
   source: null,

@@ -14,6 +14,7 @@ import {
 } from '../outputs/auto-captions-request.ts';
 import { askForDownloads } from '../outputs/downloads.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
+import { requireWatermark } from '../watermarks/watermarks.service.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
@@ -77,6 +78,7 @@ export class VideosService {
   async create(trx: Database, { downloads = [], autoCaptions, ...video }: NewVideo & Wanted): Promise<void> {
     const languages = readLanguages(autoCaptions);
     if (languages.length > 0) requireRecognizer(this.#deps.hasRecognizer);
+    if (video.watermark) await requireWatermark(trx, video.workspaceId, video.watermark.image);
     await insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });
     await askForDownloads(trx, video.id, downloads);
     await askForAutoCaptions(trx, video.id, languages);

@@ -38,7 +38,10 @@ const MAX_DOWNLOAD_BYTES = 128 * 1024 ** 3;
 
 const CHECK_SECONDS = 20;
 const NEEDED_ENCODERS = [...ENCODER_PROGRAMS, 'mjpeg'];
-const NEEDED_FILTERS = ['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile', 'alimiter'];
+const NEEDED_FILTERS = [
+  ...['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile', 'alimiter'],
+  ...['overlay', 'premultiply', 'unpremultiply', 'colorchannelmixer'],
+];
 
 /**
  * Finds ffmpeg and ffprobe, writes their launch scripts, and checks that they have the features the engine needs. Throws a

@@ -18,10 +18,13 @@ import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
+import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
+import { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import { diskNeedOf, runDerivation, runTask, secondsOf } from '../outputs/run-task.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
+import { TranscodeFailure } from '../transcode-failure.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { reportFailure } from './failure-report.ts';
 import { leaveToOthers } from './insufficient-disk-space.ts';
@@ -75,7 +78,10 @@ export async function handleCommand(
 /** Bytes of disk for each byte that a derivation reads: its input and its output. Those of decoded sound are many. */
 const NEED_OF_DERIVATIONS: Readonly<Record<DerivationCommand, number>> = { derive: 2, transcribe: 9 };
 
-/** The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs. */
+/**
+ * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs, and which derivation it is. The
+ * one that needs most has its input and its output on the disk.
+ */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
   if (type === 'derive' || type === 'transcribe') return NEED_OF_DERIVATIONS[type] * inputBytes;
   return diskNeed({ videoId, sourceBytes: inputBytes }, sources);
@@ -131,7 +137,9 @@ async function runTry(
   } catch (error) {
     lease.stop();
     await removeStored(output.prefix, facts, worker);
-    await fail(taskTry, claim, error, worker);
+    // What a try reads is deleted with its video.
+    const isObsolete = isMissingObject(error) && !(await isCurrent().catch(() => true));
+    await fail(taskTry, claim, isObsolete ? new WorkObsoleteError('The video was deleted') : error, worker);
     return;
   }
   lease.stop();
@@ -141,16 +149,28 @@ async function runTry(
   made.count();
 }
 
+function isMissingObject(error: unknown): boolean {
+  return error instanceof TranscodeFailure && error.cause instanceof ObjectNotFoundError;
+}
+
 async function runClaimedTask(
   claim: ClaimedTask,
   output: TaskOutput,
   context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
 ): Promise<Made> {
-  const { sourceKey, inputBytes: sourceBytes, plan, work } = claim;
+  const { sourceKey, inputBytes: sourceBytes, plan, work, watermark } = claim;
   const { metrics } = context;
   const { videoId } = output.facts;
   const parts = 'bytes' in work ? work.bytes : undefined;
-  const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true, parts };
+  const source: JobSource = {
+    videoId,
+    sourceKey,
+    sourceBytes,
+    watermarkImage: imageOf(watermark),
+    hashSource: false,
+    isShared: true,
+    parts,
+  };
   const result = await withSource(source, context, (directory) =>
     metrics.inStage('encode', () => runTask({ plan, work, output }, directory, context)),
   );
@@ -172,7 +192,7 @@ async function runClaimedDerivation(
 }
 
 async function runClaimedPlanning(
-  { sourceKey, inputBytes: sourceBytes, work }: ClaimedPlanning,
+  { sourceKey, inputBytes: sourceBytes, work, watermark }: ClaimedPlanning,
   output: TaskOutput,
   context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
   controlPlane: TaskClient,
@@ -180,7 +200,15 @@ async function runClaimedPlanning(
   const { logger, metrics, signal } = context;
   const { videoId } = output.facts;
   const { hashSource, pieceSeconds, audioOnly } = work;
-  const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource, isShared: false };
+  const watermarkImage = imageOf(watermark);
+  const source: JobSource = {
+    videoId,
+    sourceKey,
+    sourceBytes,
+    watermarkImage,
+    hashSource,
+    isShared: false,
+  };
   const storePlan: PlanningJob['storePlan'] = async (plan, sourceSha256) => {
     // Throws for an invalid plan: the control plane would refuse it each time.
     const request = storePlanRequest.parse({ ...output.facts, plan, sourceSha256 });
@@ -191,8 +219,15 @@ async function runClaimedPlanning(
     });
     if (!isStored) throw new WorkObsoleteError('The try ended before its plan was stored');
   };
-  const { plan, result } = await runPlanning({ source, pieceSeconds, audioOnly, output, storePlan }, context);
+  const { plan, result } = await runPlanning(
+    { source, pieceSeconds, audioOnly, watermark, output, storePlan },
+    context,
+  );
   return result && { result, count: () => metrics.transcodeCompleted(plan.encode.duration) };
+}
+
+function imageOf(watermark: ClaimedWatermark | undefined): Uint8Array | undefined {
+  return watermark && Buffer.from(watermark.image, 'base64');
 }
 
 /** Publishes the failure of a try, unless it is obsolete. */

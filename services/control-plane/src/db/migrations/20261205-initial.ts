@@ -97,6 +97,7 @@ const TABLES = [
     tags text[] not null default '{}',
     passthrough text,
     audio_only boolean,
+    watermark jsonb,
     size bigint,
     sha256 text,
     source jsonb,
@@ -157,6 +158,9 @@ const TABLES = [
   `create index videos_to_remove on videos (remove_at)
     where remove_at is not null and deleted_at is null`,
   'create index videos_tombstones on videos (deleted_at) where deleted_at is not null',
+  // A deleted image is stored until none of these needs it.
+  `create index videos_by_needed_watermark on videos ((watermark ->> 'image'))
+    where watermark is not null and status <> 'ready' and deleted_at is null`,
 
   `create table upload_tickets (
     video_id text primary key references videos,
@@ -278,6 +282,8 @@ const TABLES = [
   `create index tasks_by_publication on tasks (command_published_at)
     where command_published_at is not null`,
   'create index tasks_by_lease on tasks (lease_expires_at) where lease_expires_at is not null',
+  // What they will store counts against the quota of their workspace.
+  `create index tasks_of_derivations on tasks (workspace_id) where command = 'derive'`,
 
   `create table engines (
     id text primary key,
@@ -354,6 +360,23 @@ const TABLES = [
     video_id text primary key references videos on delete cascade,
     image bytea storage external not null
   )`,
+
+  // Images are compressed already.
+  `create table watermarks (
+    id text primary key,
+    workspace_id text not null references workspaces,
+    name text,
+    format text not null check (format in ('png', 'jpeg')),
+    width int not null check (width > 0),
+    height int not null check (height > 0),
+    bytes int not null check (bytes = octet_length(image)),
+    image bytea storage external not null,
+    created_at timestamptz(3) not null default now(),
+    deleted_at timestamptz(3)
+  )`,
+  `create index watermarks_by_workspace on watermarks (workspace_id, created_at desc, id desc)
+    include (bytes)`,
+  'create index watermarks_deleted on watermarks (deleted_at) where deleted_at is not null',
 
   `create table downloads (
     video_id text not null references videos on delete cascade,
