@@ -1081,6 +1081,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/hls/{tenant}/{video}/thumbnail.jpg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a frame as JPEG
+         * @description A JPEG image of the frame that is shown at `time`. An engine makes it of the stored renditions when it is asked for the first time, and it
+         *     is stored then, so a repeated request is fast. It counts as stored bytes. Only a `ready` video with a picture has thumbnails. A `signed`
+         *     video needs a playback token, or an API key. If the image is not ready within ten seconds, the response is 503 with `Retry-After`.
+         */
+        get: operations["getThumbnailJpeg"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/thumbnail.webp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a frame as WebP
+         * @description A WebP image of the frame that is shown at `time`. An engine makes it of the stored renditions when it is asked for the first time, and it
+         *     is stored then, so a repeated request is fast. It counts as stored bytes. Only a `ready` video with a picture has thumbnails. A `signed`
+         *     video needs a playback token, or an API key. If the image is not ready within ten seconds, the response is 503 with `Retry-After`.
+         */
+        get: operations["getThumbnailWebp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/preview.webp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a moving preview as WebP
+         * @description An animated WebP image of a few seconds, which repeats. It is made, stored and counted like a thumbnail.
+         */
+        get: operations["getPreviewWebp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/preview.gif": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a moving preview as GIF
+         * @description An animated GIF image of a few seconds, which repeats. It is made, stored and counted like a thumbnail. WebP has more colours and is smaller.
+         */
+        get: operations["getPreviewGif"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/hls/{tenant}/{video}/downloads/{file}.mp4": {
         parameters: {
             query?: never;
@@ -2709,6 +2837,8 @@ export interface components {
             thumbnail: string | null;
             /** @description The image that was set with `PUT /videos/{id}/poster`; `null` without one. */
             poster: components["schemas"]["Poster"] | null;
+            /** @description The second of the video whose frame is the poster, if a client has chosen it; otherwise `null`. */
+            posterTime: number | null;
             /**
              * Format: uri
              * @description URL of a WebVTT file with thumbnails for previews in the seek bar; `null` until it exists.
@@ -2842,6 +2972,13 @@ export interface components {
              *     over, the file is deleted at once; that of a failed video is kept for at least 7 days. A file that is deleted stays deleted.
              */
             keepSource?: components["schemas"]["KeepSource"];
+            /**
+             * @description The second whose frame becomes the poster, in place of the one that was set with `PUT /videos/{id}/poster`. It must be less than the
+             *     `duration`. An engine makes the image of the stored renditions, usually within a second; until then the poster stays as it is. In a video
+             *     that is not ready yet, it is made when the video becomes ready. `null` sets the frame that Framelane chooses.
+             * @example 12.5
+             */
+            posterTime?: number | null;
         };
         /** @description How many tasks an attempt has. Those that are neither completed nor running wait for an engine. */
         TaskCounts: {
@@ -5118,6 +5255,57 @@ export interface components {
             content?: never;
         };
         /**
+         * @description A parameter is invalid, or the time is beyond the end of the video (`validation_failed`). Or the request has an API key but no workspace
+         *     (`workspace_header_missing`).
+         */
+        "BadRequest-5": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The playback token is not valid for this video (`playback_token_invalid`) or has expired (`playback_token_expired`), or the API key belongs
+         *     to another workspace (`workspace_mismatch`) or lacks `videos:read`. Or the workspace has no room for another picture (`quota_exceeded`).
+         */
+        "Forbidden-7": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
+            };
+        };
+        /**
+         * @description As many pictures of this video or workspace are being made as are allowed at the same time, or the API key has sent too many requests in
+         *     this minute (`rate_limited`). Wait for `Retry-After`.
+         */
+        TooManyPictures: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No engine has made the picture in time. It may be made later: ask again after `Retry-After`. Or Framelane is temporarily unavailable. */
+        NotMade: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description The playback token does not allow downloads (`downloads_not_allowed`), is not valid for this video (`playback_token_invalid`) or has
          *     expired (`playback_token_expired`), or the API key belongs to another workspace (`workspace_mismatch`) or lacks `videos:read`.
          */
@@ -5543,6 +5731,36 @@ export interface components {
          * @example 1
          */
         Revision: string;
+        /**
+         * @description The second at which the frame is shown, counted from the first frame and rounded to milliseconds. It must be less than the `duration` of
+         *     the video.
+         * @example 12.5
+         */
+        Time: number;
+        /**
+         * @description The width in pixels. Without a width and a height, the picture fits into 640 × 640 pixels.
+         * @example 320
+         */
+        Width: number;
+        /** @description The height in pixels. If only one of both is given, the other follows from the aspect ratio. */
+        Height: number;
+        /**
+         * @description How the frame is put into `width` × `height`. `contain`: the whole frame, at most that large. `cover`: that size, with the edges of the
+         *     frame cut off. `pad`: that size, with black bars. No frame is enlarged: a picture that would be larger than the highest variant allows gets
+         *     a smaller size with the same aspect ratio.
+         */
+        Fit: "contain" | "cover" | "pad";
+        /**
+         * @description The second at which the preview begins, rounded to milliseconds. It must be less than the `duration` of the video.
+         * @example 12.5
+         */
+        Start: number;
+        /** @description The seconds that the preview lasts. It ends earlier if the video does. */
+        Duration: number;
+        /** @description The width in pixels. The height follows from the aspect ratio. No frame is enlarged. */
+        PreviewWidth: number;
+        /** @description Frames per second. */
+        FramesPerSecond: number;
         /**
          * @description The variant, or `highest`.
          * @example highest
@@ -8224,6 +8442,370 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    getThumbnailJpeg: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The second at which the frame is shown, counted from the first frame and rounded to milliseconds. It must be less than the `duration` of
+                 *     the video.
+                 * @example 12.5
+                 */
+                time?: components["parameters"]["Time"];
+                /**
+                 * @description The width in pixels. Without a width and a height, the picture fits into 640 × 640 pixels.
+                 * @example 320
+                 */
+                width?: components["parameters"]["Width"];
+                /** @description The height in pixels. If only one of both is given, the other follows from the aspect ratio. */
+                height?: components["parameters"]["Height"];
+                /**
+                 * @description How the frame is put into `width` × `height`. `contain`: the whole frame, at most that large. `cover`: that size, with the edges of the
+                 *     frame cut off. `pad`: that size, with black bars. No frame is enlarged: a picture that would be larger than the highest variant allows gets
+                 *     a smaller size with the same aspect ratio.
+                 */
+                fit?: components["parameters"]["Fit"];
+            };
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest-5"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-7"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyPictures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["NotMade"];
+        };
+    };
+    getThumbnailWebp: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The second at which the frame is shown, counted from the first frame and rounded to milliseconds. It must be less than the `duration` of
+                 *     the video.
+                 * @example 12.5
+                 */
+                time?: components["parameters"]["Time"];
+                /**
+                 * @description The width in pixels. Without a width and a height, the picture fits into 640 × 640 pixels.
+                 * @example 320
+                 */
+                width?: components["parameters"]["Width"];
+                /** @description The height in pixels. If only one of both is given, the other follows from the aspect ratio. */
+                height?: components["parameters"]["Height"];
+                /**
+                 * @description How the frame is put into `width` × `height`. `contain`: the whole frame, at most that large. `cover`: that size, with the edges of the
+                 *     frame cut off. `pad`: that size, with black bars. No frame is enlarged: a picture that would be larger than the highest variant allows gets
+                 *     a smaller size with the same aspect ratio.
+                 */
+                fit?: components["parameters"]["Fit"];
+            };
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest-5"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-7"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyPictures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["NotMade"];
+        };
+    };
+    getPreviewWebp: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The second at which the preview begins, rounded to milliseconds. It must be less than the `duration` of the video.
+                 * @example 12.5
+                 */
+                start?: components["parameters"]["Start"];
+                /** @description The seconds that the preview lasts. It ends earlier if the video does. */
+                duration?: components["parameters"]["Duration"];
+                /** @description The width in pixels. The height follows from the aspect ratio. No frame is enlarged. */
+                width?: components["parameters"]["PreviewWidth"];
+                /** @description Frames per second. */
+                fps?: components["parameters"]["FramesPerSecond"];
+            };
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest-5"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-7"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyPictures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["NotMade"];
+        };
+    };
+    getPreviewGif: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The second at which the preview begins, rounded to milliseconds. It must be less than the `duration` of the video.
+                 * @example 12.5
+                 */
+                start?: components["parameters"]["Start"];
+                /** @description The seconds that the preview lasts. It ends earlier if the video does. */
+                duration?: components["parameters"]["Duration"];
+                /** @description The width in pixels. The height follows from the aspect ratio. No frame is enlarged. */
+                width?: components["parameters"]["PreviewWidth"];
+                /** @description Frames per second. */
+                fps?: components["parameters"]["FramesPerSecond"];
+            };
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/gif": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/gif": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest-5"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-7"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyPictures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["NotMade"];
         };
     };
     getVideoDownload: {

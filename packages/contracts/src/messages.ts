@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ENGINE_STOPPED, TRANSCODE_FAILURE_CODES } from './failures.ts';
 import { newId } from './ids.ts';
-import { DERIVATION_COMMANDS } from './outputs/kinds.ts';
+import { DERIVATION_COMMANDS, type DerivationCommand } from './outputs/kinds.ts';
 import { taskResultSchema } from './outputs/outputs.ts';
 import { startedRenditionsSchema } from './outputs/renditions.ts';
 
@@ -55,13 +55,12 @@ const command = z.object({
 export const COMMAND_TYPES = ['plan', 'task', ...DERIVATION_COMMANDS] as const;
 export type CommandType = (typeof COMMAND_TYPES)[number];
 
-/** Whether commands of this type announce derivations. */
-export function announcesDerivations(type: CommandType): boolean {
+export function isDerivationCommand(type: CommandType): type is DerivationCommand {
   return (DERIVATION_COMMANDS as readonly CommandType[]).includes(type);
 }
 
 /**
- * The data of each message, by type. `plan`, `task`, `derive` and `transcribe` are commands to the engines. All others are events from the engines.
+ * The data of each message, by type. `plan`, `task`, `derive`, `picture` and `transcribe` are commands to the engines. All others are events from the engines.
  */
 const dataSchemas = {
   /** A video waits to be planned. The engine that plans a short video also transcodes it. */
@@ -70,6 +69,8 @@ const dataSchemas = {
   task: command,
   /** A derivation of a ready video waits. */
   derive: command,
+  /** A picture of a ready video waits. Viewers wait for it, so it has a queue of its own. */
+  picture: command,
   /** A derivation of a ready video waits that needs an engine with a recogniser of speech. */
   transcribe: command,
   /** Renews the lease of the transfer. */

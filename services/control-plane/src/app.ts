@@ -24,6 +24,7 @@ import { translateHttpError } from './http/problems.ts';
 import { requestValidation } from './http/request-validation.ts';
 import { importRoutes } from './imports/imports.routes.ts';
 import { openIdRoutes } from './openid/openid.routes.ts';
+import { pictureRoutes } from './pictures/pictures.routes.ts';
 import { playbackCors, playbackRoutes, playlistCompression } from './playback/playback.routes.ts';
 import { viewerReader } from './playback/viewer.ts';
 import { posterRoutes } from './posters/posters.routes.ts';
@@ -120,6 +121,7 @@ function handlers(context: Context, entityTags: EntityTags) {
       idempotent,
     }),
     ...autoCaptionsRoutes(context.autoCaptions, idempotent),
+    ...pictureRoutes({ pictures: context.pictures, access: context.playbackAccess, viewerOf }),
     ...downloadRoutes({ downloads: context.downloads, access: context.playbackAccess, viewerOf, idempotent }),
   };
 }

@@ -3,6 +3,7 @@ import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-parts';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { isSafeIssuer, type OpenIdSettings, openIdSettingsOf } from './openid/openid-settings.ts';
+import { DEFAULT_PICTURE_LIMITS, type PictureLimits } from './pictures/picture-limits.ts';
 
 const GIB = 1024 ** 3;
 
@@ -122,6 +123,7 @@ export type ControlPlaneConfig = {
   hasRecognizer: boolean;
   maintenanceSeconds: number;
   purgeRepeatSeconds: number;
+  pictures: PictureLimits;
   usageFlushSeconds: number;
   /** Age at which a video created with a test key is deleted. */
   testVideoHours: number;
@@ -202,6 +204,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     hasRecognizer: values.RECOGNIZER_URL !== undefined || values.RECOGNIZER_PROGRAM !== undefined,
     maintenanceSeconds: MAINTENANCE_SECONDS,
     purgeRepeatSeconds: PURGE_REPEAT_SECONDS,
+    pictures: DEFAULT_PICTURE_LIMITS,
     usageFlushSeconds: USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
     sourceRetentionDays: values.SOURCE_RETENTION_DAYS ?? null,

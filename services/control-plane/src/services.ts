@@ -14,11 +14,13 @@ import { ImportsService } from './imports/imports.service.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { OpenIdProvider } from './openid/openid-provider.ts';
 import { OpenIdSignInService } from './openid/openid-sign-in.service.ts';
+import { PicturesService } from './pictures/pictures.service.ts';
 import { CaptionsPlaybackService } from './playback/captions-playback.service.ts';
 import { ChaptersPlaybackService } from './playback/chapters-playback.service.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
 import { PreviewsService } from './playback/previews.service.ts';
+import { pickPoster } from './posters/picked-poster.ts';
 import { PostersService } from './posters/posters.service.ts';
 import { QuotasService } from './quotas/quotas.service.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
@@ -54,7 +56,10 @@ export function createServices(
   const { webhookDeliveries, onDelivery } = workAfterCommit;
   const videos = videoServices(config, infrastructure, workAfterCommit);
   const uploads = uploadServices(config, infrastructure, videos);
-  const playback = playbackServices(config, infrastructure, videos);
+  const playback = playbackServices(config, infrastructure, {
+    ...videos,
+    pictureWaits: workAfterCommit.pictureWaits,
+  });
   const transcoding = transcodingServices(config, infrastructure, { ...videos, ...playback });
   const { engines, attempts } = transcoding;
   const { imports } = uploads;
@@ -95,6 +100,7 @@ function videoServices(
     objects,
     lifecycle,
     quotas,
+    pickPoster: (...frame) => pickPoster(...frame, { lifecycle }),
     baseUrl,
     sourceRetentionDays,
     hasRecognizer,
@@ -148,7 +154,7 @@ function uploadServices(
 function playbackServices(
   config: ControlPlaneConfig,
   { objects, db, clock, logger, metrics, contentKeys, addresses: { baseUrl } }: Infrastructure,
-  { lifecycle, quotas, videos }: VideoServices,
+  { lifecycle, quotas, videos, pictureWaits }: VideoServices & Pick<WorkAfterCommit, 'pictureWaits'>,
 ) {
   const settings = config.playback;
   const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
@@ -166,6 +172,15 @@ function playbackServices(
     chapters: new ChaptersService({ db, lifecycle, playback }),
     chaptersPlayback: new ChaptersPlaybackService(db),
     sources: new SourcesService({ db, files, lifecycle }),
+    pictures: new PicturesService({
+      db,
+      files,
+      lifecycle,
+      quotas,
+      waits: pictureWaits,
+      limits: config.pictures,
+      logger,
+    }),
     downloads: new DownloadsService({ db, files, lifecycle, videos, quotas }),
     autoCaptions: new AutoCaptionsService({ lifecycle, videos, quotas, hasRecognizer: config.hasRecognizer }),
     embed: new EmbedService({ videos, access, playback, baseUrl, frameOrigins: config.embedOrigins }),

@@ -2,6 +2,7 @@ import { newId } from '@framelane/contracts/ids';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { MessageData } from '@framelane/contracts/messages';
 import type { TranscriptResult } from '@framelane/contracts/outputs/transcript';
+import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -107,7 +108,7 @@ describe('captions of a ready video', () => {
     await ask(videoId, ['en']).expect(202);
     await report(videoId, await claimTranscript(plane, videoId), { requested: 'en' });
     await ask(videoId, ['en']).expect(202);
-    expect((await tryClaimDerivation(plane, videoId, { command: 'transcribe' })).status).toBe(409);
+    expect((await tryClaimDerivation(plane, videoId, PLAN_VERSION, 'transcribe')).status).toBe(409);
     await api('delete', `/videos/${videoId}/captions/en`).expect(204);
     expect(await states(videoId)).toEqual([]);
     await ask(videoId, ['en']).expect(202);
@@ -258,7 +259,7 @@ describe('captions that are asked for with the video', () => {
     expect(await states(videoId)).toHaveLength(2);
     await setCaptions(videoId, 'de').expect(201);
     await plane.engine.upload(uploadToken);
-    expect((await tryClaimDerivation(plane, videoId, { command: 'transcribe' })).status).toBe(409);
+    expect((await tryClaimDerivation(plane, videoId, PLAN_VERSION, 'transcribe')).status).toBe(409);
     const { attempt } = await plane.engine.claim(videoId);
     await plane.engine.complete(videoId, attempt);
     expect(await states(videoId)).toMatchObject([

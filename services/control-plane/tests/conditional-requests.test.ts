@@ -73,6 +73,7 @@ const CHANGES: Record<string, string> = {
   'state of captions by a machine': `update auto_captions set status = 'ready', language = 'en', ready_at = now() where video_id = ?`,
   downloads: `insert into downloads (video_id, name) values (?, 'highest')`,
   'state of a download': `update downloads set status = 'ready', ready_at = now() where video_id = ?`,
+  posterTime: `update videos set poster_time = 1 where id = ?`,
   chapterCount: `update videos set chapter_count = 3 where id = ?`,
   source: `update videos set sha256 = repeat('c', 64) where id = ?`,
   keepSource: `update videos set keep_source_days = 1 where id = ?`,

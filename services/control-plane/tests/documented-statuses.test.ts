@@ -13,7 +13,7 @@ import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { CONSOLE_ORIGIN, createCode, signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { makeDownload } from './support/derivations.ts';
+import { makeDownload, makePicture } from './support/derivations.ts';
 import {
   type DocumentedResponse,
   documentedResponses,
@@ -152,6 +152,23 @@ async function downloadedFile(file: '480p.mp4' | 'audio.m4a', policy: 'public' |
   return `/hls/${plane.workspaceId}/${videoId}/downloads/${file}`;
 }
 
+/** The pictures, by operation. */
+const PICTURES: Record<string, string> = {
+  getThumbnailJpeg: 'thumbnail.jpg',
+  getThumbnailWebp: 'thumbnail.webp',
+  getPreviewWebp: 'preview.webp',
+  getPreviewGif: 'preview.gif',
+};
+
+/** The URL of a picture that is made. */
+async function picture(name: string, policy: 'public' | 'signed' = 'public'): Promise<string> {
+  const { videoId } = await plane.readyVideo();
+  const path = `/hls/${plane.workspaceId}/${videoId}/${name}`;
+  await Promise.all([send({ method: 'get' }, { path }), makePicture(plane, videoId, Buffer.alloc(1000))]);
+  await plane.db.updateTable('videos').set({ playback_policy: policy }).where('id', '=', videoId).execute();
+  return path;
+}
+
 /** The URL of a video with chapters, and of its chapters. */
 async function withChapters(): Promise<string> {
   const path = await newVideo();
@@ -278,6 +295,12 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getStoryboardImage: () => image('storyboard.jpg'),
   getVideoDownload: async () => ({ path: await downloadedFile('480p.mp4') }),
   getAudioDownload: async () => ({ path: await downloadedFile('audio.m4a') }),
+  ...Object.fromEntries(
+    Object.entries(PICTURES).map(([operation, name]) => [
+      operation,
+      async () => ({ path: await picture(name) }),
+    ]),
+  ),
   getEmbedPage: async () => ({ path: await embed() }),
   getEmbedState: async () => ({ path: `${await embed()}/state` }),
   getOEmbed: async () => {
@@ -326,6 +349,8 @@ const without = (header: string, { [header]: _, ...headers }: Credentials) => he
 async function signedPart({ operationId }: DocumentedResponse): Promise<string> {
   if (operationId === 'getVideoDownload') return downloadedFile('480p.mp4', 'signed');
   if (operationId === 'getAudioDownload') return downloadedFile('audio.m4a', 'signed');
+  const name = PICTURES[operationId];
+  if (name !== undefined) return picture(name, 'signed');
   return `${await stream('signed')}${PARTS[operationId]}`;
 }
 
@@ -538,6 +563,7 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   },
   getVideoDownload: OF_STORED_FILES,
   getAudioDownload: OF_STORED_FILES,
+  ...Object.fromEntries(Object.keys(PICTURES).map((operation) => [operation, OF_STORED_FILES])),
   setChapters: {
     413: async (documented) =>
       send(documented, { ...requestWithUnknownIds(documented), body: 'x'.repeat(300_000), type: 'text/vtt' }),

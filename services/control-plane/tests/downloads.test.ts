@@ -246,7 +246,7 @@ describe('a download of a ready video', () => {
     const videoId = await readyVideo({ filename: 'a.mp4', keepSource: 'never' });
     expect((await api('get', `/videos/${videoId}`)).body.sourceFile.stored).toBe(false);
     await ask(videoId, ['480p']).expect(202);
-    const { status } = await tryClaimDerivation(plane, videoId, { planVersion: PLAN_VERSION + 1 });
+    const { status } = await tryClaimDerivation(plane, videoId, PLAN_VERSION + 1);
     expect(status).toBe(200);
   });
 

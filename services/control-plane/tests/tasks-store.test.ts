@@ -870,16 +870,11 @@ describe('commands of each type', () => {
   const PUBLISHED = { command_published_at: minutes(-20) };
   let keys: Record<CommandType, Key>;
   beforeEach(async () => {
-    const last = keyOf(PIECES.at(-1) ?? 0);
-    await set({ kind: 'download', command: 'derive', input_bytes: 5 }, last);
-    const before = keyOf(PIECES.at(-2) ?? 0);
-    await set({ kind: 'transcript', command: 'transcribe', input_bytes: 5 }, before);
-    keys = {
-      plan: keyOf(PLAN, await waitingVideo()),
-      task: keyOf(AUDIO),
-      derive: last,
-      transcribe: before,
-    };
+    const [transcribe, picture, derive] = PIECES.slice(-3).map((number) => keyOf(number)) as [Key, Key, Key];
+    await set({ kind: 'download', command: 'derive', input_bytes: 5 }, derive);
+    await set({ kind: 'picture', command: 'picture', input_bytes: 5 }, picture);
+    await set({ kind: 'transcript', command: 'transcribe', input_bytes: 5 }, transcribe);
+    keys = { plan: keyOf(PLAN, await waitingVideo()), task: keyOf(AUDIO), derive, picture, transcribe };
   });
 
   test.each(COMMAND_TYPES)('%s: are claimed, counted and made due for their tasks only', async (type) => {

@@ -39,5 +39,5 @@ export type DownloadWork = z.infer<typeof downloadDerivation>;
 export const DOWNLOAD_DERIVATION: DerivationKind<typeof downloadDerivation> = {
   work: downloadDerivation,
   command: 'derive',
-  reads: ({ renditions }) => renditions,
+  reads: ({ renditions }) => renditions.map((rendition) => ({ rendition })),
 };

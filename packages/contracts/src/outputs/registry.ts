@@ -2,6 +2,7 @@ import { AUDIO } from './audio-task.ts';
 import { COPY } from './copy-task.ts';
 import { DOWNLOAD, DOWNLOAD_DERIVATION } from './download.ts';
 import { IMAGES, IMAGES_TASK } from './images.ts';
+import { PICTURE, PICTURE_DERIVATION } from './picture.ts';
 import { PIECE } from './piece-task.ts';
 import { RENDITIONS_OUTPUT } from './renditions.ts';
 import { TRANSCRIPT, TRANSCRIPT_DERIVATION } from './transcript.ts';
@@ -11,6 +12,7 @@ export const OUTPUTS = {
   renditions: RENDITIONS_OUTPUT,
   images: IMAGES,
   download: DOWNLOAD,
+  picture: PICTURE,
   transcript: TRANSCRIPT,
 };
 
@@ -18,4 +20,8 @@ export const OUTPUTS = {
 export const TASKS = { copy: COPY, audio: AUDIO, images: IMAGES_TASK, piece: PIECE };
 
 /** Every kind of derivation: a task that a client asks for, and that reads stored renditions of a ready video instead of its source. */
-export const DERIVATIONS = { download: DOWNLOAD_DERIVATION, transcript: TRANSCRIPT_DERIVATION };
+export const DERIVATIONS = {
+  download: DOWNLOAD_DERIVATION,
+  picture: PICTURE_DERIVATION,
+  transcript: TRANSCRIPT_DERIVATION,
+};

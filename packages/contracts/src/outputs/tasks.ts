@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { TrackRendition } from '../renditions.ts';
-import type { DerivationCommand, PlannedSegment } from './kinds.ts';
+import type { DerivationCommand, PlannedSegment, RenditionPart } from './kinds.ts';
 import { DERIVATIONS, TASKS } from './registry.ts';
 
 /** The name of a kind of task that a plan can have. */
@@ -51,15 +50,15 @@ export function isDerivation(work: Work): work is Derivation {
   return work.kind in DERIVATIONS;
 }
 
-/** The type of the commands that announce a derivation. */
-export function commandFor({ kind }: Derivation): DerivationCommand {
-  return DERIVATIONS[kind].command;
+/** The parts of renditions that a derivation is made from. */
+export function partsFor(work: Derivation): readonly RenditionPart[] {
+  const { reads } = DERIVATIONS[work.kind] as { reads: (work: Derivation) => readonly RenditionPart[] };
+  return reads(work);
 }
 
-/** The renditions that a derivation is made from. */
-export function renditionsFor(work: Derivation): readonly TrackRendition[] {
-  const { reads } = DERIVATIONS[work.kind] as { reads: (work: Derivation) => readonly TrackRendition[] };
-  return reads(work);
+/** The type of the command that announces a derivation. */
+export function commandFor(work: Derivation): DerivationCommand {
+  return DERIVATIONS[work.kind].command;
 }
 
 /**

@@ -38,5 +38,5 @@ export type TranscriptWork = z.infer<typeof transcriptDerivation>;
 export const TRANSCRIPT_DERIVATION: DerivationKind<typeof transcriptDerivation> = {
   work: transcriptDerivation,
   command: 'transcribe',
-  reads: ({ rendition }) => [rendition],
+  reads: ({ rendition }) => [{ rendition }],
 };

@@ -259,6 +259,19 @@ create table object_purges (
 );
 CREATE INDEX object_purges_due ON public.object_purges USING btree (due_at);
 
+create table pictures (
+  video_id text not null,
+  workspace_id text not null,
+  name text not null,
+  status text not null default 'preparing'::text,
+  used_at timestamp(3) with time zone not null default now(),
+  constraint pictures_pkey PRIMARY KEY (video_id, name),
+  constraint pictures_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint pictures_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint pictures_status_check CHECK ((status = ANY (ARRAY['preparing'::text, 'ready'::text, 'failed'::text])))
+);
+CREATE INDEX pictures_preparing ON public.pictures USING btree (workspace_id) WHERE (status = 'preparing'::text);
+
 create table posters (
   video_id text not null,
   image bytea not null,
@@ -352,10 +365,10 @@ create table tasks (
   constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
   constraint tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint derivation_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'transcribe'::text])) = (input_bytes IS NOT NULL))),
+  constraint derivation_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'picture'::text, 'transcribe'::text])) = (input_bytes IS NOT NULL))),
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
   constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = 'plan'::text)))),
-  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'transcribe'::text]))),
+  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'picture'::text, 'transcribe'::text]))),
   constraint tasks_frames_check CHECK ((frames >= 0)),
   constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 );
@@ -431,6 +444,7 @@ create table videos (
   start_timestamp integer,
   storyboard jsonb,
   chosen_poster jsonb,
+  poster_time double precision,
   chapter_count integer not null default 0,
   storage_bytes bigint not null default 0,
   progress integer not null default 0,

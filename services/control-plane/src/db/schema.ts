@@ -35,6 +35,7 @@ export type Schema = {
   artifacts: ArtifactsTable;
   downloads: DownloadsTable;
   auto_captions: AutoCaptionsTable;
+  pictures: PicturesTable;
   posters: PostersTable;
   watermarks: WatermarksTable;
   object_purges: ObjectPurgesTable;
@@ -178,6 +179,8 @@ type VideosTable = {
   /** The layout of the storyboard; null until ready, and without one. */
   storyboard: JSONColumnType<Omit<Storyboard, 'bytes'>> | null;
   /** The image in `posters`, which takes the place of the poster in the object store; null without one. */
+  /** The second whose frame is the poster; null unless a client has chosen one. */
+  poster_time: number | null;
   chosen_poster: JSONColumnType<Omit<components['schemas']['Poster'], 'bytes'>> | null;
   /** The number of its chapters, so that lists do not count them. */
   chapter_count: Generated<number>;
@@ -488,6 +491,18 @@ type AutoCaptionsTable = {
   ready_at: Date | null;
 };
 export type AutoCaptionsRow = Selectable<AutoCaptionsTable>;
+
+/** The still and moving pictures that clients have asked for. The artifact of one that is ready has its size and its place. */
+type PicturesTable = {
+  video_id: string;
+  workspace_id: string;
+  /** Says everything about the picture; see picture-plan.ts. */
+  name: string;
+  status: Generated<'preparing' | 'ready' | 'failed'>;
+  /** The last use, to the hour, or when the picture failed. Those that were not used for longest are deleted first. */
+  used_at: Generated<Date>;
+};
+export type PictureRow = Selectable<PicturesTable>;
 
 /** The stored files of a video that it refers to: a row for each file, or for the segments of a rendition that one task has stored. */
 type ArtifactsTable = {

@@ -11,6 +11,7 @@ import {
 } from './auto-captions.ts';
 import { addDownload, failDownload, wantedDownloads } from './downloads.ts';
 import { addImages } from './images.store.ts';
+import { addPicture, failPicture, wantedPoster } from './pictures.ts';
 
 /** What the outputs of a result need: services, and what `readOutputs` has read. */
 export type OutputContext = { deps: TranscriptDeps; read: ReadOutputs };
@@ -27,6 +28,7 @@ type AddOutput<R> = (trx: Database, video: VideoRow, result: R, context: OutputC
 const ADD: { [K in Exclude<OutputName, 'renditions'>]: AddOutput<NonNullable<TaskResult[K]>> | null } = {
   images: addImages,
   download: addDownload,
+  picture: addPicture,
   transcript: (trx, video, result, { read, deps }) =>
     addTranscript(trx, video, result, read.transcript, deps),
 };
@@ -47,6 +49,7 @@ type DerivationKind<W> = {
 
 const DERIVATIONS: { [K in DerivationName]: DerivationKind<DerivationOf<K>> } = {
   download: { wanted: wantedDownloads, failed: failDownload },
+  picture: { wanted: wantedPoster, failed: failPicture },
   transcript: { wanted: wantedAutoCaptions, failed: failTranscript },
 };
 

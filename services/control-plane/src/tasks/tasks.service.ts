@@ -7,7 +7,7 @@ import type {
 } from '@framelane/contracts/internal-api';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
-import { announcesDerivations, type MessageData, type TaskTry } from '@framelane/contracts/messages';
+import { isDerivationCommand, type MessageData, type TaskTry } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import {
   type Derivation,
@@ -226,7 +226,7 @@ export class TasksService {
       return { claimed: await this.#describe(trx, video, task, key) };
     }
     // Derivations depend on no plan.
-    if (announcesDerivations(command) || !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
+    if (isDerivationCommand(command) || !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
     if (video.status === 'ready') return { report: await this.#abandon(trx, video) };
     return { report: await this.#deps.attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }
@@ -480,10 +480,11 @@ export class TasksService {
   ): Promise<void> {
     // The revision of a plan is in the folder of the first task only.
     const place = { attempt: taskTry.attempt, revision: 0 };
-    await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
+    const hasReplaced = await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
     await addOutputs(trx, video, result, { deps: this.#deps, read });
-    // Only a try that has failed leaves objects.
-    await this.#endTask(trx, video, taskTry, { mayLeaveObjects: taskTry.try > 1 });
+    // Of a try that has failed, or of a file that this one replaces.
+    const mayLeaveObjects = taskTry.try > 1 || hasReplaced;
+    await this.#endTask(trx, video, taskTry, { mayLeaveObjects });
   }
 
   /** Ends a task of a ready video that has failed for good. The video stays as it is. */

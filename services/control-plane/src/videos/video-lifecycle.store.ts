@@ -1,5 +1,6 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { Manifest } from '@framelane/contracts/manifest';
+import { DERIVATION_COMMANDS } from '@framelane/contracts/outputs/kinds';
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import type { RungName } from '@framelane/contracts/renditions';
 import { sql, type UpdateObject } from 'kysely';
@@ -191,7 +192,7 @@ export async function endTasks(trx: Database, videoId: string): Promise<number> 
   const result = await trx
     .deleteFrom('tasks')
     .where('video_id', '=', videoId)
-    .where('input_bytes', 'is', null)
+    .where('command', 'not in', DERIVATION_COMMANDS)
     .executeTakeFirst();
   return Number(result.numDeletedRows);
 }
@@ -237,6 +238,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
     'artifacts',
     'captions',
     'downloads',
+    'pictures',
     'auto_captions',
     'chapters',
     'posters',

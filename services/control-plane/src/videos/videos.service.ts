@@ -53,6 +53,8 @@ type Deps = {
   objects: ObjectStore;
   lifecycle: VideoLifecycle;
   quotas: QuotasService;
+  /** Makes the frame at a second the poster of a locked video; null for the frame that the engine has chosen. */
+  pickPoster: (trx: Database, video: VideoRow, time: number | null) => Promise<void>;
   baseUrl: string;
   /** Days for which sources are kept by default; null for always. */
   sourceRetentionDays: number | null;
@@ -136,12 +138,13 @@ export class VideosService {
 
   /**
    * Changes the fields that the owner may set. Concurrent changes are made one after the other. Throws 404
-   * `video_not_found`, and 400 `validation_failed` when the metadata would have too many pairs.
+   * `video_not_found`, and 400 `validation_failed` when the metadata would have too many pairs, or the video has no frame at `posterTime`.
    */
   async update(workspaceId: string, videoId: string, patch: VideoPatch): Promise<VideoRecord> {
     return this.#deps.lifecycle.transaction(async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       await patchVideo(trx, videoId, changesOf(video, patch));
+      if (patch.posterTime !== undefined) await this.#deps.pickPoster(trx, video, patch.posterTime);
       if (patch.keepSource !== undefined) await this.#deps.lifecycle.applyKeepSource(trx, videoId);
       return this.#record(trx, workspaceId, videoId);
     });

@@ -8,20 +8,25 @@ import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentDecipher } from './segment-encryption.ts';
 import { withStorageRetries } from './storage-retries.ts';
 
-/** Options of an input of ffmpeg: it reads the segments of Framelane, and nothing else. */
-export const READING_OF_RENDITIONS = [
+/** The options of ffmpeg for an input of decrypted segments: they are read, and nothing else. */
+export const READ_SEGMENTS = [
   ...['-protocol_whitelist', 'file', '-format_whitelist', PACKAGER.demuxer],
   ...['-codec_whitelist', RENDITION_DECODERS.join(',')],
 ];
 
 /** Where a stored segment is: below the last place that begins before it. */
 export function keyOfSegment(
-  { name, places }: Omit<StoredTrack, 'language' | 'label'>,
+  { name, places }: Pick<StoredTrack, 'name' | 'places'>,
   sequence: number,
 ): string {
   const place = places.findLast(({ firstSegment }) => firstSegment <= sequence);
   if (place === undefined) throw new Error(`Segment ${sequence} of ${name} has no place`);
   return segmentKeyBelow(place.prefix, name, sequence);
+}
+
+/** Bytes of all segments of stored renditions. */
+export function bytesOf(tracks: readonly StoredTrack[]): number {
+  return tracks.reduce((sum, { segmentBytes }) => sum + segmentBytes.reduce((a, b) => a + b, 0), 0);
 }
 
 /**
@@ -40,12 +45,13 @@ export async function fetchTrack(
 ): Promise<void> {
   const { objects, contentKey, signal, onFetched } = options;
   let written = 0;
-  for (const [sequence, bytes] of track.segmentBytes.entries()) {
+  for (const [at, bytes] of track.segmentBytes.entries()) {
+    const sequence = track.firstSegment + at;
     const key = keyOfSegment(track, sequence);
     await withStorageRetries(async () => {
       const { body } = await objects.get(key);
       // A repeated request replaces what the failed one has written.
-      const file = createWriteStream(path, { flags: sequence === 0 ? 'w' : 'r+', start: written });
+      const file = createWriteStream(path, { flags: at === 0 ? 'w' : 'r+', start: written });
       await pipeline(body, segmentDecipher(contentKey, sequence), file, { signal });
       written += file.bytesWritten;
     }, signal);

@@ -9,6 +9,7 @@ import {
 import {
   type CommandType,
   createMessage,
+  isDerivationCommand,
   type Message,
   type MessageData,
   type TaskTry,
@@ -76,14 +77,18 @@ export async function handleCommand(
 }
 
 /** Bytes of disk for each byte that a derivation reads: its input and its output. Those of decoded sound are many. */
-const NEED_OF_DERIVATIONS: Readonly<Record<DerivationCommand, number>> = { derive: 2, transcribe: 9 };
+const NEED_OF_DERIVATIONS: Readonly<Record<DerivationCommand, number>> = {
+  derive: 2,
+  picture: 2,
+  transcribe: 9,
+};
 
 /**
  * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs, and which derivation it is. The
  * one that needs most has its input and its output on the disk.
  */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
-  if (type === 'derive' || type === 'transcribe') return NEED_OF_DERIVATIONS[type] * inputBytes;
+  if (isDerivationCommand(type)) return NEED_OF_DERIVATIONS[type] * inputBytes;
   return diskNeed({ videoId, sourceBytes: inputBytes }, sources);
 }
 

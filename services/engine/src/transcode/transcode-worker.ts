@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { CommandType } from '@framelane/contracts/messages';
+import { DERIVATION_COMMANDS, type DerivationCommand } from '@framelane/contracts/outputs/kinds';
 import { queueFor } from '@framelane/contracts/topology';
 import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { freeDiskBytes, headroomBytes } from '../disk-space.ts';
@@ -15,12 +16,12 @@ import { SourceCache } from './source-cache.ts';
 import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-directory.ts';
 import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
 
-/** Derivations at a time. They encode nothing, so they may run beside the work of all slots. */
-const DERIVATION_SLOTS = 1;
+/** Derivations at a time, by the command that announces them. They encode next to nothing, so they may run beside the work of all slots. */
+const DERIVATION_SLOTS: Record<Exclude<DerivationCommand, 'transcribe'>, number> = { derive: 1, picture: 2 };
 
 /**
- * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, `derive` commands, one at a time,
- * and `transcribe` commands if it has a recogniser of speech.
+ * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and commands of derivations, a few at a time;
+ * those of speech recognition only with a recogniser.
  * Publishes the result of each task. Plans go to the control plane by HTTP.
  *
  * A command is acknowledged when its work has ended: the result was published and confirmed, a plan with tasks was stored, the work became
@@ -118,25 +119,21 @@ export class TranscodeWorker {
       hasPriorityWork: () => false,
       handle: handle('plan', (work) => this.#asTranscode(() => this.#inSlot(tasks, work))),
     });
-    const derivations = new CommandIntake({
-      ...common,
-      queue: queueFor('derive'),
-      slots: DERIVATION_SLOTS,
-      hasPriorityWork: () => false,
-      handle: handle('derive', (work) => metrics.inTask(work)),
-    });
-    this.#intakes = [tasks, plans, derivations];
-    if (recognizer !== undefined) {
-      const transcriptions = new CommandIntake({
+    const derivations = DERIVATION_COMMANDS.filter(
+      (command) => command !== 'transcribe' || recognizer !== undefined,
+    ).map((command) => {
+      const isLocal = command === 'transcribe' && recognizer?.isLocal === true;
+      const intake = new CommandIntake({
         ...common,
-        queue: queueFor('transcribe'),
-        slots: this.#settings.recognizer?.slots ?? 1,
-        hasPriorityWork: () => recognizer.isLocal && this.#transcodes > 0,
-        handle: handle('transcribe', (work) => metrics.inTask(work)),
+        queue: queueFor(command),
+        slots: command === 'transcribe' ? (this.#settings.recognizer?.slots ?? 1) : DERIVATION_SLOTS[command],
+        hasPriorityWork: () => isLocal && this.#transcodes > 0,
+        handle: handle(command, (work) => metrics.inTask(work)),
       });
-      this.#intakes.push(transcriptions);
-      if (recognizer.isLocal) this.#localTranscriptions = transcriptions;
-    }
+      if (isLocal) this.#localTranscriptions = intake;
+      return intake;
+    });
+    this.#intakes = [tasks, plans, ...derivations];
     for (const intake of this.#intakes) await intake.start();
   }
 

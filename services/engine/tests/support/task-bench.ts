@@ -231,7 +231,7 @@ export class TaskBench implements StoredVideos {
         if (places.at(-1)?.prefix !== prefix) places.push({ firstSegment: sequence, prefix });
         segmentBytes.push((await this.objects.head(key))?.bytes ?? 0);
       }
-      tracks.push({ name, language: null, label: null, segmentBytes, places });
+      tracks.push({ name, language: null, label: null, firstSegment: 0, segmentBytes, places });
     }
     return tracks;
   }

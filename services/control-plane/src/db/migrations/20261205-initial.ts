@@ -112,6 +112,7 @@ const TABLES = [
     start_timestamp int,
     storyboard jsonb,
     chosen_poster jsonb,
+    poster_time float8,
     chapter_count int not null default 0,
     storage_bytes bigint not null default 0,
     progress int not null default 0 check (progress between 0 and 100),
@@ -247,7 +248,7 @@ const TABLES = [
     attempt int not null,
     number int not null,
     kind text not null,
-    command text not null check (command in ('plan', 'task', 'derive', 'transcribe')),
+    command text not null check (command in ('plan', 'task', 'derive', 'picture', 'transcribe')),
     work jsonb,
     input_bytes bigint,
     frames int not null check (frames >= 0),
@@ -271,7 +272,7 @@ const TABLES = [
       number >= 0 and (number = 0) = (kind in ('plan', 'whole')) and (number = 0) = (work is null)
         and (number = 0) = (command = 'plan')
     ),
-    constraint derivation_has_a_size check ((command in ('derive', 'transcribe')) = (input_bytes is not null)),
+    constraint derivation_has_a_size check ((command in ('derive', 'picture', 'transcribe')) = (input_bytes is not null)),
     constraint done_has_no_lease check (result is null or lease_expires_at is null)
   )`,
   // The commands of each type have a queue of their own, in which workspaces take turns.
@@ -407,6 +408,16 @@ const TABLES = [
       (status = 'ready') = (ready_at is not null) and (status = 'ready') = (language is not null)
     )
   )`,
+
+  `create table pictures (
+    video_id text not null references videos on delete cascade,
+    workspace_id text not null references workspaces,
+    name text not null,
+    status text not null default 'preparing' check (status in ('preparing', 'ready', 'failed')),
+    used_at timestamptz(3) not null default now(),
+    primary key (video_id, name)
+  )`,
+  `create index pictures_preparing on pictures (workspace_id) where status = 'preparing'`,
 
   // The folder is that of a transfer, or of a try of a task within the attempt. Without one, the file is in the database.
   `create table artifacts (

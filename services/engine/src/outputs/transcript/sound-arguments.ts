@@ -1,7 +1,7 @@
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
-import { READING_OF_RENDITIONS } from '../stored-tracks.ts';
+import { READ_SEGMENTS } from '../stored-tracks.ts';
 import { SAMPLE_RATE } from './quiet-cut.ts';
 
 /** The samples, in the folder of the output: mono, 16 bits, little-endian. */
@@ -13,7 +13,7 @@ export const SOUND_FILE = 'sound';
  */
 export function soundArguments(rendition: string, startTimestamp: number): FfmpegCommandLine {
   return {
-    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READING_OF_RENDITIONS],
+    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READ_SEGMENTS],
     input: `file:${SOURCE_FOLDER}/${rendition}`,
     outputs: [
       {
