@@ -140,6 +140,14 @@ export const GROUPS = [
     'download/track-language',
   ]),
   pure('downloads-rules', `${CONTROL_PLANE}/src`, ['outputs/download-work']),
+  pure('auto-captions-rules', `${CONTROL_PLANE}/src`, ['outputs/audio-for-language']),
+  pure('speech', `${ENGINE}/src`, [
+    'recognizers/words',
+    'recognizers/read-answer',
+    'recognizers/spoken-language',
+    'outputs/transcript/caption-cues',
+    'outputs/transcript/quiet-cut',
+  ]),
   {
     name: 'engine-tasks',
     threshold: 80,
@@ -402,6 +410,11 @@ export const GROUPS = [
     'downloads',
     ['downloads/downloads.{service,store}', 'outputs/downloads{,.store}'],
     ['downloads', 'artifacts'],
+  ),
+  stores(
+    'auto-captions',
+    ['auto-captions/auto-captions.service', 'outputs/auto-captions{,.store}'],
+    ['auto-captions'],
   ),
   stores('quotas', ['quotas/quotas.{service,store}'], ['quotas', 'admin']),
   stores('sealed-values', ['sealed-values/{resealing.service,sealed-values.store}'], ['secret-rotation']),
