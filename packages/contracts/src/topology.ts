@@ -9,6 +9,7 @@ export type QueueName =
   | 'engine.tasks'
   | 'engine.derivations'
   | 'engine.pictures'
+  | 'engine.transcriptions'
   | 'control-plane.events';
 
 /** Deliveries of one message before it goes to the dead-letter queue. */
@@ -20,6 +21,7 @@ export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
   'engine.tasks': ['task'],
   'engine.derivations': ['derive'],
   'engine.pictures': ['picture'],
+  'engine.transcriptions': ['transcribe'],
   'control-plane.events': [
     'upload.progress',
     'upload.completed',

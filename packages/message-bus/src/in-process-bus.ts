@@ -63,6 +63,7 @@ export class InProcessBus implements MessageBus {
       'engine.tasks': emptyQueue('engine.tasks'),
       'engine.derivations': emptyQueue('engine.derivations'),
       'engine.pictures': emptyQueue('engine.pictures'),
+      'engine.transcriptions': emptyQueue('engine.transcriptions'),
       'control-plane.events': emptyQueue('control-plane.events'),
     };
   }

@@ -239,6 +239,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
     'captions',
     'downloads',
     'pictures',
+    'auto_captions',
     'chapters',
     'posters',
     'renditions',
