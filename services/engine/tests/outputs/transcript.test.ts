@@ -128,7 +128,9 @@ describe('speech becomes captions', () => {
     const result = await transcribe({}, { onProgress: (fraction) => fractions.push(fraction) });
     expectSpoken(result);
     expect(result).toMatchObject({ requested: '', language: 'en' });
-    expect(result.seconds).toBeCloseTo(SECONDS, 0);
+    // Without the silence at the beginning and the end of each part.
+    expect(result.seconds).toBeGreaterThan(SECONDS - 10);
+    expect(result.seconds).toBeLessThan(SECONDS - 2);
     const requests = server.requests.slice(before);
     expect(requests).toHaveLength(2);
     expect(requests[0]).toMatchObject({
