@@ -295,6 +295,8 @@ export const GROUPS = [
     'ui/format',
     'ui/match-key',
     'uploads/import-request',
+    'uploads/watermark-request',
+    'ui/watermark-words',
     'uploads/stored-uploads',
     'uploads/progress-words',
     'uploads/upload-items',
