@@ -51,11 +51,11 @@ const command = z.object({
 });
 
 /** The types of commands to the engines. */
-export const COMMAND_TYPES = ['plan', 'task', 'derive'] as const;
+export const COMMAND_TYPES = ['plan', 'task', 'derive', 'clip'] as const;
 export type CommandType = (typeof COMMAND_TYPES)[number];
 
 /**
- * The data of each message, by type. `plan`, `task` and `derive` are commands to the engines. All others are events from the engines.
+ * The data of each message, by type. `plan`, `task`, `derive` and `clip` are commands to the engines. All others are events from the engines.
  */
 const dataSchemas = {
   /** A video waits to be planned. The engine that plans a short video also transcodes it. */
@@ -64,6 +64,8 @@ const dataSchemas = {
   task: command,
   /** A derivation of a ready video waits. */
   derive: command,
+  /** A clip of another video waits to be made. */
+  clip: command,
   /** Renews the lease of the transfer. */
   'upload.progress': transferSchema.extend({
     /** Whether bytes of a resumable upload have arrived since the last message. Then the message also extends the ticket. */

@@ -3,8 +3,13 @@ import type { MessageType } from './messages.ts';
 /** The only exchange, a topic exchange. The routing key of a message is its type. */
 export const EXCHANGE = 'framelane';
 
-/** The tasks of planned videos, and derivations, have queues of their own, so that no new video waits behind them. */
-export type QueueName = 'engine.commands' | 'engine.tasks' | 'engine.derivations' | 'control-plane.events';
+/** The tasks of planned videos, derivations, and clips have queues of their own, so that no new video waits behind them. */
+export type QueueName =
+  | 'engine.commands'
+  | 'engine.tasks'
+  | 'engine.derivations'
+  | 'engine.clips'
+  | 'control-plane.events';
 
 /** Deliveries of one message before it goes to the dead-letter queue. */
 export const DELIVERY_LIMIT = 5;
@@ -14,6 +19,7 @@ export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
   'engine.commands': ['plan'],
   'engine.tasks': ['task'],
   'engine.derivations': ['derive'],
+  'engine.clips': ['clip'],
   'control-plane.events': [
     'upload.progress',
     'upload.completed',

@@ -62,6 +62,7 @@ export class InProcessBus implements MessageBus {
       'engine.commands': emptyQueue('engine.commands'),
       'engine.tasks': emptyQueue('engine.tasks'),
       'engine.derivations': emptyQueue('engine.derivations'),
+      'engine.clips': emptyQueue('engine.clips'),
       'control-plane.events': emptyQueue('control-plane.events'),
     };
   }

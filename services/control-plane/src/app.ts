@@ -15,6 +15,7 @@ import { chapterRoutes } from './chapters/chapters.routes.ts';
 import { consolePage } from './console/console-page.ts';
 import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
+import { clipRoutes } from './clips/clips.routes.ts';
 import { downloadRoutes } from './downloads/downloads.routes.ts';
 import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
@@ -97,6 +98,7 @@ function handlers(context: Context, entityTags: EntityTags) {
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
     ...sourceRoutes(context.sources),
+    ...clipRoutes(context.clips, addresses.baseUrl, idempotent),
     ...importRoutes(context.imports, context.importGuard, addresses.baseUrl, idempotent),
     ...videoRoutes({ videos: context.videos, publicUrl: config.publicUrl, entityTags, idempotent }),
     ...captionsRoutes(context.captions),

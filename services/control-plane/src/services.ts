@@ -3,6 +3,7 @@ import { AttemptsService } from './attempts/attempts.service.ts';
 import { CaptionsService } from './captions/captions.service.ts';
 import { ChaptersService } from './chapters/chapters.service.ts';
 import type { ControlPlaneConfig } from './config.ts';
+import { ClipsService } from './clips/clips.service.ts';
 import { ConsolePeopleService } from './console-people/console-people.service.ts';
 import { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
 import { DownloadsService } from './downloads/downloads.service.ts';
@@ -149,6 +150,14 @@ function playbackServices(
     chaptersPlayback: new ChaptersPlaybackService(db),
     sources: new SourcesService({ db, files, lifecycle }),
     downloads: new DownloadsService({ db, files, lifecycle, videos, quotas }),
+    clips: new ClipsService({
+      db,
+      lifecycle,
+      videos,
+      playback,
+      quotas,
+      testVideoHours: config.testVideoHours,
+    }),
     embed: new EmbedService({ videos, access, playback, baseUrl, frameOrigins: config.embedOrigins }),
   };
 }

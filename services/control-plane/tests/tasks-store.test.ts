@@ -872,7 +872,9 @@ describe('commands of each type', () => {
   beforeEach(async () => {
     const last = keyOf(PIECES.at(-1) ?? 0);
     await set({ kind: 'download', command: 'derive', input_bytes: 5 }, last);
-    keys = { plan: keyOf(PLAN, await waitingVideo()), task: keyOf(AUDIO), derive: last };
+    const clip = keyOf(PLAN, await waitingVideo());
+    await set({ kind: 'clip', command: 'clip', input_bytes: 5 }, clip);
+    keys = { plan: keyOf(PLAN, await waitingVideo()), task: keyOf(AUDIO), derive: last, clip };
   });
 
   test.each(COMMAND_TYPES)('%s: are claimed, counted and made due for their tasks only', async (type) => {

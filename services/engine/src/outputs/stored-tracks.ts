@@ -1,14 +1,39 @@
 import { createWriteStream } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { StoredTrack } from '@framelane/contracts/internal-api';
+import type { ClaimedClip, StoredTrack } from '@framelane/contracts/internal-api';
 import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { RENDITION_DECODERS } from '../encoders/encoders.ts';
+import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentDecipher } from './segment-encryption.ts';
 import { withStorageRetries } from './storage-retries.ts';
 
+/** Options of ffmpeg's input of stored segments: it reads the segments of Framelane, and nothing else. */
+export const READ_STORED = [
+  ...['-protocol_whitelist', 'file', '-format_whitelist', PACKAGER.demuxer],
+  ...['-codec_whitelist', RENDITION_DECODERS.join(',')],
+];
+
+/** A stored rendition, and where its segments are. */
+export type StoredSegments = Pick<ClaimedClip['parent']['tracks'][number], 'name' | 'places'>;
+
+/** A decrypted segment of a stored rendition. Throws a TranscodeFailure if the object store fails. */
+export async function fetchSegment(
+  stored: StoredSegments,
+  sequence: number,
+  { objects, contentKey, signal }: { objects: ObjectStore; contentKey: Uint8Array; signal: AbortSignal },
+): Promise<Buffer> {
+  return withStorageRetries(async () => {
+    const { body } = await objects.get(keyOfSegment(stored, sequence));
+    const decrypted = pipeline(body, segmentDecipher(contentKey, sequence), buffer, { signal });
+    return decrypted as Promise<Buffer>;
+  }, signal);
+}
+
 /** Where a stored segment is: below the last place that begins before it. */
 export function keyOfSegment(
-  { name, places }: Omit<StoredTrack, 'language' | 'label'>,
+  { name, places }: StoredSegments,
   sequence: number,
 ): string {
   const place = places.findLast(({ firstSegment }) => firstSegment <= sequence);

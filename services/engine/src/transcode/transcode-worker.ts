@@ -17,8 +17,12 @@ import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
 /** Derivations at a time. They encode nothing, so they may run beside the work of all slots. */
 const DERIVATION_SLOTS = 1;
 
+/** Clips at a time. They encode some seconds only, so they may run beside the work of all slots. */
+const CLIP_SLOTS = 1;
+
 /**
- * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and `derive` commands, one at a time.
+ * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and `derive` and `clip` commands, one of each at
+ * a time.
  * Publishes the result of each task. Plans go to the control plane by HTTP.
  *
  * A command is acknowledged when its work has ended: the result was published and confirmed, a plan with tasks was stored, the work became
@@ -111,7 +115,14 @@ export class TranscodeWorker {
       hasPriorityWork: () => false,
       handle: handle('derive', (work) => metrics.inTask(work)),
     });
-    this.#intakes = [tasks, plans, derivations];
+    const clips = new CommandIntake({
+      ...common,
+      queue: queueFor('clip'),
+      slots: CLIP_SLOTS,
+      hasPriorityWork: () => false,
+      handle: handle('clip', (work) => metrics.inTask(work)),
+    });
+    this.#intakes = [tasks, plans, derivations, clips];
     for (const intake of this.#intakes) await intake.start();
   }
 

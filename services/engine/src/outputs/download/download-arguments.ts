@@ -1,20 +1,13 @@
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { isAudioRendition } from '@framelane/contracts/renditions';
-import { RENDITION_DECODERS } from '../../encoders/encoders.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
-import { PACKAGER } from '../../packagers/packagers.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
+import { READ_STORED } from '../stored-tracks.ts';
 import { languageOfTrack } from './track-language.ts';
 
 /** The name of the file with the title, in the folder of the inputs. */
 export const METADATA_FILE = 'metadata';
-
-/** The segments of Framelane are read, and nothing else. */
-const READING = [
-  ...['-protocol_whitelist', 'file', '-format_whitelist', PACKAGER.demuxer],
-  ...['-codec_whitelist', RENDITION_DECODERS.join(',')],
-];
 
 /** What to put into a file. The tracks are in its order. */
 export type DownloadContent = { tracks: readonly StoredTrack[]; startTimestamp: number };
@@ -33,10 +26,10 @@ export function downloadArguments(
   const audio = tracks.filter(({ name }) => isAudioRendition(name));
   const isVideo = audio.length < tracks.length;
   return {
-    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READING],
+    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READ_STORED],
     input: first,
     moreInputs: [
-      ...others.map((path) => ({ options: READING, path })),
+      ...others.map((path) => ({ options: READ_STORED, path })),
       {
         options: ['-protocol_whitelist', 'file', '-f', 'ffmetadata'],
         path: `file:${SOURCE_FOLDER}/${METADATA_FILE}`,
