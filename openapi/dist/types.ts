@@ -2337,12 +2337,13 @@ export interface components {
         /** @description Why a file could not be prepared. */
         DownloadError: {
             /**
-             * @description `rendition_not_available`: the video has no such variant, or no audio. `download_failed`: ask for the file again later.
+             * @description `rendition_not_available`: the video has no such variant, or no audio. `quota_exceeded`: the workspace had no room for the file when the video
+             *     became ready. `download_failed`: ask for the file again later.
              *     `video_failed`: the video has failed. A retry of the video also prepares its files.
              * @example rendition_not_available
              * @enum {string}
              */
-            code: "rendition_not_available" | "download_failed" | "video_failed";
+            code: "rendition_not_available" | "quota_exceeded" | "download_failed" | "video_failed";
             /**
              * @description What is wrong, and what helps.
              * @example This video has no 1080p rendition. It has 360p, 480p.
@@ -2740,7 +2741,7 @@ export interface components {
         };
         /** @description All downloads of a video. */
         DownloadList: {
-            /** @description The files, in the order in which they were asked for. */
+            /** @description The files by the time at which they were asked for, then by name. */
             data: components["schemas"]["Download"][];
         };
         /** @description The files to prepare. */
@@ -3267,7 +3268,7 @@ export interface components {
                 used: number;
                 /**
                  * Format: int64
-                 * @description Bytes reserved for files that have an open upload ticket.
+                 * @description Bytes reserved for files that have an open upload ticket, and for downloads that are prepared.
                  */
                 reserved: number;
             };

@@ -27,7 +27,8 @@ export function windowOf(
   const frameAt = (seconds: number) => step * Math.round((seconds * rateOf(encode)) / step);
   const firstFrame = frameAt(start);
   // The last frame of the video may be one that not all renditions have.
-  const endFrame = frameAt(end) >= encode.frames && frameAt(end) < encode.frames + step ? encode.frames : frameAt(end);
+  const endFrame =
+    frameAt(end) >= encode.frames && frameAt(end) < encode.frames + step ? encode.frames : frameAt(end);
   return { firstFrame, frames: endFrame - firstFrame };
 }
 
@@ -139,7 +140,10 @@ function segmentsStarting(durations: readonly number[], { from, to }: Seconds): 
 /** The segments that are shown within a time. */
 function segmentsWithin(durations: readonly number[], { from, to }: Seconds): SegmentRange {
   const starts = startsOf(durations);
-  const first = Math.max(0, starts.findLastIndex((start) => start <= from));
+  const first = Math.max(
+    0,
+    starts.findLastIndex((start) => start <= from),
+  );
   return { first, end: Math.max(first + 1, starts.filter((start) => start < to).length) };
 }
 

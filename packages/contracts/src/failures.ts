@@ -42,11 +42,7 @@ export const TRANSCODE_FAILURE_CODES = [
 export type TranscodeFailureCode = (typeof TRANSCODE_FAILURE_CODES)[number];
 
 /** Why a video failed: `error.code` in the public API. `clip_source_deleted`: the video of a clip was deleted before the clip was ready. */
-export type FailureCode =
-  | 'upload_expired'
-  | 'clip_source_deleted'
-  | ImportFailureCode
-  | TranscodeFailureCode;
+export type FailureCode = 'upload_expired' | 'clip_source_deleted' | ImportFailureCode | TranscodeFailureCode;
 export const FAILURE_CODES: readonly FailureCode[] = [
   'upload_expired',
   'clip_source_deleted',

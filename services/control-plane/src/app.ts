@@ -12,10 +12,10 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler, R
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import { captionsRoutes } from './captions/captions.routes.ts';
 import { chapterRoutes } from './chapters/chapters.routes.ts';
+import { clipRoutes } from './clips/clips.routes.ts';
 import { consolePage } from './console/console-page.ts';
 import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
-import { clipRoutes } from './clips/clips.routes.ts';
 import { downloadRoutes } from './downloads/downloads.routes.ts';
 import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';

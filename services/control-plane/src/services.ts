@@ -2,8 +2,8 @@ import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { CaptionsService } from './captions/captions.service.ts';
 import { ChaptersService } from './chapters/chapters.service.ts';
-import type { ControlPlaneConfig } from './config.ts';
 import { ClipsService } from './clips/clips.service.ts';
+import type { ControlPlaneConfig } from './config.ts';
 import { ConsolePeopleService } from './console-people/console-people.service.ts';
 import { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
 import { DownloadsService } from './downloads/downloads.service.ts';
@@ -139,14 +139,16 @@ function playbackServices(
   const files = new StoredFiles({ reads, objects, redirects: settings.mode === 'redirect' });
   const { cdnUrl } = settings;
   const playback = new PlaybackService({ db, files, previews, contentKeys, cdnUrl });
+  const captions = new CaptionsService({ db, lifecycle, playback, quotas, logger });
+  const chapters = new ChaptersService({ db, lifecycle, playback });
   const access = new PlaybackAccessService({ db, clock, videos, contentKeys, baseUrl });
   return {
     previews,
     playback,
     playbackAccess: access,
-    captions: new CaptionsService({ db, lifecycle, playback, quotas, logger }),
+    captions,
     captionsPlayback: new CaptionsPlaybackService(db),
-    chapters: new ChaptersService({ db, lifecycle, playback }),
+    chapters,
     chaptersPlayback: new ChaptersPlaybackService(db),
     sources: new SourcesService({ db, files, lifecycle }),
     downloads: new DownloadsService({ db, files, lifecycle, videos, quotas }),
@@ -154,7 +156,8 @@ function playbackServices(
       db,
       lifecycle,
       videos,
-      playback,
+      captions,
+      chapters,
       quotas,
       testVideoHours: config.testVideoHours,
     }),

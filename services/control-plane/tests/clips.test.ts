@@ -6,6 +6,7 @@ import { taskFolder } from '@framelane/object-store/object-keys';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
+import { QuotasService } from '../src/quotas/quotas.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { tryOf } from './support/long-videos.ts';
 import { sampleManifest } from './support/manifest.ts';
@@ -18,7 +19,8 @@ afterAll(() => plane.stop());
 
 const api = (method: 'get' | 'post' | 'put' | 'delete', path: string, at = plane) =>
   request(at.url)[method](`/v1${path}`).set(at.credentials);
-const ask = (videoId: string, body: object, at = plane) => api('post', `/videos/${videoId}/clips`, at).send(body);
+const ask = (videoId: string, body: object, at = plane) =>
+  api('post', `/videos/${videoId}/clips`, at).send(body);
 const record = async (videoId: string) => (await api('get', `/videos/${videoId}`)).body;
 
 async function readyVideo(manifest = sampleManifest(), at = plane): Promise<string> {
@@ -75,7 +77,13 @@ describe('a clip of a ready video', () => {
     expect(status).toBe(202);
     expect(headers.location).toBe(`http://framelane.test/v1/videos/${body.id}`);
     const clipOf = { videoId: parentId, start: 3, end: 17.52 };
-    expect(body).toMatchObject({ status: 'processing', title: 'The end', clipOf, source: null, audioOnly: false });
+    expect(body).toMatchObject({
+      status: 'processing',
+      title: 'The end',
+      clipOf,
+      source: null,
+      audioOnly: false,
+    });
 
     const claimed = await complete(body.id);
     expect(claimed.work).toEqual({
@@ -89,19 +97,34 @@ describe('a clip of a ready video', () => {
     expect(claimed.parent.contentKey).not.toBe(claimed.contentKey);
     const [lowest] = claimed.parent.tracks;
     const prefix = `hls/${plane.workspaceId}/${parentId}/a1/t0.1/`;
-    expect(lowest).toMatchObject({ name: '360p', codecs: 'avc1.64001e', places: [{ firstSegment: 0, prefix }] });
+    expect(lowest).toMatchObject({
+      name: '360p',
+      codecs: 'avc1.64001e',
+      places: [{ firstSegment: 0, prefix }],
+    });
     expect(claimed.inputBytes).toBe(
-      claimed.parent.tracks.flatMap(({ segmentBytes }) => segmentBytes.slice(0, 3)).reduce((a, b) => a + b, 0),
+      claimed.parent.tracks
+        .flatMap(({ segmentBytes }) => segmentBytes.slice(0, 3))
+        .reduce((a, b) => a + b, 0),
     );
 
     const ready = await record(body.id);
     expect(ready).toMatchObject({
-      ...{ status: 'ready', duration: 14.52, variants: ['360p', '480p'], width: 854, height: 480, frameRate: 25 },
+      ...{
+        status: 'ready',
+        duration: 14.52,
+        variants: ['360p', '480p'],
+        width: 854,
+        height: 480,
+        frameRate: 25,
+      },
       ...{ clipOf, storageBytes: 9300, inputIssues: [], sourceFile: { stored: false } },
       audioTracks: [{ name: 'English', language: 'en' }],
     });
     const playlist = await request(plane.url).get(`/v1/hls/${plane.workspaceId}/${body.id}/480p/index.m3u8`);
-    expect([...playlist.text.matchAll(/EXTINF:([\d.]+)/g)].map(([, seconds]) => Number(seconds))).toEqual([3, 6, 5.52]);
+    expect([...playlist.text.matchAll(/EXTINF:([\d.]+)/g)].map(([, seconds]) => Number(seconds))).toEqual([
+      3, 6, 5.52,
+    ]);
   });
 
   test('can be made of a clip, also after the parent of that was deleted', async () => {
@@ -114,21 +137,42 @@ describe('a clip of a ready video', () => {
     expect(status).toBe(202);
     const claimed = await complete(body.id);
     expect(claimed.parent.startTimestamp).toBe(1_026_000 + 3 * 90_000);
-    expect(claimed.parent.tracks[0]?.places[0]?.prefix).toBe(`hls/${plane.workspaceId}/${clip.id}/a1/${taskFolder(0, 1)}`);
-    expect(await record(body.id)).toMatchObject({ status: 'ready', duration: 3, clipOf: { videoId: clip.id } });
+    expect(claimed.parent.tracks[0]?.places[0]?.prefix).toBe(
+      `hls/${plane.workspaceId}/${clip.id}/a1/${taskFolder(0, 1)}`,
+    );
+    expect(await record(body.id)).toMatchObject({
+      status: 'ready',
+      duration: 3,
+      clipOf: { videoId: clip.id },
+    });
   });
 
   test('has the captions and the chapters of its part', async () => {
     const parentId = await readyVideo();
-    const webvtt = 'WEBVTT\n\n00:01.000 --> 00:02.000\nbefore\n\n00:04.000 --> 00:06.500 line:0\nacross\n\n00:08.000 --> 00:09.000\ninside\n';
-    await api('put', `/videos/${parentId}/captions/de?label=Deutsch&default=true`).set('Content-Type', 'text/vtt').send(webvtt).expect(201);
-    await api('put', `/videos/${parentId}/captions/fr`).set('Content-Type', 'text/vtt').send(webvtt.slice(0, 50)).expect(201);
-    const chapters = [{ start: 0, title: 'One' }, { start: 7, title: 'Two' }, { start: 12, title: 'Three' }];
+    const webvtt =
+      'WEBVTT\n\n00:01.000 --> 00:02.000\nbefore\n\n00:04.000 --> 00:06.500 line:0\nacross\n\n00:08.000 --> 00:09.000\ninside\n';
+    await api('put', `/videos/${parentId}/captions/de?label=Deutsch&default=true`)
+      .set('Content-Type', 'text/vtt')
+      .send(webvtt)
+      .expect(201);
+    await api('put', `/videos/${parentId}/captions/fr`)
+      .set('Content-Type', 'text/vtt')
+      .send('WEBVTT\n\n00:01.000 --> 00:02.000\navant\n')
+      .expect(201);
+    const chapters = [
+      { start: 0, title: 'One' },
+      { start: 7, title: 'Two' },
+      { start: 12, title: 'Three' },
+    ];
     await api('put', `/videos/${parentId}/chapters`).send({ chapters }).expect(200);
     const { body } = await ask(parentId, { start: 5, end: 10 });
-    expect(body.captions).toMatchObject([{ language: 'de', label: 'Deutsch', default: true, origin: 'api', cues: 2 }]);
+    expect(body.captions).toMatchObject([
+      { language: 'de', label: 'Deutsch', default: true, origin: 'api', cues: 2 },
+    ]);
     const file = await api('get', `/videos/${body.id}/captions/de`).set('Accept', 'text/vtt').buffer();
-    expect(file.text).toBe('WEBVTT\n\n00:00:00.000 --> 00:00:01.500 line:0\nacross\n\n00:00:03.000 --> 00:00:04.000\ninside\n');
+    expect(file.text).toBe(
+      'WEBVTT\n\n00:00:00.000 --> 00:00:01.500 line:0\nacross\n\n00:00:03.000 --> 00:00:04.000\ninside\n',
+    );
     await complete(body.id);
     expect((await api('get', `/videos/${body.id}/chapters`)).body.chapters).toEqual([
       { start: 0, title: 'One' },
@@ -137,7 +181,11 @@ describe('a clip of a ready video', () => {
   });
 
   test('is played as its parent is', async () => {
-    const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', playbackPolicy: 'signed', allowedOrigins: ['https://a.example'] });
+    const { videoId, uploadToken } = await plane.ticket({
+      filename: 'a.mp4',
+      playbackPolicy: 'signed',
+      allowedOrigins: ['https://a.example'],
+    });
     await plane.engine.upload(uploadToken);
     await plane.engine.complete(videoId, (await plane.engine.claim(videoId)).attempt);
     const { body } = await ask(videoId, { start: 0, end: 5 });
@@ -146,7 +194,7 @@ describe('a clip of a ready video', () => {
 
   test('counts the seconds that are encoded, and not the others', async () => {
     const parentId = await readyVideo();
-    const minutes = async () => (await api('get', '/usage')).body.transcodedMinutes;
+    const minutes = async () => (await api('get', '/auth/usage')).body.transcodedMinutes;
     const before = await minutes();
     const { body } = await ask(parentId, { start: 3, end: 13 });
     await complete(body.id);
@@ -156,8 +204,18 @@ describe('a clip of a ready video', () => {
 
 describe('a clip is refused', () => {
   test.each([
-    ['beyond the end', { start: 3, end: 20.1 }, 'body/end', 'must be at most 20, the duration of the video in seconds'],
-    ['that begins after the end', { start: 21, end: 22 }, 'body/start', 'must be at most 20, the duration of the video in seconds'],
+    [
+      'beyond the end',
+      { start: 3, end: 20.1 },
+      'body/end',
+      'must be at most 20, the duration of the video in seconds',
+    ],
+    [
+      'that begins after the end',
+      { start: 21, end: 22 },
+      'body/start',
+      'must be at most 20, the duration of the video in seconds',
+    ],
     ['with a negative time', { start: -1, end: 5 }, 'body/start', 'must be at least 0'],
     ['that ends before it begins', { start: 5, end: 4 }, 'body/end', 'must be after start'],
     ['without a length', { start: 5, end: 5 }, 'body/end', 'must be after start'],
@@ -186,6 +244,30 @@ describe('a clip is refused', () => {
   });
 });
 
+describe('a clip without room', () => {
+  let own: TestControlPlane;
+  beforeAll(async () => {
+    own = await startControlPlane();
+  });
+  afterAll(() => own.stop());
+
+  test('is refused, with what a clip that waits will store', async () => {
+    const parentId = await readyVideo(sampleManifest(), own);
+    const { storageBytes } = (await api('get', `/videos/${parentId}`, own)).body;
+    const quotas = new QuotasService({ db: own.db });
+    // Video and audio of the first segment of each rendition.
+    await quotas.set(own.workspaceId, { storedBytes: storageBytes + 3_000_000 });
+    const first = await ask(parentId, { start: 0, end: 5 }, own);
+    expect(first.status).toBe(202);
+    const { status, body } = await ask(parentId, { start: 0, end: 14 }, own);
+    expect([status, body.code, body.quota]).toEqual([403, 'quota_exceeded', 'storedBytes']);
+    await quotas.set(own.workspaceId, { storedBytes: null, videos: 2 });
+    expect((await ask(parentId, { start: 0, end: 5 }, own)).body.quota).toBe('videos');
+    await quotas.set(own.workspaceId, { videos: null, transcodedMinutes: 0 });
+    expect((await ask(parentId, { start: 0, end: 5 }, own)).body.quota).toBe('transcodedMinutes');
+  });
+});
+
 describe('a clip whose parent is deleted while it is made', () => {
   test('fails with a reason, and what its engine reports changes nothing', async () => {
     const parentId = await readyVideo();
@@ -196,7 +278,10 @@ describe('a clip whose parent is deleted while it is made', () => {
     for (const { id } of [waiting, running]) {
       expect(await record(id)).toMatchObject({
         status: 'failed',
-        error: { code: 'clip_source_deleted', message: 'The video of this clip was deleted before the clip was ready.' },
+        error: {
+          code: 'clip_source_deleted',
+          message: 'The video of this clip was deleted before the clip was ready.',
+        },
         retryable: false,
       });
       const retry = await api('post', `/videos/${id}/retry`);
@@ -225,7 +310,11 @@ describe('a clip that fails', () => {
       await fail(body.id, claimed);
     }
     expect(keys.size).toBe(3);
-    expect(await record(body.id)).toMatchObject({ status: 'failed', error: { code: 'storage_failed' }, retryable: true });
+    expect(await record(body.id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'storage_failed' },
+      retryable: true,
+    });
     await api('post', `/videos/${body.id}/retry`).expect(202);
     await complete(body.id);
     expect(await record(body.id)).toMatchObject({ status: 'ready', retryable: false });

@@ -45,6 +45,9 @@ const fail = (videoId: string, claimed: Claimed, failure: Partial<MessageData<'t
     ...failure,
   });
 
+const limitStoredBytes = (bytes: number) =>
+  plane.db.insertInto('quotas').values({ workspace_id: plane.workspaceId, stored_bytes: bytes }).execute();
+
 async function storedKeys(videoId: string): Promise<string[]> {
   const keys: string[] = [];
   for await (const { key } of plane.objects.list(`hls/${plane.workspaceId}/${videoId}/`)) keys.push(key);
@@ -160,8 +163,8 @@ describe('a download of a ready video', () => {
     const videoId = await readyVideo();
     await ask(videoId, ['480p', 'audio']).expect(202);
     await makeDownload(plane, videoId, FILE);
+    expect((await storedKeys(videoId)).filter((key) => key.endsWith('/download.m4a'))).toHaveLength(1);
     const running = await claimDerivation(plane, videoId);
-    expect((await storedKeys(videoId)).filter((key) => key.endsWith('/download.mp4'))).toHaveLength(1);
     for (const name of ['480p', 'audio'])
       await api('delete', `/videos/${videoId}/downloads/${name}`).expect(204);
     expect(await list(videoId)).toEqual([]);
@@ -169,9 +172,9 @@ describe('a download of a ready video', () => {
       body: { current: false },
     });
     const { attempt, task, try: number } = running;
-    const late = `hls/${plane.workspaceId}/${videoId}/a${attempt}/${taskFolder(task, number)}download.m4a`;
-    await plane.objects.put(late, FILE, 'audio/mp4');
-    const result = { download: { name: 'audio', bytes: FILE.length } } as const;
+    const late = `hls/${plane.workspaceId}/${videoId}/a${attempt}/${taskFolder(task, number)}download.mp4`;
+    await plane.objects.put(late, FILE, 'video/mp4');
+    const result = { download: { name: '480p', bytes: FILE.length } } as const;
     await plane.engine.report('task.completed', { ...tryOf(videoId, running), result });
     expect(await list(videoId)).toEqual([]);
     await until(async () => (await storedKeys(videoId)).length === 0);
@@ -183,14 +186,60 @@ describe('a download of a ready video', () => {
     const videoId = await readyVideo();
     const { body: record } = await api('get', `/videos/${videoId}`);
     const usage = (await api('get', '/auth/usage')).body.limits.storedBytes.used;
-    await plane.db
-      .insertInto('quotas')
-      .values({ workspace_id: plane.workspaceId, stored_bytes: usage + 1 })
-      .execute();
+    await limitStoredBytes(usage + 1);
     const { status, body } = await ask(videoId, ['audio']);
     await plane.db.deleteFrom('quotas').execute();
     expect([status, body.code, body.quota]).toEqual([403, 'quota_exceeded', 'storedBytes']);
     expect((await api('get', `/videos/${videoId}`)).body).toEqual(record);
+  });
+
+  test('reserves its bytes while it is prepared', async () => {
+    const videoId = await readyVideo();
+    const stored = async () => (await api('get', '/auth/usage')).body.limits.storedBytes;
+    const { used, reserved } = await stored();
+    await ask(videoId, ['audio']).expect(202);
+    const bytes = (await stored()).reserved - reserved;
+    expect(bytes).toBeGreaterThan(0);
+    await limitStoredBytes(used + reserved + bytes + 1);
+    const { body } = await ask(videoId, ['480p']);
+    await plane.db.deleteFrom('quotas').execute();
+    expect(body.code).toBe('quota_exceeded');
+    await makeDownload(plane, videoId, FILE);
+    expect((await stored()).reserved).toBe(reserved);
+  });
+
+  test('of a ticket fails if there is no room when the video becomes ready', async () => {
+    const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', downloads: ['480p', 'audio'] });
+    await plane.engine.upload(uploadToken);
+    const { attempt } = await plane.engine.claim(videoId);
+    await limitStoredBytes(1);
+    await plane.engine.complete(videoId, attempt);
+    await plane.db.deleteFrom('quotas').execute();
+    expect((await api('get', `/videos/${videoId}`)).body.status).toBe('ready');
+    const failed = { status: 'failed', error: { code: 'quota_exceeded' } };
+    expect(await list(videoId)).toMatchObject([failed, failed]);
+    await ask(videoId, ['audio']).expect(202);
+    await makeDownload(plane, videoId, FILE);
+    expect(await list(videoId)).toMatchObject([failed, { file: 'audio', status: 'ready', error: null }]);
+  });
+
+  test('is made before larger ones, and after those that were deleted first', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, ['480p', '360p', 'highest', 'audio']).expect(202);
+    for (const name of ['audio', '360p'])
+      await api('delete', `/videos/${videoId}/downloads/${name}`).expect(204);
+    const commands = () =>
+      plane.db
+        .selectFrom('tasks')
+        .select(['work', 'input_bytes'])
+        .where('video_id', '=', videoId)
+        .where((eb) =>
+          eb.or([eb('command_due_at', 'is not', null), eb('command_published_at', 'is not', null)]),
+        )
+        .execute();
+    expect(await commands()).toHaveLength(2);
+    await ask(videoId, ['audio']).expect(202);
+    expect(await claimDerivation(plane, videoId)).toMatchObject({ work: { name: 'audio' } });
   });
 
   test('does not depend on the version of plans, nor on the source', async () => {

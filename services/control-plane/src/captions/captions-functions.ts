@@ -3,7 +3,7 @@ import { type CaptionsFormat, readCaptions } from '@framelane/captions/read-capt
 import { readChapters as readFile } from '@framelane/captions/read-chapters';
 import { webVttFile } from '@framelane/captions/write-webvtt';
 import { MAX_CHAPTER_TITLE, MAX_CHAPTERS } from '@framelane/contracts/manifest';
-import { cutCues } from '../clips/cut-captions.ts';
+import { cutCues } from './cut-captions.ts';
 import { type StoredCues, storedCues } from './stored-cues.ts';
 
 /** The cues of a file, or the error in it. */
@@ -27,15 +27,7 @@ export function read(request: {
 }
 
 /** The captions of a clip, from the cues of its parent as blocks of WebVTT, in a thread. Null if none is shown in it. */
-export function cut({
-  blocks,
-  from,
-  to,
-}: {
-  blocks: string;
-  from: number;
-  to: number;
-}): StoredCues | null {
+export function cut({ blocks, from, to }: { blocks: string; from: number; to: number }): StoredCues | null {
   const file = Buffer.from(webVttFile([blocks]));
   const cues = cutCues(readCaptions(file, 'webvtt'), { from, to });
   return cues.length === 0 ? null : storedCues(cues);

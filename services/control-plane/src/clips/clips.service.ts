@@ -3,27 +3,16 @@ import { newId } from '@framelane/contracts/ids';
 import type { TaskPlan } from '@framelane/contracts/transcode-plan';
 import type { components } from '@framelane/openapi/types';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
-import { addArtifacts } from '../artifacts/artifacts.service.ts';
-import { saveCaptions } from '../captions/captions.store.ts';
-import { cutCaptions } from '../captions/captions-threads.ts';
-import type { StoredCues } from '../captions/stored-cues.ts';
-import { findChapters, saveChapters } from '../chapters/chapters.store.ts';
+import type { CaptionsService } from '../captions/captions.service.ts';
+import type { ChaptersService } from '../chapters/chapters.service.ts';
 import type { Commit, Database } from '../db/database.ts';
 import type { Environment, VideoRow } from '../db/schema.ts';
-import type { PlaybackService } from '../playback/playback.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideoRecord } from '../videos/video-record.ts';
 import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
 import { bytesOf } from './clip-work.ts';
-import {
-  findCaptionsWithin,
-  findCompletedPlan,
-  findParentRenditions,
-  insertClip,
-  type ParentCaptions,
-} from './clips.store.ts';
-import { cutChapters } from './cut-chapters.ts';
+import { findCompletedPlan, findParentRenditions, insertClip } from './clips.store.ts';
 
 /** The shortest clip, in seconds: as of uploaded videos. */
 const SHORTEST_SECONDS = 0.1;
@@ -36,7 +25,8 @@ type Deps = {
   db: Database;
   lifecycle: VideoLifecycle;
   videos: VideosService;
-  playback: PlaybackService;
+  captions: CaptionsService;
+  chapters: ChaptersService;
   quotas: QuotasService;
   testVideoHours: number;
 };
@@ -60,7 +50,7 @@ export class ClipsService {
     if (status !== 'ready') throw notReady(status);
     const planned = await partOf(db, parentId, request);
     const times = { from: Math.round(planned.start * 1000), to: Math.round(planned.end * 1000) };
-    const captions = await cutAll(workspaceId, await findCaptionsWithin(db, workspaceId, parentId, times), times);
+    const captions = await this.#deps.captions.cut(workspaceId, parentId, times);
     return async (trx) => {
       const parent = await this.#deps.lifecycle.lock(trx, parentId);
       if (parent?.workspace_id !== workspaceId) throw videoNotFound(parentId);
@@ -76,11 +66,8 @@ export class ClipsService {
         ends_at: planned.end,
         input_bytes: planned.bytes,
       });
-      for (const each of captions) await this.#addCaptions(trx, videoId, each);
-      const found = await findChapters(trx, workspaceId, parentId);
-      const chapters = cutChapters(found?.stored?.chapters ?? [], times);
-      if (found?.stored !== undefined && chapters.length > 0)
-        await saveChapters(trx, videoId, { origin: found.stored.origin, chapters });
+      await this.#deps.captions.storeCut(trx, videoId, captions);
+      await this.#deps.chapters.storeCut(trx, { id: videoId, parent }, times);
       await this.#deps.lifecycle.beginClip(trx, videoId);
       return this.#deps.videos.read(trx, workspaceId, videoId);
     };
@@ -113,16 +100,6 @@ export class ClipsService {
       removeInSeconds: environment === 'test' ? this.#deps.testVideoHours * 3600 : null,
     });
   }
-
-  async #addCaptions(
-    trx: Database,
-    videoId: string,
-    { cues, blocks: _, ...captions }: ParentCaptions & { cues: StoredCues },
-  ): Promise<void> {
-    const revision = await this.#deps.playback.incrementVersion(trx, videoId);
-    await saveCaptions(trx, videoId, { ...captions, cues, revision });
-    await addArtifacts(trx, videoId, [{ kind: 'captions', name: captions.language, bytes: cues.bytes }]);
-  }
 }
 
 /** The part of a ready video that a request asks for. Throws 400 `validation_failed` if it has no such part. */
@@ -146,23 +123,12 @@ export function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest
   if (window.firstFrame + window.frames > frames) throw invalidField('body/end', 'out_of_range', outside);
   const { start: from, end: to } = secondsOf(plan, window);
   if (to - from < shortest - 1e-6)
-    throw invalidField('body/end', 'out_of_range', `must be at least ${Number(shortest.toFixed(3))} seconds after start`);
+    throw invalidField(
+      'body/end',
+      'out_of_range',
+      `must be at least ${Number(shortest.toFixed(3))} seconds after start`,
+    );
   return window;
-}
-
-/** The captions that are shown in a clip. */
-async function cutAll(
-  workspaceId: string,
-  captions: readonly ParentCaptions[],
-  times: { from: number; to: number },
-): Promise<(ParentCaptions & { cues: StoredCues })[]> {
-  const cut: (ParentCaptions & { cues: StoredCues })[] = [];
-  for (const each of captions) {
-    if (each.blocks === '') continue;
-    const cues = await cutCaptions(workspaceId, { blocks: each.blocks, ...times });
-    if (cues !== null) cut.push({ ...each, cues });
-  }
-  return cut;
 }
 
 function notReady(status: string): Problem {

@@ -2,24 +2,13 @@ import type { RenditionName } from '@framelane/contracts/renditions';
 import type { TaskPlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { livingVideo } from '../db/living-video.ts';
-import type { CaptionsRow, ClipRow, RenditionRow, VideoRow } from '../db/schema.ts';
+import type { ClipRow, RenditionRow, VideoRow } from '../db/schema.ts';
 
 /** A rendition of a video that a clip is made of. */
-export type ParentRendition = Pick<
-  RenditionRow,
-  'name' | 'codecs' | 'language' | 'label' | 'role'
-> & {
+export type ParentRendition = Pick<RenditionRow, 'name' | 'codecs' | 'language' | 'label' | 'role'> & {
   segmentDurations: number[];
   segmentBytes: number[];
   places: { firstSegment: number; attempt: number; folder: string }[];
-};
-
-/** Captions that a clip takes over. */
-export type ParentCaptions = Pick<CaptionsRow, 'language' | 'label' | 'origin'> & {
-  isDefault: boolean;
-  /** The cues that are shown in the clip, as blocks of WebVTT. */
-  blocks: string;
 };
 
 /** A video that is ready; undefined if there is none with this id. */
@@ -78,31 +67,9 @@ export async function findPoster(
     .where('video_id', '=', videoId)
     .where('kind', '=', 'poster')
     .executeTakeFirst();
-  return row?.attempt == null || row.folder === null ? undefined : { attempt: row.attempt, folder: row.folder };
-}
-
-/** The captions of a living video that are shown between two times, in milliseconds. */
-export async function findCaptionsWithin(
-  db: Database,
-  workspaceId: string,
-  videoId: string,
-  { from, to }: { from: number; to: number },
-): Promise<ParentCaptions[]> {
-  return livingVideo(db, workspaceId, videoId)
-    .innerJoin('captions', 'captions.video_id', 'videos.id')
-    .select([
-      'language',
-      'label',
-      'origin',
-      'is_default as isDefault',
-      sql<string>`(
-        select coalesce(string_agg(block, E'\n' order by at), '')
-        from unnest(cue_starts, cue_ends, cues) with ordinality as cue (starts, ends, block, at)
-        where ends > ${from} and starts < ${to}
-      )`.as('blocks'),
-    ])
-    .orderBy(sql`language collate "C"`)
-    .execute();
+  return row?.attempt == null || row.folder === null
+    ? undefined
+    : { attempt: row.attempt, folder: row.folder };
 }
 
 export async function insertClip(trx: Database, clip: ClipRow): Promise<void> {

@@ -1,6 +1,8 @@
 import type { DownloadName, DownloadResult, DownloadWork } from '@framelane/contracts/outputs/download';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
+import { mayStore } from '../quotas/quotas.service.ts';
+import { bytesRead } from '../tasks/derivations.ts';
 import { downloadWork, notAvailable } from './download-work.ts';
 import {
   findChapterStarts,
@@ -11,6 +13,11 @@ import {
   savePreparing,
   saveReady,
 } from './downloads.store.ts';
+
+const NO_ROOM = {
+  code: 'quota_exceeded',
+  message: 'The workspace may not store that many bytes. Delete videos, then ask for the file again.',
+} as const;
 
 /** A download that a video has no rendition for. The message is for its owner. */
 type Impossible = { name: DownloadName; message: string };
@@ -46,14 +53,23 @@ export async function planDownloads(
   return { works, impossible };
 }
 
-/** The downloads that were asked for before a video became ready. Those that it has no rendition for fail. */
+/**
+ * The downloads that were asked for before a video became ready. Those that it has no rendition for fail, and so do those that the workspace has
+ * no room for.
+ */
 export async function wantedDownloads(trx: Database, video: VideoRow): Promise<DownloadWork[]> {
   const names = await findPreparing(trx, video.id);
   if (names.length === 0) return [];
   const { works, impossible } = await planDownloads(trx, video, names);
   for (const { name, message } of impossible)
     await saveFailed(trx, video.id, name, { code: 'rendition_not_available', message });
-  return works;
+  const wanted: DownloadWork[] = [];
+  for (const work of works) {
+    const bytes = await bytesRead(trx, video, [...wanted, work]);
+    if (await mayStore(trx, video.workspace_id, bytes)) wanted.push(work);
+    else await saveFailed(trx, video.id, work.name, NO_ROOM);
+  }
+  return wanted;
 }
 
 /** Stores that a download is ready. Its artifact says the rest. */

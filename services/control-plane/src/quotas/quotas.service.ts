@@ -2,6 +2,7 @@ import type { Database } from '../db/database.ts';
 import type { UploadTicketRow } from '../db/schema.ts';
 import { findQuotas, findUsed, lockQuotas, saveQuotas, storeReservation } from './quotas.store.ts';
 import {
+  hasRoomForBytes,
   type Limits,
   type Quotas,
   requireFileSize,
@@ -18,6 +19,13 @@ type TicketToReserve = Pick<UploadTicketRow, 'video_id' | 'declared_bytes'> & { 
 
 /** The size of a file, as its transfer announces it. */
 type AnnouncedFile = { atLeast: number; atMost: number };
+
+/** Whether a workspace may store `bytes` more. Locks its quotas until the transaction ends. */
+export async function mayStore(trx: Database, workspaceId: string, bytes: number): Promise<boolean> {
+  const quotas = await lockQuotas(trx, workspaceId);
+  if (quotas === undefined || quotas.storedBytes === null) return true;
+  return hasRoomForBytes(quotas, await findUsed(trx, workspaceId), bytes);
+}
 
 /**
  * The quotas of workspaces, for both environments together (ADR 27). Usage is summed up from the rows that count. A transaction that

@@ -19,7 +19,7 @@ export const UNLIMITED: Quotas = {
 /** The usage that counts against the quotas of a workspace now. */
 export type Used = {
   storedBytes: number;
-  /** Bytes that open tickets reserve for their files. */
+  /** Bytes that open tickets reserve for their files, and derivations for their output. */
   reservedBytes: number;
   /** Bytes of ended transfers that wait for a purge. */
   unpurgedBytes: number;
@@ -68,8 +68,18 @@ export function requireFileSize({ fileBytes }: Quotas, bytes: number): void {
 export function requireRoomForBytes({ storedBytes }: Quotas, used: UsedBytes, bytes: number | null): void {
   if (storedBytes === null) return;
   const taken = used.storedBytes + used.reservedBytes;
-  if (taken + (bytes ?? 1) > storedBytes) throw exceeded('storedBytes', storedBytes, taken, bytes);
+  if (!hasRoomForBytes({ storedBytes }, used, bytes))
+    throw exceeded('storedBytes', storedBytes, taken, bytes);
   requirePurged({ storedBytes }, used, bytes);
+}
+
+/** Whether the workspace may store `bytes` more once ended transfers are purged; if the size is unknown, at least one byte more. */
+export function hasRoomForBytes(
+  { storedBytes }: Pick<Quotas, 'storedBytes'>,
+  used: Pick<UsedBytes, 'storedBytes' | 'reservedBytes'>,
+  bytes: number | null,
+): boolean {
+  return storedBytes === null || used.storedBytes + used.reservedBytes + (bytes ?? 1) <= storedBytes;
 }
 
 /** Throws 503 while ended transfers that wait for a purge take the room of `bytes` more, or of one byte if the size is unknown. */

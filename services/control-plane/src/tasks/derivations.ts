@@ -38,10 +38,17 @@ export async function bytesRead(
 }
 
 /**
- * Ends the derivations of a locked video whose work has these members; an engine that works on one stops. The caller makes a purge due.
+ * Ends the derivations of a locked video whose work has these members; an engine that works on one stops. If their commands were the only ones
+ * of the video, those that remain get commands. The caller makes a purge due.
  */
-export function endDerivations(trx: Database, video: VideoRow, members: Partial<Derivation>): Promise<void> {
-  return deleteDerivations(trx, video.id, members);
+export async function endDerivations(
+  trx: Database,
+  video: VideoRow,
+  members: Partial<Derivation>,
+): Promise<void> {
+  await deleteDerivations(trx, video.id, members);
+  const attempt = { videoId: video.id, attempt: video.attempt };
+  await makeCommandsDue(trx, { ...attempt, command: 'derive' }, COMMANDS_AT_ONCE);
 }
 
 /** What an engine must know of the renditions that a derivation of a ready video reads. */

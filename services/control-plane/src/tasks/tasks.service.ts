@@ -217,7 +217,8 @@ export class TasksService {
       return { report: await this.#deps.attempts.fail(trx, video, CLIP_SOURCE_DELETED) };
     }
     // Derivations and clips depend on no plan.
-    if (command === 'derive' || command === 'clip' || !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
+    if (command === 'derive' || command === 'clip' || !(await isPlanObsolete(trx, { videoId, planVersion })))
+      return {};
     if (video.status === 'ready') return { report: await this.#abandon(trx, video) };
     return { report: await this.#deps.attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }

@@ -194,6 +194,9 @@ export async function findPlannedTexts(
   return row?.texts;
 }
 
+/** The turn of a task: tasks of plans in the order of the plan, derivations by size, so that none waits for one that no disk has room for. */
+const TURN = sql`input_bytes nulls first, tasks.number`;
+
 /** What is known of a claimed try. */
 const CLAIMED = sql`tasks.attempt, tasks.number as task, tries as try, plan, work, input_bytes as "inputBytes"`;
 
@@ -220,7 +223,7 @@ export async function claimTask(
       where tasks.video_id = ${videoId} and ${announcedBy(command)}
         and (plan is null or tasks.command = 'derive' or plan ->> 'version' = ${String(planVersion)})
         and result is null and lease_expires_at is null and tasks.due_at <= now()
-      order by tasks.number limit 1
+      order by ${TURN} limit 1
     )
     update tasks set tries = tries + 1, progress = 0, started_at = now(), lease_expires_at = ${inSeconds(leaseSeconds)},
       claim_id = ${claimId}, reported = false,
@@ -294,7 +297,7 @@ async function renewCommand(
     where video_id = ${videoId} and attempt = ${attempt} and number = (
       select number from tasks
       where video_id = ${videoId} and attempt = ${attempt} and ${announcedBy(command)} and ${IS_SENT}
-      order by number limit 1
+      order by ${TURN} limit 1
     )`.execute(trx);
 }
 
@@ -352,7 +355,7 @@ export async function makeCommandsDue(
       select number from tasks
       where video_id = ${videoId} and attempt = ${attempt} and ${announcedBy(command)}
         and result is null and lease_expires_at is null and command_due_at is null and command_published_at is null
-      order by number limit ${count}
+      order by ${TURN} limit ${count}
     )`.execute(trx);
 }
 

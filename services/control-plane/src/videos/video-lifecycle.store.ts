@@ -145,7 +145,9 @@ export async function insertAttempt(
     select id, workspace_id, attempt, ${PLANNING_TASK}::int, kind, kind, coalesce(clips.frames, 0), input_bytes, ${failedTries}::int,
       ${unreportedTries}::int, ${due}, ${due}
     from next left join clips on video_id = id
-      cross join lateral (select case when video_id is null then 'plan' else 'clip' end as kind) as first`.execute(trx);
+      cross join lateral (select case when video_id is null then 'plan' else 'clip' end as kind) as first`.execute(
+    trx,
+  );
 }
 
 /** The clips of a video that are being made. */

@@ -83,7 +83,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
     chapterCount: row.chapter_count,
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
     import: row.import && importRecord(row.import),
-    clipOf: row.clip_of && clipRecord(row.clip_of),
+    clipOf: clipRecord(row.clip_of),
     keepSource,
     ...sourceState(row),
     createdAt: row.created_at.toISOString(),
@@ -142,8 +142,8 @@ function importRecord(row: NonNullable<VideoRecord['import']>): VideoRecord['imp
   return { ...row, nextTryAt: row.nextTryAt === null ? null : new Date(row.nextTryAt).toISOString() };
 }
 
-function clipRecord({ videoId, start, end }: NonNullable<VideoDetails['clip_of']>): VideoRecord['clipOf'] {
-  return { videoId, start, end };
+function clipRecord(clip: VideoDetails['clip_of']): VideoRecord['clipOf'] {
+  return clip === null ? null : { videoId: clip.videoId, start: clip.start, end: clip.end };
 }
 
 function sourceState(row: VideoDetails): Pick<VideoRecord, 'sourceFile' | 'retryable'> {
@@ -154,6 +154,10 @@ function sourceState(row: VideoDetails): Pick<VideoRecord, 'sourceFile' | 'retry
       keptUntil: row.delete_source_at?.toISOString() ?? null,
       deletedAt: row.source_deleted_at?.toISOString() ?? null,
     },
-    retryable: row.status === 'failed' && (stored || row.clip_of?.exists === true) && row.error_code !== null && canRetryHelp(row.error_code),
+    retryable:
+      row.status === 'failed' &&
+      (stored || row.clip_of?.exists === true) &&
+      row.error_code !== null &&
+      canRetryHelp(row.error_code),
   };
 }

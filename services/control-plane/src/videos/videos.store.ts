@@ -292,7 +292,9 @@ function clipOf(eb: ExpressionBuilder<Schema, 'videos'>) {
     .selectFrom('clips')
     .select(
       sql<VideoDetails['clip_of']>`json_build_object('videoId', parent_id, 'start', starts_at, 'end', ends_at,
-        'exists', exists (select from videos parent where parent.id = parent_id and parent.deleted_at is null))`.as('clip_of'),
+        'exists', exists (select from videos parent where parent.id = parent_id and parent.deleted_at is null))`.as(
+        'clip_of',
+      ),
     )
     .whereRef('clips.video_id', '=', 'videos.id')
     .as('clip_of');

@@ -14,10 +14,7 @@ export async function runOnStored(
     program,
     cwd: directory,
     signal,
-    limitSeconds: Math.min(
-      encodeSeconds.fixed + encodeSeconds.perSecondOfVideo * seconds,
-      encodeSeconds.max,
-    ),
+    limitSeconds: Math.min(encodeSeconds.fixed + encodeSeconds.perSecondOfVideo * seconds, encodeSeconds.max),
     stallSeconds,
     memoryBytes,
     progressKey: 'out_time_us',

@@ -1,3 +1,4 @@
+import { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import { pause } from '../pause.ts';
 import { outOfDiskSpace, storageFailure } from '../transcode-failure.ts';
 
@@ -8,7 +9,7 @@ const RETRY_DELAYS_MS = [500, 2000];
 const DISK_FULL = ['ENOSPC', 'EDQUOT'];
 
 /**
- * Runs a request to the object store up to three times, but only once if the disk is full. Rejects with a TranscodeFailure,
+ * Runs a request to the object store up to three times, but only once if the disk is full or the object does not exist. Rejects with a TranscodeFailure,
  * or with the reason of the signal.
  *
  * The S3 client retries a broken connection itself, within each of these requests. The retries here bridge an outage of some
@@ -23,7 +24,7 @@ export async function withStorageRetries<T>(request: () => Promise<T>, signal: A
       signal.throwIfAborted();
       if (DISK_FULL.includes((error as NodeJS.ErrnoException).code ?? '')) throw outOfDiskSpace(error);
       const delayMs = RETRY_DELAYS_MS[retries];
-      if (delayMs === undefined) throw storageFailure(error);
+      if (delayMs === undefined || error instanceof ObjectNotFoundError) throw storageFailure(error);
       await pause(delayMs, signal);
     }
   }

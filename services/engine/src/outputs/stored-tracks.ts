@@ -32,10 +32,7 @@ export async function fetchSegment(
 }
 
 /** Where a stored segment is: below the last place that begins before it. */
-export function keyOfSegment(
-  { name, places }: StoredSegments,
-  sequence: number,
-): string {
+export function keyOfSegment({ name, places }: StoredSegments, sequence: number): string {
   const place = places.findLast(({ firstSegment }) => firstSegment <= sequence);
   if (place === undefined) throw new Error(`Segment ${sequence} of ${name} has no place`);
   return segmentKeyBelow(place.prefix, name, sequence);

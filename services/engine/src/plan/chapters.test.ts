@@ -21,6 +21,19 @@ test('the chapter that runs when the output begins starts there, and earlier one
   expect(starts(chapters(1000, 4000), 4)).toEqual([0]);
 });
 
+test('chapters that are over before the output begins are left out', () => {
+  const source = [
+    { start: 0, end: 2000, title: 'Over' },
+    { start: 2000, end: 2000, title: 'Without a duration' },
+    { start: 7000, end: 9000, title: 'Later' },
+  ];
+  expect(chaptersOf(source, { lead: 5, duration: 60 })).toEqual([
+    { start: 0, title: 'Without a duration' },
+    { start: 2000, title: 'Later' },
+  ]);
+  expect(chaptersOf(source.slice(0, 1), { lead: 5, duration: 60 })).toEqual([]);
+});
+
 test('chapters from the end of the output on are left out', () => {
   expect(starts(chapters(0, 59_999, 60_000, 70_000), 0)).toEqual([0, 59_999]);
 });

@@ -3,8 +3,8 @@ import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { SourceChapters } from '../source/source-chapters.ts';
 
 /**
- * The chapters of a source with the times of the output. Those outside of it are left out; the one that is running when the output begins
- * starts at 0. An untitled chapter is named by its number. A single untitled one from the beginning says nothing, so it is left out, too.
+ * The chapters of a source with the times of the output. Those outside of it are left out, also those that are over before the output begins; the one
+ * that is running then starts at 0. An untitled chapter is named by its number. A single untitled one from the beginning says nothing, so it is left out, too.
  */
 export function chaptersOf(
   source: SourceChapters,
@@ -12,7 +12,9 @@ export function chaptersOf(
 ): Chapter[] {
   if (source === 'too_many') return [];
   const shift = Math.round(lead * 1000);
-  const moved = source.map(({ start, title }) => ({ start: start - shift, title }));
+  const moved = source
+    .filter(({ start, end }) => end === undefined || end <= start || end > shift)
+    .map(({ start, title }) => ({ start: start - shift, title }));
   const running = moved.findLastIndex(({ start }) => start <= 0);
   const shown = moved
     .slice(Math.max(0, running))

@@ -16,20 +16,20 @@ describe('chapters of a file', () => {
 
   test('are sorted, with milliseconds from the earliest timestamp', () => {
     expect(read([chapter(62.5, 70, 'B'), chapter(1.4, 62.5, 'A')], 1.4)).toEqual([
-      { start: 0, title: 'A' },
-      { start: 61_100, title: 'B' },
+      { start: 0, end: 61_100, title: 'A' },
+      { start: 61_100, end: 68_600, title: 'B' },
     ]);
   });
 
   test('may begin before the earliest timestamp', () => {
-    expect(read([chapter(0, 6, 'A')], 5)).toEqual([{ start: -5000, title: 'A' }]);
+    expect(read([chapter(0, 6, 'A')], 5)).toEqual([{ start: -5000, end: 1000, title: 'A' }]);
   });
 
   test.each([
     ['first', [chapter(6, 20, 'Long'), chapter(6, 6, 'Empty')]],
     ['last', [chapter(6, 6, 'Empty'), chapter(6, 20, 'Long')]],
   ])('that begin together count once, if the one that ends last is the %s', (_, chapters) => {
-    expect(read(chapters)).toEqual([{ start: 6000, title: 'Long' }]);
+    expect(read(chapters)).toEqual([{ start: 6000, end: 20_000, title: 'Long' }]);
   });
 
   test.each(['N/A', 'nan', '1e999'])('that begin at %s are left out', (start) => {
@@ -43,7 +43,7 @@ describe('chapters of a file', () => {
     ['nothing', undefined, ''],
     ['256 characters of two code units', '😀'.repeat(256), '😀'.repeat(255)],
   ])('with a title of %s have plain text', (_, title, plain) => {
-    expect(read([chapter(0, 1, title)])).toEqual([{ start: 0, title: plain }]);
+    expect(read([chapter(0, 1, title)])).toEqual([{ start: 0, end: 1000, title: plain }]);
   });
 
   test('are at most 500', () => {

@@ -1,8 +1,11 @@
 import { MAX_CHAPTER_TITLE, MAX_CHAPTERS } from '@framelane/contracts/manifest';
 import { z } from 'zod';
 
-/** A chapter as the container has it: milliseconds from the earliest timestamp of the file. An empty title is unknown. */
-export type SourceChapter = { start: number; title: string };
+/**
+ * A chapter as the container has it: milliseconds from the earliest timestamp of the file, and the end if the container has one. An empty title is
+ * unknown.
+ */
+export type SourceChapter = { start: number; end?: number; title: string };
 
 /** The chapters of a file by their start, which is unique; or that it has more than a video can have. */
 export type SourceChapters = readonly SourceChapter[] | 'too_many';
@@ -28,16 +31,21 @@ export const probedChapters = z
  * a second one of no duration. `startTime` is the earliest timestamp of the file in seconds.
  */
 export function readChapters(probed: z.infer<typeof probedChapters>, startTime: number): SourceChapters {
-  const byStart = new Map<number, SourceChapter & { end: number }>();
+  const byStart = new Map<number, SourceChapter>();
   for (const { start_time, end_time, tags } of probed) {
-    const start = Math.round((start_time - startTime) * 1000);
-    if (!Number.isSafeInteger(start) || (byStart.get(start)?.end ?? 0) > end_time) continue;
-    byStart.set(start, { start, end: end_time, title: plainTitle(tags.title ?? '') });
+    const [start, end] = [start_time, end_time].map((time) => Math.round((time - startTime) * 1000)) as [
+      number,
+      number,
+    ];
+    if (!Number.isSafeInteger(start) || (byStart.get(start)?.end ?? 0) > end) continue;
+    byStart.set(start, {
+      start,
+      ...(Number.isSafeInteger(end) && { end }),
+      title: plainTitle(tags.title ?? ''),
+    });
   }
   if (byStart.size > MAX_CHAPTERS) return 'too_many';
-  return [...byStart.values()]
-    .toSorted((a, b) => a.start - b.start)
-    .map(({ start, title }) => ({ start, title }));
+  return [...byStart.values()].toSorted((a, b) => a.start - b.start);
 }
 
 /** A title on one line. Bidirectional formatting characters would reverse the text around it. */

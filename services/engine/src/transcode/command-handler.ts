@@ -19,10 +19,12 @@ import type { StartedRenditions } from '@framelane/contracts/outputs/renditions'
 import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
+import { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import { runClip } from '../outputs/clip-run.ts';
 import { diskNeedOf, runDerivation, runTask, secondsOf } from '../outputs/run-task.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
+import { TranscodeFailure } from '../transcode-failure.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { reportFailure } from './failure-report.ts';
 import { leaveToOthers } from './insufficient-disk-space.ts';
@@ -77,8 +79,8 @@ export async function handleCommand(
 }
 
 /**
- * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs. A derivation has its input and
- * its output on the disk, and a clip its audio and its edges.
+ * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs, and which derivation it is. The
+ * one that needs most has its input and its output on the disk. A clip has its audio and its edges there.
  */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
   if (type === 'clip') return CLIP_PART_ON_DISK * inputBytes;
@@ -136,7 +138,9 @@ async function runTry(
   } catch (error) {
     lease.stop();
     await removeStored(output.prefix, facts, worker);
-    await fail(taskTry, claim, error, worker);
+    // What a try reads is deleted with its video.
+    const isObsolete = isMissingObject(error) && !(await isCurrent().catch(() => true));
+    await fail(taskTry, claim, isObsolete ? new WorkObsoleteError('The video was deleted') : error, worker);
     return;
   }
   lease.stop();
@@ -144,6 +148,10 @@ async function runTry(
   if (made === undefined || completed === undefined) return;
   await publishResult(completed, bus);
   made.count();
+}
+
+function isMissingObject(error: unknown): boolean {
+  return error instanceof TranscodeFailure && error.cause instanceof ObjectNotFoundError;
 }
 
 async function runClaimedTask(

@@ -319,3 +319,29 @@ test('an engine that leaves a command to others pauses, so that another engine t
   expect(refused).toEqual([false]);
   await Promise.all([small.stop(), large.stop()]);
 });
+
+test('a halted slot continues as soon as the work with priority has ended', async () => {
+  const busy = { now: true };
+  const consume = jest.spyOn(bus, 'consume');
+  const intake = new CommandIntake({
+    ...COMMANDS,
+    bus,
+    slots: 1,
+    hasDiskSpace: async () => true,
+    hasPriorityWork: () => busy.now,
+    handle: async () => {},
+    logger,
+    waitCheckMs: 1_000_000,
+  });
+  await intake.start();
+  intake.halt();
+  intake.recheck();
+  expect(consume).toHaveBeenCalledTimes(1);
+  busy.now = false;
+  await until(() => {
+    intake.recheck();
+    return consume.mock.calls.length === 2;
+  });
+  consume.mockRestore();
+  await intake.stop();
+});

@@ -51,6 +51,8 @@ export class CommandIntake {
   #slots: Promise<void>[] = [];
   /** Resolves when the slots must stop consuming. */
   #halted = Promise.withResolvers<void>();
+  /** Ends the pause before the next check of halted slots. */
+  #recheck = new AbortController();
   /** Whether the last check found too little disk space. All slots share it, so that each change is logged once. */
   #isPaused = false;
 
@@ -68,6 +70,7 @@ export class CommandIntake {
   /** Consumes no more commands, and resolves when the running handlers have settled. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.recheck();
     this.#halted.resolve();
     await Promise.all(this.#slots);
   }
@@ -100,6 +103,12 @@ export class CommandIntake {
     this.#halted = Promise.withResolvers();
   }
 
+  /** Lets halted slots check at once whether they may continue: work with priority has ended. */
+  recheck(): void {
+    this.#recheck.abort();
+    this.#recheck = new AbortController();
+  }
+
   #pause(): void {
     const { logger, queue } = this.#options;
     if (!this.#isPaused) logger.warn('commands.paused', { queue, reason: 'too little disk space' });
@@ -121,10 +130,11 @@ export class CommandIntake {
   /** Consumes again when there is disk space and no other work has priority; undefined if the intake stops first. */
   async #resume(slot: Slot): Promise<Consuming | undefined> {
     const { queue, hasDiskSpace, hasPriorityWork, logger, diskCheckMs, waitCheckMs } = this.#options;
-    const { signal } = this.#stopping;
     for (;;) {
+      if (this.#stopping.signal.aborted) return undefined;
+      const { signal } = this.#recheck;
       await delay(this.#isPaused ? diskCheckMs : waitCheckMs, undefined, { signal }).catch(() => {});
-      if (signal.aborted) return undefined;
+      if (this.#stopping.signal.aborted) return undefined;
       try {
         // No `await` between the last check and `#consume`: a halt in between would go unnoticed.
         if (hasPriorityWork() || !(await hasDiskSpace()) || hasPriorityWork()) continue;

@@ -145,6 +145,7 @@ export class TranscodeWorker {
       await this.#deps.metrics.inSlot(work);
     } finally {
       this.#busy -= 1;
+      tasks.recheck();
     }
   }
 

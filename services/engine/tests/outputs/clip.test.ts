@@ -75,7 +75,11 @@ function difference(a: Buffer, b: Buffer): number {
 }
 
 /** Checks a clip: the rules of HLS, and that it has exactly the frames of its parent, at their timestamps. */
-async function expectClip(parent: Stored, times: { start: number; end: number }, expected: { frames: number }) {
+async function expectClip(
+  parent: Stored,
+  times: { start: number; end: number },
+  expected: { frames: number },
+) {
   const clip = await bench.clip(parent, times);
   await expectHlsRules(clip.stored, clip.video.videoId, clip.manifest);
   for (const { name, width } of parent.manifest.renditions) {
@@ -84,7 +88,9 @@ async function expectClip(parent: Stored, times: { start: number; end: number },
     const from = Math.round((clip.manifest.startTimestamp / CLOCK_HZ) * 1000);
     const first = all.times.findIndex((time) => Math.abs(time - from) <= 1);
     expect(own.times.length).toBe(own.pictures.length);
-    expect(own.times.map((time, at) => Math.abs(time - (all.times[first + at] ?? 0)) <= 1)).not.toContain(false);
+    expect(own.times.map((time, at) => Math.abs(time - (all.times[first + at] ?? 0)) <= 1)).not.toContain(
+      false,
+    );
     for (const [at, picture] of own.pictures.entries()) {
       const same = difference(picture, all.pictures[first + at] as Buffer);
       const next = difference(picture, all.pictures[first + at + 1] ?? Buffer.alloc(TILE * TILE));
@@ -148,7 +154,12 @@ describe('a clip of a video', () => {
   });
 
   test('without audio, at 30000/1001 frames a second', async () => {
-    const parent = await transcode('silent.mkv', [...video('640x360', '30000/1001', 24), '-g', '60', ...H264]);
+    const parent = await transcode('silent.mkv', [
+      ...video('640x360', '30000/1001', 24),
+      '-g',
+      '60',
+      ...H264,
+    ]);
     await expectClip(parent, { start: 3.1, end: 17.52 }, { frames: 432 });
   });
 
@@ -164,7 +175,9 @@ describe('a clip of a video', () => {
   });
 
   test('of sound alone', async () => {
-    const parent = await transcode('sound.m4a', [...sound(440, 48_000, 60), '-c:a', 'aac'], { pieceSeconds: 10 });
+    const parent = await transcode('sound.m4a', [...sound(440, 48_000, 60), '-c:a', 'aac'], {
+      pieceSeconds: 10,
+    });
     const clip = await bench.clip(parent, { start: 3.1, end: 27.5 });
     await expectHlsRules(clip.stored, clip.video.videoId, clip.manifest);
     expect(clip.manifest.duration).toBe(24.4);

@@ -47,20 +47,23 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-const work = (name: DownloadWork['name'], renditions: TrackRendition[]): DownloadWork => ({
-  kind: 'download',
-  name,
-  renditions,
-  title: TITLE,
-  chapters: CHAPTERS,
-});
+const work = (
+  name: DownloadWork['name'],
+  renditions: TrackRendition[],
+  inside: Pick<DownloadWork, 'title' | 'chapters'> = { title: TITLE, chapters: CHAPTERS },
+): DownloadWork => ({ kind: 'download', name, renditions, ...inside });
 
 /** Makes a download, and resolves with the path of the file and its size. */
-async function download(name: DownloadWork['name'], of = tracks): Promise<{ path: string; bytes: number }> {
+async function download(
+  name: DownloadWork['name'],
+  of = tracks,
+  inside?: Pick<DownloadWork, 'title' | 'chapters'>,
+): Promise<{ path: string; bytes: number }> {
   const { result, prefix } = await bench.derive(video, {
     work: work(
       name,
       of.map((track) => track.name),
+      inside,
     ),
     tracks: of,
     duration: SECONDS,
@@ -108,7 +111,7 @@ async function samples(path: string, stream: number, zero: number): Promise<stri
   return stdout.trim();
 }
 
-async function probe(path: string, entries: string): Promise<string> {
+async function probe(path: string, entries: string) {
   const { stdout } = await runProgram('ffprobe', [
     '-v',
     'error',
@@ -165,6 +168,22 @@ describe('a download', () => {
         { start_time: '6.250000', end_time: '14.000000', tags: { title: 'Ende = 2;' } },
       ],
     });
+  });
+
+  test('has all chapters, whatever their number, titles and times', async () => {
+    const chapters = Array.from({ length: 300 }, (_, at) => ({ start: (at + 1) / 30, title: `${at} \\` }));
+    const { path } = await download('audio', tracks.slice(1, 2), { title: 'ends with \\', chapters });
+    const read = await probe(path, 'format_tags=title:chapter=start_time:chapter_tags=title');
+    expect(read.format.tags.title.trim()).toBe('ends with \\');
+    const found = read.chapters.map(
+      ({ start_time, tags }: { start_time: string; tags: { title: string } }) => [
+        Number(start_time).toFixed(3),
+        tags.title.trim(),
+      ],
+    );
+    expect(found).toEqual([['0.000', ''], ...chapters.map(({ start, title }) => [start.toFixed(3), title])]);
+    const { stderr } = await runProgram('ffprobe', ['-v', 'trace', path]);
+    expect(stderr).not.toContain("type:'chpl'");
   });
 
   test('begins with its index, so that it can be played while it is fetched', async () => {

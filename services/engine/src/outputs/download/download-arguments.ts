@@ -1,5 +1,6 @@
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
+import type { DownloadWork } from '@framelane/contracts/outputs/download';
 import { isAudioRendition } from '@framelane/contracts/renditions';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
@@ -10,15 +11,18 @@ import { languageOfTrack } from './track-language.ts';
 export const METADATA_FILE = 'metadata';
 
 /** What to put into a file. The tracks are in its order. */
-export type DownloadContent = { tracks: readonly StoredTrack[]; startTimestamp: number };
+export type DownloadContent = {
+  tracks: readonly StoredTrack[];
+  startTimestamp: number;
+  chapters: DownloadWork['chapters'];
+};
 
 /**
  * The run that puts decrypted renditions into one MP4 file without encoding. All timestamps are kept, and moved by the same offset: otherwise
- * each track would begin at its own first timestamp, which is earlier for audio. The index is at the beginning, so that a player needs no
- * second request for it.
+ * each track would begin at its own first timestamp, which is earlier for audio.
  */
 export function downloadArguments(
-  { tracks, startTimestamp }: DownloadContent,
+  { tracks, startTimestamp, chapters }: DownloadContent,
   file: string,
 ): FfmpegCommandLine {
   const inputs = tracks.map(({ name }) => `file:${SOURCE_FOLDER}/${name}`);
@@ -45,11 +49,24 @@ export function downloadArguments(
             ...(label === null ? [] : [`-metadata:s:a:${at}`, `handler_name=${label}`]),
             ...[`-disposition:a:${at}`, at === 0 ? 'default' : '0'],
           ]),
-          ...['-output_ts_offset', String(-startTimestamp / CLOCK_HZ), '-movflags', '+faststart'],
+          ...['-output_ts_offset', String(-startTimestamp / CLOCK_HZ), '-movflags', movFlags(chapters)],
           ...['-f', isVideo ? 'mp4' : 'ipod'],
         ],
         path: `${OUTPUT_FOLDER}/${file}`,
       },
     ],
   };
+}
+
+/** The limit of Nero's list of chapters: of chapters, and of bytes in each title. */
+const NERO_LIMIT = 255;
+
+/**
+ * The index is at the beginning. Nero's list of chapters, which some players prefer to the track of chapters, is left out where it would have only a
+ * part of them.
+ */
+function movFlags(chapters: DownloadWork['chapters']): string {
+  const fits =
+    chapters.length < NERO_LIMIT && chapters.every(({ title }) => Buffer.byteLength(title) <= NERO_LIMIT);
+  return fits ? '+faststart' : '+faststart+disable_chpl';
 }

@@ -74,14 +74,14 @@ async function fetchInputs(
 }
 
 async function write(
-  { tracks, duration, startTimestamp }: DerivationJob<DerivationOf<'download'>>,
+  { work, tracks, duration, startTimestamp }: DerivationJob<DerivationOf<'download'>>,
   file: string,
   directory: string,
   { tools, settings: { limits }, signal, onProgress }: RunContext,
 ): Promise<void> {
   const { encodeSeconds, memoryBytes } = limits;
   const limitSeconds = encodeSeconds.fixed + duration;
-  await runFfmpeg(downloadArguments({ tracks, startTimestamp }, file), {
+  await runFfmpeg(downloadArguments({ tracks, startTimestamp, chapters: work.chapters }, file), {
     program: tools.remuxFfmpeg,
     cwd: directory,
     signal,

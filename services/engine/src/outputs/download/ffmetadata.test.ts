@@ -19,3 +19,10 @@ test('a chapter lasts until the next one, the last one until the end', () => {
     '',
   ]);
 });
+
+test('a blank chapter precedes a first one that begins later', () => {
+  const lines = ffmetadata({ title: 'T', chapters: [{ start: 3, title: 'One' }], duration: 9 }).split('\n');
+  expect(lines.filter((line) => /^(START|END|title)=/.test(line)).slice(1)).toEqual([
+    ...['START=0', 'END=3000', 'title= ', 'START=3000', 'END=9000', 'title=One'],
+  ]);
+});

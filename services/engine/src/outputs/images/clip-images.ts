@@ -29,7 +29,12 @@ export const imagesOfClip: OfClip<ImagesResult> = async (job, { renditions, dire
   if (encode === null) return { poster: await copyPoster(job, context), storyboard: null };
   const start = await fetchFrames(job, encode, { renditions, directory }, context);
   const program = context.tools.ffmpeg;
-  await runOnStored(imagesArguments(encode, start), { program, seconds: encode.duration }, directory, context);
+  await runOnStored(
+    imagesArguments(encode, start),
+    { program, seconds: encode.duration },
+    directory,
+    context,
+  );
   const { prefix } = job.output;
   return storeImages(files, encode, { objects: context.objects, prefix, signal: context.signal });
 };

@@ -47,7 +47,9 @@ export function joinCounters(segment: Buffer, neighbour: { after: Buffer } | { b
     shifts.set(pid, 'after' in neighbour ? gap : -gap);
   }
   return Buffer.concat(
-    packets.map((packet) => withCounter(packet, (counterOf(packet) + (shifts.get(pidOf(packet)) ?? 0)) & LAST_COUNTER)),
+    packets.map((packet) =>
+      withCounter(packet, (counterOf(packet) + (shifts.get(pidOf(packet)) ?? 0)) & LAST_COUNTER),
+    ),
   );
 }
 

@@ -11,12 +11,12 @@ import { grantFile, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
 import { readFrom, type ToolOutput } from '../../../sandbox/tool-output.ts';
 import { incompleteOutput } from '../../../transcode-failure.ts';
 import type { ClipJob } from '../../kinds.ts';
+import { runOnStored } from '../../run-on-stored.ts';
 import { maxSegmentBytes, type RunContext } from '../../stored-run.ts';
 import { fetchSegment } from '../../stored-tracks.ts';
 import { type AudioInput, audioArguments, audioCuts, firstFileOf } from './clip-audio.ts';
 import { audioTracksOf, rangeOf } from './clip-job.ts';
 import { inParallel, type Stored, storeSegment } from './clip-storage.ts';
-import { runOnStored } from '../../run-on-stored.ts';
 
 type Track = ReturnType<typeof audioTracksOf>[number];
 
@@ -79,7 +79,11 @@ async function store(
       const file = await files.file(fileName, maxSegmentBytes(job.plan.encode));
       if (file === null || file.bytes === 0) throw incompleteOutput(`${fileName} is missing`);
       try {
-        return await storeSegment(job.output, { name, sequence, segment: await buffer(readFrom(file)) }, context);
+        return await storeSegment(
+          job.output,
+          { name, sequence, segment: await buffer(readFrom(file)) },
+          context,
+        );
       } finally {
         await file.handle.close();
       }

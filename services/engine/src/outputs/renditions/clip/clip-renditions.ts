@@ -108,9 +108,20 @@ async function storeIFrames(
     ofEdges.filter(({ edge }) => (edge.sequence === 0) === isHead).flatMap(({ iFrames }) => iFrames);
   const { first, end } = rangeOf(job, I_FRAME_RENDITION);
   const frames = [
-    ...encoded(true).map(({ segment }) => () => Promise.resolve(segment)),
-    ...Array.from({ length: end - first }, (_, at) => () => fetchOf(job, I_FRAME_RENDITION, first + at, context)),
-    ...encoded(false).map(({ segment }) => () => Promise.resolve(segment)),
+    ...encoded(true).map(
+      ({ segment }) =>
+        () =>
+          Promise.resolve(segment),
+    ),
+    ...Array.from(
+      { length: end - first },
+      (_, at) => () => fetchOf(job, I_FRAME_RENDITION, first + at, context),
+    ),
+    ...encoded(false).map(
+      ({ segment }) =>
+        () =>
+          Promise.resolve(segment),
+    ),
   ];
   const segments: Stored[] = await inParallel(
     frames.map((read, sequence) => ({ read, sequence })),

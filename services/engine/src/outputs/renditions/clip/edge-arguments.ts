@@ -9,9 +9,9 @@ import { copiedRenditions } from '../../../plan/encode-plan.ts';
 import { KEY_FRAME_SECONDS } from '../../../plan/key-frames.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
 import { toFraction, toNumber } from '../../../source/frame-rate.ts';
-import { pieceOutputOptions } from '../piece-arguments.ts';
-import { READ_STORED } from '../../stored-tracks.ts';
 import type { ClipJob } from '../../kinds.ts';
+import { READ_STORED } from '../../stored-tracks.ts';
+import { pieceOutputOptions } from '../piece-arguments.ts';
 import { type Edge, timestampOf } from './clip-job.ts';
 
 /** What the muxer adds to all timestamps, so that no decoding time is negative. */

@@ -13,11 +13,11 @@ import { readFrom, type ToolOutput } from '../../../sandbox/tool-output.ts';
 import { toNumber } from '../../../source/frame-rate.ts';
 import { incompleteOutput } from '../../../transcode-failure.ts';
 import type { ClipJob } from '../../kinds.ts';
+import { runOnStored } from '../../run-on-stored.ts';
 import { maxSegmentBytes, type RunContext } from '../../stored-run.ts';
 import { fetchSegment } from '../../stored-tracks.ts';
 import { readSegmentInfo } from '../segment-info.ts';
 import { type Edge, edgesOf, timestampOf, trackOf } from './clip-job.ts';
-import { runOnStored } from '../../run-on-stored.ts';
 import { type Continuations, edgeArguments, edgeInput } from './edge-arguments.ts';
 
 /** An edge of a rendition: its segment, and its I-frames if they are stored. */
@@ -68,12 +68,7 @@ async function encode(job: ClipJob, edge: Edge, directory: string, context: RunC
 }
 
 /** Reads an encoded edge. Throws an InvalidSegmentError if it does not have the frames that it should have. */
-async function read(
-  job: ClipJob,
-  name: VideoRendition,
-  edge: Edge,
-  files: ToolOutput,
-): Promise<EncodedEdge> {
+async function read(job: ClipJob, name: VideoRendition, edge: Edge, files: ToolOutput): Promise<EncodedEdge> {
   const { encode, iFrames } = job.plan;
   const { sequence, firstFrame, frames } = edge;
   const fileName = segmentFile(name, sequence);

@@ -8,7 +8,10 @@ export function cutChapters(
   chapters: readonly Chapter[],
   { from, to }: { from: number; to: number },
 ): Chapter[] {
-  const first = Math.max(0, chapters.findLastIndex(({ start }) => start <= from));
+  const first = Math.max(
+    0,
+    chapters.findLastIndex(({ start }) => start <= from),
+  );
   return chapters
     .slice(first)
     .filter(({ start }) => start < to)
