@@ -188,7 +188,11 @@ export class CaptionsService {
    * The captions that are shown between two times of a video, in milliseconds, as a clip shows them. Throws 429 if too many files of the workspace
    * wait to be read.
    */
-  async cut(workspaceId: string, videoId: string, times: { from: number; to: number }): Promise<CutCaptions[]> {
+  async cut(
+    workspaceId: string,
+    videoId: string,
+    times: { from: number; to: number },
+  ): Promise<CutCaptions[]> {
     const cut: CutCaptions[] = [];
     for (const { blocks, ...captions } of await findCaptionsWithin(
       this.#deps.db,

@@ -1,8 +1,6 @@
 import type { DownloadName, DownloadResult, DownloadWork } from '@framelane/contracts/outputs/download';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { mayStore } from '../quotas/quotas.service.ts';
-import { bytesRead } from '../tasks/derivations.ts';
 import { downloadWork, notAvailable } from './download-work.ts';
 import {
   findChapterStarts,
@@ -57,7 +55,11 @@ export async function planDownloads(
  * The downloads that were asked for before a video became ready. Those that it has no rendition for fail, and so do those that the workspace has
  * no room for.
  */
-export async function wantedDownloads(trx: Database, video: VideoRow): Promise<DownloadWork[]> {
+export async function wantedDownloads(
+  trx: Database,
+  video: VideoRow,
+  hasRoomFor: (works: readonly DownloadWork[]) => Promise<boolean>,
+): Promise<DownloadWork[]> {
   const names = await findPreparing(trx, video.id);
   if (names.length === 0) return [];
   const { works, impossible } = await planDownloads(trx, video, names);
@@ -65,8 +67,7 @@ export async function wantedDownloads(trx: Database, video: VideoRow): Promise<D
     await saveFailed(trx, video.id, name, { code: 'rendition_not_available', message });
   const wanted: DownloadWork[] = [];
   for (const work of works) {
-    const bytes = await bytesRead(trx, video, [...wanted, work]);
-    if (await mayStore(trx, video.workspace_id, bytes)) wanted.push(work);
+    if (await hasRoomFor([...wanted, work])) wanted.push(work);
     else await saveFailed(trx, video.id, work.name, NO_ROOM);
   }
   return wanted;

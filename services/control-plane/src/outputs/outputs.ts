@@ -19,10 +19,13 @@ const ADD: { [K in Exclude<OutputName, 'renditions'>]: AddOutput<NonNullable<Tas
 /** Why a derivation has failed for good. The message is one sentence for the owner of the video. */
 export type DerivationFailure = { code: string; message: string };
 
+/** Whether the workspace of a video may store what derivations make of renditions without encoding them again. */
+type HasRoomFor = (works: readonly Derivation[]) => Promise<boolean>;
+
 /** What the control plane has to know of a kind of derivation. The video is locked. */
 type DerivationKind<W> = {
-  /** What was asked for before the video became ready. */
-  wanted: (trx: Database, video: VideoRow) => Promise<W[]>;
+  /** What was asked for before the video became ready. `hasRoomFor` says whether the workspace may store what these make. */
+  wanted: (trx: Database, video: VideoRow, hasRoomFor: HasRoomFor) => Promise<W[]>;
   /** Stores that a derivation has failed for good. */
   failed: (trx: Database, video: VideoRow, work: W, failure: DerivationFailure) => Promise<void>;
 };
@@ -38,9 +41,13 @@ export async function addOutputs(trx: Database, video: VideoRow, result: TaskRes
 }
 
 /** The derivations that were asked for before a video became ready. */
-export async function wantedDerivations(trx: Database, video: VideoRow): Promise<Derivation[]> {
+export async function wantedDerivations(
+  trx: Database,
+  video: VideoRow,
+  hasRoomFor: HasRoomFor,
+): Promise<Derivation[]> {
   const wanted: Derivation[] = [];
-  for (const kind of Object.values(DERIVATIONS)) wanted.push(...(await kind.wanted(trx, video)));
+  for (const kind of Object.values(DERIVATIONS)) wanted.push(...(await kind.wanted(trx, video, hasRoomFor)));
   return wanted;
 }
 

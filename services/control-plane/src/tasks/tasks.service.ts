@@ -10,6 +10,7 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData, TaskTry } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import {
+  type Derivation,
   isDerivation,
   PLANNING_TASK,
   type Task,
@@ -30,7 +31,9 @@ import type { VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { addOutputs, derivationFailed, wantedDerivations } from '../outputs/outputs.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
+import { mayStore } from '../quotas/quotas.service.ts';
 import { type AttemptEnd, CLIP_SOURCE_DELETED, type VideoLifecycle } from '../videos/video-lifecycle.ts';
+
 import {
   afterFailedTry,
   failureOfExpiry,
@@ -39,7 +42,7 @@ import {
   type TryFailure,
 } from '../videos/video-moves.ts';
 import { artifactsOf } from './artifacts-of-results.ts';
-import { beginDerivations, describeDerivation } from './derivations.ts';
+import { beginDerivations, bytesRead, describeDerivation } from './derivations.ts';
 import {
   type ClaimedTry,
   claimTask,
@@ -405,7 +408,9 @@ export class TasksService {
       transcodedSeconds: clip === 'not_a_clip' ? manifest.source.duration : encodedSeconds(clip),
       texts: texts ?? (await this.#deps.attempts.readTexts(video.id, manifest.captions)),
     });
-    await beginDerivations(trx, video, await wantedDerivations(trx, video));
+    const hasRoomFor = async (works: readonly Derivation[]) =>
+      mayStore(trx, video.workspace_id, await bytesRead(trx, video, works));
+    await beginDerivations(trx, video, await wantedDerivations(trx, video, hasRoomFor));
     return report;
   }
 
