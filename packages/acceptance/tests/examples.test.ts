@@ -117,7 +117,8 @@ async function prepareLine(operationId: string, source: string) {
 
 /** The id of a video on which the operation succeeds: ready, failed, or without a file. */
 async function videoFor(operationId: string, source: string): Promise<string> {
-  if (source.includes('/hls/') || operationId === 'getVideoSource') return playableId;
+  if (source.includes('/hls/') || operationId === 'getVideoSource' || operationId === 'createClip')
+    return playableId;
   if (operationId === 'retryVideo' || operationId === 'deleteVideoSource') return failedVideo();
   const { videoId } = await client.requestTicket({ filename: 'clip.mp4' });
   if (/^(get|update|delete)Captions$/.test(operationId)) await client.api.captions.set(videoId, 'en', CUE);
