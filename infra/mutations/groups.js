@@ -138,6 +138,7 @@ export const GROUPS = [
     'download/track-language',
   ]),
   pure('downloads-rules', `${CONTROL_PLANE}/src`, ['outputs/download-work']),
+  pure('clips-rules', `${CONTROL_PLANE}/src`, ['captions/cut-captions', 'chapters/cut-chapters']),
   {
     name: 'engine-tasks',
     threshold: 80,
@@ -397,6 +398,7 @@ export const GROUPS = [
     ['downloads/downloads.{service,store}', 'outputs/downloads{,.store}'],
     ['downloads', 'artifacts'],
   ),
+  stores('clips', ['clips/clips.{service,store}', 'clips/clip-work'], ['clips']),
   stores('quotas', ['quotas/quotas.{service,store}'], ['quotas', 'admin']),
   stores('sealed-values', ['sealed-values/{resealing.service,sealed-values.store}'], ['secret-rotation']),
   stores('system', ['system/system.{service,store}', 'engines/engines.{service,store}'], ['system']),

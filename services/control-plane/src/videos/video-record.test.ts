@@ -63,6 +63,7 @@ const UPLOADING = {
   audio: null,
   captions: [],
   downloads: [],
+  clip_of: null,
   stored: {},
   version: '1',
 } as unknown as VideoDetails;
