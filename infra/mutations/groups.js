@@ -87,7 +87,9 @@ export const GROUPS = [
     ['chapters-webvtt'],
   ),
   pure('chapters-rules', `${CONTROL_PLANE}/src/chapters`, ['requested-chapters']),
-  pure('posters-rules', `${CONTROL_PLANE}/src/posters`, ['poster-image', 'jpeg-metadata']),
+  pure('posters-rules', `${CONTROL_PLANE}/src/posters`, ['poster-image']),
+  pure('watermarks-rules', `${CONTROL_PLANE}/src/watermarks`, ['watermark-image']),
+  pure('image-files', `${CONTROL_PLANE}/src/image-files`, ['jpeg-metadata', 'png-image']),
   pure('stored-reads', `${CONTROL_PLANE}/src/stored-files`, ['allotment', 'requested-range', 'stored-reads']),
   pure('quotas-rules', `${CONTROL_PLANE}/src/quotas`, ['quotas']),
   pure('rate-limits', `${CONTROL_PLANE}/src/rate-limits`, [
@@ -178,6 +180,7 @@ export const GROUPS = [
       'stream-copy',
       'piece-bytes',
       'sound-plan',
+      'watermark-place',
     ],
     ['key-frames'],
   ),
@@ -388,6 +391,7 @@ export const GROUPS = [
     ['playback', 'playback-access', 'images', 'segment-redirects'],
   ),
   stores('posters', ['posters/posters.{service,store}'], ['images']),
+  stores('watermarks', ['watermarks/watermarks.{service,store}'], ['watermarks']),
   stores(
     'previews',
     ['playback/previews.{service,store}'],

@@ -620,6 +620,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/watermarks": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List watermark images
+         * @description Returns all images of the workspace, newest first.
+         */
+        get: operations["listWatermarks"];
+        put?: never;
+        /**
+         * Upload a watermark image
+         * @description Stores a PNG or JPEG image of at most 1 MiB and 4096 × 4096 pixels. Transparent PNG images are transparent in the video. Videos show it whose ticket or
+         *     import has it as `watermark`. A workspace can have 50 images.
+         *
+         *     Framelane removes the metadata, such as comments and colour profiles: the colours are taken as sRGB. It refuses animated images, and images whose
+         *     EXIF orientation rotates them.
+         */
+        post: operations["createWatermark"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/watermarks/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The image.
+                 * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+                 */
+                id: components["parameters"]["WatermarkId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a watermark image
+         * @description Returns the properties of one image.
+         */
+        get: operations["getWatermark"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a watermark image
+         * @description Deletes an image. New videos cannot use it. Videos that already have it as watermark keep it, also those that are not transcoded yet or are retried:
+         *     Framelane stores the image until none of them needs it, and counts it until then.
+         */
+        delete: operations["deleteWatermark"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/upload": {
         parameters: {
             query?: never;
@@ -997,6 +1072,134 @@ export interface paths {
          *     needs a playback token, like the playlists.
          */
         get: operations["getPoster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/thumbnail.jpg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a frame as JPEG
+         * @description A JPEG image of the frame that is shown at `time`. An engine makes it of the stored renditions when it is asked for the first time, and it
+         *     is stored then, so a repeated request is fast. It counts as stored bytes. Only a `ready` video with a picture has thumbnails. A `signed`
+         *     video needs a playback token, or an API key. If the image is not ready within ten seconds, the response is 503 with `Retry-After`.
+         */
+        get: operations["getThumbnailJpeg"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/thumbnail.webp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a frame as WebP
+         * @description A WebP image of the frame that is shown at `time`. An engine makes it of the stored renditions when it is asked for the first time, and it
+         *     is stored then, so a repeated request is fast. It counts as stored bytes. Only a `ready` video with a picture has thumbnails. A `signed`
+         *     video needs a playback token, or an API key. If the image is not ready within ten seconds, the response is 503 with `Retry-After`.
+         */
+        get: operations["getThumbnailWebp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/preview.webp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a moving preview as WebP
+         * @description An animated WebP image of a few seconds, which repeats. It is made, stored and counted like a thumbnail.
+         */
+        get: operations["getPreviewWebp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/preview.gif": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a moving preview as GIF
+         * @description An animated GIF image of a few seconds, which repeats. It is made, stored and counted like a thumbnail. WebP has more colours and is smaller.
+         */
+        get: operations["getPreviewGif"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2023,6 +2226,52 @@ export interface components {
          */
         AudioOnly: boolean;
         /**
+         * @description An image of this workspace, from `POST /watermarks`.
+         * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+         */
+        WatermarkId: string;
+        /**
+         * @description The corner of the video, as displayed.
+         * @enum {string}
+         */
+        WatermarkCorner: "top-left" | "top-right" | "bottom-left" | "bottom-right";
+        /** @description `1`: the image covers the video. `0`: it cannot be seen. Transparent parts of the image stay transparent. */
+        WatermarkOpacity: number;
+        /**
+         * @description The width of the image, as a fraction of the width of the video. The height follows from the shape of the image. If the image would not fit
+         *     between the margins, it is smaller.
+         */
+        WatermarkWidth: number;
+        /** @description The distance from both edges, as a fraction of the shorter side of the video. */
+        WatermarkMargin: number;
+        /**
+         * @description An image that all renditions, the thumbnail and the storyboard show. It becomes part of the pictures: it cannot be changed or removed later. A video with
+         *     a watermark is never a stream copy, so its transcode takes longer. It cannot be combined with `audioOnly: true`, and a file without video is refused.
+         */
+        WatermarkRequest: {
+            image: components["schemas"]["WatermarkId"];
+            /**
+             * @description The corner of the video.
+             * @default top-right
+             */
+            corner?: components["schemas"]["WatermarkCorner"];
+            /**
+             * @description How much of the video the image covers.
+             * @default 1
+             */
+            opacity?: components["schemas"]["WatermarkOpacity"];
+            /**
+             * @description The width of the image, as a fraction of that of the video.
+             * @default 0.15
+             */
+            width?: components["schemas"]["WatermarkWidth"];
+            /**
+             * @description The distance from both edges, as a fraction of the shorter side.
+             * @default 0.03
+             */
+            margin?: components["schemas"]["WatermarkMargin"];
+        };
+        /**
          * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
          *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
          * @example 30
@@ -2039,6 +2288,7 @@ export interface components {
             allowedOrigins?: components["schemas"]["AllowedOrigins"];
             downloads?: components["schemas"]["DownloadNames"];
             audioOnly?: components["schemas"]["AudioOnly"];
+            watermark?: components["schemas"]["WatermarkRequest"];
             /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
             /**
@@ -2191,6 +2441,7 @@ export interface components {
             allowedOrigins?: components["schemas"]["AllowedOrigins"];
             downloads?: components["schemas"]["DownloadNames"];
             audioOnly?: components["schemas"]["AudioOnly"];
+            watermark?: components["schemas"]["WatermarkRequest"];
             /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
         };
@@ -2258,6 +2509,14 @@ export interface components {
             /** @description The resolutions that can be played so far, lowest first; empty for sound alone. */
             variants: components["schemas"]["Variant"][];
         };
+        /** @description The watermark that the video was created with. The image may have been deleted since. */
+        VideoWatermark: {
+            image: components["schemas"]["WatermarkId"];
+            corner: components["schemas"]["WatermarkCorner"];
+            opacity: components["schemas"]["WatermarkOpacity"];
+            width: components["schemas"]["WatermarkWidth"];
+            margin: components["schemas"]["WatermarkMargin"];
+        };
         /**
          * @description - `upload_expired`: the ticket expired before the file arrived
          *     - `clip_source_deleted`: the video that the clip is made of was deleted before the clip was ready
@@ -2278,12 +2537,13 @@ export interface components {
          *     - `unsupported_codec`: the codec is not supported, or the file is encrypted
          *     - `duration_too_short`, `duration_exceeded`: the duration is below the minimum or above the maximum
          *     - `dimensions_exceeded`: the frame size or frame rate is outside the limits
+         *     - `watermark_unusable`: the image of the watermark is damaged
          *     - `transcode_failed`, `transcode_timeout`: the transcode failed or took too long
          *     - `storage_failed`: the storage could not read or write the data
          *     - `internal_error`: an error in Framelane
          * @enum {string}
          */
-        FailureCode: "upload_expired" | "clip_source_deleted" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "no_audio_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
+        FailureCode: "upload_expired" | "clip_source_deleted" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "no_audio_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "watermark_unusable" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
         /** @description Why a video has failed. */
         VideoError: {
             code: components["schemas"]["FailureCode"];
@@ -2294,7 +2554,7 @@ export interface components {
         InputIssue: {
             /**
              * @description What was found: `interlaced`, `hdr`, `high_bit_depth`, `chroma_subsampling`, `frame_rate_changed`, `truncated`,
-             *     `audio_downmixed`, `track_left_out` or `chapters_left_out`. New codes can appear.
+             *     `audio_downmixed`, `track_left_out`, `chapters_left_out` or `copy_prevented` (the video has a watermark). New codes can appear.
              * @example interlaced
              */
             code: string;
@@ -2513,6 +2773,8 @@ export interface components {
             thumbnail: string | null;
             /** @description The image that was set with `PUT /videos/{id}/poster`; `null` without one. */
             poster: components["schemas"]["Poster"] | null;
+            /** @description The second of the video whose frame is the poster, if a client has chosen it; otherwise `null`. */
+            posterTime: number | null;
             /**
              * Format: uri
              * @description URL of a WebVTT file with thumbnails for previews in the seek bar; `null` until it exists.
@@ -2526,6 +2788,8 @@ export interface components {
             preview: components["schemas"]["VideoPreview"] | null;
             /** @description Whether the stream is sound alone. Until the video is `ready`, it is what the ticket or the import asked for; `null` if it asked for nothing. */
             audioOnly: boolean | null;
+            /** @description The image that all renditions show, as the ticket or the import asked for it; `null` without one. */
+            watermark: components["schemas"]["VideoWatermark"] | null;
             /** @description Duration in seconds. */
             duration: number | null;
             /** @description Width of the uploaded video in pixels, as displayed: rotation is applied. */
@@ -2644,6 +2908,13 @@ export interface components {
              *     over, the file is deleted at once; that of a failed video is kept for at least 7 days. A file that is deleted stays deleted.
              */
             keepSource?: components["schemas"]["KeepSource"];
+            /**
+             * @description The second whose frame becomes the poster, in place of the one that was set with `PUT /videos/{id}/poster`. It must be less than the
+             *     `duration`. An engine makes the image of the stored renditions, usually within a second; until then the poster stays as it is. In a video
+             *     that is not ready yet, it is made when the video becomes ready. `null` sets the frame that Framelane chooses.
+             * @example 12.5
+             */
+            posterTime?: number | null;
         };
         /** @description How many tasks an attempt has. Those that are neither completed nor running wait for an engine. */
         TaskCounts: {
@@ -2818,6 +3089,33 @@ export interface components {
              * @example 2026-11-21T10:00:00.000Z
              */
             expiresAt: string;
+        };
+        /** @description An image for watermarks. */
+        Watermark: {
+            id: components["schemas"]["WatermarkId"];
+            /** @description A name for people. */
+            name: string | null;
+            /**
+             * @description The type of the image.
+             * @enum {string}
+             */
+            contentType: "image/png" | "image/jpeg";
+            /** @description Width in pixels. */
+            width: number;
+            /** @description Height in pixels. */
+            height: number;
+            /** @description Size of the stored image in bytes, without its metadata. */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description When it was uploaded.
+             */
+            createdAt: string;
+        };
+        /** @description The images of a workspace. */
+        WatermarkList: {
+            /** @description All images, newest first. */
+            data: components["schemas"]["Watermark"][];
         };
         /** @description The file is stored and its transcode is due. */
         UploadReceipt: {
@@ -4280,6 +4578,67 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body is not an image that can be used (`invalid_watermark`), a parameter is invalid, or the workspace header is missing. */
+        BadImage: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key belongs to another workspace or lacks a permission, or the workspace has no room for the image (`quota_exceeded`). */
+        "Forbidden-5": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
+            };
+        };
+        /** @description The workspace has the maximum number of images (`watermark_limit_reached`), or the `Idempotency-Key` is in use. */
+        LimitReached: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file is larger than 1 MiB. */
+        "TooLarge-5": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is neither `image/png` nor `image/jpeg`. */
+        "UnsupportedMediaType-5": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has no such image (`watermark_not_found`). */
+        "NotFound-6": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not a valid upload: `file_missing`, `file_empty`, `multiple_files` or `malformed_multipart`. */
         BadUpload: {
             headers: {
@@ -4547,7 +4906,7 @@ export interface components {
             };
         };
         /** @description The file is larger than the maximum (`file_too_large`), or the body is longer than the file (`body_too_large`). */
-        "TooLarge-5": {
+        "TooLarge-6": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -4602,7 +4961,7 @@ export interface components {
             };
         };
         /** @description The upload token has no upload with this id (`upload_not_found`). */
-        "NotFound-6": {
+        "NotFound-7": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -4756,7 +5115,7 @@ export interface components {
          * @description The playback token is not valid for this video (`playback_token_invalid`) or has expired (`playback_token_expired`),
          *     or the API key belongs to another workspace (`workspace_mismatch`) or lacks `videos:read`.
          */
-        "Forbidden-5": {
+        "Forbidden-6": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -4799,6 +5158,57 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /**
+         * @description A parameter is invalid, or the time is beyond the end of the video (`validation_failed`). Or the request has an API key but no workspace
+         *     (`workspace_header_missing`).
+         */
+        "BadRequest-5": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The playback token is not valid for this video (`playback_token_invalid`) or has expired (`playback_token_expired`), or the API key belongs
+         *     to another workspace (`workspace_mismatch`) or lacks `videos:read`. Or the workspace has no room for another picture (`quota_exceeded`).
+         */
+        "Forbidden-7": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
+            };
+        };
+        /**
+         * @description As many pictures of this video or workspace are being made as are allowed at the same time, or the API key has sent too many requests in
+         *     this minute (`rate_limited`). Wait for `Retry-After`.
+         */
+        TooManyPictures: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No engine has made the picture in time. It may be made later: ask again after `Retry-After`. Or Framelane is temporarily unavailable. */
+        NotMade: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
         };
         /**
          * @description The playback token does not allow downloads (`downloads_not_allowed`), is not valid for this video (`playback_token_invalid`) or has
@@ -5165,6 +5575,11 @@ export interface components {
          */
         DownloadName: components["schemas"]["DownloadName"];
         /**
+         * @description The image.
+         * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+         */
+        WatermarkId: string;
+        /**
          * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
          * @example 1.0.0
          */
@@ -5221,6 +5636,36 @@ export interface components {
          * @example 1
          */
         Revision: string;
+        /**
+         * @description The second at which the frame is shown, counted from the first frame and rounded to milliseconds. It must be less than the `duration` of
+         *     the video.
+         * @example 12.5
+         */
+        Time: number;
+        /**
+         * @description The width in pixels. Without a width and a height, the picture fits into 640 × 640 pixels.
+         * @example 320
+         */
+        Width: number;
+        /** @description The height in pixels. If only one of both is given, the other follows from the aspect ratio. */
+        Height: number;
+        /**
+         * @description How the frame is put into `width` × `height`. `contain`: the whole frame, at most that large. `cover`: that size, with the edges of the
+         *     frame cut off. `pad`: that size, with black bars. No frame is enlarged: a picture that would be larger than the highest variant allows gets
+         *     a smaller size with the same aspect ratio.
+         */
+        Fit: "contain" | "cover" | "pad";
+        /**
+         * @description The second at which the preview begins, rounded to milliseconds. It must be less than the `duration` of the video.
+         * @example 12.5
+         */
+        Start: number;
+        /** @description The seconds that the preview lasts. It ends earlier if the video does. */
+        Duration: number;
+        /** @description The width in pixels. The height follows from the aspect ratio. No frame is enlarged. */
+        PreviewWidth: number;
+        /** @description Frames per second. */
+        FramesPerSecond: number;
         /**
          * @description The variant, or `highest`.
          * @example highest
@@ -6984,6 +7429,193 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listWatermarks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The images. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatermarkList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWatermark: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A name for people.
+                 * @example Logo
+                 */
+                name?: string;
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "image/png": string;
+                "image/jpeg": string;
+            };
+        };
+        responses: {
+            /** @description The image is stored. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The image.
+                     * @example http://localhost:8080/v1/watermarks/wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+                     */
+                    Location?: string;
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watermark"];
+                };
+            };
+            400: components["responses"]["BadImage"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden-5"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["TooLarge-5"];
+            415: components["responses"]["UnsupportedMediaType-5"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWatermark: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The image.
+                 * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+                 */
+                id: components["parameters"]["WatermarkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The properties of the image. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watermark"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-6"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWatermark: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The image.
+                 * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+                 */
+                id: components["parameters"]["WatermarkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image is deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-6"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     uploadFile: {
         parameters: {
             query?: never;
@@ -7090,7 +7722,7 @@ export interface operations {
             409: components["responses"]["UploadInProgress"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
-            413: components["responses"]["TooLarge-5"];
+            413: components["responses"]["TooLarge-6"];
             460: components["responses"]["ChecksumMismatch"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["EngineUnavailable"];
@@ -7129,7 +7761,7 @@ export interface operations {
             };
             401: components["responses"]["UploadTokenRefused"];
             403: components["responses"]["Complete"];
-            404: components["responses"]["NotFound-6"];
+            404: components["responses"]["NotFound-7"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
             500: components["responses"]["InternalError"];
@@ -7260,7 +7892,7 @@ export interface operations {
             };
             400: components["responses"]["BadPart"];
             401: components["responses"]["UploadTokenRefused"];
-            404: components["responses"]["NotFound-6"];
+            404: components["responses"]["NotFound-7"];
             409: components["responses"]["OffsetMismatch"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
@@ -7323,7 +7955,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7389,7 +8021,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7540,7 +8172,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7613,7 +8245,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7653,7 +8285,7 @@ export interface operations {
             };
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7701,11 +8333,375 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    getThumbnailJpeg: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The second at which the frame is shown, counted from the first frame and rounded to milliseconds. It must be less than the `duration` of
+                 *     the video.
+                 * @example 12.5
+                 */
+                time?: components["parameters"]["Time"];
+                /**
+                 * @description The width in pixels. Without a width and a height, the picture fits into 640 × 640 pixels.
+                 * @example 320
+                 */
+                width?: components["parameters"]["Width"];
+                /** @description The height in pixels. If only one of both is given, the other follows from the aspect ratio. */
+                height?: components["parameters"]["Height"];
+                /**
+                 * @description How the frame is put into `width` × `height`. `contain`: the whole frame, at most that large. `cover`: that size, with the edges of the
+                 *     frame cut off. `pad`: that size, with black bars. No frame is enlarged: a picture that would be larger than the highest variant allows gets
+                 *     a smaller size with the same aspect ratio.
+                 */
+                fit?: components["parameters"]["Fit"];
+            };
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest-5"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-7"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyPictures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["NotMade"];
+        };
+    };
+    getThumbnailWebp: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The second at which the frame is shown, counted from the first frame and rounded to milliseconds. It must be less than the `duration` of
+                 *     the video.
+                 * @example 12.5
+                 */
+                time?: components["parameters"]["Time"];
+                /**
+                 * @description The width in pixels. Without a width and a height, the picture fits into 640 × 640 pixels.
+                 * @example 320
+                 */
+                width?: components["parameters"]["Width"];
+                /** @description The height in pixels. If only one of both is given, the other follows from the aspect ratio. */
+                height?: components["parameters"]["Height"];
+                /**
+                 * @description How the frame is put into `width` × `height`. `contain`: the whole frame, at most that large. `cover`: that size, with the edges of the
+                 *     frame cut off. `pad`: that size, with black bars. No frame is enlarged: a picture that would be larger than the highest variant allows gets
+                 *     a smaller size with the same aspect ratio.
+                 */
+                fit?: components["parameters"]["Fit"];
+            };
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest-5"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-7"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyPictures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["NotMade"];
+        };
+    };
+    getPreviewWebp: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The second at which the preview begins, rounded to milliseconds. It must be less than the `duration` of the video.
+                 * @example 12.5
+                 */
+                start?: components["parameters"]["Start"];
+                /** @description The seconds that the preview lasts. It ends earlier if the video does. */
+                duration?: components["parameters"]["Duration"];
+                /** @description The width in pixels. The height follows from the aspect ratio. No frame is enlarged. */
+                width?: components["parameters"]["PreviewWidth"];
+                /** @description Frames per second. */
+                fps?: components["parameters"]["FramesPerSecond"];
+            };
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest-5"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-7"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyPictures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["NotMade"];
+        };
+    };
+    getPreviewGif: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The second at which the preview begins, rounded to milliseconds. It must be less than the `duration` of the video.
+                 * @example 12.5
+                 */
+                start?: components["parameters"]["Start"];
+                /** @description The seconds that the preview lasts. It ends earlier if the video does. */
+                duration?: components["parameters"]["Duration"];
+                /** @description The width in pixels. The height follows from the aspect ratio. No frame is enlarged. */
+                width?: components["parameters"]["PreviewWidth"];
+                /** @description Frames per second. */
+                fps?: components["parameters"]["FramesPerSecond"];
+            };
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/gif": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/gif": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest-5"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-7"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyPictures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["NotMade"];
         };
     };
     getVideoDownload: {
@@ -7917,7 +8913,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7965,7 +8961,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -8039,7 +9035,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -8099,7 +9095,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-5"];
+            403: components["responses"]["Forbidden-6"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

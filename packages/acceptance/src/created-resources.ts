@@ -1,8 +1,8 @@
 import type { FramelaneClient } from './framelane-client.ts';
 
 /** Paths by the prefix of an id. */
-const PLACES = { vid: '/videos', key: '/api-keys', whk: '/webhooks' };
-const ID_FIELD = /"(?:id|videoId)":"((vid|key|whk)_\w+)"/g;
+const PLACES = { vid: '/videos', key: '/api-keys', whk: '/webhooks', wmk: '/watermarks' };
+const ID_FIELD = /"(?:id|videoId)":"((vid|key|whk|wmk)_\w+)"/g;
 
 /** Finds what shell lines created, by the ids in their output, and deletes it. */
 export class CreatedResources {

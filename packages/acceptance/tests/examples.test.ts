@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { UploadTicket } from '@framelane/client';
 import { jpegOf } from '@framelane/test-kit/jpeg';
+import { pngOf } from '@framelane/test-kit/png';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
@@ -26,6 +27,7 @@ const EXAMPLE = {
   webhook: 'whk_01m7y5g5zrfqetgq3v7f2k8w0n',
   delivery: 'dlv_01m7y5k7a1fqetgq8m2c4x6z9p',
   transfer: 'xfr_01m7y5g5zrfqetgq2v4ghv3p5k',
+  watermark: 'wmk_01m7y5g5zrfqetgq2kbv3n8x7c',
 };
 
 /** A host name that never resolves (RFC 6761 §6.4): nobody receives the events. */
@@ -37,6 +39,7 @@ const CUE = '1\n00:00:00.500 --> 00:00:01.500\nSummer begins here.\n';
 const CHAPTERS = [{ start: 0, title: 'Opening' }];
 
 const POSTER = jpegOf(1280, 720);
+const LOGO = pngOf(64, 32);
 
 let clip: string;
 /** The id of the video that the examples play. */
@@ -60,6 +63,8 @@ beforeAll(async () => {
   await client.api.chapters.set(playableId, CHAPTERS);
   await writeFile(join(directory, 'summer-campaign.chapters.vtt'), `WEBVTT\n\n${CUE}`);
   await writeFile(join(directory, 'poster.jpg'), POSTER);
+  await writeFile(join(directory, 'logo.png'), LOGO);
+  await writeFile(join(directory, 'logo.jpg'), POSTER);
 });
 afterAll(async () => {
   await created.remove();
@@ -99,6 +104,11 @@ async function prepareLine(operationId: string, source: string) {
   if (source.includes(EXAMPLE.video)) ids.push([EXAMPLE.video, await videoFor(operationId, source)]);
   if (source.includes(EXAMPLE.key))
     ids.push([EXAMPLE.key, await create('/api-keys', { name: 'Acceptance suite' })]);
+  if (source.includes(EXAMPLE.watermark)) {
+    const { id } = await client.api.watermarks.create(LOGO, { type: 'image/png' });
+    created.record(JSON.stringify({ id }));
+    ids.push([EXAMPLE.watermark, id]);
+  }
   if (source.includes(EXAMPLE.webhook)) {
     const webhook = await create('/webhooks', { url: `https://${UNRESOLVABLE_HOST}/` });
     ids.push([EXAMPLE.webhook, webhook]);

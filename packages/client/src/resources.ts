@@ -191,6 +191,35 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
           }),
         ),
     },
+    watermarks: {
+      /** Stores a PNG or JPEG image that videos can show. */
+      create: (
+        image: Blob | Uint8Array,
+        { type, name, ...options }: CallOptions & { type: 'image/png' | 'image/jpeg'; name?: string },
+      ): Promise<Schemas['Watermark']> => {
+        const { headers, ...others } = requestOptions(options);
+        return unwrap(
+          api.POST('/watermarks', {
+            params: { query: { ...(name !== undefined && { name }) } },
+            // The type of the contract for a file is a string.
+            body: image as unknown as string,
+            bodySerializer: (body) => body,
+            ...others,
+            headers: { ...headers, 'Content-Type': type },
+          }),
+        );
+      },
+      /** All images of the workspace, newest first. */
+      list: async (options?: CallOptions): Promise<Schemas['Watermark'][]> => {
+        const { data } = await unwrap(api.GET('/watermarks', requestOptions(options)));
+        return data;
+      },
+      get: (id: string, options?: CallOptions): Promise<Schemas['Watermark']> =>
+        unwrap(api.GET('/watermarks/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+      /** Deletes an image for new videos; those that have it keep it. */
+      delete: (id: string, options?: CallOptions): Promise<undefined> =>
+        unwrap(api.DELETE('/watermarks/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+    },
     captions: {
       /** Sets or replaces the captions of a language (BCP 47) with a WebVTT or SubRip file. */
       set: (

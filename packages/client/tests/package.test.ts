@@ -83,7 +83,7 @@ describe('the package, installed outside of the workspace', () => {
       env: { PATH: process.env.PATH },
     });
     expect(stdout).toBe(
-      'ApiError,ConnectionError,FramelaneError,VideoFailedError,createClient,unwrap,verifyWebhook upload,uploadVideo\n{}\n',
+      'ApiError,ConnectionError,FramelaneError,VideoFailedError,createClient,previewUrl,thumbnailUrl,unwrap,verifyWebhook upload,uploadVideo\n{}\n',
     );
   });
 

@@ -24,6 +24,10 @@ const NOT_FOR_PROGRAMS = [
   'getStoryboardImage',
   'getVideoDownload',
   'getAudioDownload',
+  'getThumbnailJpeg',
+  'getThumbnailWebp',
+  'getPreviewWebp',
+  'getPreviewGif',
   'getOEmbed',
   'createConsoleSession',
   'getConsoleSession',
@@ -55,6 +59,10 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   createDownloads: ({ downloads }) => downloads.create('vid_1', ['highest']),
   listDownloads: ({ downloads }) => downloads.list('vid_1'),
   deleteDownload: ({ downloads }) => downloads.delete('vid_1', 'highest'),
+  createWatermark: ({ watermarks }) => watermarks.create(new Uint8Array([0x89]), { type: 'image/png' }),
+  listWatermarks: ({ watermarks }) => watermarks.list(),
+  getWatermark: ({ watermarks }) => watermarks.get('wmk_1'),
+  deleteWatermark: ({ watermarks }) => watermarks.delete('wmk_1'),
   setCaptions: ({ captions }) => captions.set('vid_1', 'lng_1', 'WEBVTT'),
   updateCaptions: ({ captions }) => captions.update('vid_1', 'lng_1', { default: true }),
   listCaptions: ({ captions }) => captions.list('vid_1'),
@@ -108,13 +116,24 @@ describe('the resources of the client', () => {
   });
 
   test('have no other methods, except to wait for a video', () => {
-    const { uploadTickets, videos, clips, downloads, captions, chapters, webhooks, apiKeys, account } =
-      client;
+    const {
+      uploadTickets,
+      videos,
+      clips,
+      downloads,
+      watermarks,
+      captions,
+      chapters,
+      webhooks,
+      apiKeys,
+      account,
+    } = client;
     const methods = [
       uploadTickets,
       videos,
       clips,
       downloads,
+      watermarks,
       captions,
       chapters,
       webhooks,

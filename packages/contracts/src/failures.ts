@@ -19,7 +19,7 @@ export const IMPORT_FAILURES = {
 export type ImportFailureCode = keyof typeof IMPORT_FAILURES;
 export const IMPORT_FAILURE_CODES = Object.keys(IMPORT_FAILURES) as ImportFailureCode[];
 
-/** Reasons in the file itself: another try with the same file fails, too. */
+/** Reasons in the file itself or in the watermark: another try fails, too. */
 const FILE_FAILURE_CODES = [
   'not_a_video',
   'no_video_track',
@@ -29,6 +29,7 @@ const FILE_FAILURE_CODES = [
   'duration_too_short',
   'duration_exceeded',
   'dimensions_exceeded',
+  'watermark_unusable',
 ] as const;
 
 /** Why a transcode failed. The engine reports these codes. */

@@ -5,6 +5,7 @@ import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } f
 import { derivationSchema, taskSchema } from './outputs/tasks.ts';
 import { RENDITIONS, TRACK_RENDITIONS } from './renditions.ts';
 import { taskPlanSchema, transcodePlanSchema } from './transcode-plan.ts';
+import { claimedWatermark } from './watermark.ts';
 
 /**
  * The requests that an engine sends to the control plane. They exist on the internal listener only, and every request carries
@@ -274,7 +275,11 @@ const claimedTry = taskTrySchema.omit({ videoId: true }).extend({
   leaseSeconds: z.int().positive(),
 });
 
-const source = { sourceKey: z.string() };
+const source = {
+  sourceKey: z.string(),
+  /** Only if the video has one. */
+  watermark: claimedWatermark.optional(),
+};
 
 const claimedPlanning = claimedTry.extend({
   ...source,
@@ -293,22 +298,24 @@ export type ClaimedPlanning = z.infer<typeof claimedPlanning>;
 const claimedTask = claimedTry.extend({ ...source, work: taskSchema, plan: taskPlanSchema });
 export type ClaimedTask = z.infer<typeof claimedTask>;
 
-/** A stored rendition of a ready video. */
+/** Segments of a stored rendition of a ready video. */
 const storedTrack = z.object({
   name: z.enum(TRACK_RENDITIONS),
   /** BCP 47, and the name in players. Null for video, and without a language. */
   language: z.string().nullable(),
   label: z.string().nullable(),
+  /** The number of the first of these segments. */
+  firstSegment: z.int().nonnegative(),
   /** Bytes of each encrypted segment, in playback order. */
   segmentBytes: z.array(z.int().positive()).min(1),
-  /** Where the segments are: below one prefix until the next place begins. The first place begins with the first segment. */
+  /** Where the segments are: below one prefix until the next place begins. The first place begins with the first segment, or before it. */
   places: z.array(z.object({ firstSegment: z.int().nonnegative(), prefix: z.string() })).min(1),
 });
 export type StoredTrack = z.infer<typeof storedTrack>;
 
 const claimedDerivation = claimedTry.extend({
   work: derivationSchema,
-  /** The renditions that it reads, in its order. */
+  /** What it reads of renditions, in its order. */
   tracks: z.array(storedTrack).min(1),
   /** Seconds of the video. */
   duration: z.number().positive(),

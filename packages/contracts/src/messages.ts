@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ENGINE_STOPPED, TRANSCODE_FAILURE_CODES } from './failures.ts';
 import { newId } from './ids.ts';
+import { DERIVATION_COMMANDS, type DerivationCommand } from './outputs/kinds.ts';
 import { taskResultSchema } from './outputs/outputs.ts';
 import { startedRenditionsSchema } from './outputs/renditions.ts';
 
@@ -51,11 +52,15 @@ const command = z.object({
 });
 
 /** The types of commands to the engines. */
-export const COMMAND_TYPES = ['plan', 'task', 'derive', 'clip'] as const;
+export const COMMAND_TYPES = ['plan', 'task', ...DERIVATION_COMMANDS, 'clip'] as const;
 export type CommandType = (typeof COMMAND_TYPES)[number];
 
+export function isDerivationCommand(type: CommandType): type is DerivationCommand {
+  return (DERIVATION_COMMANDS as readonly CommandType[]).includes(type);
+}
+
 /**
- * The data of each message, by type. `plan`, `task`, `derive` and `clip` are commands to the engines. All others are events from the engines.
+ * The data of each message, by type. `plan`, `task`, `derive`, `picture` and `clip` are commands to the engines. All others are events from the engines.
  */
 const dataSchemas = {
   /** A video waits to be planned. The engine that plans a short video also transcodes it. */
@@ -64,6 +69,8 @@ const dataSchemas = {
   task: command,
   /** A derivation of a ready video waits. */
   derive: command,
+  /** A picture of a ready video waits. Viewers wait for it, so it has a queue of its own. */
+  picture: command,
   /** A clip of another video waits to be made. */
   clip: command,
   /** Renews the lease of the transfer. */

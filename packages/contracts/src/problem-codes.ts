@@ -59,6 +59,11 @@ export const PROBLEMS = {
   invalid_poster: { status: 400, title: 'Poster Invalid' },
   poster_not_found: { status: 404, title: 'Poster Not Found' },
 
+  // Watermarks
+  invalid_watermark: { status: 400, title: 'Watermark Invalid' },
+  watermark_not_found: { status: 404, title: 'Watermark Not Found' },
+  watermark_limit_reached: { status: 409, title: 'Watermark Limit Reached' },
+
   // Downloads
   rendition_not_available: { status: 409, title: 'Rendition Not Available' },
   download_not_found: { status: 404, title: 'Download Not Found' },

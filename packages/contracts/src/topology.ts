@@ -8,6 +8,7 @@ export type QueueName =
   | 'engine.commands'
   | 'engine.tasks'
   | 'engine.derivations'
+  | 'engine.pictures'
   | 'engine.clips'
   | 'control-plane.events';
 
@@ -19,6 +20,7 @@ export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
   'engine.commands': ['plan'],
   'engine.tasks': ['task'],
   'engine.derivations': ['derive'],
+  'engine.pictures': ['picture'],
   'engine.clips': ['clip'],
   'control-plane.events': [
     'upload.progress',

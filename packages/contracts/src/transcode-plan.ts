@@ -4,9 +4,10 @@ import { imagesPlan } from './outputs/images.ts';
 import { frameNumber } from './outputs/piece-task.ts';
 import { optionalTaskSchema, taskSchema } from './outputs/tasks.ts';
 import { AUDIO_RENDITIONS, AUDIO_ROLES, SURROUND_RENDITIONS, VIDEO_RENDITIONS } from './renditions.ts';
+import { watermarkPlan } from './watermark.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
-export const PLAN_VERSION = 4;
+export const PLAN_VERSION = 5;
 
 /** Width and height in pixels. */
 const size = z.object({ width: z.int().positive(), height: z.int().positive() });
@@ -141,6 +142,8 @@ const encodePlan = z.object({
   }),
   /** The colour matrix to assume for an untagged file; null for a tagged one. */
   assumedMatrix: z.enum(['bt601', 'bt709']).nullable(),
+  /** Shown in all renditions and images, which are then all encoded. */
+  watermark: watermarkPlan.optional(),
   images: imagesPlan,
   inputIssues: z.array(inputIssue),
 });

@@ -63,6 +63,7 @@ export class InProcessBus implements MessageBus {
       'engine.tasks': emptyQueue('engine.tasks'),
       'engine.derivations': emptyQueue('engine.derivations'),
       'engine.clips': emptyQueue('engine.clips'),
+      'engine.pictures': emptyQueue('engine.pictures'),
       'control-plane.events': emptyQueue('control-plane.events'),
     };
   }

@@ -33,8 +33,14 @@ type Document = { servers: Server[]; paths: Record<string, PathItem> };
 
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Types of bodies that are files: a part of a resumable upload, and captions. */
-const FILES = ['application/offset+octet-stream', 'text/vtt', 'application/x-subrip', 'image/jpeg'];
+/** Types of bodies that are files: a part of a resumable upload, captions and images. */
+const FILES = [
+  'application/offset+octet-stream',
+  'text/vtt',
+  'application/x-subrip',
+  'image/png',
+  'image/jpeg',
+];
 
 /** The tag of operations that only the console uses. They need its cookie. */
 const CONSOLE = 'Console';

@@ -24,6 +24,7 @@ import { translateHttpError } from './http/problems.ts';
 import { requestValidation } from './http/request-validation.ts';
 import { importRoutes } from './imports/imports.routes.ts';
 import { openIdRoutes } from './openid/openid.routes.ts';
+import { pictureRoutes } from './pictures/pictures.routes.ts';
 import { playbackCors, playbackRoutes, playlistCompression } from './playback/playback.routes.ts';
 import { viewerReader } from './playback/viewer.ts';
 import { posterRoutes } from './posters/posters.routes.ts';
@@ -33,6 +34,7 @@ import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { usageRoutes } from './usage/usage.routes.ts';
 import { sourceRoutes } from './videos/sources.routes.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
+import { watermarkRoutes } from './watermarks/watermarks.routes.ts';
 import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
 /** The public application. Every request passes its middleware in this order. */
@@ -104,6 +106,7 @@ function handlers(context: Context, entityTags: EntityTags) {
     ...captionsRoutes(context.captions),
     ...chapterRoutes(context.chapters),
     ...posterRoutes(context.posters),
+    ...watermarkRoutes(context.watermarks, addresses.baseUrl, idempotent),
     ...webhookRoutes(
       context.webhooks,
       { publicUrl: config.publicUrl, baseUrl: addresses.baseUrl },
@@ -118,6 +121,7 @@ function handlers(context: Context, entityTags: EntityTags) {
       viewerOf,
       idempotent,
     }),
+    ...pictureRoutes({ pictures: context.pictures, access: context.playbackAccess, viewerOf }),
     ...downloadRoutes({ downloads: context.downloads, access: context.playbackAccess, viewerOf, idempotent }),
   };
 }

@@ -3,6 +3,7 @@ import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-parts';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { isSafeIssuer, type OpenIdSettings, openIdSettingsOf } from './openid/openid-settings.ts';
+import { DEFAULT_PICTURE_LIMITS, type PictureLimits } from './pictures/picture-limits.ts';
 
 const GIB = 1024 ** 3;
 
@@ -118,6 +119,7 @@ export type ControlPlaneConfig = {
   };
   maintenanceSeconds: number;
   purgeRepeatSeconds: number;
+  pictures: PictureLimits;
   usageFlushSeconds: number;
   /** Age at which a video created with a test key is deleted. */
   testVideoHours: number;
@@ -197,6 +199,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     },
     maintenanceSeconds: MAINTENANCE_SECONDS,
     purgeRepeatSeconds: PURGE_REPEAT_SECONDS,
+    pictures: DEFAULT_PICTURE_LIMITS,
     usageFlushSeconds: USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
     sourceRetentionDays: values.SOURCE_RETENTION_DAYS ?? null,

@@ -25,6 +25,7 @@ export function maintenanceSteps(
       run: () => forEachSettled(commands, (each) => each.reissueLost()),
     },
     'abort-stale-uploads': { everySeconds: HOUR, run: () => abortStaleUploads(objects, tickets) },
+    'prune-watermarks': { everySeconds: HOUR, run: () => deps.watermarks.prune() },
     'prune-idempotency-keys': { everySeconds: HOUR, run: () => idempotency.prune() },
     'prune-console-sessions': { everySeconds: HOUR, run: () => deps.consoleSessions.prune() },
     'prune-engines': { everySeconds: HOUR, run: () => deps.engines.prune() },

@@ -14,11 +14,13 @@ import { ImportsService } from './imports/imports.service.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { OpenIdProvider } from './openid/openid-provider.ts';
 import { OpenIdSignInService } from './openid/openid-sign-in.service.ts';
+import { PicturesService } from './pictures/pictures.service.ts';
 import { CaptionsPlaybackService } from './playback/captions-playback.service.ts';
 import { ChaptersPlaybackService } from './playback/chapters-playback.service.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
 import { PreviewsService } from './playback/previews.service.ts';
+import { pickPoster } from './posters/picked-poster.ts';
 import { PostersService } from './posters/posters.service.ts';
 import { QuotasService } from './quotas/quotas.service.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
@@ -33,6 +35,7 @@ import { UsageService } from './usage/usage.service.ts';
 import { SourcesService } from './videos/sources.service.ts';
 import { VideoLifecycle } from './videos/video-lifecycle.ts';
 import { VideosService } from './videos/videos.service.ts';
+import { WatermarksService } from './watermarks/watermarks.service.ts';
 import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
 import { WebhookEventsService } from './webhooks/events.service.ts';
 import type { WorkAfterCommit } from './work-after-commit.ts';
@@ -53,7 +56,10 @@ export function createServices(
   const { webhookDeliveries, onDelivery } = workAfterCommit;
   const videos = videoServices(config, infrastructure, workAfterCommit);
   const uploads = uploadServices(config, infrastructure, videos);
-  const playback = playbackServices(config, infrastructure, videos);
+  const playback = playbackServices(config, infrastructure, {
+    ...videos,
+    pictureWaits: workAfterCommit.pictureWaits,
+  });
   const transcoding = transcodingServices(config, infrastructure, { ...videos, ...playback });
   const { engines, attempts } = transcoding;
   const { imports } = uploads;
@@ -89,8 +95,23 @@ function videoServices(
   const events = new WebhookEventsService(clock, config.webhooks);
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
-  const videos = new VideosService({ db, objects, lifecycle, quotas, baseUrl, sourceRetentionDays });
-  return { lifecycle, quotas, videos, posters: new PostersService({ lifecycle, videos, quotas }) };
+  const videos = new VideosService({
+    db,
+    objects,
+    lifecycle,
+    quotas,
+    pickPoster: (...frame) => pickPoster(...frame, { lifecycle }),
+    baseUrl,
+    sourceRetentionDays,
+  });
+  const watermarks = new WatermarksService({ db, quotas });
+  return {
+    lifecycle,
+    quotas,
+    videos,
+    watermarks,
+    posters: new PostersService({ lifecycle, videos, quotas }),
+  };
 }
 
 type VideoServices = ReturnType<typeof videoServices>;
@@ -131,7 +152,7 @@ function uploadServices(
 function playbackServices(
   config: ControlPlaneConfig,
   { objects, db, clock, logger, metrics, contentKeys, addresses: { baseUrl } }: Infrastructure,
-  { lifecycle, quotas, videos }: VideoServices,
+  { lifecycle, quotas, videos, pictureWaits }: VideoServices & Pick<WorkAfterCommit, 'pictureWaits'>,
 ) {
   const settings = config.playback;
   const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
@@ -151,6 +172,15 @@ function playbackServices(
     chapters,
     chaptersPlayback: new ChaptersPlaybackService(db),
     sources: new SourcesService({ db, files, lifecycle }),
+    pictures: new PicturesService({
+      db,
+      files,
+      lifecycle,
+      quotas,
+      waits: pictureWaits,
+      limits: config.pictures,
+      logger,
+    }),
     downloads: new DownloadsService({ db, files, lifecycle, videos, quotas }),
     clips: new ClipsService({
       db,

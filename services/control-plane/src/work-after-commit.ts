@@ -2,6 +2,7 @@ import { COMMAND_TYPES } from '@framelane/contracts/messages';
 import { DueLoop } from './background/due-loop.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { PictureWaits } from './pictures/picture-waits.ts';
 import { Commands } from './tasks/commands.service.ts';
 import { EndedTransfers } from './upload-tickets/ended-transfers.ts';
 import { ObjectPurges } from './videos/object-purges.service.ts';
@@ -37,9 +38,11 @@ export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure
     new DueLoop(purges, { logger }),
     deliveryLoop,
   ];
+  const pictureWaits = new PictureWaits({ db, logger });
   const onDelivery = () => deliveryLoop.wake();
   const onCommit = () => {
     for (const loop of loops) loop.wake();
+    pictureWaits.wake();
   };
-  return { commands, purges, webhookDeliveries, loops, onCommit, onDelivery };
+  return { commands, pictureWaits, purges, webhookDeliveries, loops, onCommit, onDelivery };
 }

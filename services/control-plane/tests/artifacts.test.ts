@@ -6,7 +6,7 @@ import request from 'supertest';
 import { artifactPrefixes } from '../src/artifacts/artifacts.service.ts';
 import type { ArtifactKind } from '../src/db/schema.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { makeDownload } from './support/derivations.ts';
+import { makeDownload, makePicture } from './support/derivations.ts';
 import { FOLDER, sampleManifest } from './support/manifest.ts';
 
 let plane: TestControlPlane;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-const api = (method: 'get' | 'post' | 'put' | 'delete', path: string) =>
+const api = (method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string) =>
   request(plane.url)[method](`/v1${path}`).set(plane.credentials).buffer();
 const hls = (videoId: string, file: string) => `/hls/${plane.workspaceId}/${videoId}/${file}`;
 const prefixesOf = (id: string) => artifactPrefixes(plane.db, { id, workspace_id: plane.workspaceId });
@@ -60,6 +60,12 @@ async function prepareDownload(videoId: string): Promise<void> {
   await makeDownload(plane, videoId, Buffer.alloc(4_000_000));
 }
 
+/** Asks for a picture, which an engine makes. */
+async function askForPicture(videoId: string): Promise<void> {
+  const asked = api('get', hls(videoId, 'thumbnail.jpg?time=2')).expect(200);
+  await Promise.all([asked, makePicture(plane, videoId, Buffer.alloc(30_000))]);
+}
+
 const deleteVideo = (videoId: string) => api('delete', `/videos/${videoId}`).expect(204);
 const ofAttempt = {
   begin: uploadedVideo,
@@ -99,6 +105,23 @@ const CASES: Record<
     bytes: 4_000_000,
     path: (videoId) => hls(videoId, 'downloads/480p.mp4'),
     remove: (videoId) => api('delete', `/videos/${videoId}/downloads/480p`).expect(204),
+  },
+  picture: {
+    begin: readyVideo,
+    store: (videoId) => askForPicture(videoId),
+    bytes: 30_000,
+    path: (videoId) => hls(videoId, 'thumbnail.jpg?time=2'),
+    remove: deleteVideo,
+  },
+  picked_poster: {
+    begin: readyVideo,
+    store: async (videoId) => {
+      await api('patch', `/videos/${videoId}`).send({ posterTime: 3 }).expect(200);
+      await makePicture(plane, videoId, Buffer.alloc(30_000));
+    },
+    bytes: 30_000,
+    path: (videoId) => hls(videoId, 'poster.jpg'),
+    remove: deleteVideo,
   },
   chosen_poster: {
     begin: readyVideo,

@@ -71,6 +71,7 @@ const CHANGES: Record<string, string> = {
   'no captions': `delete from captions where video_id = ?`,
   downloads: `insert into downloads (video_id, name) values (?, 'highest')`,
   'state of a download': `update downloads set status = 'ready', ready_at = now() where video_id = ?`,
+  posterTime: `update videos set poster_time = 1 where id = ?`,
   chapterCount: `update videos set chapter_count = 3 where id = ?`,
   source: `update videos set sha256 = repeat('c', 64) where id = ?`,
   keepSource: `update videos set keep_source_days = 1 where id = ?`,
@@ -83,6 +84,8 @@ const CHANGES: Record<string, string> = {
   deletedSource: `update videos set source_deleted_at = '2030-01-01' where id = ?`,
   status: `update videos set status = 'uploading', error_code = null where id = ?`,
   audioOnly: `update videos set audio_only = true where id = ?`,
+  watermark: `update videos set watermark = '{"image":"wmk_01m7y5g5zrfqetgq2kbv3n8x7c","corner":"top-left","opacity":1,"width":1,"margin":0}'
+    where id = ?`,
   expiresAt: `update upload_tickets set expires_at = '2030-01-01' where video_id = ?`,
   preview: `update videos set preview_variants = '{360p}' where id = ?`,
   import: `insert into imports (video_id, workspace_id, shown_url, deadline)

@@ -3,6 +3,7 @@ import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/ob
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { jpegOf } from '@framelane/test-kit/jpeg';
+import { pngOf } from '@framelane/test-kit/png';
 import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import express from 'express';
@@ -12,7 +13,7 @@ import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { CONSOLE_ORIGIN, createCode, signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { makeDownload } from './support/derivations.ts';
+import { makeDownload, makePicture } from './support/derivations.ts';
 import {
   type DocumentedResponse,
   documentedResponses,
@@ -105,6 +106,14 @@ const CHAPTERS = { body: { chapters: [{ start: 0, title: 'Opening' }] }, type: '
 
 const POSTER = { body: jpegOf(640, 360), type: 'image/jpeg' };
 
+const WATERMARK = { body: pngOf(64, 32), type: 'image/png' };
+
+/** The URL of an image for watermarks. */
+async function watermark(): Promise<string> {
+  const { body } = await send({ method: 'post' }, { ...WATERMARK, path: '/watermarks' });
+  return `/watermarks/${JSON.parse(body.toString()).id}`;
+}
+
 /** The URL of a poster that was set. */
 async function poster(): Promise<string> {
   const path = `${await newVideo()}/poster`;
@@ -135,6 +144,23 @@ async function downloadedFile(file: '480p.mp4' | 'audio.m4a', policy: 'public' |
   for (let made = 0; made < 2; made += 1) await makeDownload(plane, videoId, Buffer.alloc(1000));
   await plane.db.updateTable('videos').set({ playback_policy: policy }).where('id', '=', videoId).execute();
   return `/hls/${plane.workspaceId}/${videoId}/downloads/${file}`;
+}
+
+/** The pictures, by operation. */
+const PICTURES: Record<string, string> = {
+  getThumbnailJpeg: 'thumbnail.jpg',
+  getThumbnailWebp: 'thumbnail.webp',
+  getPreviewWebp: 'preview.webp',
+  getPreviewGif: 'preview.gif',
+};
+
+/** The URL of a picture that is made. */
+async function picture(name: string, policy: 'public' | 'signed' = 'public'): Promise<string> {
+  const { videoId } = await plane.readyVideo();
+  const path = `/hls/${plane.workspaceId}/${videoId}/${name}`;
+  await Promise.all([send({ method: 'get' }, { path }), makePicture(plane, videoId, Buffer.alloc(1000))]);
+  await plane.db.updateTable('videos').set({ playback_policy: policy }).where('id', '=', videoId).execute();
+  return path;
 }
 
 /** The URL of a video with chapters, and of its chapters. */
@@ -235,6 +261,10 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   deleteChapters: async () => ({ path: `${await withChapters()}/chapters` }),
   setPoster: async () => ({ path: `${await newVideo()}/poster`, ...POSTER }),
   deletePoster: async () => ({ path: await poster() }),
+  createWatermark: async () => ({ path: '/watermarks', ...WATERMARK }),
+  listWatermarks: async () => ({ path: '/watermarks' }),
+  getWatermark: async () => ({ path: await watermark() }),
+  deleteWatermark: async () => ({ path: await watermark() }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
   listWebhooks: async () => ({ path: '/webhooks?limit=1' }),
   createWebhook: async () => ({ path: '/webhooks', body: { url: 'http://127.0.0.1:9/' } }),
@@ -259,6 +289,12 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getStoryboardImage: () => image('storyboard.jpg'),
   getVideoDownload: async () => ({ path: await downloadedFile('480p.mp4') }),
   getAudioDownload: async () => ({ path: await downloadedFile('audio.m4a') }),
+  ...Object.fromEntries(
+    Object.entries(PICTURES).map(([operation, name]) => [
+      operation,
+      async () => ({ path: await picture(name) }),
+    ]),
+  ),
   getEmbedPage: async () => ({ path: await embed() }),
   getEmbedState: async () => ({ path: `${await embed()}/state` }),
   getOEmbed: async () => {
@@ -298,6 +334,7 @@ const BODIES: Record<string, readonly [object, object]> = {
 const requestWithUnknownIds = ({ template, takesBody, operationId }: DocumentedResponse): Call => {
   if (operationId === 'setCaptions') return { path: withUnknownIds(template), ...CAPTIONS };
   if (operationId === 'setChapters') return { path: withUnknownIds(template), ...CHAPTERS };
+  if (operationId === 'createWatermark') return { path: '/watermarks', ...WATERMARK };
   if (operationId === 'setPoster') return { path: withUnknownIds(template), ...POSTER };
   const body = BODIES[operationId]?.[0];
   if (takesBody && body === undefined) throw new Error(`No body is known for ${operationId}`);
@@ -309,6 +346,8 @@ const without = (header: string, { [header]: _, ...headers }: Credentials) => he
 async function signedPart({ operationId }: DocumentedResponse): Promise<string> {
   if (operationId === 'getVideoDownload') return downloadedFile('480p.mp4', 'signed');
   if (operationId === 'getAudioDownload') return downloadedFile('audio.m4a', 'signed');
+  const name = PICTURES[operationId];
+  if (name !== undefined) return picture(name, 'signed');
   return `${await stream('signed')}${PARTS[operationId]}`;
 }
 
@@ -521,9 +560,19 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   },
   getVideoDownload: OF_STORED_FILES,
   getAudioDownload: OF_STORED_FILES,
+  ...Object.fromEntries(Object.keys(PICTURES).map((operation) => [operation, OF_STORED_FILES])),
   setChapters: {
     413: async (documented) =>
       send(documented, { ...requestWithUnknownIds(documented), body: 'x'.repeat(300_000), type: 'text/vtt' }),
+  },
+  createWatermark: {
+    413: (documented) =>
+      send(documented, { ...requestWithUnknownIds(documented), body: Buffer.alloc(1_100_000) }),
+    422: async (documented) => {
+      const headers = { ...plane.credentials, 'idempotency-key': newId('req') };
+      await send(documented, await success(documented), { headers });
+      return send(documented, { ...(await success(documented)), body: pngOf(32, 32) }, { headers });
+    },
   },
   setPoster: {
     413: async (documented) =>

@@ -38,5 +38,6 @@ export type DownloadWork = z.infer<typeof downloadDerivation>;
 /** Puts stored renditions into one file, without encoding them again. */
 export const DOWNLOAD_DERIVATION: DerivationKind<typeof downloadDerivation> = {
   work: downloadDerivation,
-  reads: ({ renditions }) => renditions,
+  command: 'derive',
+  reads: ({ renditions }) => renditions.map((rendition) => ({ rendition })),
 };

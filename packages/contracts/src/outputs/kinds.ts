@@ -40,12 +40,21 @@ export type TaskKind<W extends z.ZodType> = {
   mayBeOptional: boolean;
 };
 
+/** The types of the commands that announce derivations. Each has a queue of its own. */
+export const DERIVATION_COMMANDS = ['derive', 'picture'] as const;
+export type DerivationCommand = (typeof DERIVATION_COMMANDS)[number];
+
+/** Segments of a rendition, or all of it. */
+export type RenditionPart = { rendition: TrackRendition; segments?: { first: number; count: number } };
+
 /** A kind of derivation, as all services know it. */
 export type DerivationKind<W extends z.ZodType> = {
+  /** The type of the command that announces it. */
+  command: DerivationCommand;
   /** What is to be made. Its `kind` is the name of the kind. */
   work: W;
-  /** The renditions that it is made from. */
-  reads: (work: z.infer<W>) => readonly TrackRendition[];
+  /** What it is made from. */
+  reads: (work: z.infer<W>) => readonly RenditionPart[];
 };
 
 /** The weight of a task that encodes no video: about a fiftieth of that of encoding all video. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { TrackRendition } from '../renditions.ts';
-import type { PlannedSegment } from './kinds.ts';
+import type { DerivationCommand, PlannedSegment, RenditionPart } from './kinds.ts';
 import { DERIVATIONS, TASKS } from './registry.ts';
 
 /** The name of a kind of task that a plan can have. */
@@ -51,10 +50,15 @@ export function isDerivation(work: Work): work is Derivation {
   return work.kind in DERIVATIONS;
 }
 
-/** The renditions that a derivation is made from. */
-export function renditionsFor(work: Derivation): readonly TrackRendition[] {
-  const { reads } = DERIVATIONS[work.kind] as { reads: (work: Derivation) => readonly TrackRendition[] };
+/** The parts of renditions that a derivation is made from. */
+export function partsFor(work: Derivation): readonly RenditionPart[] {
+  const { reads } = DERIVATIONS[work.kind] as { reads: (work: Derivation) => readonly RenditionPart[] };
   return reads(work);
+}
+
+/** The type of the command that announces a derivation. */
+export function commandFor(work: Derivation): DerivationCommand {
+  return DERIVATIONS[work.kind].command;
 }
 
 /**

@@ -2,6 +2,9 @@ import { FramelaneError, type Schemas, type Video } from '@framelane/client';
 import { linesOf } from '../ui/lines.ts';
 import { TEXT_FIELD_NAMES, TEXT_FIELDS, type TextField, valueOfEach } from './text-fields.ts';
 
+/** What the form changes. The frame of the poster is chosen on the player. */
+type FormPatch = Omit<Schemas['VideoPatch'], 'posterTime'>;
+
 /** The values of the form. */
 export type EditValues = Record<TextField, string> & {
   title: string;
@@ -34,7 +37,7 @@ export function editValues(video: Video): EditValues {
 }
 
 /** The request for the fields that differ between two states of the form. It contains no others, so that it does not undo other changes. */
-export function patchOf(before: EditValues, after: EditValues): Schemas['VideoPatch'] {
+export function patchOf(before: EditValues, after: EditValues): FormPatch {
   const [old, next] = [toPatch(before), toPatch(after)];
   const { metadata: _, ...changed } = pick(next, changedFields(old, next));
   const metadata = metadataPatch(old.metadata, next.metadata);
@@ -42,14 +45,14 @@ export function patchOf(before: EditValues, after: EditValues): Schemas['VideoPa
 }
 
 /** The names of the fields, except metadata, that `now` and `mine` both change from `before`, to different values. */
-export function changedElsewhere(before: Video, now: Video, mine: Schemas['VideoPatch']): string[] {
+export function changedElsewhere(before: Video, now: Video, mine: FormPatch): string[] {
   const [old, other] = [toPatch(editValues(before)), toPatch(editValues(now))];
   return changedFields(old, other)
     .filter((field) => field in mine && field !== 'metadata' && !isSame(mine[field], other[field]))
     .map((field) => LABELS[field]);
 }
 
-const LABELS: Record<keyof Schemas['VideoPatch'], string> = {
+const LABELS: Record<keyof FormPatch, string> = {
   title: 'title',
   tags: 'tags',
   metadata: 'metadata',
@@ -64,7 +67,7 @@ function withinSentence(label: string): string {
 }
 
 /** A whole patch with the values of a form. */
-type WholePatch = Required<Omit<Schemas['VideoPatch'], 'metadata'>> & { metadata: Record<string, string> };
+type WholePatch = Required<Omit<FormPatch, 'metadata'>> & { metadata: Record<string, string> };
 
 function toPatch(values: EditValues): WholePatch {
   const { title, tags, metadata, playbackPolicy, sites, origins, keep, days } = values;
@@ -125,7 +128,7 @@ const FIELDS: Readonly<Record<string, EditField>> = {
 /** The errors of a response at the fields of the form. `isComplete` if each error is at a field. */
 export function fieldErrors(
   error: unknown,
-  sent: Schemas['VideoPatch'],
+  sent: FormPatch,
 ): { errors: Partial<Record<EditField, string>>; isComplete: boolean } {
   const problems = error instanceof FramelaneError ? (error.problem?.errors ?? []) : [];
   const errors: Partial<Record<EditField, string>> = {};

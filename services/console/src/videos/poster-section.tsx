@@ -1,13 +1,16 @@
 import type { Video } from '@framelane/client';
 import { Button, Group } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
 import { useSession } from '../sign-in/session.ts';
 import { Confirm } from '../ui/confirm.tsx';
+import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FileUpload } from '../ui/file-upload.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
+import { formatStart } from './chapter-rows.ts';
+import { playerTime } from './player-time.ts';
 import { Poster } from './poster.tsx';
 import { posterOf } from './poster-file.ts';
 
@@ -15,7 +18,7 @@ import { posterOf } from './poster-file.ts';
 export function PosterSection({ video }: { video: Video }) {
   const { can } = useSession();
   return (
-    <Section title="Poster" action={can('videos:write') && <ChoosePoster videoId={video.id} />}>
+    <Section title="Poster" action={can('videos:write') && <ChangePoster video={video} />}>
       <Group wrap="nowrap">
         <Poster video={video} />
         <p className="hint">{posterWords(video)}</p>
@@ -25,8 +28,9 @@ export function PosterSection({ video }: { video: Video }) {
   );
 }
 
-function posterWords({ poster, thumbnail, status }: Video): string {
+function posterWords({ poster, posterTime, thumbnail, status }: Video): string {
   if (poster !== null) return `Your image, ${poster.width} × ${poster.height}, ${formatBytes(poster.bytes)}`;
+  if (posterTime !== null) return `The frame at ${formatStart(posterTime)}`;
   if (thumbnail !== null) return 'A frame of the video';
   const isUnderWay = status === 'uploading' || status === 'processing';
   return isUnderWay ? 'A frame of the video, when it is ready' : 'None';
@@ -36,6 +40,38 @@ function posterWords({ poster, thumbnail, status }: Video): string {
 function useRefreshVideos(): () => Promise<void> {
   const queries = useQueryClient();
   return () => queries.invalidateQueries({ queryKey: ['videos'] });
+}
+
+function ChangePoster({ video }: { video: Video }) {
+  return (
+    <Group gap="xs">
+      <ChoosePoster videoId={video.id} />
+      {video.status === 'ready' && video.audioOnly === false && <UseFrame videoId={video.id} />}
+    </Group>
+  );
+}
+
+/** An engine makes the image of the frame within about this time. */
+const FRAME_MS = 1500;
+
+/** Makes the frame that the player shows the poster. */
+function UseFrame({ videoId }: { videoId: string }) {
+  const refresh = useRefreshVideos();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      await api.videos.update(videoId, { posterTime: await playerTime() });
+      await new Promise((resolve) => setTimeout(resolve, FRAME_MS));
+    },
+    onSuccess: refresh,
+  });
+  return (
+    <>
+      <Button size="xs" variant="default" loading={isPending} onClick={() => mutate()}>
+        Use current frame
+      </Button>
+      {error !== null && <ErrorAlert error={error} />}
+    </>
+  );
 }
 
 function ChoosePoster({ videoId }: { videoId: string }) {

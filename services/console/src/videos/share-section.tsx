@@ -1,10 +1,15 @@
-import type { Video } from '@framelane/client';
+import { previewUrl, thumbnailUrl, type Video } from '@framelane/client';
 import { API_URL } from '../paths.ts';
 import { Copy } from '../ui/copy.tsx';
 import { Section } from '../ui/section.tsx';
 import { PlaybackLink } from './playback-link.tsx';
 import { isPlayable } from './queries.ts';
 import { playerHtml } from './share-text.ts';
+
+/** Whether there is a frame at the times of the examples. */
+function hasPictures({ status, audioOnly, duration }: Video): boolean {
+  return status === 'ready' && audioOnly === false && (duration ?? 0) > 3;
+}
 
 /** URLs and code for sites and programs. */
 export function ShareSection({ video }: { video: Video }) {
@@ -26,6 +31,15 @@ export function ShareSection({ video }: { video: Video }) {
           <Copy label="HTML for a site" value={playerHtml(embed, title, video)} />
           {hls !== undefined && <Copy label="Playlist (HLS)" value={hls} />}
           {thumbnail !== null && <Copy label="Poster" value={thumbnail} />}
+          {hls !== undefined && hasPictures(video) && (
+            <>
+              <Copy
+                label="A frame, such as that at 3 s"
+                value={thumbnailUrl({ hls }, { time: 3, width: 640 })}
+              />
+              <Copy label="Moving preview" value={previewUrl({ hls }, { start: 3 })} />
+            </>
+          )}
         </>
       )}
       <Copy label="Video id" value={id} />

@@ -6,12 +6,14 @@ import { paths } from '../paths.ts';
 import { Fact, Facts } from '../ui/facts.tsx';
 import { formatBytes, formatDuration, formatTime } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
+import { watermarkWords } from '../ui/watermark-words.ts';
 import { formatStart } from './chapter-rows.ts';
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 
 /** The properties of a video and its file. */
 export function VideoFacts({ video, action }: { video: Video; action: ReactNode }) {
-  const { width, height, frameRate, duration, size, source, tags, metadata, allowedOrigins } = video;
+  const { width, height, frameRate, duration, size, source, tags, metadata, allowedOrigins, watermark } =
+    video;
   return (
     <Section title="Details" action={action}>
       <Facts>
@@ -47,6 +49,7 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
         <Fact name="Environment">{video.environment}</Fact>
         <Fact name="Created">{formatTime(video.createdAt)}</Fact>
         {video.expiresAt !== null && <Fact name="Expires">{formatTime(video.expiresAt)}</Fact>}
+        {watermark !== null && <Fact name="Watermark">{watermarkWords(watermark)}</Fact>}
         <Fact name="Playback">{video.playbackPolicy}</Fact>
         {allowedOrigins !== null && <Fact name="Sites">{allowedOrigins.join(', ') || 'none'}</Fact>}
         {TEXT_FIELD_NAMES.map(

@@ -2,6 +2,7 @@ import type { StoredFiles } from '@framelane/contracts/outputs/kinds';
 import type { OutputArtifact } from '@framelane/contracts/outputs/outputs';
 import { sourceIn } from '@framelane/object-store/object-keys';
 import type { Database } from '../db/database.ts';
+import type { ArtifactKind } from '../db/schema.ts';
 import { artifactPrefix } from './artifact-prefix.ts';
 import {
   deleteArtifacts,
@@ -23,14 +24,14 @@ type Video = { id: string; workspace_id: string };
 
 /**
  * Adds artifacts of a locked video, in the transaction that accepts them; they replace those of the same kind and name. From then on, they
- * count as stored and are not purged.
+ * count as stored and are not purged. Resolves with whether one was replaced: then the caller schedules the purge of its objects.
  */
 export async function addArtifacts(
   trx: Database,
   videoId: string,
   artifacts: readonly Artifact[],
-): Promise<void> {
-  if (artifacts.length === 0) return;
+): Promise<boolean> {
+  if (artifacts.length === 0) return false;
   const rows = artifacts.map((artifact) => ({
     video_id: videoId,
     kind: artifact.kind,
@@ -40,8 +41,9 @@ export async function addArtifacts(
     attempt: 'attempt' in artifact ? artifact.attempt : null,
     folder: 'folder' in artifact ? artifact.folder : null,
   }));
-  await upsertArtifacts(trx, rows);
+  const hasReplaced = await upsertArtifacts(trx, rows);
   await updateStoredBytes(trx, videoId);
+  return hasReplaced;
 }
 
 /** Removes an artifact of a locked video. It no longer counts as stored; the caller schedules the purge of its objects, if it has any. */
@@ -49,11 +51,22 @@ export async function removeArtifact(
   trx: Database,
   videoId: string,
   artifact:
-    | { kind: 'source' | 'chosen_poster'; name?: undefined }
+    | { kind: 'source' | 'chosen_poster' | 'picked_poster'; name?: undefined }
     | { kind: 'captions' | 'download'; name: string },
 ): Promise<void> {
   const { kind, name = '' } = artifact;
-  await deleteArtifacts(trx, videoId, { kind, name });
+  await removeArtifacts(trx, videoId, kind, [name]);
+}
+
+/** Removes artifacts of a kind, as `removeArtifact` does. */
+export async function removeArtifacts(
+  trx: Database,
+  videoId: string,
+  kind: ArtifactKind,
+  names: readonly string[],
+): Promise<void> {
+  if (names.length === 0) return;
+  await deleteArtifacts(trx, videoId, { kind, names });
   await updateStoredBytes(trx, videoId);
 }
 

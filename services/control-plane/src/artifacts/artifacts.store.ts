@@ -7,16 +7,16 @@ const COLUMNS = ['video_id', 'kind', 'name', 'first_segment', 'attempt', 'folder
 
 /**
  * Inserts artifacts. One of the same kind and name is replaced. The rows are one parameter: a long video in short pieces has more values than
- * a statement can have parameters.
+ * a statement can have parameters. Resolves with whether one was replaced.
  */
 export async function upsertArtifacts(
   trx: Database,
   rows: readonly Insertable<Schema['artifacts']>[],
-): Promise<void> {
+): Promise<boolean> {
   const columns = sql.join(COLUMNS.map((column) => sql.ref(column)));
   const records = sql<Selectable<Schema['artifacts']>>`
     select ${columns} from jsonb_populate_recordset(null::artifacts, ${JSON.stringify(rows)}::jsonb)`;
-  await trx
+  const upserted = await trx
     .insertInto('artifacts')
     .columns(COLUMNS)
     .expression(records)
@@ -27,19 +27,22 @@ export async function upsertArtifacts(
         bytes: eb.ref('excluded.bytes'),
       })),
     )
+    // A new row has no transaction that has changed it.
+    .returning(sql<boolean>`xmax <> 0`.as('isReplaced'))
     .execute();
+  return upserted.some(({ isReplaced }) => isReplaced);
 }
 
 export async function deleteArtifacts(
   trx: Database,
   videoId: string,
-  { kind, name }: { kind: ArtifactKind; name: string },
+  { kind, names }: { kind: ArtifactKind; names: readonly string[] },
 ): Promise<void> {
   await trx
     .deleteFrom('artifacts')
     .where('video_id', '=', videoId)
     .where('kind', '=', kind)
-    .where('name', '=', name)
+    .where('name', 'in', names)
     .execute();
 }
 

@@ -75,6 +75,7 @@ export async function describeParent(
       label,
       codecs,
       segmentBytes,
+      firstSegment: 0,
       places: places.map(({ firstSegment, attempt, folder }) => ({
         firstSegment,
         prefix: outputPrefix({ workspaceId, videoId, attempt, folder }),

@@ -259,6 +259,19 @@ create table object_purges (
 );
 CREATE INDEX object_purges_due ON public.object_purges USING btree (due_at);
 
+create table pictures (
+  video_id text not null,
+  workspace_id text not null,
+  name text not null,
+  status text not null default 'preparing'::text,
+  used_at timestamp(3) with time zone not null default now(),
+  constraint pictures_pkey PRIMARY KEY (video_id, name),
+  constraint pictures_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint pictures_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint pictures_status_check CHECK ((status = ANY (ARRAY['preparing'::text, 'ready'::text, 'failed'::text])))
+);
+CREATE INDEX pictures_preparing ON public.pictures USING btree (workspace_id) WHERE (status = 'preparing'::text);
+
 create table posters (
   video_id text not null,
   image bytea not null,
@@ -352,10 +365,10 @@ create table tasks (
   constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
   constraint tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint derivation_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'picture'::text])) = (input_bytes IS NOT NULL))),
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
-  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text, 'clip'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = ANY (ARRAY['plan'::text, 'clip'::text]))))),
-  constraint reader_of_renditions_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'clip'::text])) = (input_bytes IS NOT NULL))),
-  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'clip'::text]))),
+  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = 'plan'::text)))),
+  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'picture'::text]))),
   constraint tasks_frames_check CHECK ((frames >= 0)),
   constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 );
@@ -416,6 +429,7 @@ create table videos (
   tags text[] not null default '{}'::text[],
   passthrough text,
   audio_only boolean,
+  watermark jsonb,
   size bigint,
   sha256 text,
   source jsonb,
@@ -430,6 +444,7 @@ create table videos (
   start_timestamp integer,
   storyboard jsonb,
   chosen_poster jsonb,
+  poster_time double precision,
   chapter_count integer not null default 0,
   storage_bytes bigint not null default 0,
   progress integer not null default 0,
@@ -462,6 +477,7 @@ create table videos (
   constraint videos_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'processing'::text, 'ready'::text, 'failed'::text])))
 );
 CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environment, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_by_needed_watermark ON public.videos USING btree (((watermark ->> 'image'::text))) WHERE ((watermark IS NOT NULL) AND (status <> 'ready'::text) AND (deleted_at IS NULL));
 CREATE INDEX videos_by_sealing_key ON public.videos USING btree (split_part(content_key, '.'::text, 1) COLLATE "C", id) WHERE (content_key IS NOT NULL);
 CREATE INDEX videos_by_tag ON public.videos USING gin (workspace_id, tags) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
@@ -470,6 +486,27 @@ CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environme
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
+
+create table watermarks (
+  id text not null,
+  workspace_id text not null,
+  name text,
+  format text not null,
+  width integer not null,
+  height integer not null,
+  bytes integer not null,
+  image bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint watermarks_pkey PRIMARY KEY (id),
+  constraint watermarks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint watermarks_check CHECK ((bytes = octet_length(image))),
+  constraint watermarks_format_check CHECK ((format = ANY (ARRAY['png'::text, 'jpeg'::text]))),
+  constraint watermarks_height_check CHECK ((height > 0)),
+  constraint watermarks_width_check CHECK ((width > 0))
+);
+CREATE INDEX watermarks_by_workspace ON public.watermarks USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (bytes);
+CREATE INDEX watermarks_deleted ON public.watermarks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
 create table webhook_deliveries (
   id text not null,

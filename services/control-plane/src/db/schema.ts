@@ -9,6 +9,7 @@ import type { StartedRenditions } from '@framelane/contracts/outputs/renditions'
 import type { TaskKind, Work } from '@framelane/contracts/outputs/tasks';
 import type { AudioRole, RenditionName, RungName } from '@framelane/contracts/renditions';
 import type { TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { WatermarkFormat } from '@framelane/contracts/watermark';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, JSONColumnType, Selectable } from 'kysely';
@@ -34,7 +35,9 @@ export type Schema = {
   chapters: ChaptersTable;
   artifacts: ArtifactsTable;
   downloads: DownloadsTable;
+  pictures: PicturesTable;
   posters: PostersTable;
+  watermarks: WatermarksTable;
   object_purges: ObjectPurgesTable;
   maintenance_steps: MaintenanceStepsTable;
   usage_daily: UsageDailyTable;
@@ -156,6 +159,8 @@ type VideosTable = {
   passthrough: string | null;
   /** Whether the request wants sound alone (true) or refuses it (false); null for the rule of the installation. */
   audio_only: boolean | null;
+  /** The image that all renditions show, and where; null without one. */
+  watermark: JSONColumnType<components['schemas']['VideoWatermark']> | null;
   /** Bytes and SHA-256 (hex) of the source; null until uploaded. */
   size: number | null;
   sha256: string | null;
@@ -174,6 +179,8 @@ type VideosTable = {
   /** The layout of the storyboard; null until ready, and without one. */
   storyboard: JSONColumnType<Omit<Storyboard, 'bytes'>> | null;
   /** The image in `posters`, which takes the place of the poster in the object store; null without one. */
+  /** The second whose frame is the poster; null unless a client has chosen one. */
+  poster_time: number | null;
   chosen_poster: JSONColumnType<Omit<components['schemas']['Poster'], 'bytes'>> | null;
   /** The number of its chapters, so that lists do not count them. */
   chapter_count: Generated<number>;
@@ -454,6 +461,24 @@ export type ChaptersRow = Selectable<ChaptersTable>;
 /** The JPEG images that clients have set. */
 type PostersTable = { video_id: string; image: Buffer };
 
+/** Images of watermarks. They never change. */
+type WatermarksTable = {
+  id: string;
+  workspace_id: string;
+  name: string | null;
+  format: WatermarkFormat;
+  /** Pixels. */
+  width: number;
+  height: number;
+  /** The length of `image`. */
+  bytes: number;
+  image: Buffer;
+  created_at: CreatedAt;
+  /** From then on new videos cannot use it; the row is removed when no video needs it. */
+  deleted_at: Date | null;
+};
+export type WatermarkRow = Selectable<WatermarksTable>;
+
 /** The files that clients have asked for to download. The artifact of one that is ready has its size and its place. */
 type DownloadsTable = {
   video_id: string;
@@ -466,6 +491,18 @@ type DownloadsTable = {
   ready_at: Date | null;
 };
 export type DownloadRow = Selectable<DownloadsTable>;
+
+/** The still and moving pictures that clients have asked for. The artifact of one that is ready has its size and its place. */
+type PicturesTable = {
+  video_id: string;
+  workspace_id: string;
+  /** Says everything about the picture; see picture-plan.ts. */
+  name: string;
+  status: Generated<'preparing' | 'ready' | 'failed'>;
+  /** The last use, to the hour, or when the picture failed. Those that were not used for longest are deleted first. */
+  used_at: Generated<Date>;
+};
+export type PictureRow = Selectable<PicturesTable>;
 
 /** The stored files of a video that it refers to: a row for each file, or for the segments of a rendition that one task has stored. */
 type ArtifactsTable = {

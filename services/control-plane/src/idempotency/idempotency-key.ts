@@ -16,6 +16,11 @@ export function hashPayload(body: unknown): Buffer {
   return hash(body);
 }
 
+/** A file as a part of a body that is hashed. As JSON it would be many times larger. */
+export function hashFile(file: Buffer): string {
+  return createHash('sha256').update(file).digest('hex');
+}
+
 /** Statuses the client can correct and then retry with the same key. */
 const NOT_STORED = [400, 401, 403, 429];
 

@@ -4,11 +4,13 @@ import type { Request, RequestHandler, Response } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
 import type { Commit, Database } from '../db/database.ts';
 import type { IdempotencyService } from './idempotency.service.ts';
-import { hashKey, hashPayload, withoutMembers } from './idempotency-key.ts';
+import { hashFile, hashKey, hashPayload, withoutMembers } from './idempotency-key.ts';
 import type { Claim, StoredResponse } from './idempotency-keys.store.ts';
 
 /** An operation that has one effect per Idempotency-Key. `T` is its outcome. */
 export type IdempotentOperation<T> = {
+  /** Reads a body that is a file. It becomes the body of the request. */
+  readBody?(req: Request, res: Response): Promise<Buffer>;
   /** Validates, reads and hashes, before the transaction; resolves with the effect. May throw a Problem, as may the effect. */
   prepare(req: Request): Promise<Commit<T>>;
   /** The response for an outcome. */
@@ -27,6 +29,7 @@ export type Idempotent = <T>(operation: IdempotentOperation<T>) => RequestHandle
 /** The effect and the stored response are committed in one transaction. */
 export function idempotent(db: Database, keys: IdempotencyService): Idempotent {
   return (operation) => async (req, res) => {
+    if (operation.readBody) req.body = await operation.readBody(req, res);
     const begun = await begin(keys, req);
     if (begun !== undefined && 'stored' in begun) await replay(req, res, begun.stored, operation);
     else send(res, await run(db, keys, begun?.claim, req, operation));
@@ -41,7 +44,10 @@ async function begin(keys: IdempotencyService, req: Request) {
     workspaceId: credential.workspace_id,
     keyHash: hashKey({ route: req.route.path, params: req.params as Record<string, string> }, key),
     // Otherwise a request in one environment could get the response that another one stored in the other environment.
-    payloadHash: hashPayload([credential.environment, req.body]),
+    payloadHash: hashPayload([
+      credential.environment,
+      Buffer.isBuffer(req.body) ? hashFile(req.body) : req.body,
+    ]),
   });
 }
 

@@ -19,6 +19,7 @@ const MAINTENANCE_STEPS = [
   'abort-stale-uploads',
   'prune-idempotency-keys',
   'prune-console-sessions',
+  'prune-watermarks',
   'prune-engines',
   'record-stored-bytes',
   'reseal-secrets',

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { addDownload, failDownload, wantedDownloads } from './downloads.ts';
 import { addImages } from './images.store.ts';
+import { addPicture, failPicture, wantedPoster } from './pictures.ts';
 
 /** Stores what a video has to know of an output beside its artifacts. The video is locked. */
 type AddOutput<R> = (trx: Database, video: VideoRow, result: R) => Promise<void>;
@@ -14,6 +15,7 @@ type AddOutput<R> = (trx: Database, video: VideoRow, result: R) => Promise<void>
 const ADD: { [K in Exclude<OutputName, 'renditions'>]: AddOutput<NonNullable<TaskResult[K]>> | null } = {
   images: addImages,
   download: addDownload,
+  picture: addPicture,
 };
 
 /** Why a derivation has failed for good. The message is one sentence for the owner of the video. */
@@ -32,6 +34,7 @@ type DerivationKind<W> = {
 
 const DERIVATIONS: { [K in DerivationName]: DerivationKind<DerivationOf<K>> } = {
   download: { wanted: wantedDownloads, failed: failDownload },
+  picture: { wanted: wantedPoster, failed: failPicture },
 };
 
 /** Adds the outputs that a task has stored to its video, which is locked and becomes ready, or is. */

@@ -1,5 +1,6 @@
 import { openContentKey } from '@framelane/contracts/content-key';
 import type { Manifest } from '@framelane/contracts/manifest';
+import { pictureFile } from '@framelane/contracts/outputs/picture';
 import {
   I_FRAME_RENDITION,
   type RenditionName,
@@ -7,7 +8,7 @@ import {
   rungsOf,
 } from '@framelane/contracts/renditions';
 import type { SealingKeys } from '@framelane/contracts/sealing';
-import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
+import { outputPrefix, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import type { Database } from '../db/database.ts';
 import type { StoredFile } from '../stored-files/stored-file.ts';
@@ -151,20 +152,36 @@ export class PlaybackService {
   }
 
   /**
-   * The poster as a JPEG: the one that a client has set, or else the one from the engine. Throws 404 unless the video has it and can be
+   * The poster as a JPEG: the image or the frame that a client has set, or else the frame from the engine. Throws 404 unless the video has it and can be
    * played.
    */
   async poster(workspaceId: string, videoId: string): Promise<Buffer> {
     const chosen = await findChosenPoster(this.#deps.db, workspaceId, videoId);
-    return chosen ?? this.image(workspaceId, videoId, 'poster');
+    return chosen ?? (await this.#picked(workspaceId, videoId)) ?? this.image(workspaceId, videoId, 'poster');
   }
 
   /** An image from the engine, a JPEG. Throws 404 unless the video is ready and has it. */
   async image(workspaceId: string, videoId: string, kind: 'poster' | 'storyboard'): Promise<Buffer> {
-    const image = await findImage(this.#deps.db, workspaceId, videoId, kind);
+    const image = await this.#image(workspaceId, videoId, kind, `${kind}.jpg`);
     if (image === undefined) throw notPlayable();
+    return image;
+  }
+
+  /** The frame that a client has chosen as the poster of a ready video. */
+  #picked(workspaceId: string, videoId: string): Promise<Buffer | undefined> {
+    return this.#image(workspaceId, videoId, 'picked_poster', pictureFile('jpg'));
+  }
+
+  async #image(
+    workspaceId: string,
+    videoId: string,
+    kind: 'poster' | 'picked_poster' | 'storyboard',
+    file: string,
+  ): Promise<Buffer | undefined> {
+    const image = await findImage(this.#deps.db, workspaceId, videoId, kind);
+    if (image === undefined) return undefined;
     const { attempt, folder, bytes } = image;
-    const key = imageKey({ workspaceId, videoId, attempt, folder }, `${kind}.jpg`);
+    const key = `${outputPrefix({ workspaceId, videoId, attempt, folder })}${file}`;
     return this.#deps.files.readWhole(this.#object(key, bytes, { workspaceId, videoId }));
   }
 

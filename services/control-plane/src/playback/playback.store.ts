@@ -169,7 +169,7 @@ export async function findImage(
   db: Database,
   workspaceId: string,
   videoId: string,
-  kind: 'poster' | 'storyboard',
+  kind: 'poster' | 'picked_poster' | 'storyboard',
 ): Promise<StoredSegment | undefined> {
   return readyVideo(db, workspaceId, videoId)
     .innerJoin('artifacts', 'artifacts.video_id', 'videos.id')

@@ -1,7 +1,7 @@
 import type { components } from '@framelane/openapi/types';
 import { Problem } from '@framelane/service-kit/problem';
 import { JPG } from 'image-size/types/jpg';
-import { withoutMetadata } from './jpeg-metadata.ts';
+import { withoutMetadata } from '../image-files/jpeg-metadata.ts';
 
 /** The most bytes of a poster. */
 export const MAX_POSTER_BYTES = 2 * 2 ** 20;

@@ -6,6 +6,7 @@ import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideoRecord } from '../videos/video-record.ts';
 import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
+import { pickPoster } from './picked-poster.ts';
 import { readPoster } from './poster-image.ts';
 import { removePoster, savePoster } from './posters.store.ts';
 
@@ -28,7 +29,8 @@ export class PostersService {
   async set(workspaceId: string, videoId: string, sent: Buffer): Promise<VideoRecord> {
     const { image, facts } = readPoster(sent);
     const { bytes, ...size } = facts;
-    await this.#change(workspaceId, videoId, async (trx) => {
+    await this.#change(workspaceId, videoId, async (trx, video) => {
+      if (video.poster_time !== null) await pickPoster(trx, video, null, { lifecycle: this.#lifecycle });
       const growth = bytes - (await chosenPosterBytes(trx, videoId));
       if (growth > 0) await this.#quotas.requireBytes(trx, workspaceId, growth);
       await savePoster(trx, videoId, { image, size });

@@ -13,22 +13,23 @@ export async function savePoster(
     .values({ video_id: videoId, image })
     .onConflict((conflict) => conflict.column('video_id').doUpdateSet({ image }))
     .execute();
-  await updateVideo(trx, videoId, JSON.stringify(size));
+  await updateVideo(trx, videoId, { chosen_poster: JSON.stringify(size), poster_time: null });
 }
 
 /** Removes the poster of a locked video. */
 export async function removePoster(trx: Database, videoId: string): Promise<void> {
   await trx.deleteFrom('posters').where('video_id', '=', videoId).execute();
-  await updateVideo(trx, videoId, null);
+  await updateVideo(trx, videoId, { chosen_poster: null });
 }
 
-async function updateVideo(trx: Database, videoId: string, chosenPoster: string | null): Promise<void> {
+async function updateVideo(
+  trx: Database,
+  videoId: string,
+  changes: { chosen_poster: string | null; poster_time?: null },
+): Promise<void> {
   await trx
     .updateTable('videos')
-    .set({
-      chosen_poster: chosenPoster,
-      updated_at: sql`now()`,
-    })
+    .set({ ...changes, updated_at: sql`now()` })
     .where('id', '=', videoId)
     .execute();
 }

@@ -60,7 +60,10 @@ export async function findUsed(
 ): Promise<Used> {
   const { rows } = await sql<Used>`
     select videos, "storedBytes", uploads, ("ofFiles" + "ofDerivations")::bigint as "reservedBytes", "unpurgedBytes", "transcodedMs" from
-      (select count(*) as videos, coalesce(sum(storage_bytes), 0)::bigint as "storedBytes"
+      (select count(*) as videos,
+          (coalesce(sum(storage_bytes), 0) + (
+            select coalesce(sum(bytes), 0) from watermarks where workspace_id = ${workspaceId} and ${stored}
+          ))::bigint as "storedBytes"
         from videos
         where workspace_id = ${workspaceId} and deleted_at is null and ${stored}) as stored,
       (select count(*) as uploads,

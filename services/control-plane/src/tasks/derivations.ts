@@ -1,9 +1,10 @@
 import type { ClaimedDerivation } from '@framelane/contracts/internal-api';
-import { type Derivation, renditionsFor } from '@framelane/contracts/outputs/tasks';
+import { DERIVATION_COMMANDS } from '@framelane/contracts/outputs/kinds';
+import { commandFor, type Derivation, partsFor } from '@framelane/contracts/outputs/tasks';
 import { outputPrefix } from '@framelane/object-store/object-keys';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import { deleteDerivations, findTracks, sumOfBytes } from './derivations.store.ts';
+import { deleteDerivations, findTracks, sumOfBytes, type TrackRow } from './derivations.store.ts';
 import { insertTasks, makeCommandsDue } from './tasks.store.ts';
 
 /** Commands of derivations of one video that wait in the queue. */
@@ -20,21 +21,16 @@ export async function beginDerivations(
   const tasks = [];
   for (const work of works) {
     const inputBytes = await bytesRead(trx, video, [work]);
-    tasks.push({ work, command: 'derive', frames: 0, inputBytes } as const);
+    tasks.push({ work, command: commandFor(work), frames: 0, inputBytes });
   }
   await insertTasks(trx, attempt, tasks);
-  await makeCommandsDue(trx, { ...attempt, command: 'derive' }, COMMANDS_AT_ONCE);
+  for (const command of DERIVATION_COMMANDS)
+    await makeCommandsDue(trx, { ...attempt, command }, COMMANDS_AT_ONCE);
 }
 
 /** Bytes of the stored renditions that derivations of a video read, each for itself. */
-export async function bytesRead(
-  db: Database,
-  { id }: VideoRow,
-  works: readonly Derivation[],
-): Promise<number> {
-  let sum = 0;
-  for (const work of works) sum += await sumOfBytes(db, id, renditionsFor(work));
-  return sum;
+export function bytesRead(db: Database, { id }: VideoRow, works: readonly Derivation[]): Promise<number> {
+  return sumOfBytes(db, id, works.flatMap(partsFor));
 }
 
 /**
@@ -58,12 +54,12 @@ export async function describeDerivation(
   work: Derivation,
 ): Promise<Pick<ClaimedDerivation, 'work' | 'tracks' | 'duration' | 'startTimestamp'>> {
   const { id: videoId, workspace_id: workspaceId, duration, start_timestamp: startTimestamp } = video;
-  const names = renditionsFor(work);
-  const found = await findTracks(trx, videoId, names);
-  const tracks = names.map((name) => {
-    const track = found.find((each) => each.name === name);
-    if (track === undefined) throw new Error(`Video ${videoId} has no rendition ${name}`);
-    const places = track.places.map(({ firstSegment, attempt, folder }) => ({
+  const parts = partsFor(work);
+  const found = await findTracks(trx, videoId, parts);
+  const tracks = parts.map(({ rendition }) => {
+    const track = found.find(({ name }) => name === rendition);
+    if (track === undefined) throw new Error(`Video ${videoId} has no rendition ${rendition}`);
+    const places = placesOf(track).map(({ firstSegment, attempt, folder }) => ({
       firstSegment,
       prefix: outputPrefix({ workspaceId, videoId, attempt, folder }),
     }));
@@ -71,4 +67,13 @@ export async function describeDerivation(
   });
   if (duration === null || startTimestamp === null) throw new Error(`Video ${videoId} is not ready`);
   return { work, tracks, duration, startTimestamp };
+}
+
+/** The places of the segments of a part: a rendition of hours has hundreds of places. */
+function placesOf({ places, firstSegment, segmentBytes }: TrackRow): TrackRow['places'] {
+  const end = firstSegment + segmentBytes.length;
+  return places.filter((place, at) => {
+    const next = places[at + 1]?.firstSegment ?? end;
+    return place.firstSegment < end && next > firstSegment;
+  });
 }

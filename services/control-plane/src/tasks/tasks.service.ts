@@ -7,7 +7,7 @@ import type {
 } from '@framelane/contracts/internal-api';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
-import type { MessageData, TaskTry } from '@framelane/contracts/messages';
+import { isDerivationCommand, type MessageData, type TaskTry } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import {
   type Derivation,
@@ -41,6 +41,7 @@ import {
   type TryCounts,
   type TryFailure,
 } from '../videos/video-moves.ts';
+import { watermarkFor } from '../watermarks/watermarks.service.ts';
 import { artifactsOf } from './artifacts-of-results.ts';
 import { beginDerivations, bytesRead, describeDerivation } from './derivations.ts';
 import {
@@ -220,7 +221,11 @@ export class TasksService {
       return { report: await this.#deps.attempts.fail(trx, video, CLIP_SOURCE_DELETED) };
     }
     // Derivations and clips depend on no plan.
-    if (command === 'derive' || command === 'clip' || !(await isPlanObsolete(trx, { videoId, planVersion })))
+    if (
+      command === 'clip' ||
+      isDerivationCommand(command) ||
+      !(await isPlanObsolete(trx, { videoId, planVersion }))
+    )
       return {};
     if (video.status === 'ready') return { report: await this.#abandon(trx, video) };
     return { report: await this.#deps.attempts.repeat(trx, video, HANDED_BACK, ANEW) };
@@ -255,7 +260,15 @@ export class TasksService {
     const source = await storedSource(trx, video);
     if (source === undefined) throw new Error(`Video ${video.id} has no source`);
     const { key: sourceKey, bytes } = source;
-    const common = { ...claimed, contentKey, sourceKey, inputBytes: bytes, leaseSeconds };
+    const watermark = await watermarkFor(trx, video);
+    const common = {
+      ...claimed,
+      contentKey,
+      sourceKey,
+      inputBytes: bytes,
+      leaseSeconds,
+      ...(watermark && { watermark }),
+    };
     if (plan !== null && work !== null) return { ...common, plan, work };
     const hashSource = video.sha256 === null;
     return {
@@ -282,7 +295,9 @@ export class TasksService {
     return { ...claimed, inputBytes, leaseSeconds, work: clip.work, plan, parent };
   }
 
-  #audioOnlyRule({ audio_only: requested }: VideoRow): AudioOnlyRule {
+  #audioOnlyRule({ audio_only: requested, watermark }: VideoRow): AudioOnlyRule {
+    // Sound alone has no picture to show it in.
+    if (watermark !== null) return 'refused';
     if (requested !== null) return requested ? 'required' : 'refused';
     return this.#deps.settings.acceptsAudioOnly ? 'accepted' : 'refused';
   }
@@ -479,10 +494,11 @@ export class TasksService {
   async #addOutput(trx: Database, video: VideoRow, taskTry: TaskTry, result: TaskResult): Promise<void> {
     // The revision of a plan is in the folder of the first task only.
     const place = { attempt: taskTry.attempt, revision: 0 };
-    await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
+    const hasReplaced = await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
     await addOutputs(trx, video, result);
-    // Only a try that has failed leaves objects.
-    await this.#endTask(trx, video, taskTry, { mayLeaveObjects: taskTry.try > 1 });
+    // Of a try that has failed, or of a file that this one replaces.
+    const mayLeaveObjects = taskTry.try > 1 || hasReplaced;
+    await this.#endTask(trx, video, taskTry, { mayLeaveObjects });
   }
 
   /** Ends a task of a ready video that has failed for good. The video stays as it is. */

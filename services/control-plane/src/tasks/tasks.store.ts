@@ -1,4 +1,5 @@
 import type { CommandType, TaskTry } from '@framelane/contracts/messages';
+import { DERIVATION_COMMANDS } from '@framelane/contracts/outputs/kinds';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import {
@@ -103,7 +104,9 @@ export async function deleteTasks(
     .deleteFrom('tasks')
     .where('video_id', '=', videoId)
     .where('attempt', '=', attempt)
-    .where((eb) => (task === undefined ? eb('command', '<>', 'derive') : eb('number', '=', task)))
+    .where((eb) =>
+      task === undefined ? eb('command', 'not in', DERIVATION_COMMANDS) : eb('number', '=', task),
+    )
     .executeTakeFirst();
   return Number(numDeletedRows);
 }
@@ -221,7 +224,7 @@ export async function claimTask(
       select attempt, tasks.number, plan, ${IS_SENT} as had_command
       from tasks join attempts on attempts.video_id = tasks.video_id and attempts.number = attempt
       where tasks.video_id = ${videoId} and ${announcedBy(command)}
-        and (plan is null or tasks.command = 'derive' or plan ->> 'version' = ${String(planVersion)})
+        and (plan is null or tasks.command = any(${DERIVATION_COMMANDS}) or plan ->> 'version' = ${String(planVersion)})
         and result is null and lease_expires_at is null and tasks.due_at <= now()
       order by ${TURN} limit 1
     )
@@ -278,7 +281,7 @@ export async function isPlanObsolete(
           selectFrom('tasks')
             .select('tasks.number')
             .where('video_id', '=', videoId)
-            .where('tasks.command', '<>', 'derive')
+            .where('tasks.command', 'not in', DERIVATION_COMMANDS)
             .where('tasks.lease_expires_at', 'is not', null),
         ),
       ),

@@ -1,4 +1,5 @@
 import type { components } from '@framelane/openapi/types';
+import { invalidField } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
 import type { Environment } from '../db/schema.ts';
@@ -7,14 +8,24 @@ type TicketBody = components['schemas']['UploadTicketRequest'];
 type ImportBody = components['schemas']['ImportRequest'];
 
 /** The fields of a new video that its request sets, for a ticket or for an import. */
-export type VideoFields = Omit<TicketBody, 'filename' | 'size' | 'expiresIn'> & {
+export type VideoFields = Omit<TicketBody, 'filename' | 'size' | 'expiresIn' | 'watermark'> & {
+  watermark?: Required<components['schemas']['WatermarkRequest']>;
   workspaceId: string;
   environment: Environment;
 };
 
-/** Reads these fields from a validated request. */
+/** Reads these fields from a validated request, in which the validator has set defaults. Throws 400 `validation_failed`. */
 export function readVideoFields(req: Request): VideoFields {
   const { workspace_id: workspaceId, environment } = credentialOf(req);
-  const { filename, size, expiresIn, url, headers, ...own }: Partial<TicketBody & ImportBody> = req.body;
-  return { ...own, workspaceId, environment };
+  const { filename, size, expiresIn, url, headers, watermark, ...own }: Partial<TicketBody & ImportBody> =
+    req.body;
+  if (watermark && own.audioOnly) {
+    throw invalidField('body/watermark', 'watermark', 'must be absent with audioOnly: sound has no picture');
+  }
+  return {
+    ...own,
+    workspaceId,
+    environment,
+    ...(watermark && { watermark: watermark as Required<typeof watermark> }),
+  };
 }

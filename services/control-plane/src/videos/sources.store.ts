@@ -1,3 +1,4 @@
+import { DERIVATION_COMMANDS } from '@framelane/contracts/outputs/kinds';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Schema } from '../db/schema.ts';
@@ -68,7 +69,7 @@ function hasNoTask({ not, exists, selectFrom }: ExpressionBuilder<Schema, 'video
   const reading = selectFrom('tasks')
     .select('tasks.number')
     .whereRef('tasks.video_id', '=', 'videos.id')
-    .where('tasks.command', '<>', 'derive');
+    .where('tasks.command', 'not in', DERIVATION_COMMANDS);
   return not(exists(reading));
 }
 

@@ -20,12 +20,22 @@ export const BLANK_COLUMNS = {
   playback_policy: sql<never>`default`,
   allowed_origins: null,
   keep_source_days: null,
+  poster_time: null,
 };
 
 /** The columns of the given fields. Those of absent fields are undefined; Kysely omits them. */
 export function toColumns(fields: Partial<OwnFields>) {
-  const { title, metadata, tags, passthrough, playbackPolicy, allowedOrigins, keepSource, ...others } =
-    fields;
+  const {
+    title,
+    metadata,
+    tags,
+    passthrough,
+    playbackPolicy,
+    allowedOrigins,
+    keepSource,
+    posterTime,
+    ...others
+  } = fields;
   others satisfies Record<string, never>;
   return {
     title,
@@ -35,6 +45,7 @@ export function toColumns(fields: Partial<OwnFields>) {
     playback_policy: playbackPolicy,
     allowed_origins: allowedOrigins,
     keep_source_days: keepSource && toDays(keepSource),
+    poster_time: posterTime,
   } satisfies Record<keyof typeof BLANK_COLUMNS, unknown>;
 }
 
@@ -48,6 +59,7 @@ export function toOwnFields(row: VideoRow): OwnFields {
     tags: row.tags,
     passthrough: row.passthrough,
     keepSource: fromDays(row.keep_source_days),
+    posterTime: row.poster_time,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { Manifest } from '@framelane/contracts/manifest';
+import { DERIVATION_COMMANDS } from '@framelane/contracts/outputs/kinds';
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import type { RungName } from '@framelane/contracts/renditions';
 import { sql, type UpdateObject } from 'kysely';
@@ -208,7 +209,7 @@ export async function endTasks(trx: Database, videoId: string): Promise<number> 
   const result = await trx
     .deleteFrom('tasks')
     .where('video_id', '=', videoId)
-    .where('command', '<>', 'derive')
+    .where('command', 'not in', DERIVATION_COMMANDS)
     .executeTakeFirst();
   return Number(result.numDeletedRows);
 }
@@ -254,6 +255,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
     'artifacts',
     'captions',
     'downloads',
+    'pictures',
     'chapters',
     'posters',
     'renditions',
@@ -283,6 +285,7 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   ...BLANK_COLUMNS,
   filename: '',
   audio_only: null,
+  watermark: null,
   size: null,
   sha256: null,
   source: null,

@@ -14,6 +14,7 @@ export const SINGLE_ARTIFACTS = [
   'source',
   'poster',
   'chosen_poster',
+  'picked_poster',
 ] as const satisfies readonly ArtifactKind[];
 type SingleArtifact = (typeof SINGLE_ARTIFACTS)[number];
 
@@ -65,6 +66,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
     }),
     preview: previewOf(row, baseUrl),
     audioOnly: isSoundAlone(row),
+    watermark: row.watermark,
     duration: row.duration,
     width: row.width,
     height: row.height,
@@ -106,7 +108,7 @@ function chosenPoster({ chosen_poster, stored }: VideoDetails): VideoRecord['pos
 
 /** A poster that a client has set can be loaded as soon as the video can be played. */
 function hasPoster({ stored, chosen_poster, status, preview_variants }: VideoDetails): boolean {
-  if (stored.poster !== undefined) return true;
+  if (stored.poster !== undefined || stored.picked_poster !== undefined) return true;
   return chosen_poster !== null && (status === 'ready' || preview_variants !== null);
 }
 

@@ -8,6 +8,7 @@ import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { askForDownloads } from '../outputs/downloads.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
+import { requireWatermark } from '../watermarks/watermarks.service.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
@@ -46,6 +47,8 @@ type Deps = {
   objects: ObjectStore;
   lifecycle: VideoLifecycle;
   quotas: QuotasService;
+  /** Makes the frame at a second the poster of a locked video; null for the frame that the engine has chosen. */
+  pickPoster: (trx: Database, video: VideoRow, time: number | null) => Promise<void>;
   baseUrl: string;
   /** Days for which sources are kept by default; null for always. */
   sourceRetentionDays: number | null;
@@ -67,6 +70,7 @@ export class VideosService {
     trx: Database,
     { downloads = [], ...video }: NewVideo & { downloads?: readonly DownloadName[] },
   ): Promise<void> {
+    if (video.watermark) await requireWatermark(trx, video.workspaceId, video.watermark.image);
     await insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });
     await askForDownloads(trx, video.id, downloads);
   }
@@ -123,12 +127,13 @@ export class VideosService {
 
   /**
    * Changes the fields that the owner may set. Concurrent changes are made one after the other. Throws 404
-   * `video_not_found`, and 400 `validation_failed` when the metadata would have too many pairs.
+   * `video_not_found`, and 400 `validation_failed` when the metadata would have too many pairs, or the video has no frame at `posterTime`.
    */
   async update(workspaceId: string, videoId: string, patch: VideoPatch): Promise<VideoRecord> {
     return this.#deps.lifecycle.transaction(async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       await patchVideo(trx, videoId, changesOf(video, patch));
+      if (patch.posterTime !== undefined) await this.#deps.pickPoster(trx, video, patch.posterTime);
       if (patch.keepSource !== undefined) await this.#deps.lifecycle.applyKeepSource(trx, videoId);
       return this.#record(trx, workspaceId, videoId);
     });

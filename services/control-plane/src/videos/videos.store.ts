@@ -1,4 +1,5 @@
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
+import type { components } from '@framelane/openapi/types';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
@@ -28,12 +29,24 @@ export type NewVideo = Pick<VideoRow, 'id' | 'environment' | 'filename'> &
     workspaceId: string;
     removeInSeconds: number | null;
     audioOnly?: boolean | undefined;
+    watermark?: components['schemas']['VideoWatermark'] | undefined;
     /** `processing` for a clip, which waits for no file. */
     status?: 'uploading' | 'processing';
   };
 
 export async function insertVideo(db: Database, video: NewVideo): Promise<void> {
-  const { id, environment, filename, title, workspaceId, removeInSeconds, audioOnly, status, ...own } = video;
+  const {
+    id,
+    environment,
+    filename,
+    title,
+    workspaceId,
+    removeInSeconds,
+    audioOnly,
+    status,
+    watermark,
+    ...own
+  } = video;
   await db
     .insertInto('videos')
     .values({
@@ -44,6 +57,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       title,
       workspace_id: workspaceId,
       audio_only: audioOnly ?? null,
+      watermark: watermark === undefined ? null : JSON.stringify(watermark),
       status: status ?? 'uploading',
       remove_at: removeInSeconds === null ? null : inSeconds(removeInSeconds),
     })

@@ -4,9 +4,9 @@ import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentFile } from '../packagers/segment-files.ts';
 import { encodedRenditions } from '../plan/encode-plan.ts';
-import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
+import { OUTPUT_FOLDER, SOURCE_INPUT, WATERMARK_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
-import { COVER_OPTIONS, DECODE_OPTIONS } from '../source/whitelist.ts';
+import { COVER_OPTIONS, DECODE_OPTIONS, watermarkOptions } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { audioOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
@@ -77,6 +77,14 @@ export function inputOptions(plan: EncodePlan, threads: number): string[] {
       decodeToStereo ? [`-downmix:${index}`, 'stereo'] : [],
     ),
   ];
+}
+
+/** The inputs after the source, for a run whose filters show the watermark (see `watermarked`). */
+export function watermarkInput({ watermark }: EncodePlan): Pick<FfmpegCommandLine, 'moreInputs'> {
+  if (watermark === undefined) return {};
+  // Otherwise ffmpeg 7.1 and later rotate some images.
+  const options = ['-noautorotate', ...watermarkOptions(watermark.format)];
+  return { moreInputs: [{ options, path: WATERMARK_INPUT }] };
 }
 
 function decoderThreads({ coded }: EncodePlan, threads: number): number {

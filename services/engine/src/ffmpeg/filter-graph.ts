@@ -5,6 +5,7 @@ import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
 import { encodedRenditions } from '../plan/encode-plan.ts';
 import { toFraction } from '../source/frame-rate.ts';
 import type { Size } from '../source/media-source.ts';
+import { watermarked } from './watermark-filter.ts';
 
 /** A label of frames that other filter chains take, and the rendition whose frames they are; undefined for those of the top rendition. */
 export type Tap = { label: string; rendition: VideoRenditionPlan | undefined };
@@ -59,7 +60,11 @@ function videoChains(plan: EncodePlan, range: FrameRange, taps: readonly Tap[]):
   return fromTop.map((rendition, at) => {
     const steps =
       at === 0
-        ? `[0:${plan.videoIndex}]${topChain(rendition, plan, framesIn(range, plan))}`
+        ? watermarked(
+            `[0:${plan.videoIndex}]${topChain(rendition, plan, framesIn(range, plan))}`,
+            rendition,
+            plan,
+          )
         : `[to-${rendition.name}]${[...frameStep(rendition, fromTop[at - 1]), resized(rendition)].join(',')},setsar=1`;
     const next = fromTop[at + 1];
     const copies = [

@@ -35,8 +35,12 @@ export const MAX_TEXT_FILE_BYTES = 2 * MAX_CAPTIONS_BYTES;
 const MAX_DOWNLOAD_BYTES = 128 * 1024 ** 3;
 
 const CHECK_SECONDS = 20;
-const NEEDED_ENCODERS = [...ENCODER_PROGRAMS, 'mjpeg'];
-const NEEDED_FILTERS = ['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile', 'alimiter'];
+const NEEDED_ENCODERS = [...ENCODER_PROGRAMS, 'mjpeg', 'libwebp_anim', 'gif'];
+const NEEDED_FILTERS = [
+  ...['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile', 'alimiter'],
+  ...['overlay', 'premultiply', 'unpremultiply', 'colorchannelmixer'],
+  ...['palettegen', 'paletteuse'],
+];
 
 /**
  * Finds ffmpeg and ffprobe, writes their launch scripts, and checks that they have the features the engine needs. Throws a

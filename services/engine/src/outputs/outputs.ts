@@ -5,6 +5,7 @@ import { imagesOfClip } from './images/clip-images.ts';
 import { IMAGES } from './images/images.ts';
 import { IMAGES_TASK } from './images/images-task.ts';
 import type { BesideRenditions, DerivationKind, OfClip, TaskKind } from './kinds.ts';
+import { PICTURE } from './picture/picture-derivation.ts';
 import { AUDIO } from './renditions/audio-task.ts';
 import { COPY } from './renditions/copy-task.ts';
 import { PIECE } from './renditions/piece-task.ts';
@@ -20,14 +21,15 @@ export const TASKS: { [K in TaskName]: TaskKind<TaskOf<K>> } = {
 /** How one run makes each kind of output beside the renditions. Null if only tasks of its own make it. */
 export const BESIDE_RENDITIONS: {
   [K in Exclude<OutputName, 'renditions'>]: BesideRenditions<NonNullable<TaskResult[K]>> | null;
-} = { images: IMAGES, download: null };
+} = { images: IMAGES, download: null, picture: null };
 
 /** How a clip gets each kind of output beside its renditions. Null if clips get it as other videos do. */
 export const OF_CLIPS: {
   [K in Exclude<OutputName, 'renditions'>]: OfClip<NonNullable<TaskResult[K]>> | null;
-} = { images: imagesOfClip, download: null };
+} = { images: imagesOfClip, download: null, picture: null };
 
 /** Every kind of derivation. */
 export const DERIVATIONS: { [K in DerivationName]: DerivationKind<DerivationOf<K>> } = {
   download: DOWNLOAD,
+  picture: PICTURE,
 };

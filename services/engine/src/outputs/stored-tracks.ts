@@ -9,8 +9,8 @@ import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentDecipher } from './segment-encryption.ts';
 import { withStorageRetries } from './storage-retries.ts';
 
-/** Options of ffmpeg's input of stored segments: it reads the segments of Framelane, and nothing else. */
-export const READ_STORED = [
+/** The options of ffmpeg for an input of decrypted segments: they are read, and nothing else. */
+export const READ_SEGMENTS = [
   ...['-protocol_whitelist', 'file', '-format_whitelist', PACKAGER.demuxer],
   ...['-codec_whitelist', RENDITION_DECODERS.join(',')],
 ];
@@ -38,6 +38,11 @@ export function keyOfSegment({ name, places }: StoredSegments, sequence: number)
   return segmentKeyBelow(place.prefix, name, sequence);
 }
 
+/** Bytes of all segments of stored renditions. */
+export function bytesOf(tracks: readonly StoredTrack[]): number {
+  return tracks.reduce((sum, { segmentBytes }) => sum + segmentBytes.reduce((a, b) => a + b, 0), 0);
+}
+
 /**
  * Writes the decrypted segments of a stored rendition one after the other to a file. Reports the bytes of each segment when it is written.
  * Throws a TranscodeFailure if the object store fails.
@@ -54,12 +59,13 @@ export async function fetchTrack(
 ): Promise<void> {
   const { objects, contentKey, signal, onFetched } = options;
   let written = 0;
-  for (const [sequence, bytes] of track.segmentBytes.entries()) {
+  for (const [at, bytes] of track.segmentBytes.entries()) {
+    const sequence = track.firstSegment + at;
     const key = keyOfSegment(track, sequence);
     await withStorageRetries(async () => {
       const { body } = await objects.get(key);
       // A repeated request replaces what the failed one has written.
-      const file = createWriteStream(path, { flags: sequence === 0 ? 'w' : 'r+', start: written });
+      const file = createWriteStream(path, { flags: at === 0 ? 'w' : 'r+', start: written });
       await pipeline(body, segmentDecipher(contentKey, sequence), file, { signal });
       written += file.bytesWritten;
     }, signal);

@@ -1,7 +1,13 @@
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import { type EncodePlan, isSoundAlone, type TranscodePlan } from '@framelane/contracts/transcode-plan';
-import { type ArgumentSettings, inputOptions, MAX_THREADS, renditionOutputs } from '../ffmpeg/arguments.ts';
+import {
+  type ArgumentSettings,
+  inputOptions,
+  MAX_THREADS,
+  renditionOutputs,
+  watermarkInput,
+} from '../ffmpeg/arguments.ts';
 import { filterGraphs } from '../ffmpeg/filter-graph.ts';
 import type { FfmpegCommandLine } from '../ffmpeg/run-ffmpeg.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
@@ -37,6 +43,7 @@ export function wholeArguments(plan: EncodePlan, settings: ArgumentSettings): Ff
   return {
     inputOptions: inputOptions(plan, threads),
     input: SOURCE_INPUT,
+    ...watermarkInput(plan),
     // ffmpeg reports the progress of the first output.
     outputs: [
       ...renditionOutputs(plan, graphs, { ...settings, threads }),

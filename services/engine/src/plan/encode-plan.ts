@@ -36,6 +36,7 @@ export function planEncoding(
     allowCopy,
     maxRates = DEFAULT_MAX_RATES,
     surround = false,
+    watermark,
   }: { allowCopy: boolean } & Partial<PlanSettings>,
 ): ExplainedPlan {
   if (isSound(source)) return planSound(source, { allowCopy, surround });
@@ -51,10 +52,12 @@ export function planEncoding(
   const [top] = videoRenditions.slice(-1);
   const failed = { copy: null, obstacle: 'failed' } as const;
   const frameStep = Math.max(...videoRenditions.map((rendition) => rendition.frameStep));
-  const ownVideo =
+  const copy =
     allowCopy && top
       ? checkVideoCopy({ container, video, gops, top, frameStep, frameRate, duration })
       : failed;
+  const isCopyPrevented = copy.copy !== null && watermark !== undefined;
+  const ownVideo = isCopyPrevented ? ({ copy: null, obstacle: 'watermark' } as const) : copy;
   const copiesVideo = ownVideo.copy !== null;
   const ownAudio = source.audio.map((audio) =>
     allowCopy ? checkAudioCopy({ container, audio, frames: audio.frames, lead, duration }) : failed,
@@ -85,7 +88,13 @@ export function planEncoding(
     tagged: video,
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
     images: planImages(video.display, duration, lastFrame(frames, frameStep) / framesPerSecond),
-    inputIssues: inputIssues(source, { framesPerSecond: toNumber(sourceFrameRate), lead, surround }),
+    ...(watermark && { watermark }),
+    inputIssues: inputIssues(source, {
+      framesPerSecond: toNumber(sourceFrameRate),
+      lead,
+      surround,
+      isCopyPrevented,
+    }),
   };
 }
 

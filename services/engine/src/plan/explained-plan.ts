@@ -1,5 +1,6 @@
 import type { Cuts } from '@framelane/contracts/segment-times';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import type { WatermarkPlan } from '@framelane/contracts/watermark';
 import type { MaxRates } from './ladder.ts';
 import type { Obstacle } from './stream-copy.ts';
 
@@ -11,5 +12,12 @@ export type ExplainedPlan = EncodePlan & {
   obstacles: { video: Obstacle | 'failed' | null; audio: readonly (Obstacle | 'failed' | null)[] };
 };
 
-/** The settings that a plan depends on: the bit rates of the ladder, and whether tracks with 5.1 get a rendition in 5.1. */
-export type PlanSettings = { maxRates: MaxRates; surround: boolean };
+/** The settings that a plan depends on. */
+export type PlanSettings = {
+  /** The bit rates of the ladder. */
+  maxRates: MaxRates;
+  /** Whether tracks with 5.1 get a rendition in 5.1. */
+  surround: boolean;
+  /** What the owner of the video wants all renditions to show. */
+  watermark?: WatermarkPlan | undefined;
+};

@@ -35,7 +35,7 @@ function issues(
       video: videoTrack(video),
       timeline: { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...timeline },
     },
-    { framesPerSecond, lead, surround },
+    { framesPerSecond, lead, surround, isCopyPrevented: false },
   );
 }
 const codes = (...facts: Parameters<typeof issues>) => issues(...facts).map(({ code }) => code);

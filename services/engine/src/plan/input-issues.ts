@@ -31,12 +31,14 @@ type OutputFacts = {
   lead: number;
   /** Whether tracks with 5.1 get a rendition in 5.1. */
   surround: boolean;
+  /** Whether the watermark is the only reason why no rendition is a stream copy. */
+  isCopyPrevented: boolean;
 };
 
 /** What the transcode changes about a source, for the owner of the video. */
 export function inputIssues(
   source: ProbedVideo,
-  { framesPerSecond, lead, surround }: OutputFacts,
+  { framesPerSecond, lead, surround, isCopyPrevented }: OutputFacts,
 ): InputIssue[] {
   const { video, timeline } = source;
   const { averageRate } = timeline;
@@ -64,6 +66,13 @@ export function inputIssues(
       {
         code: 'frame_rate_changed',
         message: `The frame rate was changed from ${averageRate.toFixed(2)} to ${framesPerSecond.toFixed(2)}.`,
+      },
+    ],
+    [
+      isCopyPrevented,
+      {
+        code: 'copy_prevented',
+        message: 'The highest quality was encoded instead of copied, because the video has a watermark.',
       },
     ],
   ];

@@ -27,6 +27,7 @@ export type Obstacle =
   | 'sample_rate'
   | 'gaps'
   | 'start'
+  | 'watermark'
   | GopFlaw;
 
 /** How to pass a track through, or why it must be encoded. */

@@ -8,6 +8,9 @@ import { type Account, ownAccount } from '@framelane/service-kit/system-account'
 export const SOURCE_FOLDER = 'source';
 export const SOURCE_PATH = `${SOURCE_FOLDER}/file`;
 export const SOURCE_INPUT = `file:${SOURCE_PATH}`;
+/** The image of the watermark, in the same folder. */
+export const WATERMARK_PATH = `${SOURCE_FOLDER}/watermark`;
+export const WATERMARK_INPUT = `file:${WATERMARK_PATH}`;
 /** The folder within a job's folder that ffmpeg may write to. */
 export const OUTPUT_FOLDER = 'output';
 

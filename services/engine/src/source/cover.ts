@@ -21,28 +21,36 @@ const MAX_PICTURE_CHARS = 1024;
  */
 export async function decodedSize(
   { index, codec }: Pick<Cover, 'index' | 'codec'>,
-  { program, cwd, signal, limitSeconds, formats }: DecodeOptions,
+  options: DecodeOptions,
 ): Promise<Size | null> {
   if (!isCoverCodec(codec)) return null;
-  const picture = ['-select_streams', String(index), '-read_intervals', '%+#1'];
-  const entries = ['-show_entries', 'frame=width,height', '-of', 'csv=p=0'];
-  let size: Size | null = null;
   try {
-    await runTool(program, ['-v', 'error', ...picture, ...entries, ...formats], {
-      cwd,
-      signal,
-      limitSeconds,
-      limitOutput: MAX_PICTURE_CHARS,
-      onLine: (line) => {
-        const [width = 0, height = 0] = line.split(',').map(Number);
-        if (isDrawable(width, height)) size ??= { width, height };
-      },
-    });
+    return await decodePicture(index, options);
   } catch (error) {
     // The poster is then a waveform.
     if (error instanceof ToolError) return null;
     throw error;
   }
+}
+
+/** Decodes the first picture of a track. Resolves with its size in pixels; null if it has none or is too large. Throws a ToolError. */
+export async function decodePicture(
+  index: number,
+  { program, cwd, signal, limitSeconds, formats }: DecodeOptions,
+): Promise<Size | null> {
+  const picture = ['-select_streams', String(index), '-read_intervals', '%+#1'];
+  const entries = ['-show_entries', 'frame=width,height', '-of', 'csv=p=0'];
+  let size: Size | null = null;
+  await runTool(program, ['-v', 'error', ...picture, ...entries, ...formats], {
+    cwd,
+    signal,
+    limitSeconds,
+    limitOutput: MAX_PICTURE_CHARS,
+    onLine: (line) => {
+      const [width = 0, height = 0] = line.split(',').map(Number);
+      if (isDrawable(width, height)) size ??= { width, height };
+    },
+  });
   return size;
 }
 

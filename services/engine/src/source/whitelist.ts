@@ -1,3 +1,4 @@
+import type { WatermarkFormat } from '@framelane/contracts/watermark';
 import { SOUND_DEMUXERS, VIDEO_DEMUXERS } from './containers.ts';
 
 /**
@@ -125,6 +126,12 @@ const UNUSED_TRACK_DECODERS = {
 /** The decoders of cover pictures that become posters, by the name of the codec. */
 const COVER_DECODERS: Record<string, readonly string[]> = { mjpeg: ['mjpeg'], png: ['png'] };
 
+/** The demuxer and the decoder of each format of watermark images. A pipe demuxer reads the images of one file, whatever its name is. */
+const WATERMARK_READERS: Record<WatermarkFormat, { demuxer: string; decoder: string }> = {
+  png: { demuxer: 'png_pipe', decoder: 'png' },
+  jpeg: { demuxer: 'jpeg_pipe', decoder: 'mjpeg' },
+};
+
 /** Maximum number of tracks of a file. */
 export const MAX_TRACKS = 32;
 /** Maximum width and height of a frame, in pixels. */
@@ -167,6 +174,12 @@ export const TEXT_OPTIONS: readonly string[] = [
   ...FORMAT_OPTIONS,
   ...['-codec_whitelist', [VIDEO_DECODERS, AUDIO_DECODERS, TEXT_DECODERS].flatMap(names).join(',')],
 ];
+
+/** Input options of ffmpeg and ffprobe for the image of a watermark. */
+export function watermarkOptions(format: WatermarkFormat): string[] {
+  const { demuxer, decoder } = WATERMARK_READERS[format];
+  return ['-f', demuxer, ...COMMON_OPTIONS, ...readsFormats([demuxer]), '-codec_whitelist', decoder];
+}
 
 /** Input options of ffprobe beside the formats. If several lists apply to a track, ffprobe uses the last one for the decoder that it opens itself. */
 const PROBE_OPTIONS: readonly string[] = [

@@ -10,6 +10,7 @@ import {
 import {
   type CommandType,
   createMessage,
+  isDerivationCommand,
   type Message,
   type MessageData,
   type TaskTry,
@@ -18,6 +19,7 @@ import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
+import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import { runClip } from '../outputs/clip-run.ts';
@@ -84,7 +86,7 @@ export async function handleCommand(
  */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
   if (type === 'clip') return CLIP_PART_ON_DISK * inputBytes;
-  return type === 'derive' ? 2 * inputBytes : diskNeed({ videoId, sourceBytes: inputBytes }, sources);
+  return isDerivationCommand(type) ? 2 * inputBytes : diskNeed({ videoId, sourceBytes: inputBytes }, sources);
 }
 
 async function runTry(
@@ -159,11 +161,19 @@ async function runClaimedTask(
   output: TaskOutput,
   context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
 ): Promise<Made> {
-  const { sourceKey, inputBytes: sourceBytes, plan, work } = claim;
+  const { sourceKey, inputBytes: sourceBytes, plan, work, watermark } = claim;
   const { metrics } = context;
   const { videoId } = output.facts;
   const parts = 'bytes' in work ? work.bytes : undefined;
-  const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource: false, isShared: true, parts };
+  const source: JobSource = {
+    videoId,
+    sourceKey,
+    sourceBytes,
+    watermarkImage: imageOf(watermark),
+    hashSource: false,
+    isShared: true,
+    parts,
+  };
   const result = await withSource(source, context, (directory) =>
     metrics.inStage('encode', () => runTask({ plan, work, output }, directory, context)),
   );
@@ -198,7 +208,7 @@ async function runClaimedClip(
 }
 
 async function runClaimedPlanning(
-  { sourceKey, inputBytes: sourceBytes, work }: ClaimedPlanning,
+  { sourceKey, inputBytes: sourceBytes, work, watermark }: ClaimedPlanning,
   output: TaskOutput,
   context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
   controlPlane: TaskClient,
@@ -206,7 +216,15 @@ async function runClaimedPlanning(
   const { logger, metrics, signal } = context;
   const { videoId } = output.facts;
   const { hashSource, pieceSeconds, audioOnly } = work;
-  const source: JobSource = { videoId, sourceKey, sourceBytes, hashSource, isShared: false };
+  const watermarkImage = imageOf(watermark);
+  const source: JobSource = {
+    videoId,
+    sourceKey,
+    sourceBytes,
+    watermarkImage,
+    hashSource,
+    isShared: false,
+  };
   const storePlan: PlanningJob['storePlan'] = async (plan, sourceSha256) => {
     // Throws for an invalid plan: the control plane would refuse it each time.
     const request = storePlanRequest.parse({ ...output.facts, plan, sourceSha256 });
@@ -217,8 +235,15 @@ async function runClaimedPlanning(
     });
     if (!isStored) throw new WorkObsoleteError('The try ended before its plan was stored');
   };
-  const { plan, result } = await runPlanning({ source, pieceSeconds, audioOnly, output, storePlan }, context);
+  const { plan, result } = await runPlanning(
+    { source, pieceSeconds, audioOnly, watermark, output, storePlan },
+    context,
+  );
   return result && { result, count: () => metrics.transcodeCompleted(plan.encode.duration) };
+}
+
+function imageOf(watermark: ClaimedWatermark | undefined): Uint8Array | undefined {
+  return watermark && Buffer.from(watermark.image, 'base64');
 }
 
 /** Publishes the failure of a try, unless it is obsolete. */

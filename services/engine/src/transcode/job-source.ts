@@ -1,12 +1,13 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { explainToolError } from '../ffmpeg/errors.ts';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { withStorageRetries } from '../outputs/storage-retries.ts';
-import { grantFile, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { grantFile, SOURCE_PATH, WATERMARK_PATH } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { type ByteRanges, lengthOf } from '../source/byte-ranges.ts';
 import { type ProbedSource, type ProbeOptions, probe } from '../source/probe.ts';
@@ -22,6 +23,8 @@ export type JobSource = {
   sourceBytes: number;
   /** Whether to compute the SHA-256 of the source. */
   hashSource: boolean;
+  /** The image of the watermark, if the job shows one. */
+  watermarkImage?: Uint8Array | undefined;
   /** Whether the engine caches the source for other jobs. */
   isShared: boolean;
   /** The parts of the source that the job needs; all if undefined. */
@@ -66,6 +69,7 @@ export function withSource<T>(
     if (job.parts) context.disk.changeTo(diskNeed(job, context.sources));
     const hash = await context.metrics.inStage('fetch', () => fetchSource(job, directory, context));
     context.disk.changeTo(outputNeed(job));
+    if (job.watermarkImage) await writeWatermark(directory, job.watermarkImage, context);
     return work(directory, hash?.digest('hex'));
   });
 }
@@ -91,6 +95,16 @@ async function fetchSource(
   }, signal);
   await grantFile(path, tools.account);
   return hash;
+}
+
+async function writeWatermark(
+  directory: string,
+  image: Uint8Array,
+  { tools }: Pick<TranscodeJobContext, 'tools'>,
+): Promise<void> {
+  const path = join(directory, WATERMARK_PATH);
+  await writeFile(path, image);
+  await grantFile(path, tools.account);
 }
 
 /** Probes the source in a directory. Throws a TranscodeFailure. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { revised } from '@framelane/object-store/object-keys';
 import { encoderOf } from '../encoders/encoders.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
@@ -15,6 +16,7 @@ import { storageFailure } from '../transcode-failure.ts';
 import { type JobSource, probeSource, type TranscodeJobContext, withSource } from './job-source.ts';
 import { nextPlan, type PlannedSource } from './next-plan.ts';
 import { planVideo } from './plan-job.ts';
+import { planWatermark } from './plan-watermark.ts';
 import { readTextTracks } from './text-tracks.ts';
 import { removeTree } from './work-directory.ts';
 
@@ -25,6 +27,8 @@ export type PlanningJob = {
   pieceSeconds: number | null;
   /** Whether sound alone is accepted. */
   audioOnly: AudioOnlyRule;
+  /** Its image is in the folder of the source. */
+  watermark?: ClaimedWatermark | undefined;
   output: TaskOutput;
   /** Hands a plan to the control plane, in place of an earlier one. Rejects if the try is obsolete. The hash is that of the source. */
   storePlan: (plan: TranscodePlan, sourceSha256: string | undefined) => Promise<void>;
@@ -40,7 +44,9 @@ export async function runPlanning(
   context: TranscodeJobContext,
 ): Promise<{ plan: TranscodePlan; result: TaskResult | undefined }> {
   return withSource(job.source, context, async (directory, sourceSha256) => {
-    const { metrics, settings } = context;
+    const { metrics } = context;
+    const watermark = job.watermark && (await planWatermark(job.watermark, directory, context));
+    const settings = { ...context.settings, watermark };
     const { planned, texts } = await metrics.inStage('probe', async () => {
       const { source, texts } = await readTextTracks(
         await probeSource(directory, job.audioOnly, context),
@@ -61,7 +67,9 @@ export async function runPlanning(
     // Later plans are not cut, either: this try has begun to make the outputs.
     const storeNext = (next: PlannedSource, revision: number) =>
       store(next, { pieceSeconds: null, revision });
-    return metrics.inStage('encode', () => transcode(job, { planned, plan }, storeNext, directory, context));
+    return metrics.inStage('encode', () =>
+      transcode(job, { planned, plan }, storeNext, directory, { ...context, settings }),
+    );
   });
 }
 
@@ -88,7 +96,7 @@ async function transcode(
   first: { planned: PlannedSource; plan: TranscodePlan },
   store: (next: PlannedSource, revision: number) => Promise<TranscodePlan>,
   directory: string,
-  context: TranscodeJobContext,
+  context: TranscodeJobContext & { settings: PlanSettings },
 ): Promise<{ plan: TranscodePlan; result: TaskResult }> {
   const { logger, settings } = context;
   let { planned, plan } = first;

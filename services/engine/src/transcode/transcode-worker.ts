@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { CommandType } from '@framelane/contracts/messages';
+import { DERIVATION_COMMANDS, type DerivationCommand } from '@framelane/contracts/outputs/kinds';
 import { queueFor } from '@framelane/contracts/topology';
 import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { freeDiskBytes, headroomBytes } from '../disk-space.ts';
@@ -14,15 +15,14 @@ import { SourceCache } from './source-cache.ts';
 import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-directory.ts';
 import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
 
-/** Derivations at a time. They encode nothing, so they may run beside the work of all slots. */
-const DERIVATION_SLOTS = 1;
+/** Derivations at a time, by the command that announces them. They encode next to nothing, so they may run beside the work of all slots. */
+const DERIVATION_SLOTS: Record<DerivationCommand, number> = { derive: 1, picture: 2 };
 
 /** Clips at a time. They encode some seconds only, so they may run beside the work of all slots. */
 const CLIP_SLOTS = 1;
 
 /**
- * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and `derive` and `clip` commands, one of each at
- * a time.
+ * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and commands of derivations and clips, a few at a time.
  * Publishes the result of each task. Plans go to the control plane by HTTP.
  *
  * A command is acknowledged when its work has ended: the result was published and confirmed, a plan with tasks was stored, the work became
@@ -108,13 +108,16 @@ export class TranscodeWorker {
       hasPriorityWork: () => false,
       handle: handle('plan', (work) => this.#inSlot(tasks, work)),
     });
-    const derivations = new CommandIntake({
-      ...common,
-      queue: queueFor('derive'),
-      slots: DERIVATION_SLOTS,
-      hasPriorityWork: () => false,
-      handle: handle('derive', (work) => metrics.inTask(work)),
-    });
+    const derivations = DERIVATION_COMMANDS.map(
+      (command) =>
+        new CommandIntake({
+          ...common,
+          queue: queueFor(command),
+          slots: DERIVATION_SLOTS[command],
+          hasPriorityWork: () => false,
+          handle: handle(command, (work) => metrics.inTask(work)),
+        }),
+    );
     const clips = new CommandIntake({
       ...common,
       queue: queueFor('clip'),
@@ -122,7 +125,7 @@ export class TranscodeWorker {
       hasPriorityWork: () => false,
       handle: handle('clip', (work) => metrics.inTask(work)),
     });
-    this.#intakes = [tasks, plans, derivations, clips];
+    this.#intakes = [tasks, plans, ...derivations, clips];
     for (const intake of this.#intakes) await intake.start();
   }
 

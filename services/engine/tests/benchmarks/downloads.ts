@@ -95,5 +95,6 @@ async function store(path: string, name: '1080p' | 'audio', map: string): Promis
     await bench.objects.put(`${PREFIX}${name}/${sequence}.ts`, body, 'video/mp2t');
     segmentBytes.push(body.length);
   }
-  return { name, language: null, label: null, segmentBytes, places: [{ firstSegment: 0, prefix: PREFIX }] };
+  const places = [{ firstSegment: 0, prefix: PREFIX }];
+  return { name, language: null, label: null, firstSegment: 0, segmentBytes, places };
 }

@@ -7,7 +7,7 @@ import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { pieceArguments } from '../../src/outputs/renditions/piece-arguments.ts';
 import { encodedRenditions } from '../../src/plan/encode-plan.ts';
-import { SOURCE_PATH } from '../../src/sandbox/job-folder.ts';
+import { SOURCE_FOLDER } from '../../src/sandbox/job-folder.ts';
 
 const run = promisify(execFile);
 const LONG_OUTPUT = { maxBuffer: 64 * 1024 ** 2 };
@@ -130,17 +130,22 @@ function wholeInput(directory: string, plan: EncodePlan): FilterInput {
   };
 }
 
-/** @param at the number of the input */
+/** @param at the number of the run */
 function filterInput({ directory, piece }: PieceInput, plan: EncodePlan, at: number): FilterInput {
   const settings = { encoder: { preset: 'ultrafast', threads: 2 }, threads: 2 };
-  const { inputOptions, input, outputs } = pieceArguments(plan, piece, settings);
+  const { inputOptions, input, moreInputs = [], outputs } = pieceArguments(plan, piece, settings);
   const outputOptions = outputs[0]?.options ?? [];
   const graph = outputOptions[outputOptions.indexOf('-filter_complex') + 1] ?? '';
+  const first = at * (1 + moreInputs.length);
+  const inDirectory = (path: string) => path.replace(SOURCE_FOLDER, join(directory, SOURCE_FOLDER));
   return {
-    options: [...inputOptions, '-i', input.replace(SOURCE_PATH, join(directory, SOURCE_PATH))],
+    options: [
+      ...[...inputOptions, '-i', inDirectory(input)],
+      ...moreInputs.flatMap(({ options, path }) => [...options, '-i', inDirectory(path)]),
+    ],
     graph: graph
       .replaceAll(/\[([a-z\d-]+)\]/g, (_, name) => `[${labelOf(name, at)}]`)
-      .replaceAll('[0:', `[${at}:`),
+      .replaceAll(/\[([01]):/g, (_, input) => `[${first + Number(input)}:`),
   };
 }
 

@@ -13,6 +13,7 @@ import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import { type Derivation, PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type TaskPlan, type TranscodePlan, transcodePlanSchema } from '@framelane/contracts/transcode-plan';
+import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
@@ -26,6 +27,7 @@ import type { ProbedSource } from '../../src/source/probe.ts';
 import { withJobDirectory } from '../../src/transcode/job-directory.ts';
 import { probeSource, type TranscodeJobContext, withSource } from '../../src/transcode/job-source.ts';
 import { planVideo } from '../../src/transcode/plan-job.ts';
+import { planWatermark } from '../../src/transcode/plan-watermark.ts';
 import { SourceCache } from '../../src/transcode/source-cache.ts';
 import { readTextTracks } from '../../src/transcode/text-tracks.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type TranscodeSettings } from '../../src/transcode-settings.ts';
@@ -62,6 +64,8 @@ export class TaskBench implements StoredVideos {
   readonly objects: FileObjectStore;
   readonly contentKey = newContentKey();
   readonly copiesVideo = new Set<string>();
+  /** The watermark of all videos. */
+  watermark: ClaimedWatermark | undefined;
   readonly #settings: TranscodeSettings;
   readonly #logger = createLogger({ service: 'test' });
   readonly #tools: MediaTools;
@@ -122,7 +126,8 @@ export class TaskBench implements StoredVideos {
         directory,
         context,
       );
-      const planned = { source, plan: planEncoding(source, { allowCopy, ...this.#settings }) };
+      const watermark = this.watermark && (await planWatermark(this.watermark, directory, context));
+      const planned = { source, plan: planEncoding(source, { allowCopy, ...this.#settings, watermark }) };
       const captions = { directory, logger: this.#logger };
       const plan = await planVideo(planned, texts, this.#settings, { pieceSeconds, revision: 0 }, captions);
       return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))) };
@@ -143,7 +148,15 @@ export class TaskBench implements StoredVideos {
     parts?: PieceTask['bytes'],
   ): Promise<T> {
     const isShared = parts !== undefined;
-    const job = { ...video, sourceKey: sourceOf(video.videoId), hashSource: false, isShared, parts };
+    const watermarkImage = this.watermark && Buffer.from(this.watermark.image, 'base64');
+    const job = {
+      ...video,
+      sourceKey: sourceOf(video.videoId),
+      watermarkImage,
+      hashSource: false,
+      isShared,
+      parts,
+    };
     return withSource(job, this.#context(), work);
   }
 
@@ -231,7 +244,7 @@ export class TaskBench implements StoredVideos {
         if (places.at(-1)?.prefix !== prefix) places.push({ firstSegment: sequence, prefix });
         segmentBytes.push((await this.objects.head(key))?.bytes ?? 0);
       }
-      tracks.push({ name, language: null, label: null, segmentBytes, places });
+      tracks.push({ name, language: null, label: null, firstSegment: 0, segmentBytes, places });
     }
     return tracks;
   }

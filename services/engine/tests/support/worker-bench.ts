@@ -20,6 +20,7 @@ import {
 } from '@framelane/contracts/messages';
 import { PLANNING_TASK, taskNumber } from '@framelane/contracts/outputs/tasks';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { hlsPrefix, outputPrefix, revised, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
@@ -65,6 +66,8 @@ export class WorkerBench {
   pieceSeconds: number | null = null;
   /** What becomes of sound alone. */
   audioOnly: AudioOnlyRule = 'refused';
+  /** The watermark of all videos. */
+  watermark: ClaimedWatermark | undefined;
   /** Whether the control plane asks for the SHA-256 of sources. */
   hashSource = false;
   /** The control plane does not respond to claims and plans. */
@@ -259,6 +262,7 @@ export class WorkerBench {
       try: FIRST,
       contentKey: this.contentKey.toString('base64'),
       sourceKey: sourceOf(videoId),
+      ...(this.watermark && { watermark: this.watermark }),
       inputBytes: this.#bytes.get(videoId) ?? 1,
       leaseSeconds: 4,
     };

@@ -97,6 +97,7 @@ const TABLES = [
     tags text[] not null default '{}',
     passthrough text,
     audio_only boolean,
+    watermark jsonb,
     size bigint,
     sha256 text,
     source jsonb,
@@ -111,6 +112,7 @@ const TABLES = [
     start_timestamp int,
     storyboard jsonb,
     chosen_poster jsonb,
+    poster_time float8,
     chapter_count int not null default 0,
     storage_bytes bigint not null default 0,
     progress int not null default 0 check (progress between 0 and 100),
@@ -157,6 +159,9 @@ const TABLES = [
   `create index videos_to_remove on videos (remove_at)
     where remove_at is not null and deleted_at is null`,
   'create index videos_tombstones on videos (deleted_at) where deleted_at is not null',
+  // A deleted image is stored until none of these needs it.
+  `create index videos_by_needed_watermark on videos ((watermark ->> 'image'))
+    where watermark is not null and status <> 'ready' and deleted_at is null`,
 
   `create table upload_tickets (
     video_id text primary key references videos,
@@ -255,7 +260,7 @@ const TABLES = [
     attempt int not null,
     number int not null,
     kind text not null,
-    command text not null check (command in ('plan', 'task', 'derive', 'clip')),
+    command text not null check (command in ('plan', 'task', 'derive', 'picture', 'clip')),
     work jsonb,
     input_bytes bigint,
     frames int not null check (frames >= 0),
@@ -279,7 +284,7 @@ const TABLES = [
       number >= 0 and (number = 0) = (kind in ('plan', 'whole', 'clip')) and (number = 0) = (work is null)
         and (number = 0) = (command in ('plan', 'clip'))
     ),
-    constraint reader_of_renditions_has_a_size check ((command in ('derive', 'clip')) = (input_bytes is not null)),
+    constraint reader_of_renditions_has_a_size check ((command in ('derive', 'picture', 'clip')) = (input_bytes is not null)),
     constraint done_has_no_lease check (result is null or lease_expires_at is null)
   )`,
   // The commands of each type have a queue of their own, in which workspaces take turns.
@@ -369,6 +374,23 @@ const TABLES = [
     image bytea storage external not null
   )`,
 
+  // Images are compressed already.
+  `create table watermarks (
+    id text primary key,
+    workspace_id text not null references workspaces,
+    name text,
+    format text not null check (format in ('png', 'jpeg')),
+    width int not null check (width > 0),
+    height int not null check (height > 0),
+    bytes int not null check (bytes = octet_length(image)),
+    image bytea storage external not null,
+    created_at timestamptz(3) not null default now(),
+    deleted_at timestamptz(3)
+  )`,
+  `create index watermarks_by_workspace on watermarks (workspace_id, created_at desc, id desc)
+    include (bytes)`,
+  'create index watermarks_deleted on watermarks (deleted_at) where deleted_at is not null',
+
   `create table downloads (
     video_id text not null references videos on delete cascade,
     name text not null,
@@ -381,6 +403,16 @@ const TABLES = [
     constraint failed_download_has_a_code check ((status = 'failed') = (error_code is not null)),
     constraint ready_download_has_a_time check ((status = 'ready') = (ready_at is not null))
   )`,
+
+  `create table pictures (
+    video_id text not null references videos on delete cascade,
+    workspace_id text not null references workspaces,
+    name text not null,
+    status text not null default 'preparing' check (status in ('preparing', 'ready', 'failed')),
+    used_at timestamptz(3) not null default now(),
+    primary key (video_id, name)
+  )`,
+  `create index pictures_preparing on pictures (workspace_id) where status = 'preparing'`,
 
   // The folder is that of a transfer, or of a try of a task within the attempt. Without one, the file is in the database.
   `create table artifacts (

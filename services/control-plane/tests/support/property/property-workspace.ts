@@ -2,6 +2,7 @@ import { newId } from '@framelane/contracts/ids';
 import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import type { ReceivedResponse } from '@framelane/openapi-tools/response-check';
 import { jpegOf } from '@framelane/test-kit/jpeg';
+import { pngOf } from '@framelane/test-kit/png';
 import { newApiKeySecret } from '../../../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../../../src/api-keys/api-keys.service.ts';
 import type { TestControlPlane } from '../control-plane.ts';
@@ -42,6 +43,9 @@ export class PropertyWorkspace {
     }
     const poster = { type: 'image/jpeg', body: new Uint8Array(jpegOf(640, 360)) };
     await workspace.#send('PUT', `/videos/${workspace.#known.vid[0]}/poster`, poster);
+    const image = { type: 'image/png', body: new Uint8Array(pngOf(64, 32)) };
+    const watermark = await workspace.#send('POST', '/watermarks', image);
+    workspace.#learnFrom(await watermark.json());
     await workspace.#call('POST', '/videos/upload-ticket', { filename: 'pending.mp4' });
     const { id: webhook } = await workspace.#call('POST', '/webhooks', { url: webhookUrl });
     await workspace.#call('POST', `/webhooks/${webhook}/test`);

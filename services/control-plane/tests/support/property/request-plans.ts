@@ -1,4 +1,5 @@
 import { jpegOf } from '@framelane/test-kit/jpeg';
+import { pngOf } from '@framelane/test-kit/png';
 import fc, { type Arbitrary } from 'fast-check';
 import type { ContractOperation, Parameter } from './contract-operations.ts';
 import { hostileBody, hostileHeader, hostileQuery, hostileSegment } from './hostile-values.ts';
@@ -10,6 +11,7 @@ export const KINDS = [
   'key',
   'whk',
   'dlv',
+  'wmk',
   'ws',
   'evt',
   'cursor',
@@ -257,9 +259,13 @@ function captionsFile(): Arbitrary<Buffer> {
 }
 
 function fileOf(type: string): Arbitrary<Buffer> {
-  if (type !== 'image/jpeg') return captionsFile();
+  if (!type.startsWith('image/')) return captionsFile();
   const pixels = fc.integer({ min: 1, max: 4096 });
-  return fc.tuple(pixels, pixels).map(([width, height]) => jpegOf(width, height));
+  return fc
+    .tuple(pixels, pixels)
+    .map(([width, height]) =>
+      type === 'image/png' ? pngOf(width % 64, height % 64) : jpegOf(width, height),
+    );
 }
 
 function anyBytes(): Arbitrary<Buffer> {

@@ -4,7 +4,7 @@ import type { DownloadWork } from '@framelane/contracts/outputs/download';
 import { isAudioRendition } from '@framelane/contracts/renditions';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
-import { READ_STORED } from '../stored-tracks.ts';
+import { READ_SEGMENTS } from '../stored-tracks.ts';
 import { languageOfTrack } from './track-language.ts';
 
 /** The name of the file with the title, in the folder of the inputs. */
@@ -30,10 +30,10 @@ export function downloadArguments(
   const audio = tracks.filter(({ name }) => isAudioRendition(name));
   const isVideo = audio.length < tracks.length;
   return {
-    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READ_STORED],
+    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READ_SEGMENTS],
     input: first,
     moreInputs: [
-      ...others.map((path) => ({ options: READ_STORED, path })),
+      ...others.map((path) => ({ options: READ_SEGMENTS, path })),
       {
         options: ['-protocol_whitelist', 'file', '-f', 'ffmetadata'],
         path: `file:${SOURCE_FOLDER}/${METADATA_FILE}`,

@@ -15,7 +15,7 @@ import type { ClipJob, OfClip } from '../kinds.ts';
 import { runOnStored } from '../run-on-stored.ts';
 import { withStorageRetries } from '../storage-retries.ts';
 import type { RunContext } from '../stored-run.ts';
-import { fetchSegment, READ_STORED } from '../stored-tracks.ts';
+import { fetchSegment, READ_SEGMENTS } from '../stored-tracks.ts';
 import { storeImages } from './image-files.ts';
 import { clipImagesGraph } from './image-filters.ts';
 import { imageOutputs } from './image-options.ts';
@@ -54,10 +54,10 @@ function imagesArguments(encode: EncodePlan, start: number): FfmpegCommandLine {
   const graph = ['-filter_complex', clipImagesGraph(encode, start)];
   return {
     inputOptions: [
-      ...['-nostdin', '-hide_banner', '-v', 'error', '-copyts', '-skip_frame', 'nokey', ...READ_STORED],
+      ...['-nostdin', '-hide_banner', '-v', 'error', '-copyts', '-skip_frame', 'nokey', ...READ_SEGMENTS],
     ],
     input: input(KEY_FRAMES_FILE),
-    moreInputs: [{ options: READ_STORED, path: input(POSTER_FILE) }],
+    moreInputs: [{ options: READ_SEGMENTS, path: input(POSTER_FILE) }],
     outputs: imageOutputs(encode).map(({ options, path }, at) => ({
       options: [...(at === 0 ? graph : []), ...options, ...WITHOUT_METADATA],
       path,

@@ -2,6 +2,7 @@ import type { ImagesPlan } from '@framelane/contracts/outputs/images';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Tap } from '../../ffmpeg/filter-graph.ts';
 import { fork, topChain } from '../../ffmpeg/filter-graph.ts';
+import { watermarked } from '../../ffmpeg/watermark-filter.ts';
 import { encodedRenditions } from '../../plan/encode-plan.ts';
 import { rungTraits } from '../../plan/ladder.ts';
 import { soundPosterChains } from './sound-poster.ts';
@@ -40,7 +41,8 @@ export function imagesGraph(plan: EncodePlan): string {
   const { storyboard } = plan.images;
   if (source === undefined || storyboard === null) return '';
   const chain = topChain({ ...source, frameStep: 1 }, plan, [displayedTimes(plan)]);
-  const frames = `[0:${plan.videoIndex}]${chain},${fork([CANDIDATES, 'to-poster', 'to-storyboard'])}`;
+  const shown = watermarked(`[0:${plan.videoIndex}]${chain}`, source, plan);
+  const frames = `${shown},${fork([CANDIDATES, 'to-poster', 'to-storyboard'])}`;
   return [frames, ...imageChains(plan, storyboard, atEachTile(storyboard))].join(';');
 }
 

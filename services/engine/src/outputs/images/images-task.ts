@@ -1,6 +1,12 @@
 import type { TaskOf } from '@framelane/contracts/outputs/tasks';
 import { type EncodePlan, isSoundAlone } from '@framelane/contracts/transcode-plan';
-import { inputOptions, MAX_THREADS, timeOptions, withFileTimes } from '../../ffmpeg/arguments.ts';
+import {
+  inputOptions,
+  MAX_THREADS,
+  timeOptions,
+  watermarkInput,
+  withFileTimes,
+} from '../../ffmpeg/arguments.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { SOURCE_INPUT } from '../../sandbox/job-folder.ts';
 import type { TranscodeSettings } from '../../transcode-settings.ts';
@@ -68,6 +74,7 @@ export function imagesArguments(
       ...(keyFramesOnly ? ['-skip_frame', 'nokey'] : []),
     ],
     input: SOURCE_INPUT,
+    ...watermarkInput(plan),
     outputs: [{ options: [...graph, ...shown(CANDIDATES)], path: '-' }, ...imageOutputs(plan)],
   };
 }

@@ -6,6 +6,7 @@ import {
   TIMESTAMP_OFFSET_SECONDS,
   timeOptions,
   WITHOUT_METADATA,
+  watermarkInput,
   withFileTimes,
 } from '../../ffmpeg/arguments.ts';
 import { pieceEncoderOptions } from '../../ffmpeg/encoder-options.ts';
@@ -45,6 +46,7 @@ export function pieceArguments(
       ...(seek === null ? [] : ['-ss', seek.toFixed(6)]),
     ],
     input: SOURCE_INPUT,
+    ...watermarkInput(plan),
     outputs: encodedRenditions(plan).map((rendition, at) => ({
       options: [
         ...(at === 0 ? graph : []),

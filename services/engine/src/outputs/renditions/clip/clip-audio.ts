@@ -6,7 +6,7 @@ import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
 import { AAC_FRAME_SAMPLES } from '../../../source/audio-scan.ts';
 import { toNumber } from '../../../source/frame-rate.ts';
 import type { ClipJob } from '../../kinds.ts';
-import { READ_STORED } from '../../stored-tracks.ts';
+import { READ_SEGMENTS } from '../../stored-tracks.ts';
 import { audioTracksOf, shiftOf, timestampOf } from './clip-job.ts';
 import { MUXER_DELAY_SECONDS } from './edge-arguments.ts';
 
@@ -52,9 +52,9 @@ export function audioArguments(job: ClipJob, inputs: readonly AudioInput[]): Ffm
   const [first = '', ...others] = tracks.map(({ name }) => `file:${SOURCE_FOLDER}/${name}`);
   const offset = shiftOf(job) - MUXER_DELAY_SECONDS;
   return {
-    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READ_STORED],
+    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READ_SEGMENTS],
     input: first,
-    moreInputs: others.map((path) => ({ options: READ_STORED, path })),
+    moreInputs: others.map((path) => ({ options: READ_SEGMENTS, path })),
     outputs: tracks.map(({ name }, at) => {
       const input = inputs[at] as AudioInput;
       const cuts = audioCuts(job, input.frameSeconds).slice(firstFileOf(job, input) === 1 ? 0 : 1);

@@ -10,7 +10,7 @@ import { KEY_FRAME_SECONDS } from '../../../plan/key-frames.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
 import { toFraction, toNumber } from '../../../source/frame-rate.ts';
 import type { ClipJob } from '../../kinds.ts';
-import { READ_STORED } from '../../stored-tracks.ts';
+import { READ_SEGMENTS } from '../../stored-tracks.ts';
 import { pieceOutputOptions } from '../piece-arguments.ts';
 import { type Edge, timestampOf } from './clip-job.ts';
 
@@ -39,7 +39,7 @@ export function edgeArguments(
   const start = timestampOf(job, edge.firstFrame);
   const inputs = encode.videoRenditions.map(({ name }) => `file:${SOURCE_FOLDER}/${edgeInput(edge, name)}`);
   const [first = '', ...others] = inputs;
-  const reading = ['-threads', String(limited), ...READ_STORED];
+  const reading = ['-threads', String(limited), ...READ_SEGMENTS];
   const copied = copiedRenditions(encode);
   return {
     inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...reading],

@@ -1,0 +1,100 @@
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
+import {
+  type PictureFit,
+  type PictureFormat,
+  type PictureWork,
+  pictureFile,
+} from '@framelane/contracts/outputs/picture';
+import { WITHOUT_METADATA } from '../../ffmpeg/arguments.ts';
+import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
+import { PACKAGER } from '../../packagers/packagers.ts';
+import { OUTPUT_FOLDER, SOURCE_INPUT } from '../../sandbox/job-folder.ts';
+import { READ_SEGMENTS } from '../stored-tracks.ts';
+
+/** What to make of decrypted segments, and the timestamp of the first frame of the video. */
+export type PictureContent = { work: PictureWork; startTimestamp: number; threads: number };
+
+/** Times are whole milliseconds, and a frame is due at the nearest one: a client that has computed its time in another way gets that frame, too. */
+const HALF_MILLISECOND = CLOCK_HZ / 2000;
+
+/** The run that makes a picture. Codec parameters are at the beginning of each segment, so ffmpeg need not read ahead to find them. */
+export function pictureArguments({ work, startTimestamp, threads }: PictureContent): FfmpegCommandLine {
+  const { format, motion } = work;
+  return {
+    inputOptions: [
+      ...['-nostdin', '-hide_banner', '-v', 'error', '-copyts', '-threads', String(threads)],
+      ...[...READ_SEGMENTS, '-f', PACKAGER.demuxer, '-analyzeduration', '0', '-fpsprobesize', '0'],
+    ],
+    input: SOURCE_INPUT,
+    outputs: [
+      {
+        options: [
+          ...['-filter_complex', `[0:v:0]${pictureFilters(work, startTimestamp)}[picture]`],
+          ...[
+            '-map',
+            '[picture]',
+            ...WITHOUT_METADATA,
+            ...ENCODING[format],
+            ...muxer(format, motion !== null),
+          ],
+        ],
+        path: `${OUTPUT_FOLDER}/${pictureFile(format)}`,
+      },
+    ],
+  };
+}
+
+/** Of an animation, libwebp_anim writes only what changes between two frames. */
+const ENCODING: Record<PictureFormat, readonly string[]> = {
+  jpg: ['-c:v', 'mjpeg', '-q:v', '4'],
+  webp: ['-c:v', 'libwebp_anim', '-quality', '75'],
+  gif: ['-c:v', 'gif'],
+};
+
+function muxer(format: PictureFormat, moves: boolean): string[] {
+  if (moves) return ['-f', format, '-loop', '0'];
+  return ['-f', 'image2', '-update', '1'];
+}
+
+/** The filters that take the frames of a picture and bring them to its size. */
+function pictureFilters(work: PictureWork, startTimestamp: number): string {
+  const { start, motion, format } = work;
+  const { frames, framesPerSecond } = motion ?? { frames: 1, framesPerSecond: 1 };
+  const filters = [
+    `settb=1/${CLOCK_HZ},setpts=PTS-${startTimestamp + HALF_MILLISECOND}`,
+    // The last frame is shown until the end of the video, whatever its duration.
+    'tpad=stop_mode=clone:stop=-1',
+    // At each time, the last frame that is due.
+    `fps=fps=${framesPerSecond}:start_time=${start / 1000}:round=up,trim=end_frame=${frames},setpts=PTS-STARTPTS`,
+    ...sized(work)[work.fit],
+    ...['setsar=1', FINISHING[format]],
+  ];
+  return filters.join(',');
+}
+
+/**
+ * Viewers take JPEG and WebP for BT.601 (JFIF 1.02, RFC 9649 §2.5); renditions have another matrix. A GIF has RGB colours, which ffmpeg computes from
+ * the matrix of the rendition.
+ */
+const COLOURS: Record<PictureFormat, string> = {
+  jpg: ':out_color_matrix=bt601:out_range=full',
+  webp: ':out_color_matrix=bt601:out_range=limited',
+  gif: '',
+};
+
+const FINISHING: Record<PictureFormat, string> = {
+  jpg: 'format=yuvj420p',
+  webp: 'format=yuv420p',
+  gif: 'split[shown][counted];[counted]palettegen[palette];[shown][palette]paletteuse',
+};
+
+/** The filters that bring a frame to its size. Without 4:4:4, edges would be at even pixels. */
+function sized({ width, height, format }: PictureWork): Record<PictureFit, string[]> {
+  const size = `${width}:${height}`;
+  const scale = `scale=${size}${COLOURS[format]}`;
+  return {
+    contain: [scale],
+    cover: [`${scale}:force_original_aspect_ratio=increase`, 'format=yuv444p', `crop=${size}`],
+    pad: [`${scale}:force_original_aspect_ratio=decrease`, 'format=yuv444p', `pad=${size}:-1:-1`],
+  };
+}
