@@ -6,7 +6,7 @@
  *   services → address-guard, captions (these two import no other package)
  *   control-plane, single-node → web-build (which reads the files of services/player and services/console)
  *   console → client
- * within the engine: transcode → outputs → ffmpeg → packagers → plan → encoders → source → sandbox;
+ * within the engine: transcode → outputs → ffmpeg → packagers → plan → encoders → source → sandbox; outputs → recognizers → sandbox;
  *   imports → uploads; resumable-uploads → uploads. None of these three imports a folder of the line above, and none of those imports them
  */
 const layer = (name, from, mayNot) => ({
@@ -221,6 +221,11 @@ module.exports = {
       from: { path: '^services/engine/src/outputs/([^/]+)/', pathNot: '\\.test\\.ts$' },
       to: { path: '^services/engine/src/outputs/[^/]+/', pathNot: '^services/engine/src/outputs/$1/' },
     },
+    layer(
+      'engine-recognizers-know-no-media',
+      '^services/engine/src/recognizers/',
+      '^services/engine/src/(source|encoders|plan|packagers|ffmpeg|outputs|transcode|uploads|metrics)/',
+    ),
     layer(
       'engine-outputs-know-no-job',
       '^services/engine/src/outputs/',

@@ -22,6 +22,8 @@ const OPTIONAL_FOR_TESTS = {
   nginx: 'nginx-light',
   mpv: 'mpv',
   cvlc: 'vlc-bin vlc-plugin-base',
+  'espeak-ng': 'espeak-ng',
+  pocketsphinx_continuous: 'pocketsphinx pocketsphinx-en-us',
 };
 
 /** The command that installs packages, by `ID` or `ID_LIKE` in /etc/os-release. */

@@ -60,6 +60,8 @@ async function check(folder, signal) {
       PUBLIC_URL: `http://localhost:${ports.api}`,
       ENGINE_PUBLIC_URL: target.engineUrl,
       ENGINE_SLOTS: '1',
+      // So that requests for captions are accepted. Nothing responds there.
+      RECOGNIZER_URL: 'http://recognizer.invalid/v1',
     },
     replicas: REPLICAS,
     signal,

@@ -6,9 +6,12 @@ import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
 import { OPENID_CLIENT, OpenIdProviderServer } from '../../packages/test-kit/src/openid-provider.ts';
 import { processesUsing } from '../../packages/test-kit/src/processes.ts';
 import { SingleNodeProcess } from '../../packages/test-kit/src/single-node-process.ts';
+import { SpeechServer } from '../../packages/test-kit/src/speech.ts';
 import { runJest } from './jest-check.js';
 
 const WORKSPACE_ID = 'ws_01j9z3w8x2f5m7k4q6r8t0v1ye';
+/** The sentences that the recogniser of speech understands. */
+const SPOKEN = ['Good morning this is a test of the system.', 'The weather is fine today.'];
 /** With markup, which the page has to show as text. */
 const PROVIDER_NAME = 'Acme <b>&amp;</b>';
 
@@ -21,6 +24,7 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
   const apiKey = `svc_live_${randomBytes(32).toString('hex')}`;
   const [port, enginePort] = await freePorts(2);
   // At 127.0.0.1, which for browsers is another site than localhost.
+  const speech = await SpeechServer.start(SPOKEN);
   const provider = await OpenIdProviderServer.start({
     redirectUri: `http://localhost:${port}/console/sign-in/callback`,
   });
@@ -38,6 +42,7 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
       OIDC_CLIENT_ID: OPENID_CLIENT.id,
       OIDC_CLIENT_SECRET: OPENID_CLIENT.secret,
       OIDC_NAME: PROVIDER_NAME,
+      RECOGNIZER_URL: speech.url,
     });
     const env = {
       FRAMELANE_BASE_URL: node.baseUrl,
@@ -46,6 +51,7 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
       FRAMELANE_API_KEY: apiKey,
       FRAMELANE_OBJECTS_DIR: join(dataDir, 'objects'),
       FRAMELANE_SIGN_IN_PROVIDER: PROVIDER_NAME,
+      FRAMELANE_RECOGNIZED: JSON.stringify(SPOKEN),
     };
     const { passed, failed, failures } = await runJest('acceptance', { env, args, output });
     const problem = await problemAtStop(node);
@@ -56,6 +62,7 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
       : { passed, failed: failed + 1, failures };
   } finally {
     await provider.stop();
+    await speech.stop();
     await rm(dataDir, { recursive: true, force: true });
   }
 }

@@ -320,6 +320,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/videos/{id}/captions/generate": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make captions by speech recognition
+         * @description Makes captions of what is said in a video: at once if it is `ready`, else when it becomes ready. The stored audio is read, so the uploaded
+         *     file is not needed. The record of the video has the state, and the webhook event `video.captions.ready` reports the end.
+         *
+         *     The captions have the origin `machine`, and a label that says so. Captions that a person or the uploaded file has set stay as they are: a
+         *     request for their language is refused. Captions of a machine that exist already stay, too; delete them first to make them again.
+         *
+         *     The installation needs a recogniser of speech; without one the response is 409 `auto_captions_not_configured`.
+         */
+        post: operations["generateCaptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos/{id}/captions/{language}": {
         parameters: {
             query?: never;
@@ -2107,6 +2147,27 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "video.captions.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Captions were made by speech recognition
+         * @description Sent when captions that were asked for with `autoCaptions` are ready. `data` identifies the video, and has the captions. A webhook
+         *     receives this type only if its `events` name it.
+         */
+        post: operations["onVideoCaptionsReady"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "video.deleted": {
         parameters: {
             query?: never;
@@ -2220,6 +2281,15 @@ export interface components {
          */
         DownloadNames: components["schemas"]["DownloadName"][];
         /**
+         * @description Captions to make by speech recognition as soon as the video is ready: `true` for its main audio, whose language is detected, or a list of
+         *     the languages that are spoken. The audio track in each language is used, or the first one without a language. The installation needs a
+         *     recogniser.
+         * @example [
+         *       "en"
+         *     ]
+         */
+        AutoCaptionsChoice: true | string[];
+        /**
          * @description `true`: publish the sound of the file alone. A file without video, such as a podcast, is accepted; a cover picture does not count as video. If the
          *     file has video, that is left out, and `inputIssues` says so. `false`: refuse a file without video. Default: accept it if the
          *     installation does, and publish video with its sound.
@@ -2287,6 +2357,7 @@ export interface components {
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
             allowedOrigins?: components["schemas"]["AllowedOrigins"];
             downloads?: components["schemas"]["DownloadNames"];
+            autoCaptions?: components["schemas"]["AutoCaptionsChoice"];
             audioOnly?: components["schemas"]["AudioOnly"];
             watermark?: components["schemas"]["WatermarkRequest"];
             /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
@@ -2440,6 +2511,7 @@ export interface components {
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
             allowedOrigins?: components["schemas"]["AllowedOrigins"];
             downloads?: components["schemas"]["DownloadNames"];
+            autoCaptions?: components["schemas"]["AutoCaptionsChoice"];
             audioOnly?: components["schemas"]["AudioOnly"];
             watermark?: components["schemas"]["WatermarkRequest"];
             /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
@@ -2580,10 +2652,11 @@ export interface components {
             /** @description Whether players show these captions unless the viewer chooses otherwise. */
             default: boolean;
             /**
-             * @description Where they come from: `PUT` (`api`) or a text track of the uploaded file (`file`).
+             * @description Where they come from: `PUT` (`person`), a text track of the uploaded file (`file`), or speech recognition (`machine`). Captions that
+             *     replace those of a machine are a person's.
              * @enum {string}
              */
-            origin: "api" | "file";
+            origin: "person" | "file" | "machine";
             /** @description The number of cues. */
             cues: number;
             /** @description Size of the WebVTT file in bytes. It is part of the `storageBytes` of the video. */
@@ -2593,6 +2666,55 @@ export interface components {
              * @description When they were last changed.
              */
             updatedAt: string;
+        };
+        /** @description Why captions could not be made. */
+        AutoCaptionsError: {
+            /**
+             * @description `audio_not_available`: the video has no audio in this language. `captions_exist`: a person or the file has set captions in this
+             *     language, and they stay. `captions_limit_reached`: the video has captions in 50 languages. `no_speech`: nobody speaks. `transcription_failed`
+             *     and `transcription_timeout`: ask again later. `video_failed`: the video has failed.
+             * @example no_speech
+             * @enum {string}
+             */
+            code: "audio_not_available" | "captions_exist" | "captions_limit_reached" | "no_speech" | "transcription_failed" | "transcription_timeout" | "video_failed";
+            /**
+             * @description One sentence for people.
+             * @example No speech was found in the audio.
+             */
+            message: string;
+        };
+        /** @description Captions that are made, or were made, by speech recognition. */
+        AutoCaptions: {
+            /**
+             * @description The language that was asked for; `null` if it is to be detected.
+             * @example en
+             */
+            requestedLanguage: string | null;
+            /**
+             * @description The language of the captions that were made; `null` until they are ready.
+             * @example en
+             */
+            language: string | null;
+            /**
+             * @description Captions that are `preparing` become `ready` or `failed` after their video has become ready. If the video fails, so do they.
+             * @example ready
+             * @enum {string}
+             */
+            status: "preparing" | "ready" | "failed";
+            /** @description Why they could not be made; `null` unless that failed. */
+            error: components["schemas"]["AutoCaptionsError"] | null;
+            /**
+             * Format: date-time
+             * @description When they were asked for.
+             * @example 2026-11-21T09:05:02.317Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When they became ready.
+             * @example 2026-11-21T09:05:09.870Z
+             */
+            readyAt: string | null;
         };
         /** @description Why a file could not be prepared. */
         DownloadError: {
@@ -2818,6 +2940,8 @@ export interface components {
             inputIssues: components["schemas"]["InputIssue"][];
             /** @description The captions, one entry for each language. Those of the uploaded file are present once the video is `ready`. */
             captions: components["schemas"]["Captions"][];
+            /** @description The captions that were asked for from speech recognition. */
+            autoCaptions: components["schemas"]["AutoCaptions"][];
             /** @description The files that were asked for to download. */
             downloads: components["schemas"]["Download"][];
             /** @description The number of chapters. Those of the uploaded file are counted once the video is `ready`. `GET /videos/{id}/chapters` returns them. */
@@ -2978,6 +3102,15 @@ export interface components {
             /** @description One entry for each language, sorted by language. */
             data: components["schemas"]["Captions"][];
         };
+        /** @description The captions to make. */
+        AutoCaptionsRequest: {
+            autoCaptions: components["schemas"]["AutoCaptionsChoice"];
+        };
+        /** @description All captions of a video that were asked for from a machine. */
+        AutoCaptionsList: {
+            /** @description The captions, in the order in which they were asked for. */
+            data: components["schemas"]["AutoCaptions"][];
+        };
         /** @description An error about captions. */
         CaptionsProblem: components["schemas"]["Problem"] & {
             /** @description With the code `invalid_captions`: the line of the file that cannot be read, counted from 1; `null` if the error is not in one line. */
@@ -3037,10 +3170,10 @@ export interface components {
             /** @description All chapters by their start; empty if there are none. */
             chapters: components["schemas"]["Chapter"][];
             /**
-             * @description Where they come from: `PUT` (`api`) or the uploaded file (`file`); `null` if there are none.
+             * @description Where they come from: `PUT` (`person`) or the uploaded file (`file`); `null` if there are none.
              * @enum {string|null}
              */
-            origin: "api" | "file" | null;
+            origin: "person" | "file" | null;
             /**
              * Format: date-time
              * @description When they were last changed; `null` if there are none.
@@ -3250,10 +3383,11 @@ export interface components {
          */
         WebhookDescription: string | null;
         /**
-         * @description `video.ready`: a video can be played. `video.failed`: a video has failed. `video.deleted`: a video was deleted.
+         * @description `video.ready`: a video can be played. `video.failed`: a video has failed. `video.deleted`: a video was deleted. `video.captions.ready`:
+         *     captions were made by speech recognition.
          * @enum {string}
          */
-        WebhookEventType: "video.ready" | "video.failed" | "video.deleted";
+        WebhookEventType: "video.ready" | "video.failed" | "video.deleted" | "video.captions.ready";
         /**
          * @description The types of events that the webhook receives.
          * @example [
@@ -3291,7 +3425,7 @@ export interface components {
              * @description What happened.
              * @enum {string}
              */
-            eventType: "video.ready" | "video.failed" | "video.deleted" | "webhook.test";
+            eventType: "video.ready" | "video.failed" | "video.deleted" | "video.captions.ready" | "webhook.test";
             /**
              * @description `pending`: no attempt yet. `retrying`: another attempt is due, after a failed one or because you deliver the event again.
              *     `succeeded`: received. `failed`: no more attempts.
@@ -3364,7 +3498,7 @@ export interface components {
         NewWebhook: {
             url: components["schemas"]["WebhookUrl"];
             /**
-             * @description The types of events that the webhook receives. Default: all.
+             * @description The types of events that the webhook receives. Default: those about the states of videos.
              * @default [
              *       "video.ready",
              *       "video.failed",
@@ -4013,6 +4147,22 @@ export interface components {
             type: "video.failed";
             data: components["schemas"]["Video"];
         };
+        /** @description Captions were made by speech recognition. */
+        VideoCaptionsReadyEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.captions.ready`.
+             * @constant
+             */
+            type: "video.captions.ready";
+            /** @description The video and its new captions. */
+            data: {
+                /** @description The video. */
+                id: string;
+                /** @description Its title. */
+                title: string;
+                captions: components["schemas"]["Captions"];
+            };
+        };
         /** @description The tombstone of a deleted video. */
         DeletedVideo: {
             /** @description The video. */
@@ -4098,7 +4248,8 @@ export interface components {
         /**
          * @description The first request with this `Idempotency-Key` is in progress, or its ticket accepts no more uploads
          *     (`upload_ticket_closed`): the file has arrived, the ticket has expired or the video was deleted. Get the video in
-         *     `videoId` to see which. For a new ticket, send a new key.
+         *     `videoId` to see which. For a new ticket, send a new key. Or the request has `autoCaptions`, and the installation has no recogniser
+         *     (`auto_captions_not_configured`).
          */
         TicketConflict: {
             headers: {
@@ -4211,8 +4362,11 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The first request with this `Idempotency-Key` is in progress. Retry after `Retry-After`. */
-        KeyInUse: {
+        /**
+         * @description The first request with this `Idempotency-Key` is in progress; retry after `Retry-After`. Or the request has `autoCaptions`, and the
+         *     installation has no recogniser (`auto_captions_not_configured`).
+         */
+        ImportConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -4414,6 +4568,34 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description The key belongs to another workspace or lacks a permission, or the workspace has no room for the captions
+         *     (`quota_exceeded`).
+         */
+        "Forbidden-3": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
+            };
+        };
+        /**
+         * @description The installation has no recogniser (`auto_captions_not_configured`), the video has no audio in the language (`audio_not_available`), or captions
+         *     in the language that a person or the file has set (`captions_exist`). Or a request with the same `Idempotency-Key` is still in progress
+         *     (`idempotency_key_in_use`).
+         */
+        CannotGenerate: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The language is not a BCP 47 tag, or the workspace header is missing. */
         BadLanguage: {
             headers: {
@@ -4445,19 +4627,6 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["CaptionsProblem"];
-            };
-        };
-        /**
-         * @description The key belongs to another workspace or lacks a permission, or the workspace has no room for the captions
-         *     (`quota_exceeded`).
-         */
-        "Forbidden-3": {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["QuotaProblem"];
             };
         };
         /** @description The video has captions in 50 languages. */
@@ -4572,6 +4741,17 @@ export interface components {
         "NotFound-5": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The first request with this `Idempotency-Key` is in progress. Retry after `Retry-After`. */
+        KeyInUse: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -5918,7 +6098,7 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["TicketForbidden"];
-            409: components["responses"]["KeyInUse"];
+            409: components["responses"]["ImportConflict"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];
@@ -6574,7 +6754,7 @@ export interface operations {
                      *           "language": "en",
                      *           "label": "English",
                      *           "default": true,
-                     *           "origin": "api",
+                     *           "origin": "person",
                      *           "cues": 412,
                      *           "bytes": 31877,
                      *           "updatedAt": "2026-11-21T09:05:02.317Z"
@@ -6589,6 +6769,79 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["VideoNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    generateCaptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AutoCaptionsRequest"];
+            };
+        };
+        responses: {
+            /** @description All captions of the video that were asked for from a machine. Poll the record of the video. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "requestedLanguage": "en",
+                     *           "language": null,
+                     *           "status": "preparing",
+                     *           "error": null,
+                     *           "createdAt": "2026-11-21T09:05:02.317Z",
+                     *           "readyAt": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AutoCaptionsList"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden-3"];
+            404: components["responses"]["VideoNotFound"];
+            409: components["responses"]["CannotGenerate"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6711,7 +6964,7 @@ export interface operations {
                      *       "language": "en",
                      *       "label": "English",
                      *       "default": true,
-                     *       "origin": "api",
+                     *       "origin": "person",
                      *       "cues": 412,
                      *       "bytes": 31877,
                      *       "updatedAt": "2026-11-21T09:05:02.317Z"
@@ -6734,7 +6987,7 @@ export interface operations {
                      *       "language": "en",
                      *       "label": "English",
                      *       "default": true,
-                     *       "origin": "api",
+                     *       "origin": "person",
                      *       "cues": 412,
                      *       "bytes": 31877,
                      *       "updatedAt": "2026-11-21T09:05:02.317Z"
@@ -6848,7 +7101,7 @@ export interface operations {
                      *       "language": "en",
                      *       "label": "English",
                      *       "default": true,
-                     *       "origin": "api",
+                     *       "origin": "person",
                      *       "cues": 412,
                      *       "bytes": 31877,
                      *       "updatedAt": "2026-11-21T09:05:02.317Z"
@@ -7178,7 +7431,7 @@ export interface operations {
                      *           "title": "Questions"
                      *         }
                      *       ],
-                     *       "origin": "api",
+                     *       "origin": "person",
                      *       "updatedAt": "2026-11-21T09:05:02.317Z"
                      *     }
                      */
@@ -7247,7 +7500,7 @@ export interface operations {
                      *           "title": "Questions"
                      *         }
                      *       ],
-                     *       "origin": "api",
+                     *       "origin": "person",
                      *       "updatedAt": "2026-11-21T09:05:02.317Z"
                      *     }
                      */
@@ -10751,6 +11004,66 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["VideoFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone. Framelane disables the webhook. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. The first 1024 bytes of the body are kept with the delivery. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onVideoCaptionsReady: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
+                 * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Reject a request that is more than five minutes old.
+                 * @example 1795251902
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. For 24 hours after a rotation
+                 *     there are two, separated by a space. One valid signature is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VideoCaptionsReadyEvent"];
             };
         };
         responses: {

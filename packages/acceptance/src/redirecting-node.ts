@@ -52,6 +52,7 @@ export class RedirectingNode {
       workspaceId: this.#node.fact('Workspace'),
       objectsDir: null,
       signInProvider: null,
+      recognized: null,
     };
     const client = new FramelaneClient(target);
     const ticket = await client.requestTicket({ filename: 'clip.mp4', playbackPolicy: 'signed' });

@@ -7,6 +7,10 @@ const settings = z.object({
   FRAMELANE_API_KEY: z.string().startsWith('svc_'),
   FRAMELANE_OBJECTS_DIR: z.string().optional(),
   FRAMELANE_SIGN_IN_PROVIDER: z.string().optional(),
+  FRAMELANE_RECOGNIZED: z
+    .string()
+    .transform((text) => z.array(z.string()).parse(JSON.parse(text)))
+    .optional(),
 });
 
 /** The Framelane under test. URLs have no trailing slash. */
@@ -20,6 +24,8 @@ export type Target = {
   objectsDir: string | null;
   /** The name of its OpenID Connect provider, one of the test kit; null without one. */
   signInProvider: string | null;
+  /** The sentences that its recogniser of speech, one of the test kit, understands; null without one. */
+  recognized: readonly string[] | null;
 };
 
 /** Reads the target from `FRAMELANE_*`. Throws an error that names every variable that is missing or invalid. */
@@ -37,6 +43,7 @@ export function readTarget(env: NodeJS.ProcessEnv): Target {
     apiKey: values.FRAMELANE_API_KEY,
     objectsDir: values.FRAMELANE_OBJECTS_DIR || null,
     signInProvider: values.FRAMELANE_SIGN_IN_PROVIDER || null,
+    recognized: values.FRAMELANE_RECOGNIZED ?? null,
   };
 }
 

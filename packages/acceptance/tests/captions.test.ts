@@ -63,7 +63,7 @@ test('a stream with captions follows the rules of HLS', async () => {
   ]);
   expect(captions).toMatchObject([
     { language: 'de', label: 'Deutsch', origin: 'file', default: false },
-    { language: 'en', label: 'English', origin: 'api', default: true },
+    { language: 'en', label: 'English', origin: 'person', default: true },
   ]);
 });
 

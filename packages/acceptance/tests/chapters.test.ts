@@ -58,7 +58,7 @@ test('chapters of an uploaded file are those of the video, and its stream follow
 
 test('chapters are replaced as JSON and as WebVTT, and a signed stream with them follows all rules', async () => {
   await client.api.chapters.set(video.id, await client.api.chapters.getWebVtt(video.id));
-  expect(await client.api.chapters.get(video.id)).toMatchObject({ origin: 'api', chapters: [{}, {}] });
+  expect(await client.api.chapters.get(video.id)).toMatchObject({ origin: 'person', chapters: [{}, {}] });
   await client.api.chapters.set(video.id, [{ start: 1, title: 'Only' }]);
   const { presentation } = await checkRules(video, target);
   expect(JSON.parse(presentation.sessionData[0]?.text ?? '')).toEqual([

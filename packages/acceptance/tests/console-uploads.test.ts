@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { ApiError } from '@framelane/client';
+import { pngOf } from '@framelane/test-kit/png';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Page } from 'puppeteer-core';
@@ -253,6 +254,40 @@ testInBrowser('a video is imported from a URL, and a failed import says what to 
   } finally {
     await server.stop();
   }
+});
+
+testInBrowser('a watermark is uploaded, chosen for the next uploads, and deleted', async () => {
+  const image = join(directory, 'logo.png');
+  await writeFile(image, pngOf(64, 32));
+  const opened = await signIn();
+  const { page } = opened;
+  await click(page, 'Watermark: none');
+  await choose(page, 'Add an image', clip);
+  await untilText(page, 'It is neither PNG nor JPEG.');
+  await choose(page, 'Add an image', image);
+  await fill(page, 'Opacity, in percent', '120');
+  await untilText(page, 'Write a number from 0 to 100');
+  await fill(page, 'Opacity, in percent', '50');
+  await inspect(opened, 'watermark', /responded with 400|status of 400/);
+  await click(page, 'Use');
+  await untilText(page, 'Watermark: on');
+  const path = join(directory, 'marked.mp4');
+  await writeFile(path, await readFile(clip));
+  await choose(page, 'Choose files', path);
+  await follow(page, 'marked');
+  await untilText(page, 'Top right, 15 % of the width, 50 % opaque');
+  const [watermark] = await client.api.watermarks.list();
+  expect(watermark).toMatchObject({ name: 'logo.png', width: 64, height: 32 });
+  await videosWith('marked');
+
+  await page.goBack();
+  await click(page, 'Watermark: on');
+  await click(page, 'Delete this image');
+  await click(page, 'Delete');
+  await untilGone(page, 'New videos cannot use it any more.');
+  await click(page, 'Cancel');
+  await untilText(page, 'Watermark: none');
+  expect(await client.api.watermarks.list()).toEqual([]);
 });
 
 /** Serves a file whose second half waits for the test. */

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jpegOf } from '@framelane/test-kit/jpeg';
+import { pngOf } from '@framelane/test-kit/png';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeMp4 } from '../src/clips.ts';
@@ -35,6 +36,7 @@ beforeAll(async () => {
   await writeFile(join(directory, 'captions.en.vtt'), 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n');
   await writeFile(join(directory, 'chapters.vtt'), 'WEBVTT\n\n00:00.000 --> 00:01.000\nOpening\n');
   await writeFile(join(directory, 'poster.jpg'), jpegOf(1280, 720));
+  await writeFile(join(directory, 'logo.png'), pngOf(64, 32));
   // curl exits with an error after an error response.
   await writeFile(join(directory, '.curlrc'), 'fail-with-body\n');
   env = {

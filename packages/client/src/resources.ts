@@ -246,6 +246,24 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
           }),
         );
       },
+      /**
+       * Makes captions by speech recognition: at once if the video is ready, else when it becomes ready. `true` detects the language. Resolves with
+       * all that were asked for, before they are ready.
+       */
+      generate: async (
+        videoId: string,
+        autoCaptions: Schemas['AutoCaptionsChoice'],
+        options?: CallOptions,
+      ): Promise<Schemas['AutoCaptions'][]> => {
+        const { data } = await unwrap(
+          api.POST('/videos/{id}/captions/generate', {
+            params: { path: { id: videoId } },
+            body: { autoCaptions },
+            ...requestOptions(options),
+          }),
+        );
+        return data;
+      },
       /** Changes the label or the default, without the file. */
       update: (
         videoId: string,

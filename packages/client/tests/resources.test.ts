@@ -64,6 +64,7 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   getWatermark: ({ watermarks }) => watermarks.get('wmk_1'),
   deleteWatermark: ({ watermarks }) => watermarks.delete('wmk_1'),
   setCaptions: ({ captions }) => captions.set('vid_1', 'lng_1', 'WEBVTT'),
+  generateCaptions: ({ captions }) => captions.generate('vid_1', ['en']),
   updateCaptions: ({ captions }) => captions.update('vid_1', 'lng_1', { default: true }),
   listCaptions: ({ captions }) => captions.list('vid_1'),
   getCaptions: ({ captions }) => captions.get('vid_1', 'lng_1'),

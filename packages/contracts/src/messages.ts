@@ -60,7 +60,7 @@ export function isDerivationCommand(type: CommandType): type is DerivationComman
 }
 
 /**
- * The data of each message, by type. `plan`, `task`, `derive`, `picture` and `clip` are commands to the engines. All others are events from the engines.
+ * The data of each message, by type. `plan`, `task`, `derive`, `picture`, `transcribe` and `clip` are commands to the engines. All others are events from the engines.
  */
 const dataSchemas = {
   /** A video waits to be planned. The engine that plans a short video also transcodes it. */
@@ -71,6 +71,8 @@ const dataSchemas = {
   derive: command,
   /** A picture of a ready video waits. Viewers wait for it, so it has a queue of its own. */
   picture: command,
+  /** A derivation of a ready video waits that needs an engine with a recogniser of speech. */
+  transcribe: command,
   /** A clip of another video waits to be made. */
   clip: command,
   /** Renews the lease of the transfer. */

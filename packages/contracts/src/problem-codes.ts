@@ -50,6 +50,9 @@ export const PROBLEMS = {
   invalid_captions: { status: 400, title: 'Captions Invalid' },
   captions_not_found: { status: 404, title: 'Captions Not Found' },
   captions_limit_reached: { status: 409, title: 'Captions Limit Reached' },
+  auto_captions_not_configured: { status: 409, title: 'Automatic Captions Not Configured' },
+  audio_not_available: { status: 409, title: 'Audio Not Available' },
+  captions_exist: { status: 409, title: 'Captions Exist' },
 
   // Chapters
   invalid_chapters: { status: 400, title: 'Chapters Invalid' },

@@ -10,6 +10,7 @@ export type QueueName =
   | 'engine.derivations'
   | 'engine.pictures'
   | 'engine.clips'
+  | 'engine.transcriptions'
   | 'control-plane.events';
 
 /** Deliveries of one message before it goes to the dead-letter queue. */
@@ -22,6 +23,7 @@ export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
   'engine.derivations': ['derive'],
   'engine.pictures': ['picture'],
   'engine.clips': ['clip'],
+  'engine.transcriptions': ['transcribe'],
   'control-plane.events': [
     'upload.progress',
     'upload.completed',

@@ -21,11 +21,13 @@ export type BannerFacts = {
   sampleVideo: string;
   /** What starts the administration command. */
   adminCommand: string;
+  /** Whether the node can recognise speech. */
+  hasRecognizer: boolean;
 };
 
 /** The text to print when the node is ready. */
 export function banner(facts: BannerFacts): string {
-  const { baseUrl, engineUrl, workspaceId, key, consoleLink, dataDir, adminCommand } = facts;
+  const { baseUrl, engineUrl, workspaceId, key, consoleLink, dataDir, adminCommand, hasRecognizer } = facts;
   const keyInShell = shellExpression(key);
   return `
 Framelane is ready.
@@ -37,6 +39,7 @@ Framelane is ready.
   Workspace       ${workspaceId}
   API key         ${describeKey(key, { workspaceId, adminCommand })}
   Data            ${dataDir}
+  Auto captions   ${hasRecognizer ? 'on' : 'off; to turn them on, set RECOGNIZER_URL to a speech recogniser such as http://localhost:8000/v1 (docs/captions.md)'}
 ${keyInShell === null ? '' : `\n${example(facts, keyInShell)}`}
 Stop with Ctrl-C.
 `;

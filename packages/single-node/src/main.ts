@@ -50,6 +50,7 @@ async function main(): Promise<number> {
         dataDir: dataDir.root,
         sampleVideo: dataDir.sampleVideo,
         adminCommand: adminCommand(process.env),
+        hasRecognizer: Boolean(process.env.RECOGNIZER_URL || process.env.RECOGNIZER_PROGRAM),
       }),
     );
     await Promise.race([signalled, broken]);

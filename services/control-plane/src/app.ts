@@ -10,6 +10,7 @@ import {
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
+import { autoCaptionsRoutes } from './auto-captions/auto-captions.routes.ts';
 import { captionsRoutes } from './captions/captions.routes.ts';
 import { chapterRoutes } from './chapters/chapters.routes.ts';
 import { clipRoutes } from './clips/clips.routes.ts';
@@ -121,6 +122,7 @@ function handlers(context: Context, entityTags: EntityTags) {
       viewerOf,
       idempotent,
     }),
+    ...autoCaptionsRoutes(context.autoCaptions, idempotent),
     ...pictureRoutes({ pictures: context.pictures, access: context.playbackAccess, viewerOf }),
     ...downloadRoutes({ downloads: context.downloads, access: context.playbackAccess, viewerOf, idempotent }),
   };

@@ -60,6 +60,8 @@ const settings = z.object({
   IMPORT_TIMEOUT_SECONDS: setting.integer(60, 7 * 86_400).default(86_400),
   PIECE_SECONDS: setting.integer(1, 3600).default(60),
   WORKSPACE_MAX_TASKS: setting.integer(1).optional(),
+  RECOGNIZER_URL: setting.httpUrl().optional(),
+  RECOGNIZER_PROGRAM: setting.text().optional(),
   AUDIO_ONLY: z.enum(['yes', 'no'], 'must be yes or no').default('no'),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
@@ -117,6 +119,8 @@ export type ControlPlaneConfig = {
     /** Whether files with sound alone are accepted by default. */
     acceptsAudioOnly: boolean;
   };
+  /** Whether engines can recognise speech: they have the same settings. */
+  hasRecognizer: boolean;
   maintenanceSeconds: number;
   purgeRepeatSeconds: number;
   pictures: PictureLimits;
@@ -197,6 +201,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       workspaceMaxTasks: values.WORKSPACE_MAX_TASKS,
       acceptsAudioOnly: values.AUDIO_ONLY === 'yes',
     },
+    hasRecognizer: values.RECOGNIZER_URL !== undefined || values.RECOGNIZER_PROGRAM !== undefined,
     maintenanceSeconds: MAINTENANCE_SECONDS,
     purgeRepeatSeconds: PURGE_REPEAT_SECONDS,
     pictures: DEFAULT_PICTURE_LIMITS,

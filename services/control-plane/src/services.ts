@@ -1,5 +1,6 @@
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
+import { AutoCaptionsService } from './auto-captions/auto-captions.service.ts';
 import { CaptionsService } from './captions/captions.service.ts';
 import { ChaptersService } from './chapters/chapters.service.ts';
 import { ClipsService } from './clips/clips.service.ts';
@@ -91,7 +92,7 @@ function videoServices(
   { objects, db, clock, logger, addresses: { baseUrl } }: Infrastructure,
   { onCommit }: WorkAfterCommit,
 ) {
-  const { sourceRetentionDays } = config;
+  const { sourceRetentionDays, hasRecognizer } = config;
   const events = new WebhookEventsService(clock, config.webhooks);
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
@@ -103,9 +104,11 @@ function videoServices(
     pickPoster: (...frame) => pickPoster(...frame, { lifecycle }),
     baseUrl,
     sourceRetentionDays,
+    hasRecognizer,
   });
   const watermarks = new WatermarksService({ db, quotas });
   return {
+    events,
     lifecycle,
     quotas,
     videos,
@@ -191,6 +194,7 @@ function playbackServices(
       quotas,
       testVideoHours: config.testVideoHours,
     }),
+    autoCaptions: new AutoCaptionsService({ lifecycle, videos, quotas, hasRecognizer: config.hasRecognizer }),
     embed: new EmbedService({ videos, access, playback, baseUrl, frameOrigins: config.embedOrigins }),
   };
 }
@@ -200,11 +204,19 @@ function transcodingServices(
   { db, logger, metrics, leaseGrace, contentKeys }: Infrastructure,
   services: VideoServices & ReturnType<typeof playbackServices>,
 ) {
-  const { lifecycle, quotas, playback, previews, captions, chapters } = services;
+  const { events, lifecycle, quotas, playback, previews, captions, chapters } = services;
   const common = { db, lifecycle, logger, metrics };
   const usage = new UsageService({ db, quotas });
   const attempts = new AttemptsService({ ...common, playback, captions, chapters, usage, contentKeys });
-  const tasks = new TasksService({ ...common, attempts, previews, leaseGrace, settings: config.attempts });
+  const tasks = new TasksService({
+    ...common,
+    attempts,
+    previews,
+    captions,
+    events,
+    leaseGrace,
+    settings: config.attempts,
+  });
   const bandwidth = new BandwidthMeter({ db, logger, metrics, flushSeconds: config.usageFlushSeconds });
   return { usage, bandwidth, attempts, tasks, engines: new EnginesService({ db }) };
 }

@@ -42,7 +42,7 @@ async function save(videoId: string, language: string, { isDefault }: { isDefaul
     language,
     label: language,
     isDefault,
-    origin: 'api',
+    origin: 'person',
     revision: 1,
     cues,
   });
@@ -68,7 +68,13 @@ test('a language has its own cues', async () => {
 
 test('the database returns every text as it was stored', async () => {
   const texts = ['"A\\" {B}, \'C\' \\\\', 'NULL', '\u{1f600} \u00a0\nD', '\\n$1 ?'];
-  const captions = { language: 'en', label: 'English', isDefault: true, origin: 'api', revision: 1 } as const;
+  const captions = {
+    language: 'en',
+    label: 'English',
+    isDefault: true,
+    origin: 'person',
+    revision: 1,
+  } as const;
   const cues = storedCues(texts.map(cue));
   await saveCaptions(db, own, { ...captions, cues });
   expect(await findFile(db, own, 'en')).toBe(fileOf(...texts));

@@ -90,7 +90,7 @@ describe('the API', () => {
         language: 'en-US',
         label: 'English',
         default: true,
-        origin: 'api',
+        origin: 'person',
         cues: 2,
         bytes: Buffer.byteLength(NORMALIZED),
         updatedAt: expect.any(String),
@@ -301,7 +301,7 @@ describe('text tracks of the file', () => {
     const videoId = await videoWithTracks(tracks, (id) => put(id, 'de', SRT, 'application/x-subrip'));
     const { captions, storageBytes } = await record(videoId);
     expect(captions).toMatchObject([
-      { language: 'de', label: 'Deutsch', origin: 'api' },
+      { language: 'de', label: 'Deutsch', origin: 'person' },
       { language: 'en', label, origin: 'file', default: false },
       { language: 'en-x-2', origin: 'file' },
       { language: 'en-x-3', origin: 'file' },
@@ -347,7 +347,7 @@ describe('text tracks of the file', () => {
     const manifest = { ...sampleManifest(), captions: [track('en', null), track('fr', null)] };
     await plane.engine.complete(videoId, second, manifest);
     expect((await record(videoId)).captions).toMatchObject([
-      { language: 'en', origin: 'api', cues: 2 },
+      { language: 'en', origin: 'person', cues: 2 },
       { language: 'fr', origin: 'file' },
     ]);
   });

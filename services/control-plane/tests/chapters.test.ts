@@ -64,7 +64,7 @@ describe('the API', () => {
     const set = await put(videoId, TWO);
     expect([set.status, set.body]).toEqual([
       200,
-      { chapters: TWO, origin: 'api', updatedAt: expect.any(String) },
+      { chapters: TWO, origin: 'person', updatedAt: expect.any(String) },
     ]);
     expect(await get(videoId)).toEqual(set.body);
     expect((await record(videoId)).chapterCount).toBe(2);
@@ -84,7 +84,7 @@ describe('the API', () => {
     const file = await api('get', `/videos/${videoId}/chapters.vtt`);
     expect([file.text, file.get('content-type')]).toEqual([VTT, 'text/vtt; charset=utf-8']);
     const copy = await newVideo();
-    expect((await putFile(copy, file.text)).body).toMatchObject({ chapters: TWO, origin: 'api' });
+    expect((await putFile(copy, file.text)).body).toMatchObject({ chapters: TWO, origin: 'person' });
   });
 
   test('returns a last chapter of a second while the duration is not known', async () => {
@@ -273,12 +273,12 @@ describe('chapters of the file', () => {
 
   test('do not replace those that a client has set', async () => {
     const videoId = await videoWithChapters(OF_FILE, (id) => put(id, TWO));
-    expect(await get(videoId)).toMatchObject({ chapters: TWO, origin: 'api' });
+    expect(await get(videoId)).toMatchObject({ chapters: TWO, origin: 'person' });
   });
 
   test('can be replaced and deleted', async () => {
     const videoId = await videoWithChapters(OF_FILE);
-    expect((await put(videoId, TWO)).body.origin).toBe('api');
+    expect((await put(videoId, TWO)).body.origin).toBe('person');
     await api('delete', `/videos/${videoId}/chapters`);
     expect((await record(videoId)).chapterCount).toBe(0);
   });

@@ -65,10 +65,12 @@ const CHANGES: Record<string, string> = {
   inputIssues: `update videos set input_issues = '[]' where id = ?`,
   captions: `with added as (
     insert into captions (video_id, language, label, is_default, origin, revision, cue_count, cue_starts,
-      cue_ends, cues) values (?, 'en', 'English', false, 'api', 1, 1, '{0}', '{1}', '{A}') returning video_id
+      cue_ends, cues) values (?, 'en', 'English', false, 'person', 1, 1, '{0}', '{1}', '{A}') returning video_id
     ) insert into artifacts (video_id, kind, name, bytes) select video_id, 'captions', 'en', 1 from added`,
   'captions of the same language': `update captions set label = 'Other' where video_id = ?`,
   'no captions': `delete from captions where video_id = ?`,
+  autoCaptions: `insert into auto_captions (video_id, requested) values (?, 'en')`,
+  'state of captions by a machine': `update auto_captions set status = 'ready', language = 'en', ready_at = now() where video_id = ?`,
   downloads: `insert into downloads (video_id, name) values (?, 'highest')`,
   'state of a download': `update downloads set status = 'ready', ready_at = now() where video_id = ?`,
   posterTime: `update videos set poster_time = 1 where id = ?`,

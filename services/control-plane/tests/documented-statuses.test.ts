@@ -43,9 +43,15 @@ let databaseProxy: TcpProxy;
 beforeAll(async () => {
   databaseProxy = await TcpProxy.startFor(process.env.TEST_DATABASE_URL ?? '');
   [plane, broken, unconnected] = await Promise.all([
-    startControlPlane(localWebhooks, { presign: async (key) => `https://objects.example/${key}` }),
-    startControlPlane(),
-    startControlPlane((config) => ({ ...config, databaseUrl: databaseProxy.through(config.databaseUrl) })),
+    startControlPlane((config) => ({ ...localWebhooks(config), hasRecognizer: true }), {
+      presign: async (key) => `https://objects.example/${key}`,
+    }),
+    startControlPlane((config) => ({ ...config, hasRecognizer: true })),
+    startControlPlane((config) => ({
+      ...config,
+      hasRecognizer: true,
+      databaseUrl: databaseProxy.through(config.databaseUrl),
+    })),
   ]);
   limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 1, failuresPerMinute: 0 } });
   redirecting = await plane.startAnother({ playback: { mode: 'redirect', cdnUrl: undefined } });
@@ -254,6 +260,10 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   }),
   listDownloads: async () => ({ path: `${await newVideo()}/downloads` }),
   createDownloads: async () => ({ path: `${await newVideo()}/downloads`, body: { files: ['480p'] } }),
+  generateCaptions: async () => ({
+    path: `${await newVideo()}/captions/generate`,
+    body: { autoCaptions: true },
+  }),
   deleteDownload: async () => ({ path: await download() }),
   getChapters: async () => ({ path: `${await newVideo()}/chapters` }),
   getChaptersFile: async () => ({ path: `${await withChapters()}/chapters.vtt` }),
@@ -326,6 +336,7 @@ const BODIES: Record<string, readonly [object, object]> = {
     { start: 0, end: 1 },
     { start: 0, end: 2 },
   ],
+  generateCaptions: [{ autoCaptions: true }, { autoCaptions: ['en'] }],
   createApiKey: [{ name: 'A' }, { name: 'B' }],
   createWebhook: [{ url: 'http://127.0.0.1:9/' }, { url: 'http://127.0.0.1:9/b' }],
   updateWebhook: [{ enabled: true }, { enabled: false }],

@@ -41,6 +41,15 @@ async function readySound(changes: Partial<MadeVideo> = {}): Promise<string> {
   return videoId;
 }
 
+test('a ticket for sound alone cannot ask for downloads with a picture', async () => {
+  const { status, body } = await request(plane.url)
+    .post('/v1/videos/upload-ticket')
+    .set(plane.credentials)
+    .send({ filename: 'a.mp3', audioOnly: true, downloads: ['audio', 'highest'] });
+  expect([status, body.code]).toEqual([400, 'validation_failed']);
+  expect(body.errors).toMatchObject([{ field: 'body/downloads' }]);
+});
+
 describe('what becomes of sound alone is decided for all engines', () => {
   test.each([
     [{}, 'refused'],

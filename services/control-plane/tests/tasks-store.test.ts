@@ -870,12 +870,13 @@ describe('commands of each type', () => {
   const PUBLISHED = { command_published_at: minutes(-20) };
   let keys: Record<CommandType, Key>;
   beforeEach(async () => {
-    const [picture, derive] = PIECES.slice(-2).map((number) => keyOf(number)) as [Key, Key];
+    const [transcribe, picture, derive] = PIECES.slice(-3).map((number) => keyOf(number)) as [Key, Key, Key];
     await set({ kind: 'download', command: 'derive', input_bytes: 5 }, derive);
     await set({ kind: 'picture', command: 'picture', input_bytes: 5 }, picture);
+    await set({ kind: 'transcript', command: 'transcribe', input_bytes: 5 }, transcribe);
     const clip = keyOf(PLAN, await waitingVideo());
     await set({ kind: 'clip', command: 'clip', input_bytes: 5 }, clip);
-    keys = { plan: keyOf(PLAN, await waitingVideo()), task: keyOf(AUDIO), derive, picture, clip };
+    keys = { plan: keyOf(PLAN, await waitingVideo()), task: keyOf(AUDIO), derive, picture, transcribe, clip };
   });
 
   test.each(COMMAND_TYPES)('%s: are claimed, counted and made due for their tasks only', async (type) => {

@@ -2,10 +2,11 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
 import { RUNGS } from '@framelane/contracts/renditions';
-import { readSettings, setting } from '@framelane/service-kit/settings';
+import { readSettings, SettingsError, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { PRESETS } from './encoders/encoder.ts';
 import { DEFAULT_MAX_RATES, type MaxRates } from './plan/ladder.ts';
+import type { RecognizerSettings } from './recognizers/recognizer-settings.ts';
 import { DEFAULT_TRANSCODE_LIMITS, SANDBOXES, type TranscodeSettings } from './transcode-settings.ts';
 
 /** Maximum bit rates of the rungs in kilobits per second, lowest rung first. */
@@ -56,6 +57,12 @@ const settings = z.object({
   ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
   ENGINE_SURROUND: z.enum(['yes', 'no']).default('no'),
   ENGINE_I_FRAMES: z.enum(['yes', 'no']).default('yes'),
+  RECOGNIZER_URL: setting.httpUrl().optional(),
+  RECOGNIZER_API_KEY: setting.text().optional(),
+  RECOGNIZER_PROGRAM: setting.text().optional(),
+  RECOGNIZER_MODEL: setting.text().optional(),
+  RECOGNIZER_TIMEOUT_SECONDS: setting.integer(1, 86_400).default(600),
+  ENGINE_TRANSCRIPTIONS: setting.integer(1).default(1),
   TRUST_PROXY: setting.proxies().default([]),
   ENGINE_MAX_UPLOADS: setting.integer(1).default(200),
   ENGINE_MAX_IMPORTS: setting.integer(1).default(8),
@@ -137,8 +144,25 @@ export type EngineConfig = {
   uploads: UploadLimits;
   imports: ImportSettings;
   transcode: TranscodeSettings;
-  secrets: { service: string };
+  secrets: {
+    service: string;
+    /** The API key of the recogniser of speech, if it needs one. */
+    recognizer: string | undefined;
+  };
 };
+
+/** What recognises speech, if anything does. Throws a SettingsError for two recognisers, and a program without a model. */
+function recognizerOf(values: z.infer<typeof settings>): RecognizerSettings | undefined {
+  const { RECOGNIZER_URL: url, RECOGNIZER_PROGRAM: program, RECOGNIZER_MODEL: model } = values;
+  const common = { timeoutSeconds: values.RECOGNIZER_TIMEOUT_SECONDS, slots: values.ENGINE_TRANSCRIPTIONS };
+  if (url !== undefined && program !== undefined)
+    throw new SettingsError('Set RECOGNIZER_URL or RECOGNIZER_PROGRAM, not both.');
+  if (url !== undefined) return { kind: 'http', url, model, ...common };
+  if (program === undefined) return undefined;
+  if (model === undefined)
+    throw new SettingsError('RECOGNIZER_PROGRAM needs RECOGNIZER_MODEL, the path of its model.');
+  return { kind: 'program', program, model, ...common };
+}
 
 /** Reads the configuration. Throws a SettingsError that names each missing or invalid setting. */
 export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
@@ -180,8 +204,9 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
       surround: values.ENGINE_SURROUND === 'yes',
       iFrames: values.ENGINE_I_FRAMES === 'yes',
       threads: Math.ceil(availableParallelism() / values.ENGINE_SLOTS),
+      recognizer: recognizerOf(values),
       limits: DEFAULT_TRANSCODE_LIMITS,
     },
-    secrets: { service: values.SERVICE_SECRET },
+    secrets: { service: values.SERVICE_SECRET, recognizer: values.RECOGNIZER_API_KEY },
   };
 }

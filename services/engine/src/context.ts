@@ -65,7 +65,11 @@ export function createContext(
     ? new Imports({ ...shared, headroom, guard, limits: config.uploads, settings: config.imports })
     : undefined;
   const worker = config.roles.includes('transcode')
-    ? new TranscodeWorker({ ...shared, settings: config.transcode })
+    ? new TranscodeWorker({
+        ...shared,
+        settings: config.transcode,
+        recognizerApiKey: config.secrets.recognizer,
+      })
     : undefined;
   const announcements = new Announcements({
     config,

@@ -10,24 +10,49 @@ const AGENTS = { 'http:': new HttpAgent({ keepAlive: true }), 'https:': new Http
 
 export type DirectResponse = { status: number; headers: IncomingMessage['headers']; text: string };
 
+/** A POST. The signal also ends the response. */
+type DirectRequest = {
+  body: Buffer;
+  contentType: string;
+  authorization?: string;
+  headers?: Readonly<Record<string, string>>;
+  signal: AbortSignal;
+};
+
+/** Sends a POST over a direct connection. Follows no redirect. The caller reads the response. */
+export async function sendDirectly(
+  url: string,
+  { body, contentType, authorization, headers, signal }: DirectRequest,
+): Promise<IncomingMessage> {
+  const { protocol } = new URL(url);
+  const isTls = protocol === 'https:';
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  (isTls ? httpsRequest : httpRequest)(url, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      ...(authorization !== undefined && { Authorization: authorization }),
+      'Content-Type': contentType,
+      'Content-Length': body.byteLength,
+    },
+    agent: AGENTS[isTls ? 'https:' : 'http:'],
+    signal,
+  })
+    .on('response', resolve)
+    .on('error', reject)
+    .end(body);
+  return promise;
+}
+
 /** Sends a POST with a JSON body over a direct connection, and reads the response. Follows no redirect. */
 export async function postDirectly(
   url: string,
   options: { headers: Readonly<Record<string, string>>; body: object; signal: AbortSignal },
 ): Promise<DirectResponse> {
-  const { protocol } = new URL(url);
-  const isTls = protocol === 'https:';
-  const body = Buffer.from(JSON.stringify(options.body));
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  (isTls ? httpsRequest : httpRequest)(url, {
-    method: 'POST',
-    headers: { ...options.headers, 'Content-Type': 'application/json', 'Content-Length': body.byteLength },
-    agent: AGENTS[isTls ? 'https:' : 'http:'],
-    signal: options.signal,
-  })
-    .on('response', resolve)
-    .on('error', reject)
-    .end(body);
-  const response = await promise;
+  const response = await sendDirectly(url, {
+    ...options,
+    body: Buffer.from(JSON.stringify(options.body)),
+    contentType: 'application/json',
+  });
   return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
 }

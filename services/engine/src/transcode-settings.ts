@@ -1,4 +1,5 @@
 import type { MaxRates } from './plan/ladder.ts';
+import type { RecognizerSettings } from './recognizers/recognizer-settings.ts';
 
 /** How ffmpeg is isolated. `auto` uses bubblewrap if it works, else Landlock. */
 export const SANDBOXES = ['auto', 'bubblewrap', 'landlock', 'none'] as const;
@@ -45,6 +46,8 @@ export type TranscodeSettings = {
   iFrames: boolean;
   /** Threads of the decoder, of the filters, and of each encoder. */
   threads: number;
+  /** What recognises speech; undefined if nothing does. */
+  recognizer?: RecognizerSettings | undefined;
   limits: TranscodeLimits;
 };
 

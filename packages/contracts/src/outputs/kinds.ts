@@ -41,7 +41,7 @@ export type TaskKind<W extends z.ZodType> = {
 };
 
 /** The types of the commands that announce derivations. Each has a queue of its own. */
-export const DERIVATION_COMMANDS = ['derive', 'picture'] as const;
+export const DERIVATION_COMMANDS = ['derive', 'picture', 'transcribe'] as const;
 export type DerivationCommand = (typeof DERIVATION_COMMANDS)[number];
 
 /** Segments of a rendition, or all of it. */

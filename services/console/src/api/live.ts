@@ -9,12 +9,14 @@ export function pollInterval(isActive: boolean): number {
   return isActive ? ACTIVE_MS : IDLE_MS;
 }
 
+type Outputs = Pick<Schemas['Video'], 'status' | 'downloads' | 'autoCaptions'>;
+
 /** Milliseconds until the next poll of videos. */
-export function videoPollInterval(videos: readonly Pick<Schemas['Video'], 'status' | 'downloads'>[]): number {
+export function videoPollInterval(videos: readonly Outputs[]): number {
   return pollInterval(videos.some(changesSoon));
 }
 
-function changesSoon({ status, downloads }: Pick<Schemas['Video'], 'status' | 'downloads'>): boolean {
+function changesSoon({ status, downloads, autoCaptions }: Outputs): boolean {
   if (status === 'uploading' || status === 'processing') return true;
-  return downloads.some((download) => download.status === 'preparing');
+  return [...downloads, ...autoCaptions].some((output) => output.status === 'preparing');
 }

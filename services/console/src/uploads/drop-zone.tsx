@@ -1,6 +1,7 @@
 import { Button, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useShortcut } from '../ui/shortcuts.ts';
+import { ChooseWatermark } from './choose-watermark.tsx';
 import { ImportVideo } from './import-video.tsx';
 import { useUploadQueue } from './uploads-provider.tsx';
 
@@ -46,6 +47,7 @@ export function DropZone() {
     <div className={isOver ? 'drop-zone over' : 'drop-zone'}>
       <Text>Drop video or audio files anywhere on this page.</Text>
       <div className="buttons">
+        <ChooseWatermark />
         <ImportVideo />
         <Button onClick={() => input.current?.click()}>Choose files</Button>
       </div>

@@ -20,6 +20,12 @@ test('each line is a header', () => {
   expect(wrongHeaderLine(headers)).toBeUndefined();
 });
 
+test('sound alone has no watermark', () => {
+  const form = { url: 'u', title: '', headers: '', watermark: { image: 'wmk_1' } };
+  expect(importRequest({ ...form, audioOnly: false })).toEqual({ url: 'u', watermark: { image: 'wmk_1' } });
+  expect(importRequest({ ...form, audioOnly: true })).toEqual({ url: 'u', audioOnly: true });
+});
+
 test('a line without a name or without a colon is reported', () => {
   expect(wrongHeaderLine('A: b\nBearer abc')).toBe('Bearer abc');
   expect(wrongHeaderLine(': b')).toBe(': b');

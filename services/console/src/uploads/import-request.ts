@@ -1,8 +1,16 @@
 import type { ImportRequest } from '@framelane/client';
 import { linesOf } from '../ui/lines.ts';
+import type { WatermarkRequest } from './watermark-request.ts';
 
 /** The input in the form for an import. */
-export type ImportForm = { url: string; title: string; headers: string; audioOnly: boolean };
+export type ImportForm = {
+  url: string;
+  title: string;
+  headers: string;
+  audioOnly: boolean;
+  /** That of the next uploads; sound alone has none. */
+  watermark?: WatermarkRequest | undefined;
+};
 
 /** A line of the headers that is not `Name: value`; undefined if all are. */
 export function wrongHeaderLine(headers: string): string | undefined {
@@ -10,7 +18,7 @@ export function wrongHeaderLine(headers: string): string | undefined {
 }
 
 /** The request of the form. Headers are lines of `Name: value`; empty fields are left out. */
-export function importRequest({ url, title, headers, audioOnly }: ImportForm): ImportRequest {
+export function importRequest({ url, title, headers, audioOnly, watermark }: ImportForm): ImportRequest {
   const entries = linesOf(headers).map((line) => {
     const colon = line.indexOf(':');
     return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
@@ -18,7 +26,7 @@ export function importRequest({ url, title, headers, audioOnly }: ImportForm): I
   return {
     url: url.trim(),
     ...(title.trim() !== '' && { title: title.trim() }),
-    ...(audioOnly && { audioOnly }),
+    ...(audioOnly ? { audioOnly } : watermark && { watermark }),
     ...(entries.length > 0 && { headers: Object.fromEntries(entries) }),
   };
 }

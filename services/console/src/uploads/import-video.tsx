@@ -6,6 +6,7 @@ import { fieldMessage } from '../api/problem.ts';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { FormError } from '../ui/form-error.tsx';
 import { importRequest, wrongHeaderLine } from './import-request.ts';
+import { useUploadQueue, useWatermark } from './uploads-provider.tsx';
 
 /** Creates a video from a URL. The engine fetches the file; the list of videos shows the progress. */
 export function ImportVideo() {
@@ -45,9 +46,10 @@ function ImportForm({ onCancel, onBegun }: ImportFormProps) {
   const [title, setTitle] = useState('');
   const [headers, setHeaders] = useState('');
   const [audioOnly, setAudioOnly] = useState(false);
+  const watermark = useWatermark(useUploadQueue());
   const wrongLine = wrongHeaderLine(headers);
   const creation = useMutation({
-    mutationFn: () => api.videos.import(importRequest({ url, title, headers, audioOnly })),
+    mutationFn: () => api.videos.import(importRequest({ url, title, headers, audioOnly, watermark })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['videos'] }),
   });
   const { error } = creation;

@@ -11,6 +11,7 @@ import {
   titleOf,
 } from './upload-items.ts';
 import { hasLocks, lockedUploads, lockUpload } from './upload-locks.ts';
+import type { WatermarkRequest } from './watermark-request.ts';
 
 /** Seconds until the ticket of an upload without progress expires: a paused upload can continue the next day. */
 const TICKET_SECONDS = 86_400;
@@ -22,6 +23,8 @@ type Permit = Pick<UploadTicket, 'videoId' | 'uploadUrl' | 'tusUrl' | 'uploadTok
 /** The internal state of a file that is being sent. */
 type Transfer = {
   file: File;
+  /** That of the queue when the file was added. */
+  watermark?: WatermarkRequest | undefined;
   /** Aborted by a pause; each start has its own. */
   controller: AbortController;
   /** Requested once, also if the upload is paused meanwhile. */
@@ -34,6 +37,7 @@ let lastId = 0;
 /** The uploads of a workspace and environment. They continue while the page shows another workspace. */
 export class UploadQueue {
   #items: readonly Item[] = [];
+  #watermark: WatermarkRequest | undefined;
   #ticking: ReturnType<typeof setInterval> | undefined;
   readonly #api: ReturnType<typeof apiIn>;
   readonly #stored: StoredUploads;
@@ -64,6 +68,14 @@ export class UploadQueue {
 
   readonly items = (): readonly Item[] => this.#items;
 
+  /** The watermark of files that are added from now on, and of imports. */
+  readonly watermark = (): WatermarkRequest | undefined => this.#watermark;
+
+  readonly setWatermark = (watermark: WatermarkRequest | undefined): void => {
+    this.#watermark = watermark;
+    for (const listener of this.#listeners) listener();
+  };
+
   /** Adds files. A file of an unfinished upload continues it. */
   readonly add = (files: Iterable<File>): void => {
     const added = [...files].flatMap((file) => {
@@ -75,7 +87,11 @@ export class UploadQueue {
         return [];
       }
       lastId += 1;
-      this.#transfers.set(lastId, { file, controller: new AbortController() });
+      this.#transfers.set(lastId, {
+        file,
+        watermark: this.#watermark,
+        controller: new AbortController(),
+      });
       return { id: lastId, name: file.name, size: file.size };
     });
     if (added.length > 0) this.#dispatch({ type: 'added', items: added });
@@ -192,7 +208,7 @@ export class UploadQueue {
       title: titleOf(name),
       size,
       expiresIn: TICKET_SECONDS,
-      ...(isSoundFile(name) && { audioOnly: true }),
+      ...(isSoundFile(name) ? { audioOnly: true } : transfer.watermark && { watermark: transfer.watermark }),
     };
     const { videoId, uploadUrl, tusUrl, uploadToken } = await this.#api.uploadTickets.create(request);
     const permit = { videoId, uploadUrl, tusUrl, uploadToken };

@@ -3,6 +3,7 @@ import { createContext, type ReactNode, use, useEffect, useState, useSyncExterna
 import { useSession } from '../sign-in/session.ts';
 import { canPause, type Item } from './upload-items.ts';
 import { UploadQueue } from './upload-queue.ts';
+import type { WatermarkRequest } from './watermark-request.ts';
 
 const QueueContext = createContext<UploadQueue | undefined>(undefined);
 
@@ -19,6 +20,11 @@ export function useUploadQueue(): UploadQueue {
 /** The files of a queue. The component renders again when they change. */
 export function useUploadItems(queue: UploadQueue): readonly Item[] {
   return useSyncExternalStore(queue.subscribe, queue.items);
+}
+
+/** The watermark of the next uploads of a queue. The component renders again when it changes. */
+export function useWatermark(queue: UploadQueue): WatermarkRequest | undefined {
+  return useSyncExternalStore(queue.subscribe, queue.watermark);
 }
 
 /** Sends files to the engine, also while pages change. */

@@ -9,7 +9,10 @@ import { Confirm } from '../ui/confirm.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Section } from '../ui/section.tsx';
+import { GenerateCaptionsForm, UnfinishedCaptions } from './auto-captions.tsx';
+import { CaptionsEditor } from './captions-editor.tsx';
 import { CaptionsForm } from './captions-form.tsx';
+import { captionsWords } from './captions-words.ts';
 import { useRefreshVideo } from './queries.ts';
 
 type Captions = Schemas['Captions'];
@@ -19,15 +22,24 @@ export function CaptionsSection({ video }: { video: Video }) {
   const { can } = useSession();
   const mayWrite = can('videos:write');
   const [form, setForm] = useState<{ replaced: Captions | null } | null>(null);
+  const [edited, setEdited] = useState<Captions | null>(null);
+  const [isGenerating, setIsGenerating] = useState(false);
   const add = (
-    <Button size="xs" variant="default" onClick={() => setForm({ replaced: null })}>
-      Add captions
-    </Button>
+    <Group gap="xs">
+      <Button size="xs" variant="default" onClick={() => setIsGenerating(true)}>
+        Generate captions
+      </Button>
+      <Button size="xs" variant="default" onClick={() => setForm({ replaced: null })}>
+        Add captions
+      </Button>
+    </Group>
   );
   const title = form?.replaced ? `Replace captions: ${form.replaced.label}` : 'Add captions';
   return (
     <Section title="Captions" action={mayWrite && add}>
-      {video.captions.length === 0 && <NoCaptions video={video} mayWrite={mayWrite} />}
+      {video.captions.length + video.autoCaptions.length === 0 && (
+        <NoCaptions video={video} mayWrite={mayWrite} />
+      )}
       <ul className="captions">
         {video.captions.map((captions) => (
           <li key={captions.language}>
@@ -36,16 +48,32 @@ export function CaptionsSection({ video }: { video: Video }) {
               <CaptionsActions
                 videoId={video.id}
                 captions={captions}
+                onEdit={() => setEdited(captions)}
                 onReplace={() => setForm({ replaced: captions })}
               />
             )}
           </li>
         ))}
+        <UnfinishedCaptions video={video} mayWrite={mayWrite} />
       </ul>
       <Modal opened={form !== null} onClose={() => setForm(null)} title={title} closeOnClickOutside={false}>
         {form !== null && (
           <CaptionsForm videoId={video.id} replaced={form.replaced} onDone={() => setForm(null)} />
         )}
+      </Modal>
+      <Modal
+        opened={edited !== null}
+        onClose={() => setEdited(null)}
+        title={`Edit captions: ${edited?.label ?? ''}`}
+        size="lg"
+        closeOnClickOutside={false}
+      >
+        {edited !== null && (
+          <CaptionsEditor videoId={video.id} captions={edited} onDone={() => setEdited(null)} />
+        )}
+      </Modal>
+      <Modal opened={isGenerating} onClose={() => setIsGenerating(false)} title="Generate captions">
+        <GenerateCaptionsForm videoId={video.id} onDone={() => setIsGenerating(false)} />
       </Modal>
     </Section>
   );
@@ -65,20 +93,13 @@ function NoCaptions({ video: { id, workspaceId }, mayWrite }: { video: Video; ma
   );
 }
 
-function CaptionsWords({
-  captions: { language, label, default: isDefault, origin, cues },
-}: {
-  captions: Captions;
-}) {
+function CaptionsWords({ captions }: { captions: Captions }) {
   return (
     <div className="row-words">
       <span className="row-title">
-        {label} {isDefault && <Badge variant="light">Default</Badge>}
+        {captions.label} {captions.default && <Badge variant="light">Default</Badge>}
       </span>
-      <span className="hint">
-        {language} · {cues} {cues === 1 ? 'cue' : 'cues'} ·{' '}
-        {origin === 'file' ? 'from the uploaded file' : 'added to the video'}
-      </span>
+      <span className="hint">{captionsWords(captions)}</span>
     </div>
   );
 }
@@ -86,10 +107,12 @@ function CaptionsWords({
 function CaptionsActions({
   videoId,
   captions: { language, label, default: isDefault },
+  onEdit,
   onReplace,
 }: {
   videoId: string;
   captions: Captions;
+  onEdit: () => void;
   onReplace: () => void;
 }) {
   const [isDeleting, setIsDeleting] = useState(false);
@@ -110,6 +133,9 @@ function CaptionsActions({
           aria-label={named(isDefault ? 'No default' : 'Make default')}
         >
           {isDefault ? 'No default' : 'Make default'}
+        </Button>
+        <Button size="xs" variant="default" onClick={onEdit} aria-label={named('Edit')}>
+          Edit
         </Button>
         <Button size="xs" variant="default" onClick={onReplace} aria-label={named('Replace')}>
           Replace

@@ -6,6 +6,7 @@ type Delivery = Schemas['WebhookDelivery'];
 /** The types of events, with what each means. */
 export const EVENTS: Readonly<Record<Schemas['WebhookEventType'], string>> = {
   'video.ready': 'A video can be played',
+  'video.captions.ready': 'Captions were made by speech recognition',
   'video.failed': 'A video has failed',
   'video.deleted': 'A video was deleted',
 };

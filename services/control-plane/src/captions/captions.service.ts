@@ -7,6 +7,8 @@ import { invalidField, Problem } from '@framelane/service-kit/problem';
 import { addArtifacts, removeArtifact } from '../artifacts/artifacts.service.ts';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
+
+import { forgetAutoCaptions, type StoreTranscript } from '../outputs/auto-captions.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
@@ -105,7 +107,8 @@ export class CaptionsService {
       if (growth > 0) await this.#deps.quotas.requireBytes(trx, workspaceId, growth);
       const revision = await this.#deps.playback.incrementVersion(trx, videoId);
       const captions = { label: label ?? nameOf(language), isDefault, revision };
-      await saveCaptions(trx, videoId, { ...captions, cues, language, origin: 'api' });
+      await saveCaptions(trx, videoId, { ...captions, cues, language, origin: 'person' });
+      await forgetAutoCaptions(trx, videoId, language);
       await addArtifacts(trx, videoId, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
       return {
         created: old === undefined,
@@ -142,6 +145,7 @@ export class CaptionsService {
       if (!existing.some((captions) => captions.language === language)) throw captionsNotFound(language);
       await this.#deps.playback.incrementVersion(trx, address.videoId);
       await removeCaptions(trx, address.videoId, language);
+      await forgetAutoCaptions(trx, address.videoId, language);
       await removeArtifact(trx, address.videoId, { kind: 'captions', name: language });
     });
   }
@@ -215,6 +219,32 @@ export class CaptionsService {
     }
   }
 
+  /** Reads what a machine has recognised; call it before the transaction that stores it. Undefined if it cannot be read. */
+  async readTranscript(
+    videoId: string,
+    { language, webvtt }: { language: string; webvtt: string },
+  ): Promise<StoreTranscript | undefined> {
+    const [read] = await this.readTracks(videoId, [{ language, label: null, webvtt }]);
+    return read && ((trx, video) => this.#storeOfMachine(trx, video, { language, cues: read.cues }));
+  }
+
+  /** Captions of a machine take the place of those that a machine has made before. */
+  async #storeOfMachine(
+    trx: Database,
+    { id }: VideoRow,
+    { language, cues }: { language: string; cues: StoredCues },
+  ): ReturnType<StoreTranscript> {
+    const existing = await listCaptions(trx, id);
+    const old = existing.find((captions) => captions.language === language);
+    if (old !== undefined && old.origin !== 'machine') return 'exist';
+    if (old === undefined && existing.length >= MAX_LANGUAGES) return 'too_many';
+    const revision = await this.#deps.playback.incrementVersion(trx, id);
+    const facts = { language, label: labelOfMachine(language), isDefault: old?.default ?? false, revision };
+    await saveCaptions(trx, id, { ...facts, cues, origin: 'machine' });
+    await addArtifacts(trx, id, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
+    return readRecord(trx, id, language);
+  }
+
   /** Runs a change with the video locked. Throws 404 `video_not_found`. */
   #change<T>(
     { workspaceId, videoId }: CaptionsAddress,
@@ -250,6 +280,11 @@ function requireLanguage(text: string): string {
 /** The name of a language, or its tag if it has no known name. */
 function nameOf(language: string): string {
   return languageName(language) ?? language;
+}
+
+/** The label of captions that a machine has made. */
+function labelOfMachine(language: string): string {
+  return `${nameOf(language)} (auto-generated)`;
 }
 
 /** The tag; with a private subtag, such as `en-x-2`, if the tag is taken. */

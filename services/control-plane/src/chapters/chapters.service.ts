@@ -59,7 +59,7 @@ export class ChaptersService {
       // The video may have become ready meanwhile.
       if (video.duration !== duration) await this.#read(workspaceId, sent, video.duration);
       await this.#deps.playback.incrementVersion(trx, videoId);
-      await saveChapters(trx, videoId, { origin: 'api', chapters });
+      await saveChapters(trx, videoId, { origin: 'person', chapters });
       return recordOf((await findChapters(trx, workspaceId, videoId))?.stored);
     });
   }
@@ -74,7 +74,7 @@ export class ChaptersService {
 
   /** Stores the chapters of the file of a locked video, unless a client has set others. */
   async storeThoseOfFile(trx: Database, video: VideoRow, found: readonly FileChapter[]): Promise<void> {
-    if (found.length === 0 || (await findOrigin(trx, video.id)) === 'api') return;
+    if (found.length === 0 || (await findOrigin(trx, video.id)) === 'person') return;
     await this.#deps.playback.incrementVersion(trx, video.id);
     await saveChapters(trx, video.id, { origin: 'file', chapters: found });
   }

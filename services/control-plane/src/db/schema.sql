@@ -55,6 +55,22 @@ create table attempts (
 );
 CREATE UNIQUE INDEX attempts_open ON public.attempts USING btree (video_id) WHERE (outcome IS NULL);
 
+create table auto_captions (
+  video_id text not null,
+  requested text not null,
+  language text,
+  status text not null default 'preparing'::text,
+  error_code text,
+  error_message text,
+  created_at timestamp(3) with time zone not null default now(),
+  ready_at timestamp(3) with time zone,
+  constraint auto_captions_pkey PRIMARY KEY (video_id, requested),
+  constraint auto_captions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint auto_captions_status_check CHECK ((status = ANY (ARRAY['preparing'::text, 'ready'::text, 'failed'::text]))),
+  constraint failed_auto_captions_have_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
+  constraint ready_auto_captions_have_a_language CHECK ((((status = 'ready'::text) = (ready_at IS NOT NULL)) AND ((status = 'ready'::text) = (language IS NOT NULL))))
+);
+
 create table captions (
   video_id text not null,
   language text not null,
@@ -69,7 +85,7 @@ create table captions (
   updated_at timestamp(3) with time zone not null default now(),
   constraint captions_pkey PRIMARY KEY (video_id, language),
   constraint captions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
-  constraint captions_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'file'::text]))),
+  constraint captions_origin_check CHECK ((origin = ANY (ARRAY['person'::text, 'file'::text, 'machine'::text]))),
   constraint cues_have_times CHECK (((cardinality(cues) = cue_count) AND (cue_count > 0) AND (cardinality(cue_starts) = cue_count) AND (cardinality(cue_ends) = cue_count)))
 );
 
@@ -82,7 +98,7 @@ create table chapters (
   constraint chapters_pkey PRIMARY KEY (video_id),
   constraint chapters_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
   constraint chapters_have_titles CHECK (((cardinality(starts) = cardinality(titles)) AND (cardinality(starts) > 0))),
-  constraint chapters_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'file'::text])))
+  constraint chapters_origin_check CHECK ((origin = ANY (ARRAY['person'::text, 'file'::text])))
 );
 
 create table clips (
@@ -365,10 +381,10 @@ create table tasks (
   constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
   constraint tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint derivation_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'picture'::text, 'transcribe'::text])) = (input_bytes IS NOT NULL))),
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
-  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text, 'clip'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = ANY (ARRAY['plan'::text, 'clip'::text]))))),
-  constraint reader_of_renditions_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'picture'::text, 'clip'::text])) = (input_bytes IS NOT NULL))),
-  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'picture'::text, 'clip'::text]))),
+  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = 'plan'::text)))),
+  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'picture'::text, 'transcribe'::text]))),
   constraint tasks_frames_check CHECK ((frames >= 0)),
   constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 );

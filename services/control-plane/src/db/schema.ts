@@ -35,6 +35,7 @@ export type Schema = {
   chapters: ChaptersTable;
   artifacts: ArtifactsTable;
   downloads: DownloadsTable;
+  auto_captions: AutoCaptionsTable;
   pictures: PicturesTable;
   posters: PostersTable;
   watermarks: WatermarksTable;
@@ -432,7 +433,7 @@ type CaptionsTable = {
   language: string;
   label: string;
   is_default: boolean;
-  origin: 'api' | 'file';
+  origin: 'person' | 'file' | 'machine';
   /** The `playback_version` of the video when these captions were stored. */
   revision: number;
   cue_count: number;
@@ -449,7 +450,7 @@ export type CaptionsRow = Selectable<CaptionsTable>;
 type ChaptersTable = {
   video_id: string;
   /** Whether a client has set them, or they come from the file. */
-  origin: 'api' | 'file';
+  origin: 'person' | 'file';
   /** Milliseconds from the first frame, ascending. */
   starts: number[];
   /** Plain text. */
@@ -491,6 +492,22 @@ type DownloadsTable = {
   ready_at: Date | null;
 };
 export type DownloadRow = Selectable<DownloadsTable>;
+
+/** The captions that clients have asked for from speech recognition. */
+type AutoCaptionsTable = {
+  video_id: string;
+  /** Canonical BCP 47; empty if the language is to be detected. */
+  requested: string;
+  /** That of the captions; null until they are ready. */
+  language: string | null;
+  status: Generated<'preparing' | 'ready' | 'failed'>;
+  /** Why they could not be made; null unless that failed. */
+  error_code: components['schemas']['AutoCaptionsError']['code'] | null;
+  error_message: string | null;
+  created_at: CreatedAt;
+  ready_at: Date | null;
+};
+export type AutoCaptionsRow = Selectable<AutoCaptionsTable>;
 
 /** The still and moving pictures that clients have asked for. The artifact of one that is ready has its size and its place. */
 type PicturesTable = {

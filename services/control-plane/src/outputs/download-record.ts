@@ -1,6 +1,7 @@
 import { downloadExtension } from '@framelane/contracts/outputs/download';
 import type { components } from '@framelane/openapi/types';
 import type { DownloadRow, VideoRow } from '../db/schema.ts';
+import { outputError } from './output-error.ts';
 
 /** A download as PostgreSQL builds it in JSON, with its size once it is ready. */
 export type StoredDownload = Pick<DownloadRow, 'name' | 'status' | 'error_code' | 'error_message'> & {
@@ -16,7 +17,7 @@ export function toDownload(
   baseUrl: string,
 ): components['schemas']['Download'] {
   const { name, bytes } = download;
-  const error = errorOf(video, download);
+  const error = outputError(video, download);
   const url = `${baseUrl}/hls/${video.workspace_id}/${video.id}/downloads/${name}.${downloadExtension(name)}`;
   return {
     file: name,
@@ -27,14 +28,4 @@ export function toDownload(
     createdAt: new Date(download.created_at).toISOString(),
     readyAt: download.ready_at === null ? null : new Date(download.ready_at).toISOString(),
   };
-}
-
-/** A file that waits for its video cannot be made if the video has failed. A retry of the video prepares it again. */
-function errorOf(
-  { status }: Pick<VideoRow, 'status'>,
-  { error_code: code, error_message: message }: StoredDownload,
-): components['schemas']['DownloadError'] | null {
-  if (code !== null) return { code, message: message ?? '' };
-  if (status !== 'failed') return null;
-  return { code: 'video_failed', message: 'The video has failed. Its error says why.' };
 }

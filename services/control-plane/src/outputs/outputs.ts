@@ -2,12 +2,25 @@ import type { OutputName, TaskResult } from '@framelane/contracts/outputs/output
 import type { Derivation, DerivationName, DerivationOf } from '@framelane/contracts/outputs/tasks';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
+import {
+  addTranscript,
+  failTranscript,
+  type StoreTranscript,
+  type TranscriptDeps,
+  wantedAutoCaptions,
+} from './auto-captions.ts';
 import { addDownload, failDownload, wantedDownloads } from './downloads.ts';
 import { addImages } from './images.store.ts';
 import { addPicture, failPicture, wantedPoster } from './pictures.ts';
 
+/** What the outputs of a result need: services, and what `readOutputs` has read. */
+export type OutputContext = { deps: TranscriptDeps; read: ReadOutputs };
+
+/** What of a result is read before the transaction that stores it, so that no connection waits for a thread. */
+export type ReadOutputs = { transcript?: StoreTranscript | undefined };
+
 /** Stores what a video has to know of an output beside its artifacts. The video is locked. */
-type AddOutput<R> = (trx: Database, video: VideoRow, result: R) => Promise<void>;
+type AddOutput<R> = (trx: Database, video: VideoRow, result: R, context: OutputContext) => Promise<void>;
 
 /**
  * How each output is added to its video; null if its artifacts say all. The renditions of all tasks are joined when the video becomes ready.
@@ -16,6 +29,8 @@ const ADD: { [K in Exclude<OutputName, 'renditions'>]: AddOutput<NonNullable<Tas
   images: addImages,
   download: addDownload,
   picture: addPicture,
+  transcript: (trx, video, result, { read, deps }) =>
+    addTranscript(trx, video, result, read.transcript, deps),
 };
 
 /** Why a derivation has failed for good. The message is one sentence for the owner of the video. */
@@ -35,12 +50,28 @@ type DerivationKind<W> = {
 const DERIVATIONS: { [K in DerivationName]: DerivationKind<DerivationOf<K>> } = {
   download: { wanted: wantedDownloads, failed: failDownload },
   picture: { wanted: wantedPoster, failed: failPicture },
+  transcript: { wanted: wantedAutoCaptions, failed: failTranscript },
 };
 
 /** Adds the outputs that a task has stored to its video, which is locked and becomes ready, or is. */
-export async function addOutputs(trx: Database, video: VideoRow, result: TaskResult): Promise<void> {
+export async function addOutputs(
+  trx: Database,
+  video: VideoRow,
+  result: TaskResult,
+  context: OutputContext,
+): Promise<void> {
   for (const [name, add] of Object.entries(ADD) as [keyof typeof ADD, AddOutput<unknown> | null][])
-    if (result[name] !== undefined) await add?.(trx, video, result[name]);
+    if (result[name] !== undefined) await add?.(trx, video, result[name], context);
+}
+
+/** Reads the text in a result of a task. */
+export async function readOutputs(
+  videoId: string,
+  { transcript }: TaskResult,
+  { captions }: TranscriptDeps,
+): Promise<ReadOutputs> {
+  if (transcript === undefined || transcript.webvtt === '') return {};
+  return { transcript: await captions.readTranscript(videoId, transcript) };
 }
 
 /** The derivations that were asked for before a video became ready. */

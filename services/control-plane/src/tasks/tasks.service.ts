@@ -23,13 +23,19 @@ import { Problem } from '@framelane/service-kit/problem';
 import { addArtifacts, storedSource } from '../artifacts/artifacts.service.ts';
 import { type AttemptsService, reasonOf } from '../attempts/attempts.service.ts';
 import type { LeaseGrace } from '../background/lease-grace.ts';
-import type { ReadTrack } from '../captions/captions.service.ts';
+import type { CaptionsService, ReadTrack } from '../captions/captions.service.ts';
 import { describeParent, encodedSeconds, findClipPlan, type PlannedClip } from '../clips/clip-work.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { addOutputs, derivationFailed, wantedDerivations } from '../outputs/outputs.ts';
+import {
+  addOutputs,
+  derivationFailed,
+  type ReadOutputs,
+  readOutputs,
+  wantedDerivations,
+} from '../outputs/outputs.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
 import { mayStore } from '../quotas/quotas.service.ts';
 import { type AttemptEnd, CLIP_SOURCE_DELETED, type VideoLifecycle } from '../videos/video-lifecycle.ts';
@@ -42,6 +48,7 @@ import {
   type TryFailure,
 } from '../videos/video-moves.ts';
 import { watermarkFor } from '../watermarks/watermarks.service.ts';
+import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { artifactsOf } from './artifacts-of-results.ts';
 import { beginDerivations, bytesRead, describeDerivation } from './derivations.ts';
 import {
@@ -124,6 +131,8 @@ type Deps = {
   lifecycle: VideoLifecycle;
   attempts: AttemptsService;
   previews: PreviewsService;
+  captions: CaptionsService;
+  events: WebhookEventsService;
   logger: Logger;
   metrics: Metrics;
   leaseGrace: LeaseGrace;
@@ -322,6 +331,7 @@ export class TasksService {
    */
   async complete({ result, ...taskTry }: MessageData<'task.completed'>): Promise<void> {
     const texts = await this.#textsOfLast(taskTry);
+    const read = await readOutputs(taskTry.videoId, result, this.#deps);
     const outcome = await this.#deps.lifecycle.transaction(async (trx) => {
       const video = await this.#lock(trx, taskTry);
       if (video === undefined) return undefined;
@@ -329,7 +339,7 @@ export class TasksService {
       if (stored === undefined) return this.#ignore(trx, taskTry);
       await this.#makeNextDue(trx, video);
       const isReady = video.status === 'ready';
-      if (isReady) await this.#addOutput(trx, video, taskTry, result);
+      if (isReady) await this.#addOutput(trx, video, taskTry, { result, read });
       const isLast = !isReady && stored.left === 0;
       return { ...stored, isReady, report: isLast ? await this.#finish(trx, video, texts) : undefined };
     });
@@ -411,7 +421,7 @@ export class TasksService {
         ? this.#deps.attempts.fail(trx, video, RESULTS_INCONSISTENT)
         : this.#repeatAsWhole(trx, video, RESULTS_INCONSISTENT);
     }
-    for (const { result } of results) await addOutputs(trx, video, result);
+    for (const { result } of results) await addOutputs(trx, video, result, { deps: this.#deps, read: {} });
     // The video waits for no other task.
     await deleteTasks(trx, attempt);
     const { optionalTasks, encode } = planned.plan;
@@ -491,11 +501,16 @@ export class TasksService {
   }
 
   /** Adds what a task has stored to a ready video. */
-  async #addOutput(trx: Database, video: VideoRow, taskTry: TaskTry, result: TaskResult): Promise<void> {
+  async #addOutput(
+    trx: Database,
+    video: VideoRow,
+    taskTry: TaskTry,
+    { result, read }: { result: TaskResult; read: ReadOutputs },
+  ): Promise<void> {
     // The revision of a plan is in the folder of the first task only.
     const place = { attempt: taskTry.attempt, revision: 0 };
     const hasReplaced = await addArtifacts(trx, video.id, artifactsOf(place, [{ ...taskTry, result }]));
-    await addOutputs(trx, video, result);
+    await addOutputs(trx, video, result, { deps: this.#deps, read });
     // Of a try that has failed, or of a file that this one replaces.
     const mayLeaveObjects = taskTry.try > 1 || hasReplaced;
     await this.#endTask(trx, video, taskTry, { mayLeaveObjects });

@@ -19,13 +19,24 @@ export function readVideoFields(req: Request): VideoFields {
   const { workspace_id: workspaceId, environment } = credentialOf(req);
   const { filename, size, expiresIn, url, headers, watermark, ...own }: Partial<TicketBody & ImportBody> =
     req.body;
-  if (watermark && own.audioOnly) {
-    throw invalidField('body/watermark', 'watermark', 'must be absent with audioOnly: sound has no picture');
-  }
+  if (own.audioOnly) requireSoundAlone(own, watermark);
   return {
     ...own,
     workspaceId,
     environment,
     ...(watermark && { watermark: watermark as Required<typeof watermark> }),
   };
+}
+
+/** Throws 400 `validation_failed` for what sound alone cannot have. */
+function requireSoundAlone(
+  { downloads = [] }: Partial<TicketBody>,
+  watermark: TicketBody['watermark'],
+): void {
+  if (watermark) {
+    throw invalidField('body/watermark', 'watermark', 'must be absent with audioOnly: sound has no picture');
+  }
+  if (downloads.some((name) => name !== 'audio')) {
+    throw invalidField('body/downloads', 'downloads', 'must be audio with audioOnly: sound has no picture');
+  }
 }

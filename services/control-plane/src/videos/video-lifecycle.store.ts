@@ -256,6 +256,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
     'captions',
     'downloads',
     'pictures',
+    'auto_captions',
     'chapters',
     'posters',
     'renditions',

@@ -62,6 +62,7 @@ const UPLOADING = {
   import: null,
   audio: null,
   captions: [],
+  autoCaptions: [],
   downloads: [],
   clip_of: null,
   stored: {},
@@ -92,6 +93,7 @@ test('a video that waits for its upload has the expiry of its ticket, but no pla
     source: null,
     import: null,
     captions: [],
+    autoCaptions: [],
     expiresAt: text(9),
     sourceFile: { stored: false, keptUntil: null, deletedAt: null },
     retryable: false,
@@ -177,7 +179,7 @@ test('times within JSON have the format of the API', () => {
     default: true,
     cues: 1,
     bytes: 9,
-    origin: 'api' as const,
+    origin: 'person' as const,
     updatedAt: time,
   };
   const row = {

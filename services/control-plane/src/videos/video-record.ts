@@ -2,6 +2,7 @@ import { canRetryHelp } from '@framelane/contracts/failures';
 import { AUDIO_RENDITIONS, type RenditionName, SURROUND_RENDITIONS } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import type { ArtifactKind, RenditionRow, VideoRow } from '../db/schema.ts';
+import { type StoredAutoCaptions, toAutoCaptions } from '../outputs/auto-captions-record.ts';
 import { type StoredDownload, toDownload } from '../outputs/download-record.ts';
 import { aspectRatio } from './aspect-ratio.ts';
 import { toOwnFields } from './video-columns.store.ts';
@@ -26,6 +27,7 @@ export type VideoDetails = VideoRow & {
     | readonly (Pick<RenditionRow, 'name' | 'language' | 'role' | 'channels'> & { label: string })[]
     | null;
   captions: VideoRecord['captions'];
+  autoCaptions: readonly StoredAutoCaptions[];
   downloads: readonly StoredDownload[];
   /** `exists`: whether the parent has not been deleted. */
   clip_of: (components['schemas']['ClipOf'] & { exists: boolean }) | null;
@@ -81,6 +83,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
       ...captions,
       updatedAt: new Date(captions.updatedAt).toISOString(),
     })),
+    autoCaptions: row.autoCaptions.map((captions) => toAutoCaptions(row, captions)),
     downloads: row.downloads.map((download) => toDownload(row, download, baseUrl)),
     chapterCount: row.chapter_count,
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,

@@ -6,6 +6,12 @@ import { storedSource } from '../artifacts/artifacts.service.ts';
 import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
+import { askForAutoCaptions } from '../outputs/auto-captions.ts';
+import {
+  type AutoCaptionsChoice,
+  readLanguages,
+  requireRecognizer,
+} from '../outputs/auto-captions-request.ts';
 import { askForDownloads } from '../outputs/downloads.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { requireWatermark } from '../watermarks/watermarks.service.ts';
@@ -52,7 +58,12 @@ type Deps = {
   baseUrl: string;
   /** Days for which sources are kept by default; null for always. */
   sourceRetentionDays: number | null;
+  /** Whether engines can recognise speech. */
+  hasRecognizer: boolean;
 };
+
+/** What is made of a video once it is ready. */
+type Wanted = { downloads?: readonly DownloadName[]; autoCaptions?: AutoCaptionsChoice };
 
 /** Reads, lists, changes and deletes the videos of a workspace. */
 export class VideosService {
@@ -63,16 +74,16 @@ export class VideosService {
   }
 
   /**
-   * Creates a video that waits for its upload, in the caller's transaction, and the downloads that it is to have. Without `keepSource` the
-   * default of the installation applies.
+   * Creates a video that waits for its upload, in the caller's transaction, and what is to be made of it. Without `keepSource` the
+   * default of the installation applies. Throws 400 if a language is invalid, and 409 `auto_captions_not_configured`.
    */
-  async create(
-    trx: Database,
-    { downloads = [], ...video }: NewVideo & { downloads?: readonly DownloadName[] },
-  ): Promise<void> {
+  async create(trx: Database, { downloads = [], autoCaptions, ...video }: NewVideo & Wanted): Promise<void> {
+    const languages = readLanguages(autoCaptions);
+    if (languages.length > 0) requireRecognizer(this.#deps.hasRecognizer);
     if (video.watermark) await requireWatermark(trx, video.workspaceId, video.watermark.image);
     await insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });
     await askForDownloads(trx, video.id, downloads);
+    await askForAutoCaptions(trx, video.id, languages);
   }
 
   /** The record of one video. Throws 404 `video_not_found`, also for a video of another workspace. */

@@ -78,7 +78,17 @@ const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
   db
     .selectFrom(livingVideo(db, workspaceId, videoId).selectAll().select(rowVersion).as('videos'))
     .selectAll()
-    .select([uploadExpiry, importOf, audioOf, captionsOf, downloadsOf, clipOf, storedOf, versionOf]),
+    .select([
+      uploadExpiry,
+      importOf,
+      audioOf,
+      captionsOf,
+      autoCaptionsOf,
+      downloadsOf,
+      clipOf,
+      storedOf,
+      versionOf,
+    ]),
 );
 
 /** Any video, a tombstone included. */
@@ -95,7 +105,17 @@ export async function listVideos(
 ): Promise<VideoDetails[]> {
   return pageOfVideos(db, workspaceId, await narrowed(db, workspaceId, filter), page)
     .selectAll()
-    .select([uploadExpiry, importOf, audioOf, captionsOf, downloadsOf, clipOf, storedOf, versionOf])
+    .select([
+      uploadExpiry,
+      importOf,
+      audioOf,
+      captionsOf,
+      autoCaptionsOf,
+      downloadsOf,
+      clipOf,
+      storedOf,
+      versionOf,
+    ])
     .execute();
 }
 
@@ -233,6 +253,7 @@ const versionOf = sql<string>`concat_ws(' ', videos.id, videos.row_version,
   array(select xmin from captions where video_id = videos.id order by language),
   (select count(*) from clips join videos parent on parent.id = parent_id and parent.deleted_at is null where clips.video_id = videos.id),
   array(select xmin from downloads where video_id = videos.id order by name),
+  array(select xmin from auto_captions where video_id = videos.id order by requested),
   array(select xmin from artifacts where ${ofSingleArtifacts} order by kind))`.as('version');
 
 /** When the import or the ticket of the video in the outer query expires. */
@@ -286,6 +307,17 @@ function captionsOf(_: ExpressionBuilder<Schema, 'videos'>) {
     order by language collate "C"), '[]') from captions
     join artifacts on artifacts.video_id = captions.video_id and kind = 'captions' and name = language
     where captions.video_id = videos.id)`.as('captions');
+}
+
+/** What the record shows of the captions by a machine of the video in the outer query. */
+function autoCaptionsOf(_: ExpressionBuilder<Schema, 'videos'>) {
+  return sql<
+    VideoDetails['autoCaptions']
+  >`(select coalesce(json_agg(json_build_object('requested', requested, 'language', language, 'status', auto_captions.status,
+    'error_code', auto_captions.error_code, 'error_message', auto_captions.error_message,
+    'created_at', auto_captions.created_at, 'ready_at', auto_captions.ready_at)
+    order by auto_captions.created_at, requested collate "C"), '[]') from auto_captions
+    where auto_captions.video_id = videos.id)`.as('autoCaptions');
 }
 
 /** What the record shows of the downloads of the video in the outer query. */

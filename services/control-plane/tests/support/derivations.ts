@@ -44,6 +44,16 @@ export async function claimPicture(plane: TestControlPlane, videoId: string): Pr
   return claimed as Claimed<'picture'>;
 }
 
+/** Claims the next transcript of a video. */
+export async function claimTranscript(
+  plane: TestControlPlane,
+  videoId: string,
+): Promise<Claimed<'transcript'>> {
+  const { status, body } = await tryClaimDerivation(plane, videoId, PLAN_VERSION, 'transcribe');
+  if (status !== 200) throw new Error(`No derivation: ${JSON.stringify(body)}`);
+  return body as Claimed<'transcript'>;
+}
+
 /** Makes the next download of a video as an engine does: stores its file, and reports it. */
 export async function makeDownload(
   plane: TestControlPlane,

@@ -109,7 +109,7 @@ export const SOURCE = { kind: 'source', name: '', attempt: null, folder: 'xfr_1/
 export async function insertChapters(db: Database, video_id: string): Promise<void> {
   await db
     .insertInto('chapters')
-    .values({ video_id, origin: 'api', starts: [0, 4000], titles: ['A', 'B'] })
+    .values({ video_id, origin: 'person', starts: [0, 4000], titles: ['A', 'B'] })
     .execute();
 }
 
@@ -121,7 +121,7 @@ export async function insertCaptions(db: Database, video_id: string, language: s
       language,
       label: language,
       is_default: false,
-      origin: 'api',
+      origin: 'person',
       revision: 1,
       cue_count: 1,
       cue_starts: [0],

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import { IMAGES } from '../outputs/images/images.ts';
 import { planLadder } from '../plan/ladder.ts';
-import { filterGraphs } from './filter-graph.ts';
+import { filterGraphs, pieceGraph } from './filter-graph.ts';
 
 /** The graphs of a run that also makes the images. */
 const graphsOf = (plan: EncodePlan) =>
@@ -150,5 +150,44 @@ describe('the filter graph', () => {
     const passed = audioPlan({ method: { copiedFrames: 94 } });
     expect(chains({ audio: [passed] }).at(-1)).toMatch(/\[storyboard\]$/);
     expect(chains({ audio: [] }).at(-1)).toMatch(/\[storyboard\]$/);
+  });
+});
+
+describe('a watermark', () => {
+  const watermark = {
+    ...({ format: 'png', corner: 'top-left', opacity: 0.5, width: 0.25, margin: 0 } as const),
+    image: { width: 400, height: 200 },
+  };
+  const frameRate = { numerator: 30_000, denominator: 1001 };
+
+  test('is drawn on the top rendition after all conversions, once for all frames', () => {
+    const [image, top, drawn, next] = chains({ watermark, frameRate });
+    expect(image).toBe(
+      '[1:0]format=rgba,colorchannelmixer=aa=0.500000,format=gbrap,premultiply=inplace=1,scale=214:106,' +
+        'unpremultiply=inplace=1,scale=out_color_matrix=bt709:out_range=tv,format=yuva420p,setsar=1,' +
+        'settb=1001/30000,setpts=0[watermark]',
+    );
+    expect(top).toMatch(/^\[0:1\]scale=.*,setparams=.*\[unmarked\]$/);
+    expect(drawn).toBe(
+      '[unmarked][watermark]overlay=x=0:y=0:format=yuv420,format=yuv420p,split=3[480p][to-360p][to-poster]',
+    );
+    expect(next).toMatch(/^\[to-360p\]zscale=/);
+  });
+
+  test('is drawn on each piece in the same way', () => {
+    const piece = {
+      kind: 'piece',
+      firstSegment: 1,
+      firstFrame: 25,
+      frames: 25,
+      firstIFrame: 0,
+      iFrames: 0,
+    } as const;
+    const cut = { segmentStarts: [25], keyFrames: [25], seek: null };
+    const plan = encodePlan({ watermark });
+    const ofPiece = pieceGraph(plan, { ...piece, ...cut }).split(';');
+    const ofWhole = graphsOf(plan)[0]?.split(';') ?? [];
+    expect(ofPiece[0]).toBe(ofWhole[0]);
+    expect(ofPiece[2]?.split(',split')[0]).toBe(ofWhole[2]?.split(',split')[0]);
   });
 });

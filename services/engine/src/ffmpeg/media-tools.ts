@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
+import { access, mkdir, realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -19,6 +19,8 @@ export type MediaTools = {
   /** ffmpeg for runs that put stored renditions into one file, which can be large. */
   remuxFfmpeg: string;
   ffprobe: string;
+  /** A local recogniser of speech; undefined without one. */
+  recognizer: string | undefined;
   /** The version of ffmpeg, or the first line that it prints for builds from a commit. */
   version: string;
   /** The account they run as; null for the engine's own account. */
@@ -48,7 +50,7 @@ const NEEDED_FILTERS = [
  * with known vulnerabilities, and about running without a sandbox.
  */
 export async function prepareMediaTools(
-  settings: Pick<TranscodeSettings, 'workDir' | 'sandbox' | 'limits'>,
+  settings: Pick<TranscodeSettings, 'workDir' | 'sandbox' | 'limits' | 'recognizer'>,
   logger: Logger,
 ): Promise<MediaTools> {
   await Promise.all(LAUNCH_PROGRAMS.map((name) => findProgram(name, 'util-linux and coreutils')));
@@ -80,7 +82,32 @@ export async function prepareMediaTools(
   const remuxLimits = { ...probeLimits, fileBytes: MAX_DOWNLOAD_BYTES };
   await writeLaunchScript(tools.remuxFfmpeg, programs.ffmpeg, { sandbox, limits: remuxLimits, account });
   await writeLaunchScript(tools.ffprobe, programs.ffprobe, { sandbox, limits: probeLimits, account });
-  return { ...tools, version: await checkFeatures(tools, folder, logger), account };
+  const recognizer = await writeRecognizerScript(settings, folder, { sandbox, limits, account });
+  return { ...tools, recognizer, version: await checkFeatures(tools, folder, logger), account };
+}
+
+/** Writes the launch script of a local recogniser, if there is one. It may also read its model and itself, wherever they are. Throws a SettingsError if a file is missing. */
+async function writeRecognizerScript(
+  { recognizer }: Pick<TranscodeSettings, 'recognizer'>,
+  folder: string,
+  { limits, ...confinement }: Confinement,
+): Promise<string | undefined> {
+  if (recognizer?.kind !== 'program') return undefined;
+  const { program, model } = recognizer;
+  await access(program, constants.X_OK).catch((cause: unknown) => {
+    throw new SettingsError(`RECOGNIZER_PROGRAM is not a program: ${program}`, { cause });
+  });
+  await access(model, constants.R_OK).catch((cause: unknown) => {
+    throw new SettingsError(`RECOGNIZER_MODEL cannot be read: ${model}`, { cause });
+  });
+  const script = join(folder, 'recognizer');
+  const smallFiles = { ...limits, fileBytes: MAX_TEXT_FILE_BYTES };
+  await writeLaunchScript(script, program, {
+    ...confinement,
+    limits: smallFiles,
+    readable: await Promise.all([model, program].map((path) => realpath(path))),
+  });
+  return script;
 }
 
 /** The first allowed sandbox that works on this machine. */

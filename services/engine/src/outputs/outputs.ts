@@ -9,6 +9,7 @@ import { PICTURE } from './picture/picture-derivation.ts';
 import { AUDIO } from './renditions/audio-task.ts';
 import { COPY } from './renditions/copy-task.ts';
 import { PIECE } from './renditions/piece-task.ts';
+import { TRANSCRIPT } from './transcript/transcript-derivation.ts';
 
 /** Every kind of task. */
 export const TASKS: { [K in TaskName]: TaskKind<TaskOf<K>> } = {
@@ -21,15 +22,16 @@ export const TASKS: { [K in TaskName]: TaskKind<TaskOf<K>> } = {
 /** How one run makes each kind of output beside the renditions. Null if only tasks of its own make it. */
 export const BESIDE_RENDITIONS: {
   [K in Exclude<OutputName, 'renditions'>]: BesideRenditions<NonNullable<TaskResult[K]>> | null;
-} = { images: IMAGES, download: null, picture: null };
+} = { images: IMAGES, download: null, picture: null, transcript: null };
 
 /** How a clip gets each kind of output beside its renditions. Null if clips get it as other videos do. */
 export const OF_CLIPS: {
   [K in Exclude<OutputName, 'renditions'>]: OfClip<NonNullable<TaskResult[K]>> | null;
-} = { images: imagesOfClip, download: null, picture: null };
+} = { images: imagesOfClip, download: null, picture: null, transcript: null };
 
 /** Every kind of derivation. */
 export const DERIVATIONS: { [K in DerivationName]: DerivationKind<DerivationOf<K>> } = {
   download: DOWNLOAD,
   picture: PICTURE,
+  transcript: TRANSCRIPT,
 };

@@ -13,6 +13,7 @@ import type { ProgressKey } from '../ffmpeg/progress.ts';
 import { type FfmpegCommandLine, runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
 import { copiedRenditions } from '../plan/encode-plan.ts';
 import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
+import type { Recognizer } from '../recognizers/recognizer.ts';
 import { grantFolder, OUTPUT_FOLDER } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../sandbox/tool-output.ts';
@@ -31,6 +32,8 @@ export type RunContext = {
   tools: MediaTools;
   settings: TranscodeSettings;
   logger: Logger;
+  /** Undefined if this engine has none. */
+  recognizer?: Recognizer | undefined;
   signal: AbortSignal;
   /** Called with the progress, 0 to 1. */
   onProgress: (fraction: number) => void;

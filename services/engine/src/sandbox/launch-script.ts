@@ -1,4 +1,5 @@
 import { access, realpath, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Account } from '@framelane/service-kit/system-account';
 import type { Sandbox, TranscodeLimits } from '../transcode-settings.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from './job-folder.ts';
@@ -23,6 +24,8 @@ export type Confinement = {
   limits: Limits;
   /** The account the program runs as; null for the engine's own account. Required if the engine is root. */
   account: Account | null;
+  /** Files that the program may read and run besides those of its job and of the system. Real paths. */
+  readable?: readonly string[];
 };
 
 /**
@@ -43,7 +46,7 @@ export type Confinement = {
 export async function writeLaunchScript(
   path: string,
   program: string,
-  { sandbox, limits, account }: Confinement,
+  { sandbox, limits, account, readable = [] }: Confinement,
   enginePid = process.pid,
 ): Promise<void> {
   const filterPath = `${path}.seccomp`;
@@ -57,6 +60,7 @@ export async function writeLaunchScript(
     ...(await confinementCommand(sandbox, {
       programPaths: [program, await realpath(program)],
       account,
+      readable,
       filterPath,
       enginePid,
     })),
@@ -79,11 +83,12 @@ async function confinementCommand(
   details: {
     programPaths: readonly string[];
     account: Account | null;
+    readable: readonly string[];
     filterPath: string;
     enginePid: number;
   },
 ): Promise<string[]> {
-  const { programPaths, account, filterPath, enginePid } = details;
+  const { programPaths, account, readable, filterPath, enginePid } = details;
   const asAccount = account ? accountOptions(account) : [];
   const threads = ['prlimit', `--nproc=${MAX_THREADS}`];
   // /opt may contain other applications with their settings, so it is visible only if ffmpeg is installed there.
@@ -91,12 +96,12 @@ async function confinementCommand(
   if (sandbox === 'bubblewrap') {
     return [
       ...[...SETPRIV, ...onlyFor(enginePid)],
-      ...bubblewrap(folders, account !== null),
+      ...bubblewrap(folders, readable, account !== null),
       ...(account ? ['setpriv', ...WITHOUT_CAPABILITIES, ...asAccount] : []),
       ...threads,
     ];
   }
-  const landlocked = sandbox === 'landlock' ? await landlock(folders, filterPath) : [];
+  const landlocked = sandbox === 'landlock' ? await landlock(folders, readable, filterPath) : [];
   const setpriv = [...SETPRIV, ...WITHOUT_CAPABILITIES, ...asAccount, ...landlocked];
   return [...setpriv, ...onlyFor(enginePid), ...(account ? threads : [])];
 }
@@ -118,7 +123,7 @@ const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/fonts'];
  * If the engine is root, bubblewrap creates no user namespace, which a machine may forbid, and keeps the capabilities needed to
  * change the account.
  */
-function bubblewrap(folders: readonly string[], asRoot: boolean): string[] {
+function bubblewrap(folders: readonly string[], readable: readonly string[], asRoot: boolean): string[] {
   const links = ['bin', 'sbin', 'lib', 'lib64'].map((name) => `--symlink usr/${name} /${name}`);
   const capabilities = ['SETUID', 'SETGID', 'SETPCAP'].map((name) => `--cap-add CAP_${name}`);
   const namespaces = asRoot
@@ -133,11 +138,21 @@ function bubblewrap(folders: readonly string[], asRoot: boolean): string[] {
     ...SYSTEM_FILES.map((path) => `--ro-bind-try ${path} ${path}`),
     // Without /proc, the program cannot open the memory of bubblewrap, which has the same user if the engine is not root.
     ...['--dev', '/dev', '--dir', '/tmp', '--dir', JOB],
+    ...readable.flatMap((path) => [
+      ...foldersOf(path).map((folder) => `--dir ${quoted(folder)}`),
+      `--ro-bind ${quoted(path)} ${quoted(path)}`,
+    ]),
     `--ro-bind-try "$PWD/${SOURCE_FOLDER}" ${JOB}/${SOURCE_FOLDER}`,
     `--bind-try "$PWD/${OUTPUT_FOLDER}" ${JOB}/${OUTPUT_FOLDER}`,
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', JOB],
     ...['--seccomp', String(FILTER_DESCRIPTOR), '--'],
   ];
+}
+
+/** The folders above a file, the outermost first. */
+function foldersOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === '/' ? [] : [...foldersOf(parent), parent];
 }
 
 /**
@@ -149,7 +164,11 @@ const LANDLOCK_RIGHTS = [
   ...['make-reg', 'make-sock', 'make-fifo', 'make-block', 'make-sym', 'refer', 'truncate'],
 ];
 
-async function landlock(folders: readonly string[], filterPath: string): Promise<string[]> {
+async function landlock(
+  folders: readonly string[],
+  readable: readonly string[],
+  filterPath: string,
+): Promise<string[]> {
   const present = await Promise.all(SYSTEM_FILES.map(exists));
   const rule = (rights: string, path: string) => `--landlock-rule path-beneath:${rights}:${path}`;
   const inJob = (rights: string, folder: string) => `$([ -d ${folder} ] && echo ${rule(rights, folder)})`;
@@ -157,6 +176,7 @@ async function landlock(folders: readonly string[], filterPath: string): Promise
     ...['--landlock-access', `fs:${LANDLOCK_RIGHTS.join(',')}`],
     ...folders.map((path) => rule('execute,read-file,read-dir', path)),
     ...SYSTEM_FILES.filter((_, at) => present[at]).map((path) => rule('read-file', path)),
+    ...readable.map((path) => quoted(`--landlock-rule=path-beneath:execute,read-file:${path}`)),
     rule('read-file,write-file', '/dev/null'),
     rule('read-file', '/dev/urandom'),
     inJob('read-file,read-dir', SOURCE_FOLDER),

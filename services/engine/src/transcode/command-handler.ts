@@ -15,6 +15,7 @@ import {
   type MessageData,
   type TaskTry,
 } from '@framelane/contracts/messages';
+import type { DerivationCommand } from '@framelane/contracts/outputs/kinds';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
@@ -80,13 +81,21 @@ export async function handleCommand(
   }
 }
 
+/** Bytes of disk for each byte that a derivation reads: its input and its output. Those of decoded sound are many. */
+const NEED_OF_DERIVATIONS: Readonly<Record<DerivationCommand, number>> = {
+  derive: 2,
+  picture: 2,
+  transcribe: 9,
+};
+
 /**
  * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs, and which derivation it is. The
  * one that needs most has its input and its output on the disk. A clip has its audio and its edges there.
  */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
   if (type === 'clip') return CLIP_PART_ON_DISK * inputBytes;
-  return isDerivationCommand(type) ? 2 * inputBytes : diskNeed({ videoId, sourceBytes: inputBytes }, sources);
+  if (isDerivationCommand(type)) return NEED_OF_DERIVATIONS[type] * inputBytes;
+  return diskNeed({ videoId, sourceBytes: inputBytes }, sources);
 }
 
 async function runTry(

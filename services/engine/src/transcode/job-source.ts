@@ -7,6 +7,7 @@ import { explainToolError } from '../ffmpeg/errors.ts';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { withStorageRetries } from '../outputs/storage-retries.ts';
+import type { Recognizer } from '../recognizers/recognizer.ts';
 import { grantFile, SOURCE_PATH, WATERMARK_PATH } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { type ByteRanges, lengthOf } from '../source/byte-ranges.ts';
@@ -36,6 +37,7 @@ export type TranscodeJobContext = JobDirectoryContext & {
   sources: SourceCache;
   tools: MediaTools;
   settings: TranscodeSettings;
+  recognizer?: Recognizer | undefined;
   /** Its disk space (see `diskNeed`). */
   disk: Reservation;
   metrics: Pick<EngineMetrics, 'inStage'>;

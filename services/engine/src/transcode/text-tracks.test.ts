@@ -73,7 +73,15 @@ async function readWith(script: string, tracks: TrackName[], scanSeconds = 60) {
       { leftOut: tracks, reading: {} } as unknown as ProbedSource,
       directory,
       {
-        tools: { ffmpeg: '', lightFfmpeg, remuxFfmpeg: '', ffprobe: '', version: '', account: null },
+        tools: {
+          ffmpeg: '',
+          lightFfmpeg,
+          remuxFfmpeg: '',
+          ffprobe: '',
+          version: '',
+          account: null,
+          recognizer: undefined,
+        },
         settings: { limits: { scanSeconds } as never },
         logger,
         signal: new AbortController().signal,

@@ -5,6 +5,7 @@ import { queueFor } from '@framelane/contracts/topology';
 import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { freeDiskBytes, headroomBytes } from '../disk-space.ts';
 import { prepareMediaTools } from '../ffmpeg/media-tools.ts';
+import { createRecognizer } from '../recognizers/recognizers.ts';
 import { killOrphans } from '../sandbox/orphans.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { handleCommand } from './command-handler.ts';
@@ -16,13 +17,14 @@ import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-d
 import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
 
 /** Derivations at a time, by the command that announces them. They encode next to nothing, so they may run beside the work of all slots. */
-const DERIVATION_SLOTS: Record<DerivationCommand, number> = { derive: 1, picture: 2 };
+const DERIVATION_SLOTS: Record<Exclude<DerivationCommand, 'transcribe'>, number> = { derive: 1, picture: 2 };
 
 /** Clips at a time. They encode some seconds only, so they may run beside the work of all slots. */
 const CLIP_SLOTS = 1;
 
 /**
- * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and commands of derivations and clips, a few at a time.
+ * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and commands of derivations and clips, a few at a time;
+ * those of speech recognition only with a recogniser.
  * Publishes the result of each task. Plans go to the control plane by HTTP.
  *
  * A command is acknowledged when its work has ended: the result was published and confirmed, a plan with tasks was stored, the work became
@@ -38,8 +40,12 @@ export class TranscodeWorker {
   readonly #stopping = new AbortController();
   #parts: WorkerParts | undefined;
   #intakes: CommandIntake[] = [];
+  /** Undefined unless this machine recognises speech itself. */
+  #localTranscriptions: CommandIntake | undefined;
   /** Slots in use. */
   #busy = 0;
+  /** Plans and tasks of plans in progress. */
+  #transcodes = 0;
 
   constructor(deps: WorkerDependencies) {
     this.#deps = deps;
@@ -72,10 +78,18 @@ export class TranscodeWorker {
       () => this.#freeBytes(jobsDir, sources),
       () => sources.removeLeastRecentlyUsed(),
     );
+    const tools = await prepareMediaTools(this.#settings, logger);
+    const recognizer = createRecognizer(this.#settings.recognizer, {
+      ...tools,
+      script: tools.recognizer,
+      threads,
+      apiKey: this.#deps.recognizerApiKey,
+    });
     const parts = {
       ...this.#deps,
       settings: this.#settings,
-      tools: await prepareMediaTools(this.#settings, logger),
+      tools,
+      recognizer,
       jobsDir,
       disk,
       sources,
@@ -99,25 +113,29 @@ export class TranscodeWorker {
       queue: queueFor('task'),
       slots: slots * threads,
       hasPriorityWork: () => this.#busy >= slots,
-      handle: handle('task', (work) => metrics.inTask(work)),
+      handle: handle('task', (work) => this.#asTranscode(() => metrics.inTask(work))),
     });
     const plans = new CommandIntake({
       ...common,
       queue: queueFor('plan'),
       slots,
       hasPriorityWork: () => false,
-      handle: handle('plan', (work) => this.#inSlot(tasks, work)),
+      handle: handle('plan', (work) => this.#asTranscode(() => this.#inSlot(tasks, work))),
     });
-    const derivations = DERIVATION_COMMANDS.map(
-      (command) =>
-        new CommandIntake({
-          ...common,
-          queue: queueFor(command),
-          slots: DERIVATION_SLOTS[command],
-          hasPriorityWork: () => false,
-          handle: handle(command, (work) => metrics.inTask(work)),
-        }),
-    );
+    const derivations = DERIVATION_COMMANDS.filter(
+      (command) => command !== 'transcribe' || recognizer !== undefined,
+    ).map((command) => {
+      const isLocal = command === 'transcribe' && recognizer?.isLocal === true;
+      const intake = new CommandIntake({
+        ...common,
+        queue: queueFor(command),
+        slots: command === 'transcribe' ? (this.#settings.recognizer?.slots ?? 1) : DERIVATION_SLOTS[command],
+        hasPriorityWork: () => isLocal && this.#transcodes > 0,
+        handle: handle(command, (work) => metrics.inTask(work)),
+      });
+      if (isLocal) this.#localTranscriptions = intake;
+      return intake;
+    });
     const clips = new CommandIntake({
       ...common,
       queue: queueFor('clip'),
@@ -138,6 +156,17 @@ export class TranscodeWorker {
   async stop(): Promise<void> {
     this.#stopping.abort(new EngineStoppedError('The engine is stopping'));
     await Promise.all(this.#intakes.map((intake) => intake.stop()));
+  }
+
+  /** While videos are transcoded, no local recognition of speech begins: it would slow them down. */
+  async #asTranscode(work: () => Promise<void>): Promise<void> {
+    this.#transcodes += 1;
+    this.#localTranscriptions?.halt();
+    try {
+      await work();
+    } finally {
+      this.#transcodes -= 1;
+    }
   }
 
   /** While all slots are in use, running tasks continue and no new task begins. */

@@ -3,6 +3,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
+import type { Recognizer } from '../recognizers/recognizer.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { DiskReservations } from './disk-reservations.ts';
 import type { SourceCache } from './source-cache.ts';
@@ -15,11 +16,14 @@ export type WorkerDependencies = {
   logger: Logger;
   metrics: EngineMetrics;
   settings: TranscodeSettings;
+  recognizerApiKey?: string | undefined;
 };
 
 /** What the handlers of a started worker share. */
 export type WorkerParts = WorkerDependencies & {
   tools: MediaTools;
+  /** Undefined if this engine recognises no speech. */
+  recognizer: Recognizer | undefined;
   /** Each job creates its directory here. */
   jobsDir: string;
   disk: DiskReservations;

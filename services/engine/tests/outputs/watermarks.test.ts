@@ -185,6 +185,28 @@ describe('the watermark', () => {
     await expectPixels(await clip('other.mp4', { video: grey(size) }), [place as unknown as Place]);
   });
 
+  test.each([
+    ['a palette', 'split[a][b];[a]palettegen=reserve_transparent=1[p];[b][p]paletteuse=alpha_threshold=1'],
+    ['grey', 'format=ya8'],
+    ['16 bits', 'format=rgba64be'],
+  ])('with transparency and opacity keeps both, from an image with %s', async (_, conversion) => {
+    const half = "format=rgba,geq=r=255:g=255:b=255:a='255*lt(X,20)'";
+    const image = await imageOf('half.png', `color=white:s=40x40:d=0.04,${half},${conversion}`);
+    bench.watermark = { ...logo, opacity: 0.5, image };
+    await expectPixels(await clip('half.mp4', { video: grey('320x180') }), [
+      [0.06, 0.2, [192, 192, 192]],
+      [0.2, 0.2, GREY],
+    ]);
+  });
+
+  test('has no colour of transparent pixels at its edges', async () => {
+    // Lines of opaque red between lines of transparent green.
+    const pixels = "geq=r='255*mod(X,2)':g='255*not(mod(X,2))':b=0:a='255*mod(X,2)'";
+    const image = await imageOf('lines.png', `color=black:s=400x400,format=rgba,${pixels}`);
+    bench.watermark = { ...logo, image };
+    await expectPixels(await clip('lines.mp4', { video: grey('320x180') }), [[0.12, 0.2, [192, 64, 64]]]);
+  });
+
   test('from a JPEG image has its colours', async () => {
     const image = await imageOf('photo.jpg', 'color=0x2060c0:s=64x64');
     bench.watermark = { ...logo, format: 'jpeg', image };

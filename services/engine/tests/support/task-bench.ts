@@ -23,6 +23,8 @@ import type { ClipJob, DerivationJob } from '../../src/outputs/kinds.ts';
 import { runDerivation, runTask } from '../../src/outputs/run-task.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
+import { createRecognizer } from '../../src/recognizers/recognizers.ts';
+import { grantFolder, OUTPUT_FOLDER } from '../../src/sandbox/job-folder.ts';
 import type { ProbedSource } from '../../src/source/probe.ts';
 import { withJobDirectory } from '../../src/transcode/job-directory.ts';
 import { probeSource, type TranscodeJobContext, withSource } from '../../src/transcode/job-source.ts';
@@ -253,11 +255,12 @@ export class TaskBench implements StoredVideos {
   async derive(
     { videoId }: TaskVideo,
     job: Pick<DerivationJob<Derivation>, 'work' | 'tracks' | 'duration'>,
+    changes: Partial<Pick<TranscodeJobContext, 'signal' | 'onProgress' | 'recognizer'>> = {},
   ): Promise<{ result: TaskResult; prefix: string }> {
     const facts = { videoId, attempt: 1, task: DERIVATION, try: 1 };
     const prefix = outputPrefix({ workspaceId: WORKSPACE, ...facts, folder: taskFolder(DERIVATION, 1) });
     const output = { facts, contentKey: this.contentKey, prefix };
-    const context = this.#context();
+    const context = { ...this.#context(), ...changes };
     const result = await withJobDirectory(videoId, context, (directory) =>
       runDerivation({ ...job, startTimestamp: START_TIMESTAMP, output }, directory, context),
     );
@@ -326,6 +329,18 @@ export class TaskBench implements StoredVideos {
     }
   }
 
+  /** Runs work in the directory of a job with a folder for its output. */
+  async inJob<T>(
+    work: (directory: string, context: TranscodeJobContext) => Promise<T> | undefined,
+  ): Promise<T | undefined> {
+    const context = this.#context();
+    return withJobDirectory('a job', context, async (directory) => {
+      await mkdir(join(directory, OUTPUT_FOLDER));
+      await grantFolder(join(directory, OUTPUT_FOLDER), 'write', context.tools.account);
+      return await work(directory, context);
+    });
+  }
+
   segmentKey(videoId: string, rendition: string, sequence: number): string {
     return this.#keys.get(`${videoId}/${rendition}/${sequence}.ts`) ?? 'missing';
   }
@@ -345,6 +360,12 @@ export class TaskBench implements StoredVideos {
       }),
       objects: this.objects,
       tools: this.#tools,
+      recognizer: createRecognizer(this.#settings.recognizer, {
+        ...this.#tools,
+        script: this.#tools.recognizer,
+        threads: this.#settings.threads,
+        apiKey: undefined,
+      }),
       settings: this.#settings,
       logger: this.#logger,
       jobsDir: this.#settings.workDir,

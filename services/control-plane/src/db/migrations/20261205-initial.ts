@@ -260,7 +260,7 @@ const TABLES = [
     attempt int not null,
     number int not null,
     kind text not null,
-    command text not null check (command in ('plan', 'task', 'derive', 'picture', 'clip')),
+    command text not null check (command in ('plan', 'task', 'derive', 'picture', 'transcribe', 'clip')),
     work jsonb,
     input_bytes bigint,
     frames int not null check (frames >= 0),
@@ -284,7 +284,7 @@ const TABLES = [
       number >= 0 and (number = 0) = (kind in ('plan', 'whole', 'clip')) and (number = 0) = (work is null)
         and (number = 0) = (command in ('plan', 'clip'))
     ),
-    constraint reader_of_renditions_has_a_size check ((command in ('derive', 'picture', 'clip')) = (input_bytes is not null)),
+    constraint reader_of_renditions_has_a_size check ((command in ('derive', 'picture', 'transcribe', 'clip')) = (input_bytes is not null)),
     constraint done_has_no_lease check (result is null or lease_expires_at is null)
   )`,
   // The commands of each type have a queue of their own, in which workspaces take turns.
@@ -344,7 +344,7 @@ const TABLES = [
     language text not null,
     label text not null,
     is_default boolean not null,
-    origin text not null check (origin in ('api', 'file')),
+    origin text not null check (origin in ('person', 'file', 'machine')),
     revision int not null,
     cue_count int not null,
     cue_starts bigint[] not null,
@@ -361,7 +361,7 @@ const TABLES = [
 
   `create table chapters (
     video_id text primary key references videos on delete cascade,
-    origin text not null check (origin in ('api', 'file')),
+    origin text not null check (origin in ('person', 'file')),
     starts int[] not null,
     titles text[] not null,
     updated_at timestamptz(3) not null default now(),
@@ -402,6 +402,23 @@ const TABLES = [
     primary key (video_id, name),
     constraint failed_download_has_a_code check ((status = 'failed') = (error_code is not null)),
     constraint ready_download_has_a_time check ((status = 'ready') = (ready_at is not null))
+  )`,
+
+  // The language that was asked for, or an empty text if it is to be detected, and that of the captions which were made.
+  `create table auto_captions (
+    video_id text not null references videos on delete cascade,
+    requested text not null,
+    language text,
+    status text not null default 'preparing' check (status in ('preparing', 'ready', 'failed')),
+    error_code text,
+    error_message text,
+    created_at timestamptz(3) not null default now(),
+    ready_at timestamptz(3),
+    primary key (video_id, requested),
+    constraint failed_auto_captions_have_a_code check ((status = 'failed') = (error_code is not null)),
+    constraint ready_auto_captions_have_a_language check (
+      (status = 'ready') = (ready_at is not null) and (status = 'ready') = (language is not null)
+    )
   )`,
 
   `create table pictures (

@@ -1,0 +1,84 @@
+import { Random } from '@framelane/test-kit/random';
+import { describe, expect, test } from '@jest/globals';
+import { isSilent, quietCut, SAMPLE_RATE } from './quiet-cut.ts';
+import { wavOf } from './wav.ts';
+
+/** Noise of a loudness, with quieter places: from and to in seconds, and how loud. */
+function sound(
+  seconds: number,
+  loudness: number,
+  quiet: readonly [number, number, number][] = [],
+): Int16Array {
+  const random = new Random(1);
+  const noise = (level: number) => random.below(2 * level + 1) - level;
+  const samples = Int16Array.from({ length: seconds * SAMPLE_RATE }, () => noise(loudness));
+  for (const [from, to, level] of quiet) {
+    for (let at = Math.round(from * SAMPLE_RATE); at < Math.round(to * SAMPLE_RATE); at += 1)
+      samples[at] = noise(level);
+  }
+  return samples;
+}
+
+const cutOf = (samples: Int16Array) => quietCut(samples) / SAMPLE_RATE;
+
+describe('sound is cut', () => {
+  test('in the pause of its second half', () => {
+    expect(
+      cutOf(
+        sound(10, 8000, [
+          [2, 3, 0],
+          [7, 7.4, 0],
+        ]),
+      ),
+    ).toBeCloseTo(7.3, 1);
+  });
+
+  test('in the latest one of several pauses', () => {
+    expect(
+      cutOf(
+        sound(10, 8000, [
+          [6, 6.4, 0],
+          [8, 8.4, 0],
+        ]),
+      ),
+    ).toBeCloseTo(8.3, 1);
+  });
+
+  test('where it is quietest, if there is no silence', () => {
+    expect(
+      cutOf(
+        sound(10, 8000, [
+          [6, 6.3, 4000],
+          [8, 8.3, 2000],
+        ]),
+      ),
+    ).toBeCloseTo(8.15, 1);
+  });
+
+  test('after its first half, and not after its end', () => {
+    for (const samples of [sound(4, 8000), sound(1, 0), sound(4, 8000, [[0, 2, 0]])]) {
+      expect(cutOf(samples)).toBeGreaterThan(samples.length / SAMPLE_RATE / 2 - 0.11);
+      expect(cutOf(samples)).toBeLessThanOrEqual(samples.length / SAMPLE_RATE);
+    }
+  });
+
+  test('somewhere, if it is very short', () => {
+    for (const length of [1, 160, 3000]) expect(quietCut(new Int16Array(length))).toBeGreaterThan(0);
+  });
+});
+
+test('sound is silent only if nothing can be heard', () => {
+  expect(isSilent(sound(3, 0))).toBe(true);
+  expect(isSilent(sound(3, 20))).toBe(true);
+  expect(isSilent(sound(3, 0, [[1, 1.02, 2000]]))).toBe(false);
+  expect(isSilent(new Int16Array(0))).toBe(true);
+});
+
+test('a WAV file has the samples after its header', () => {
+  const wav = wavOf(Int16Array.from([1, -2, 300]));
+  expect(wav.toString('latin1', 0, 4)).toBe('RIFF');
+  expect([wav.readUInt32LE(4), wav.readUInt32LE(24), wav.readUInt32LE(40)]).toEqual([42, 16_000, 6]);
+  expect([wav.readInt16LE(44), wav.readInt16LE(46), wav.readInt16LE(48), wav.length]).toEqual([
+    1, -2, 300, 50,
+  ]);
+});

@@ -1,0 +1,244 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MAX_CUES } from '@framelane/captions/captions';
+import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
+import type { DerivationOf } from '@framelane/contracts/outputs/tasks';
+import { MAX_TRANSCRIPT_BYTES } from '@framelane/contracts/outputs/transcript';
+import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
+import { explainToolError } from '../../ffmpeg/errors.ts';
+import { runFfmpeg } from '../../ffmpeg/run-ffmpeg.ts';
+import { pause } from '../../pause.ts';
+import type { Recognition } from '../../recognizers/read-answer.ts';
+import type { Recognizer } from '../../recognizers/recognizer.ts';
+import { recognizerFailure } from '../../recognizers/recognizer-failure.ts';
+import { languageOfAnswer, primaryLanguage } from '../../recognizers/spoken-language.ts';
+import { grantFile, grantFolder, OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
+import { ToolError } from '../../sandbox/run-tool.ts';
+import { hostileOutput, type OutputFile, ToolOutput, ToolOutputError } from '../../sandbox/tool-output.ts';
+import { incompleteOutput, TranscodeFailure } from '../../transcode-failure.ts';
+import type { DerivationJob, DerivationKind } from '../kinds.ts';
+import type { RunContext } from '../stored-run.ts';
+import { fetchTrack } from '../stored-tracks.ts';
+import { CaptionCues } from './caption-cues.ts';
+import { isSilent, quietCut, SAMPLE_RATE } from './quiet-cut.ts';
+import { SOUND_FILE, soundArguments } from './sound-arguments.ts';
+import { SAMPLE_BYTES, wavOf } from './wav.ts';
+
+type Job = DerivationJob<DerivationOf<'transcript'>>;
+
+const MICROSECONDS = 1_000_000;
+
+/** The progress when the audio is fetched, and when it is decoded. */
+const FETCHED = 0.03;
+const DECODED = 0.06;
+
+/** After this many words, the language that was detected is named to the recogniser, which could be mistaken about a later part. */
+const WORDS_FOR_LANGUAGE = 30;
+
+/** The language of a text that is not known (BCP 47). */
+const UNDETERMINED = 'und';
+
+/** Pauses before the second and the third request for a part. */
+const RETRY_DELAYS_MS = [500, 2000];
+
+/** Decoded samples need up to this times the bytes of the stored audio. */
+const DECODED_PER_STORED = 8;
+const OVERHEAD_BYTES = 64 * 1024 ** 2;
+
+/** Answers of recognisers are read off the event loop. The largest takes about 100 ms. */
+const threads = new WorkerThreads<typeof import('../../recognizers/read-answer.ts')>(
+  new URL('../../recognizers/read-answer.ts', import.meta.url),
+  { threads: 1, maxWaiting: Number.POSITIVE_INFINITY, timeoutMs: 30_000 },
+);
+
+/** Captions of what is said in a video. The sound is recognised in parts, which are cut where it is quiet. */
+export const TRANSCRIPT: DerivationKind<DerivationOf<'transcript'>> = {
+  diskNeed: (inputBytes) => DECODED_PER_STORED * inputBytes + OVERHEAD_BYTES,
+  run: async (job, directory, context) => {
+    const { recognizer } = context;
+    if (recognizer === undefined)
+      throw new Error('This engine has no recogniser, and consumes no such command');
+    await fetchSound(job, directory, context);
+    const folder = join(directory, OUTPUT_FOLDER);
+    await mkdir(folder);
+    await grantFolder(folder, 'write', context.tools.account);
+    const files = await ToolOutput.open(folder);
+    try {
+      await decode(job, directory, context);
+      const sound = await files.file(SOUND_FILE, maxSoundBytes(job));
+      if (sound === null) throw incompleteOutput('The decoded sound is missing');
+      try {
+        return { transcript: await transcribe(job, { directory, sound, recognizer }, context) };
+      } finally {
+        await sound.handle.close();
+      }
+    } catch (error) {
+      if (error instanceof ToolOutputError) throw hostileOutput(error);
+      throw error instanceof ToolError ? explainToolError(error, 'encode') : error;
+    } finally {
+      await files.close();
+    }
+  },
+};
+
+async function fetchSound(
+  { tracks: [track], output }: Job,
+  directory: string,
+  context: RunContext,
+): Promise<void> {
+  if (track === undefined) throw new Error('A transcript has no audio');
+  const { objects, tools, signal, onProgress } = context;
+  const all = track.segmentBytes.reduce((sum, bytes) => sum + bytes, 0);
+  const path = join(directory, SOURCE_FOLDER, track.name);
+  let fetched = 0;
+  await fetchTrack(track, path, {
+    objects,
+    contentKey: output.contentKey,
+    signal,
+    onFetched: (bytes) => {
+      fetched += bytes;
+      onProgress((FETCHED * fetched) / all);
+    },
+  });
+  await grantFile(path, tools.account);
+}
+
+async function decode(
+  { work, duration, startTimestamp }: Job,
+  directory: string,
+  { tools, settings: { limits }, signal, onProgress }: RunContext,
+): Promise<void> {
+  const { encodeSeconds, stallSeconds, memoryBytes } = limits;
+  await runFfmpeg(soundArguments(work.rendition, startTimestamp), {
+    program: tools.remuxFfmpeg,
+    cwd: directory,
+    signal,
+    limitSeconds: encodeSeconds.fixed + duration,
+    stallSeconds,
+    memoryBytes,
+    progressKey: 'out_time_us',
+    onProgress: (value) =>
+      onProgress(FETCHED + (DECODED - FETCHED) * Math.min(1, value / (duration * MICROSECONDS))),
+    mustPause: () => false,
+  });
+}
+
+/** Samples of the video, with a minute of margin: audio may be longer than video. */
+function maxSoundBytes({ duration }: Job): number {
+  return Math.ceil(duration + 60) * SAMPLE_RATE * SAMPLE_BYTES;
+}
+
+async function transcribe(
+  { work, tracks: [track], duration, output }: Job,
+  { directory, sound, recognizer }: { directory: string; sound: OutputFile; recognizer: Recognizer },
+  { signal, onProgress, logger }: RunContext,
+) {
+  const cues = new CaptionCues();
+  const detected = new DetectedLanguage();
+  const named = work.requested === '' ? null : primaryLanguage(work.requested);
+  const samples = Math.min(Math.floor(sound.bytes / SAMPLE_BYTES), Math.ceil(duration * SAMPLE_RATE));
+  let [parts, words, recognized] = [0, 0, 0];
+  for (let from = 0; from < samples; ) {
+    const part = await nextPart(sound, from, samples, recognizer.maxSeconds * SAMPLE_RATE);
+    if (!isSilent(part)) {
+      const seconds = part.length / SAMPLE_RATE;
+      const language = named ?? detected.sure;
+      const answer = await withRetries(
+        () => recognizer.recognize({ wav: wavOf(part), seconds }, { language, directory, signal }),
+        signal,
+      );
+      const recognition = await read(directory, answer, seconds);
+      detected.add(recognition);
+      cues.add(recognition.words.map((word) => later(word, from / SAMPLE_RATE)));
+      [parts, words, recognized] = [parts + 1, words + recognition.words.length, recognized + seconds];
+    }
+    from += part.length;
+    onProgress(DECODED + ((1 - DECODED) * from) / samples);
+  }
+  const language = work.requested || detected.likely || (track?.language ?? UNDETERMINED);
+  logger.info('transcript.recognized', { ...output.facts, language, parts, words, seconds: recognized });
+  return { requested: work.requested, language, webvtt: webvttOf(cues), seconds: recognized };
+}
+
+/** The samples from `from` on, up to a quiet place; all if they are few enough. */
+async function nextPart(
+  { handle }: OutputFile,
+  from: number,
+  end: number,
+  most: number,
+): Promise<Int16Array> {
+  const length = Math.min(most, end - from);
+  const samples = new Int16Array(length);
+  const { bytesRead } = await handle.read(samples, 0, samples.byteLength, from * SAMPLE_BYTES);
+  if (bytesRead < samples.byteLength)
+    throw incompleteOutput('The decoded sound is shorter than its file was');
+  return length < end - from ? samples.subarray(0, quietCut(samples)) : samples;
+}
+
+/**
+ * Repeats a request that failed at once: a recogniser that restarts must not cost the work on all parts before. One that takes too long is not
+ * repeated here.
+ */
+async function withRetries<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await request();
+    } catch (error) {
+      signal.throwIfAborted();
+      const delayMs = RETRY_DELAYS_MS[retries];
+      const mayRepeat =
+        error instanceof TranscodeFailure && error.retryable && error.code !== 'transcode_timeout';
+      if (!mayRepeat || delayMs === undefined) throw error;
+      await pause(delayMs, signal);
+    }
+  }
+}
+
+async function read(job: string, answer: string, seconds: number): Promise<Recognition> {
+  try {
+    const result = await threads.run(job, 'readAnswer', { answer, seconds });
+    if ('flaw' in result) throw recognizerFailure(result.flaw, { retryable: true });
+    return result;
+  } catch (error) {
+    if (!(error instanceof ThreadTimeoutError)) throw error;
+    throw recognizerFailure('Reading the answer took too long', { retryable: false, cause: error });
+  }
+}
+
+function later<T extends { start: number; end: number }>(word: T, seconds: number): T {
+  return { ...word, start: word.start + seconds, end: word.end + seconds };
+}
+
+/** The cues as WebVTT; empty if there are none. */
+function webvttOf(builder: CaptionCues): string {
+  const cues = builder.finish();
+  if (cues.length === 0) return '';
+  const webvtt = webVttFile(cues.map(cueBlock));
+  if (cues.length > MAX_CUES || Buffer.byteLength(webvtt) > MAX_TRANSCRIPT_BYTES)
+    throw recognizerFailure('The recogniser has sent more text than captions may have', { retryable: false });
+  return webvtt;
+}
+
+/** The language that a recogniser detects, by the number of words in each. */
+class DetectedLanguage {
+  readonly #words = new Map<string, number>();
+
+  add({ language, words }: Recognition): void {
+    const tag = languageOfAnswer(language);
+    if (tag !== null) this.#words.set(tag, (this.#words.get(tag) ?? 0) + words.length);
+  }
+
+  /** The language with the most words. */
+  get likely(): string | null {
+    const [first] = [...this.#words].toSorted(([, a], [, b]) => b - a);
+    return first?.[0] ?? null;
+  }
+
+  /** The same, once it has enough words. */
+  get sure(): string | null {
+    const { likely } = this;
+    return likely !== null && (this.#words.get(likely) ?? 0) >= WORDS_FOR_LANGUAGE
+      ? primaryLanguage(likely)
+      : null;
+  }
+}

@@ -1,0 +1,151 @@
+import { requireLinearTime } from '@framelane/test-kit/growth';
+import { describe, expect, test } from '@jest/globals';
+import { readAnswer } from './read-answer.ts';
+
+const read = (answer: object | string, seconds = 10) =>
+  readAnswer({ answer: typeof answer === 'string' ? answer : JSON.stringify(answer), seconds });
+const words = (answer: object | string, seconds = 10) => {
+  const result = read(answer, seconds);
+  return 'flaw' in result ? result.flaw : result.words.map(({ text, start, end }) => [text, start, end]);
+};
+
+describe('the answer of a recogniser', () => {
+  test('can have words beside its segments, as OpenAI writes them', () => {
+    const answer = {
+      language: 'english',
+      segments: [
+        { start: 0, end: 2, text: ' Hello there.' },
+        { start: 2, end: 4, text: ' Bye.' },
+      ],
+      words: [
+        { word: 'Hello', start: 0.1, end: 0.5 },
+        { word: 'there', start: 0.6, end: 1 },
+        { word: 'Bye', start: 2.1, end: 2.5 },
+      ],
+    };
+    expect(read(answer)).toEqual({
+      language: 'english',
+      words: [
+        { text: ' Hello', start: 0.1, end: 0.5 },
+        { text: ' there.', start: 0.6, end: 1 },
+        { text: ' Bye.', start: 2.1, end: 2.5 },
+      ],
+    });
+  });
+
+  test('can have words in its segments, as speaches and whisper.cpp write them', () => {
+    const segment = { start: 0, end: 2, text: ' Hi.', words: [{ word: ' Hi.', start: 0.3, end: 0.6 }] };
+    expect(words({ language: 'en', segments: [segment], words: null })).toEqual([[' Hi.', 0.3, 0.6]]);
+  });
+
+  test('can be text alone', () => {
+    expect(words({ text: 'One two' })).toEqual([
+      ['One', 0, 5],
+      [' two', 5, 10],
+    ]);
+  });
+
+  test('can be that of whisper-cli, in milliseconds', () => {
+    const tokens = [
+      { text: '[_BEG_]', offsets: { from: 0, to: 0 } },
+      { text: ' Hi', offsets: { from: 300, to: 500 } },
+      { text: '.', offsets: { from: 500, to: 600 } },
+    ];
+    const transcription = [{ text: ' Hi.', offsets: { from: 0, to: 2000 }, tokens }];
+    expect(read({ result: { language: 'en' }, transcription })).toEqual({
+      language: 'en',
+      words: [{ text: ' Hi.', start: 0.3, end: 0.6 }],
+    });
+  });
+
+  test('can have the NaN of Python, which is not JSON', () => {
+    const answer = '{"segments": [{"text": "A, NaN", "start": NaN, "end": 3, "avg_logprob": -Infinity}]}';
+    expect(words(answer)).toEqual([
+      ['A,', 0, 1.2],
+      [' NaN', 1.2, 3],
+    ]);
+  });
+
+  test.each([
+    ['', 'The answer of the recogniser is not JSON'],
+    ['{"segments": [', 'The answer of the recogniser is not JSON'],
+    ['null', 'The answer of the recogniser has no segments and no text'],
+    ['[]', 'The answer of the recogniser has no segments and no text'],
+    ['{"segments": {}}', 'The answer of the recogniser has no segments and no text'],
+    ['{"segments": [1]}', 'The answer of the recogniser has no segments and no text'],
+    ['{"transcription": 1}', 'The answer of the recogniser has no segments and no text'],
+  ])('is refused if it is %j', (answer, flaw) => {
+    expect(words(answer)).toBe(flaw);
+  });
+});
+
+describe('the times', () => {
+  const at = (...times: [unknown, unknown][]) =>
+    words({ segments: times.map(([start, end], number) => ({ text: `${number}`, start, end })) });
+
+  test('are moved into the sound, and do not go back', () => {
+    expect(at([-3, 2], [5, 1], [1, 99], [1e300, 1e300], ['4', null])).toEqual([
+      ['0', 0, 2],
+      ['1', 5, 5],
+      ['2', 5, 10],
+      ['3', 10, 10],
+      ['4', 10, 10],
+    ]);
+  });
+});
+
+describe('the text', () => {
+  const texts = (...segments: object[]) => {
+    const found = words({ segments: segments.map((segment) => ({ start: 0, end: 1, ...segment })) });
+    return Array.isArray(found) ? found.map(([text]) => text) : found;
+  };
+
+  test('has no control characters, line breaks, directions and halves of characters', () => {
+    expect(texts({ text: 'a\u0000b\nc\u202ed\ud800e\u2028f' })).toEqual(['a', ' b', ' cde', ' f']);
+  });
+
+  test('without speech is left out', () => {
+    const silent = { no_speech_prob: 0.9, avg_logprob: -1.2 };
+    const sure = { no_speech_prob: 0.9, avg_logprob: -0.2 };
+    expect(
+      texts(
+        { text: ' [BLANK_AUDIO]' },
+        { text: '♪ (Music) ♪' },
+        { text: ' ...' },
+        { text: 'x', ...silent },
+        { text: 'y', ...sure },
+      ),
+    ).toEqual(['y']);
+  });
+
+  test('that is repeated again and again is shown twice', () => {
+    expect(texts(...Array.from({ length: 50 }, () => ({ text: 'Thanks.' })), { text: 'End.' })).toEqual([
+      'Thanks.',
+      'Thanks.',
+      'End.',
+    ]);
+  });
+
+  test('is not more than anyone speaks', () => {
+    const characters = (...segments: object[]) => {
+      const found = texts(...segments);
+      return Array.isArray(found) ? found.join('').length : found;
+    };
+    expect(characters({ text: 'x'.repeat(100_000) })).toBe(1000);
+    expect(characters(...Array.from({ length: 5000 }, (_, at) => ({ text: `${at}` })))).toBeLessThanOrEqual(
+      1000,
+    );
+  });
+
+  test('is read in linear time', async () => {
+    for (const piece of [' ', '[', 'NaN,', ': NaN ', 'a ', '\\u0000'])
+      await requireLinearTime(
+        2 ** 20,
+        (size) => ({
+          answer: `{"text": NaN, "segments": [{"text": "${piece.repeat(size / piece.length)}!"}]}`,
+          seconds: 60,
+        }),
+        readAnswer,
+      );
+  });
+});
