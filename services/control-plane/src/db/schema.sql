@@ -381,10 +381,10 @@ create table tasks (
   constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
   constraint tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint derivation_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'picture'::text, 'transcribe'::text])) = (input_bytes IS NOT NULL))),
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
-  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = 'plan'::text)))),
-  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'picture'::text, 'transcribe'::text]))),
+  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text, 'clip'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = ANY (ARRAY['plan'::text, 'clip'::text]))))),
+  constraint reader_of_renditions_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'picture'::text, 'transcribe'::text, 'clip'::text])) = (input_bytes IS NOT NULL))),
+  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'picture'::text, 'transcribe'::text, 'clip'::text]))),
   constraint tasks_frames_check CHECK ((frames >= 0)),
   constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 );
