@@ -167,7 +167,7 @@ describe('a clip of a ready video', () => {
     await api('put', `/videos/${parentId}/chapters`).send({ chapters }).expect(200);
     const { body } = await ask(parentId, { start: 5, end: 10 });
     expect(body.captions).toMatchObject([
-      { language: 'de', label: 'Deutsch', default: true, origin: 'api', cues: 2 },
+      { language: 'de', label: 'Deutsch', default: true, origin: 'person', cues: 2 },
     ]);
     const file = await api('get', `/videos/${body.id}/captions/de`).set('Accept', 'text/vtt').buffer();
     expect(file.text).toBe(
