@@ -5,8 +5,10 @@ import { slowOnes } from '@framelane/test-kit/cpu-time';
 import { requireHealthy } from '@framelane/test-kit/health-polling';
 import { HOSTILE_VALUES, LARGEST_HEADER, repeated, TOKENS } from '@framelane/test-kit/hostile-text';
 import { jpegOf } from '@framelane/test-kit/jpeg';
+import { pngChunk, pngOf } from '@framelane/test-kit/png';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MAX_POSTER_BYTES } from '../src/posters/poster-image.ts';
+import { MAX_WATERMARK_BYTES } from '../src/watermarks/watermark-image.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { FOLDER, SEGMENT_BYTES } from './support/manifest.ts';
 
@@ -165,6 +167,10 @@ test('/healthz responds while the dearest bodies are handled', async () => {
       Buffer.alloc(MAX_POSTER_BYTES - 20, '\xff\xfe\0\x02', 'latin1'),
     ]),
   ];
+  const begin = pngOf(64, 32).subarray(0, 33);
+  const watermarks = [pngChunk('IDAT', Buffer.alloc(0)), pngChunk('IDAT', Buffer.alloc(500))].map((chunk) =>
+    Buffer.concat([begin, Buffer.alloc(MAX_WATERMARK_BYTES - begin.length, chunk)]),
+  );
   const cue = (text: string) => `0:00.000 --> 0:13.000\n${text}\n\n`;
   const captions = [
     cue('"\\"\\ &').repeat(50_000),
@@ -183,6 +189,8 @@ test('/healthz responds while the dearest bodies are handled', async () => {
       statuses.push(await send('PUT', path, { 'content-type': 'image/jpeg' }, image));
     }
     expect(statuses).toEqual([200, 400]);
+    for (const image of watermarks)
+      expect(await send('POST', '/v1/watermarks', { 'content-type': 'image/png' }, image)).toBe(400);
     for (const file of captions) {
       const path = `/v1/videos/${videoId}/captions/en`;
       expect(await send('PUT', path, { 'content-type': 'text/vtt' }, file)).toBeLessThan(300);
