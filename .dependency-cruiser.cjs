@@ -212,7 +212,7 @@ module.exports = {
       to: {
         path: '^services/engine/src/outputs/[^/]+/',
         pathNot:
-          '^services/engine/src/outputs/renditions/(describe-stored|segment-info|segment-uploads)\\.ts$',
+          '^services/engine/src/outputs/renditions/(describe-stored|segment-info|segment-uploads|clip/clip-renditions)\\.ts$',
       },
     },
     {

@@ -140,10 +140,12 @@ export const GROUPS = [
     'download/track-language',
   ]),
   pure('downloads-rules', `${CONTROL_PLANE}/src`, ['outputs/download-work']),
+  pure('clips-rules', `${CONTROL_PLANE}/src`, ['captions/cut-captions', 'chapters/cut-chapters']),
   pure('auto-captions-rules', `${CONTROL_PLANE}/src`, ['outputs/audio-for-language']),
   pure('speech', `${ENGINE}/src`, [
     'recognizers/words',
     'recognizers/read-answer',
+    'recognizers/plausible-times',
     'recognizers/spoken-language',
     'outputs/transcript/caption-cues',
     'outputs/transcript/quiet-cut',
@@ -411,6 +413,7 @@ export const GROUPS = [
     ['downloads/downloads.{service,store}', 'outputs/downloads{,.store}'],
     ['downloads', 'artifacts'],
   ),
+  stores('clips', ['clips/clips.{service,store}', 'clips/clip-work'], ['clips']),
   stores(
     'auto-captions',
     ['auto-captions/auto-captions.service', 'outputs/auto-captions{,.store}'],

@@ -417,6 +417,45 @@ export interface paths {
         patch: operations["updateCaptions"];
         trace?: never;
     };
+    "/videos/{id}/clips": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a clip of a video
+         * @description Creates a new video from a part of a video that is `ready`, exact to the frame. Only its first and its last seconds are encoded again, so
+         *     this usually takes seconds and does not need the uploaded file. The clip has all variants and audio tracks, and the captions and chapters of its
+         *     part. It has the `playbackPolicy` and the `allowedOrigins` of the video.
+         *
+         *     The clip has a content key of its own and is independent of the video as soon as it is `ready`. If the video is deleted before, the clip
+         *     becomes `failed` with `clip_source_deleted`. Endpoints of webhooks get the usual events. The seconds that are encoded count as transcoded.
+         */
+        post: operations["createClip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos/{id}/downloads": {
         parameters: {
             query?: never;
@@ -2552,6 +2591,7 @@ export interface components {
         };
         /**
          * @description - `upload_expired`: the ticket expired before the file arrived
+         *     - `clip_source_deleted`: the video that the clip is made of was deleted before the clip was ready
          *     - `import_address_refused`: the host of the URL, or of one that it redirects to, is an address that is not allowed
          *     - `import_redirected`: the URL redirects too often, or to a URL that is not allowed
          *     - `import_host_not_found`, `import_unreachable`, `import_tls_failed`: the host of the URL has no public address, or there is no
@@ -2575,7 +2615,7 @@ export interface components {
          *     - `internal_error`: an error in Framelane
          * @enum {string}
          */
-        FailureCode: "upload_expired" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "no_audio_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "watermark_unusable" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
+        FailureCode: "upload_expired" | "clip_source_deleted" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "no_audio_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "watermark_unusable" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
         /** @description Why a video has failed. */
         VideoError: {
             code: components["schemas"]["FailureCode"];
@@ -2774,6 +2814,24 @@ export interface components {
             /** @description Why the latest failed try failed; `null` without one. */
             failure: components["schemas"]["FailureCode"] | null;
         };
+        /** @description The video that a clip was made of. It may have been deleted since. */
+        ClipOf: {
+            /**
+             * @description That video.
+             * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+             */
+            videoId: string;
+            /**
+             * @description Seconds at which the first frame of the clip is in that video.
+             * @example 12.48
+             */
+            start: number;
+            /**
+             * @description Seconds at which the clip ends in that video.
+             * @example 42
+             */
+            end: number;
+        };
         /**
          * @description Whether the uploaded file is stored. While it is, `GET /videos/{id}/source` returns it, and the video can be retried if it
          *     fails. Once it is deleted it does not come back.
@@ -2892,9 +2950,11 @@ export interface components {
             source: components["schemas"]["VideoSource"] | null;
             /** @description The import of the file; `null` for an uploaded file. */
             import: components["schemas"]["VideoImport"] | null;
+            /** @description What a clip was made of; `null` for other videos. */
+            clipOf: components["schemas"]["ClipOf"] | null;
             keepSource: components["schemas"]["KeepSource"];
             sourceFile: components["schemas"]["SourceFile"];
-            /** @description Whether `POST /videos/{id}/retry` can help: the video has failed, its uploaded file is stored, and the reason is not in the file itself. For a reason in the file, such as `not_a_video`, a retry is allowed, too: it helps after an upgrade that accepts more files. */
+            /** @description Whether `POST /videos/{id}/retry` can help: the video has failed, its uploaded file is stored, or the video that it is a clip of, and the reason is not in the file itself. For a reason in the file, such as `not_a_video`, a retry is allowed, too: it helps after an upgrade that accepts more files. */
             retryable: boolean;
             /**
              * Format: date-time
@@ -3068,6 +3128,20 @@ export interface components {
              *     default: if this one is, the others are not.
              */
             default?: boolean;
+        };
+        /** @description The part of a video to make a clip of. */
+        ClipRequest: {
+            /**
+             * @description Seconds from the first frame of the video at which the clip begins. The nearest frame that all variants have is its first one.
+             * @example 12.5
+             */
+            start: number;
+            /**
+             * @description Seconds at which the clip ends, at most the `duration` of the video. A clip has at least 0.1 seconds.
+             * @example 42
+             */
+            end: number;
+            title?: components["schemas"]["Title"];
         };
         /** @description All downloads of a video. */
         DownloadList: {
@@ -4585,6 +4659,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The video is not ready (`video_not_ready`). Or a request with the same `Idempotency-Key` is still in progress (`idempotency_key_in_use`). */
+        Conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The key belongs to another workspace or lacks a permission, or the workspace has no room for the files (`quota_exceeded`). */
         "Forbidden-4": {
             headers: {
@@ -4599,7 +4684,7 @@ export interface components {
          * @description The video is ready and has no such variant, or no audio (`rendition_not_available`). Or a request with the same `Idempotency-Key` is
          *     still in progress (`idempotency_key_in_use`).
          */
-        Conflict: {
+        "Conflict-2": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -7036,6 +7121,70 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createClip: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClipRequest"];
+            };
+        };
+        responses: {
+            /** @description The clip exists and waits for an engine. Poll its record, or wait for the event `video.ready`. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The record of the clip.
+                     * @example http://localhost:8080/v1/videos/vid_01m7y5g5zrfqetgq1t2hf3fjck
+                     */
+                    Location?: string;
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Video"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["TicketForbidden"];
+            404: components["responses"]["VideoNotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listDownloads: {
         parameters: {
             query?: never;
@@ -7178,7 +7327,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden-4"];
             404: components["responses"]["VideoNotFound"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["Conflict-2"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];

@@ -143,6 +143,17 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
           options,
         ),
     },
+    clips: {
+      /** Makes a new video from a part of a video that is ready. Wait with `videos.waitUntilReady`. */
+      create: (videoId: string, body: Schemas['ClipRequest'], options?: CallOptions): Promise<Video> =>
+        unwrap(
+          api.POST('/videos/{id}/clips', {
+            params: { path: { id: videoId } },
+            body,
+            ...requestOptions(options),
+          }),
+        ),
+    },
     downloads: {
       /**
        * Prepares files that people can save: at once if the video is ready, else when it becomes ready. Resolves with all downloads of the video

@@ -55,6 +55,7 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   createPlaybackToken: ({ videos }) => videos.createPlaybackToken('vid_1'),
   setPoster: ({ videos }) => videos.setPoster('vid_1', new Uint8Array([0xff])),
   deletePoster: ({ videos }) => videos.deletePoster('vid_1'),
+  createClip: ({ clips }) => clips.create('vid_1', { start: 1, end: 2 }),
   createDownloads: ({ downloads }) => downloads.create('vid_1', ['highest']),
   listDownloads: ({ downloads }) => downloads.list('vid_1'),
   deleteDownload: ({ downloads }) => downloads.delete('vid_1', 'highest'),
@@ -116,11 +117,22 @@ describe('the resources of the client', () => {
   });
 
   test('have no other methods, except to wait for a video', () => {
-    const { uploadTickets, videos, downloads, watermarks, captions, chapters, webhooks, apiKeys, account } =
-      client;
+    const {
+      uploadTickets,
+      videos,
+      clips,
+      downloads,
+      watermarks,
+      captions,
+      chapters,
+      webhooks,
+      apiKeys,
+      account,
+    } = client;
     const methods = [
       uploadTickets,
       videos,
+      clips,
       downloads,
       watermarks,
       captions,

@@ -42,17 +42,18 @@ export const TRANSCODE_FAILURE_CODES = [
 ] as const;
 export type TranscodeFailureCode = (typeof TRANSCODE_FAILURE_CODES)[number];
 
-/** Why a video failed: `error.code` in the public API. */
-export type FailureCode = 'upload_expired' | ImportFailureCode | TranscodeFailureCode;
+/** Why a video failed: `error.code` in the public API. `clip_source_deleted`: the video of a clip was deleted before the clip was ready. */
+export type FailureCode = 'upload_expired' | 'clip_source_deleted' | ImportFailureCode | TranscodeFailureCode;
 export const FAILURE_CODES: readonly FailureCode[] = [
   'upload_expired',
+  'clip_source_deleted',
   ...IMPORT_FAILURE_CODES,
   ...TRANSCODE_FAILURE_CODES,
 ];
 
 /** Whether another try with the same file can succeed. */
 export function canRetryHelp(code: FailureCode): boolean {
-  return !(FILE_FAILURE_CODES as readonly string[]).includes(code);
+  return code !== 'clip_source_deleted' && !(FILE_FAILURE_CODES as readonly string[]).includes(code);
 }
 
 /**

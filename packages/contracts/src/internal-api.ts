@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { clipWorkSchema } from './clip-work.ts';
 import { IMPORT_FAILURE_CODES } from './failures.ts';
 import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } from './messages.ts';
 import { derivationSchema, taskSchema } from './outputs/tasks.ts';
-import { TRACK_RENDITIONS } from './renditions.ts';
+import { RENDITIONS, TRACK_RENDITIONS } from './renditions.ts';
 import { taskPlanSchema, transcodePlanSchema } from './transcode-plan.ts';
 import { claimedWatermark } from './watermark.ts';
 
@@ -257,7 +258,7 @@ export type AudioOnlyRule = (typeof AUDIO_ONLY_RULES)[number];
  */
 export const claimTaskRequest = z.object({
   videoId: z.string(),
-  /** The type of the command that the engine has received: it claims the planning of the video, a task of its plan, or a derivation. */
+  /** The type of the command that the engine has received: it claims the planning of the video, a task of its plan, a derivation, or the making of a clip. */
   command: z.enum(COMMAND_TYPES),
   /** The version of plans that the engine knows. It gets only tasks of plans of this version. Derivations depend on no plan. */
   planVersion: z.int().positive(),
@@ -323,7 +324,33 @@ const claimedDerivation = claimedTry.extend({
 });
 export type ClaimedDerivation = z.infer<typeof claimedDerivation>;
 
-export const claimTaskResponse = z.union([claimedTask, claimedDerivation, claimedPlanning]);
+const claimedClip = claimedTry.extend({
+  work: clipWorkSchema,
+  /** The plan of the clip. Its audio and video are encoded as those of the other video. */
+  plan: taskPlanSchema,
+  /** The other video. */
+  parent: z.object({
+    /** Its content key, as that of the clip. */
+    contentKey: z.base64().length(24),
+    /** All its renditions, video first. */
+    tracks: z
+      .array(
+        storedTrack.extend({
+          name: z.enum(RENDITIONS),
+          /** RFC 6381 codec string. */
+          codecs: z.string().min(1),
+        }),
+      )
+      .min(1),
+    /** The timestamp of its first frame, in units of 1/90,000 s. */
+    startTimestamp: z.int().nonnegative(),
+    /** The object key of its poster; null without one. */
+    posterKey: z.string().nullable(),
+  }),
+});
+export type ClaimedClip = z.infer<typeof claimedClip>;
+
+export const claimTaskResponse = z.union([claimedClip, claimedTask, claimedDerivation, claimedPlanning]);
 export type ClaimTaskResponse = z.infer<typeof claimTaskResponse>;
 
 /**

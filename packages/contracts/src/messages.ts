@@ -52,7 +52,7 @@ const command = z.object({
 });
 
 /** The types of commands to the engines. */
-export const COMMAND_TYPES = ['plan', 'task', ...DERIVATION_COMMANDS] as const;
+export const COMMAND_TYPES = ['plan', 'task', ...DERIVATION_COMMANDS, 'clip'] as const;
 export type CommandType = (typeof COMMAND_TYPES)[number];
 
 export function isDerivationCommand(type: CommandType): type is DerivationCommand {
@@ -60,7 +60,7 @@ export function isDerivationCommand(type: CommandType): type is DerivationComman
 }
 
 /**
- * The data of each message, by type. `plan`, `task`, `derive`, `picture` and `transcribe` are commands to the engines. All others are events from the engines.
+ * The data of each message, by type. `plan`, `task`, `derive`, `picture`, `transcribe` and `clip` are commands to the engines. All others are events from the engines.
  */
 const dataSchemas = {
   /** A video waits to be planned. The engine that plans a short video also transcodes it. */
@@ -73,6 +73,8 @@ const dataSchemas = {
   picture: command,
   /** A derivation of a ready video waits that needs an engine with a recogniser of speech. */
   transcribe: command,
+  /** A clip of another video waits to be made. */
+  clip: command,
   /** Renews the lease of the transfer. */
   'upload.progress': transferSchema.extend({
     /** Whether bytes of a resumable upload have arrived since the last message. Then the message also extends the ticket. */

@@ -72,6 +72,9 @@ export const PROBLEMS = {
   download_not_found: { status: 404, title: 'Download Not Found' },
   downloads_not_allowed: { status: 403, title: 'Downloads Not Allowed' },
 
+  // Clips
+  video_not_ready: { status: 409, title: 'Video Not Ready' },
+
   // Upload tickets and uploads
   upload_ticket_closed: { status: 409, title: 'Upload Ticket Closed' },
   upload_token_missing: { status: 401, title: 'Upload Token Missing' },

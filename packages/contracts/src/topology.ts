@@ -3,12 +3,13 @@ import type { MessageType } from './messages.ts';
 /** The only exchange, a topic exchange. The routing key of a message is its type. */
 export const EXCHANGE = 'framelane';
 
-/** The tasks of planned videos, and derivations, have queues of their own, so that no new video waits behind them. */
+/** The tasks of planned videos, derivations, and clips have queues of their own, so that no new video waits behind them. */
 export type QueueName =
   | 'engine.commands'
   | 'engine.tasks'
   | 'engine.derivations'
   | 'engine.pictures'
+  | 'engine.clips'
   | 'engine.transcriptions'
   | 'control-plane.events';
 
@@ -21,6 +22,7 @@ export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
   'engine.tasks': ['task'],
   'engine.derivations': ['derive'],
   'engine.pictures': ['picture'],
+  'engine.clips': ['clip'],
   'engine.transcriptions': ['transcribe'],
   'control-plane.events': [
     'upload.progress',

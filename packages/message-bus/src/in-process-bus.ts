@@ -62,6 +62,7 @@ export class InProcessBus implements MessageBus {
       'engine.commands': emptyQueue('engine.commands'),
       'engine.tasks': emptyQueue('engine.tasks'),
       'engine.derivations': emptyQueue('engine.derivations'),
+      'engine.clips': emptyQueue('engine.clips'),
       'engine.pictures': emptyQueue('engine.pictures'),
       'engine.transcriptions': emptyQueue('engine.transcriptions'),
       'control-plane.events': emptyQueue('control-plane.events'),

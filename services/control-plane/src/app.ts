@@ -13,6 +13,7 @@ import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import { autoCaptionsRoutes } from './auto-captions/auto-captions.routes.ts';
 import { captionsRoutes } from './captions/captions.routes.ts';
 import { chapterRoutes } from './chapters/chapters.routes.ts';
+import { clipRoutes } from './clips/clips.routes.ts';
 import { consolePage } from './console/console-page.ts';
 import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
@@ -100,6 +101,7 @@ function handlers(context: Context, entityTags: EntityTags) {
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
     ...sourceRoutes(context.sources),
+    ...clipRoutes(context.clips, addresses.baseUrl, idempotent),
     ...importRoutes(context.imports, context.importGuard, addresses.baseUrl, idempotent),
     ...videoRoutes({ videos: context.videos, publicUrl: config.publicUrl, entityTags, idempotent }),
     ...captionsRoutes(context.captions),

@@ -3,6 +3,7 @@ import { AttemptsService } from './attempts/attempts.service.ts';
 import { AutoCaptionsService } from './auto-captions/auto-captions.service.ts';
 import { CaptionsService } from './captions/captions.service.ts';
 import { ChaptersService } from './chapters/chapters.service.ts';
+import { ClipsService } from './clips/clips.service.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { ConsolePeopleService } from './console-people/console-people.service.ts';
 import { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
@@ -162,14 +163,16 @@ function playbackServices(
   const files = new StoredFiles({ reads, objects, redirects: settings.mode === 'redirect' });
   const { cdnUrl } = settings;
   const playback = new PlaybackService({ db, files, previews, contentKeys, cdnUrl });
+  const captions = new CaptionsService({ db, lifecycle, playback, quotas, logger });
+  const chapters = new ChaptersService({ db, lifecycle, playback });
   const access = new PlaybackAccessService({ db, clock, videos, contentKeys, baseUrl });
   return {
     previews,
     playback,
     playbackAccess: access,
-    captions: new CaptionsService({ db, lifecycle, playback, quotas, logger }),
+    captions,
     captionsPlayback: new CaptionsPlaybackService(db),
-    chapters: new ChaptersService({ db, lifecycle, playback }),
+    chapters,
     chaptersPlayback: new ChaptersPlaybackService(db),
     sources: new SourcesService({ db, files, lifecycle }),
     pictures: new PicturesService({
@@ -182,6 +185,15 @@ function playbackServices(
       logger,
     }),
     downloads: new DownloadsService({ db, files, lifecycle, videos, quotas }),
+    clips: new ClipsService({
+      db,
+      lifecycle,
+      videos,
+      captions,
+      chapters,
+      quotas,
+      testVideoHours: config.testVideoHours,
+    }),
     autoCaptions: new AutoCaptionsService({ lifecycle, videos, quotas, hasRecognizer: config.hasRecognizer }),
     embed: new EmbedService({ videos, access, playback, baseUrl, frameOrigins: config.embedOrigins }),
   };

@@ -254,6 +254,10 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   setCaptions: async () => ({ path: await captions('de'), ...CAPTIONS }),
   updateCaptions: async () => ({ path: await captions(), body: { default: true } }),
   deleteCaptions: async () => ({ path: await captions() }),
+  createClip: async () => ({
+    path: `/videos/${(await plane.readyVideo()).videoId}/clips`,
+    body: { start: 1, end: 3 },
+  }),
   listDownloads: async () => ({ path: `${await newVideo()}/downloads` }),
   createDownloads: async () => ({ path: `${await newVideo()}/downloads`, body: { files: ['480p'] } }),
   generateCaptions: async () => ({
@@ -328,6 +332,10 @@ const BODIES: Record<string, readonly [object, object]> = {
   updateCaptions: [{ label: 'A' }, { label: 'B' }],
   createPlaybackToken: [{}, { expiresIn: 60 }],
   createDownloads: [{ files: ['360p'] }, { files: ['audio'] }],
+  createClip: [
+    { start: 0, end: 1 },
+    { start: 0, end: 2 },
+  ],
   generateCaptions: [{ autoCaptions: true }, { autoCaptions: ['en'] }],
   createApiKey: [{ name: 'A' }, { name: 'B' }],
   createWebhook: [{ url: 'http://127.0.0.1:9/' }, { url: 'http://127.0.0.1:9/b' }],

@@ -89,6 +89,13 @@ class Workspace {
     return this.created('/videos/upload-ticket', { filename: 'a.mp4' });
   }
 
+  async readyVideo(): Promise<string> {
+    const { videoId, uploadToken } = await this.video();
+    await plane.engine.upload(uploadToken);
+    await plane.engine.complete(videoId, (await plane.engine.claim(videoId)).attempt);
+    return videoId;
+  }
+
   /** A failed video whose source is still stored. */
   async failedVideo(): Promise<string> {
     const { videoId, uploadToken } = await this.video();
@@ -204,6 +211,17 @@ const OPERATIONS: Record<string, Preparation> = {
         body: { files: ['highest'] },
         another: { files: ['audio'] },
         effects: async () => (await workspace.get(`/videos/${videoId}/downloads`)).body.data.length,
+      };
+    },
+  },
+  'POST /videos/{id}/clips': {
+    prepare: async (workspace) => {
+      const videoId = await workspace.readyVideo();
+      return {
+        path: `/videos/${videoId}/clips`,
+        body: { start: 0, end: 3 },
+        another: { start: 0, end: 4 },
+        effects: async () => (await workspace.get('/videos?status=processing')).body.data.length,
       };
     },
   },

@@ -874,7 +874,9 @@ describe('commands of each type', () => {
     await set({ kind: 'download', command: 'derive', input_bytes: 5 }, derive);
     await set({ kind: 'picture', command: 'picture', input_bytes: 5 }, picture);
     await set({ kind: 'transcript', command: 'transcribe', input_bytes: 5 }, transcribe);
-    keys = { plan: keyOf(PLAN, await waitingVideo()), task: keyOf(AUDIO), derive, picture, transcribe };
+    const clip = keyOf(PLAN, await waitingVideo());
+    await set({ kind: 'clip', command: 'clip', input_bytes: 5 }, clip);
+    keys = { plan: keyOf(PLAN, await waitingVideo()), task: keyOf(AUDIO), derive, picture, transcribe, clip };
   });
 
   test.each(COMMAND_TYPES)('%s: are claimed, counted and made due for their tasks only', async (type) => {

@@ -63,17 +63,18 @@ export function commandFor(work: Derivation): DerivationCommand {
 
 /**
  * The kinds of all tasks. The first task of an attempt is of the kind `plan`. If its plan has no further tasks, it becomes `whole`: the
- * engine goes on and makes all outputs that the video needs.
+ * engine goes on and makes all outputs that the video needs. An attempt at a clip has one task, of the kind `clip`.
  */
 export const TASK_KINDS = [
   'plan',
   'whole',
+  'clip',
   ...(Object.keys(TASKS) as TaskName[]),
   ...(Object.keys(DERIVATIONS) as DerivationName[]),
 ] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 
-/** The number of the task that plans an attempt. The tasks of the plan follow in its order, the optional ones last. */
+/** The number of the task that plans an attempt, or makes a clip. The tasks of the plan follow in its order, the optional ones last. */
 export const PLANNING_TASK = 0;
 
 /** The number of a task of a plan, from its position among all its tasks. */

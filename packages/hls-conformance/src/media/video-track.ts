@@ -23,7 +23,7 @@ export type VideoContent = {
   openingUnits: number[];
   /** The first parameter set, or why it cannot be read; null without one. */
   parameters: SequenceParameters | string | null;
-  /** The different sequence parameter sets, as hexadecimal digits; at most two. */
+  /** What the sequence parameter sets say about the frames, as JSON; at most two different ones. */
   parameterSets: readonly string[];
   /** Presentation times of IDR frames. */
   idrTimes: number[];
@@ -96,8 +96,9 @@ export class VideoTrack {
       const type = nalType(unit);
       types.push(type);
       if (type !== NAL.sps) continue;
-      this.#parameters ??= parametersOf(unit);
-      if (this.#parameterSets.size < 2) this.#parameterSets.add(withoutZeros(unit).toString('hex'));
+      const parameters = parametersOf(unit);
+      this.#parameters ??= parameters;
+      if (this.#parameterSets.size < 2) this.#parameterSets.add(JSON.stringify(parameters));
     }
     return types;
   }
@@ -107,11 +108,6 @@ export class VideoTrack {
     else if (dts <= this.#lastDts) this.#dtsFalls += 1;
     this.#lastDts = dts;
   }
-}
-
-/** A NAL unit without the zero bytes that may follow it. Its own last byte is never zero. */
-function withoutZeros(unit: Buffer): Buffer {
-  return unit.subarray(0, unit.findLastIndex((byte) => byte !== 0) + 1);
 }
 
 function parametersOf(unit: Buffer): SequenceParameters | string {

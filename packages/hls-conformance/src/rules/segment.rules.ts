@@ -75,7 +75,7 @@ export const SEGMENT_RULES: readonly Rule[] = [
     level: 'own',
     source: 'RFC 8216 §4.3.2.3',
     sentence:
-      'The sequence parameter sets of H.264 and the ADTS headers of AAC are the same in all segments of a rendition.',
+      'The profile, level, size and colours of H.264 and the ADTS headers of AAC are the same in all segments of a rendition.',
     check: ({ renditions, iFrames }) =>
       judgeEach(readRenditions([...renditions, ...iFrames]), NOTHING_READ, configurationChanges),
   },

@@ -1,10 +1,13 @@
 import type { Video } from '@framelane/client';
-import { Badge, Title } from '@mantine/core';
+import { Anchor, Badge, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { paths } from '../paths.ts';
 import { Fact, Facts } from '../ui/facts.tsx';
 import { formatBytes, formatDuration, formatTime } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
 import { watermarkWords } from '../ui/watermark-words.ts';
+import { formatStart } from './chapter-rows.ts';
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 
 /** The properties of a video and its file. */
@@ -16,6 +19,13 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
       <Facts>
         <Fact name="File">{video.filename}</Fact>
         {video.import !== null && <Fact name="Imported from">{video.import.url}</Fact>}
+        {video.clipOf !== null && (
+          <Fact name="Clip of">
+            <Anchor component={Link} href={paths.video(video.clipOf.videoId)}>
+              {`${formatStart(video.clipOf.start)} to ${formatStart(video.clipOf.end)} of another video`}
+            </Anchor>
+          </Fact>
+        )}
         {size !== null && <Fact name="Size">{formatBytes(size)}</Fact>}
         {duration !== null && <Fact name="Duration">{formatDuration(duration)}</Fact>}
         {width !== null && height !== null && (

@@ -9,6 +9,7 @@ import { NotFound } from '../ui/not-found.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { CaptionsSection } from './captions-section.tsx';
 import { ChaptersSection } from './chapters-section.tsx';
+import { ClipsSection } from './clips-section.tsx';
 import { DeleteVideo } from './delete-video.tsx';
 import { DownloadsSection } from './downloads-section.tsx';
 import { EditVideo } from './edit-video.tsx';
@@ -57,6 +58,7 @@ export function VideoPage({ id }: { id: string }) {
           {!isLost(video) && <CaptionsSection video={video} />}
           {!isLost(video) && <ShareSection video={video} />}
           {!isLost(video) && <DownloadsSection video={video} />}
+          {video.status === 'ready' && <ClipsSection key={`clip of ${video.id}`} video={video} />}
         </div>
         <div className="video-aside">
           <VideoFacts video={video} action={<EditVideo video={video} />} />

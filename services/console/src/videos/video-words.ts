@@ -60,6 +60,7 @@ const SMALLER = 'Change the file with an editor, or ask the operator for another
 /** The advice for each code of the contract. The type requires every code. */
 const ADVICE: Record<Schemas['FailureCode'], string> = {
   upload_expired: 'Upload the file again. A new upload creates a new video.',
+  clip_source_deleted: 'Make the clip of another video.',
   import_address_refused:
     'Use the public address of the file. Framelane connects to private networks only if the operator allows them (IMPORT_ALLOW_CIDRS).',
   import_host_not_found:

@@ -21,6 +21,8 @@ export type AttemptResult = {
   /** The text tracks of the manifest. */
   texts: readonly ReadTrack[];
   sourceSha256: string | undefined;
+  /** Seconds that count as transcoded. */
+  transcodedSeconds: number;
   /** What its tasks have stored. */
   artifacts: readonly Artifact[];
 };
@@ -100,7 +102,7 @@ export class AttemptsService {
     await this.#deps.captions.storeTracks(trx, video, texts);
     await this.#deps.chapters.storeThoseOfFile(trx, video, manifest.chapters);
     await this.#deps.lifecycle.complete(trx, video, { manifest, renditions, sourceSha256 });
-    await this.#deps.usage.countTranscode(trx, video, manifest.source.duration);
+    await this.#deps.usage.countTranscode(trx, video, result.transcodedSeconds);
     return () => {
       this.#deps.metrics.attemptEnded('completed');
       const { uploaded_at } = video;

@@ -1,7 +1,9 @@
 import { CaptionsError } from '@framelane/captions/captions';
 import { type CaptionsFormat, readCaptions } from '@framelane/captions/read-captions';
 import { readChapters as readFile } from '@framelane/captions/read-chapters';
+import { webVttFile } from '@framelane/captions/write-webvtt';
 import { MAX_CHAPTER_TITLE, MAX_CHAPTERS } from '@framelane/contracts/manifest';
+import { cutCues } from './cut-captions.ts';
 import { type StoredCues, storedCues } from './stored-cues.ts';
 
 /** The cues of a file, or the error in it. */
@@ -22,6 +24,13 @@ export function read(request: {
     if (!(error instanceof CaptionsError)) throw error;
     return { error: { message: error.message, line: error.line } };
   }
+}
+
+/** The captions of a clip, from the cues of its parent as blocks of WebVTT, in a thread. Null if none is shown in it. */
+export function cut({ blocks, from, to }: { blocks: string; from: number; to: number }): StoredCues | null {
+  const file = Buffer.from(webVttFile([blocks]));
+  const cues = cutCues(readCaptions(file, 'webvtt'), { from, to });
+  return cues.length === 0 ? null : storedCues(cues);
 }
 
 /** Chapters with starts in milliseconds, or the error in their file. */

@@ -72,6 +72,18 @@ export function readTrack(workspaceId: string, webvtt: string): Promise<ReadResu
   return withTimeLimit(ofTracks.run(workspaceId, 'read', { file: webvtt, format: 'webvtt', duration: null }));
 }
 
+/** Cuts captions of a video for a clip, in a thread (see `cut`). Throws 429 `rate_limited` if too many files of the workspace wait. */
+export async function cutCaptions(
+  workspaceId: string,
+  request: { blocks: string; from: number; to: number },
+): Promise<StoredCues | null> {
+  try {
+    return await ofClients.run(workspaceId, 'cut', request);
+  } catch (error) {
+    throw queueProblem(error);
+  }
+}
+
 /** What reading a file gives if it takes too long. */
 type TooSlow = { cues?: undefined; chapters?: undefined; error: { message: string; line: null } };
 

@@ -15,16 +15,18 @@ import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { videoNotFound } from '../videos/videos.service.ts';
 import {
   type CaptionsRecord,
+  findCaptionsWithin,
   findDuration,
   findFile,
   findWorkspaceId,
   hasVideo,
   listCaptions,
+  type PartOfCaptions,
   removeCaptions,
   saveCaptions,
   updateCaptions,
 } from './captions.store.ts';
-import { readFile, readTrack } from './captions-threads.ts';
+import { cutCaptions, readFile, readTrack } from './captions-threads.ts';
 import type { StoredCues } from './stored-cues.ts';
 
 /** The most languages of a video. */
@@ -37,6 +39,9 @@ export type CaptionsAddress = { workspaceId: string; videoId: string; language: 
 
 /** A text track of the uploaded file. */
 export type ReadTrack = Pick<CaptionsTrack, 'language' | 'label'> & { cues: StoredCues };
+
+/** Captions of a part of a video. */
+export type CutCaptions = Omit<PartOfCaptions, 'blocks'> & { cues: StoredCues };
 
 /** What a client changes about existing captions. */
 export type CaptionsPatch = components['schemas']['CaptionsPatch'];
@@ -180,6 +185,37 @@ export class CaptionsService {
       const facts = { language, label: labelOf(track.label, language), isDefault: false, revision };
       await saveCaptions(trx, video.id, { ...facts, cues, origin: 'file' });
       await addArtifacts(trx, video.id, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
+    }
+  }
+
+  /**
+   * The captions that are shown between two times of a video, in milliseconds, as a clip shows them. Throws 429 if too many files of the workspace
+   * wait to be read.
+   */
+  async cut(
+    workspaceId: string,
+    videoId: string,
+    times: { from: number; to: number },
+  ): Promise<CutCaptions[]> {
+    const cut: CutCaptions[] = [];
+    for (const { blocks, ...captions } of await findCaptionsWithin(
+      this.#deps.db,
+      workspaceId,
+      videoId,
+      times,
+    )) {
+      const cues = blocks === '' ? null : await cutCaptions(workspaceId, { blocks, ...times });
+      if (cues !== null) cut.push({ ...captions, cues });
+    }
+    return cut;
+  }
+
+  /** Stores the captions of a clip that was just inserted. */
+  async storeCut(trx: Database, videoId: string, captions: readonly CutCaptions[]): Promise<void> {
+    for (const each of captions) {
+      const revision = await this.#deps.playback.incrementVersion(trx, videoId);
+      await saveCaptions(trx, videoId, { ...each, revision });
+      await addArtifacts(trx, videoId, [{ kind: 'captions', name: each.language, bytes: each.cues.bytes }]);
     }
   }
 

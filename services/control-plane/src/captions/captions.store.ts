@@ -18,6 +18,13 @@ export type NewCaptions = Pick<CaptionsRow, 'language' | 'label' | 'origin' | 'r
 /** What changes about existing captions; absent fields stay. */
 type CaptionsChanges = { label?: string; isDefault?: boolean; revision: number };
 
+/** Captions of a part of a video. */
+export type PartOfCaptions = Pick<CaptionsRow, 'language' | 'label' | 'origin'> & {
+  isDefault: boolean;
+  /** The cues that are shown in it, as blocks of WebVTT. */
+  blocks: string;
+};
+
 /** Whether the workspace has this living video. */
 export async function hasVideo(db: Database, workspaceId: string, videoId: string): Promise<boolean> {
   const row = await livingVideo(db, workspaceId, videoId).select('id').executeTakeFirst();
@@ -135,4 +142,28 @@ async function clearOtherDefault(trx: Database, videoId: string, language: strin
 
 export async function removeCaptions(trx: Database, videoId: string, language: string): Promise<void> {
   await trx.deleteFrom('captions').where('video_id', '=', videoId).where('language', '=', language).execute();
+}
+
+/** The captions of a living video that are shown between two times, in milliseconds. */
+export async function findCaptionsWithin(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+  { from, to }: { from: number; to: number },
+): Promise<PartOfCaptions[]> {
+  return livingVideo(db, workspaceId, videoId)
+    .innerJoin('captions', 'captions.video_id', 'videos.id')
+    .select([
+      'language',
+      'label',
+      'origin',
+      'is_default as isDefault',
+      sql<string>`(
+        select coalesce(string_agg(block, E'\n' order by at), '')
+        from unnest(cue_starts, cue_ends, cues) with ordinality as cue (starts, ends, block, at)
+        where ends > ${from} and starts < ${to}
+      )`.as('blocks'),
+    ])
+    .orderBy(sql`language collate "C"`)
+    .execute();
 }

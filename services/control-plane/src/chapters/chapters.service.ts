@@ -16,6 +16,7 @@ import {
   type StoredChapters,
   saveChapters,
 } from './chapters.store.ts';
+import { cutChapters } from './cut-chapters.ts';
 import { requestedChapters } from './requested-chapters.ts';
 
 /** The public record of the chapters of a video. */
@@ -76,6 +77,19 @@ export class ChaptersService {
     if (found.length === 0 || (await findOrigin(trx, video.id)) === 'person') return;
     await this.#deps.playback.incrementVersion(trx, video.id);
     await saveChapters(trx, video.id, { origin: 'file', chapters: found });
+  }
+
+  /** Gives a clip that was just inserted the chapters between two times of a video, in milliseconds. */
+  async storeCut(
+    trx: Database,
+    clip: { id: string; parent: VideoRow },
+    times: { from: number; to: number },
+  ): Promise<void> {
+    const { id, workspace_id: workspaceId } = clip.parent;
+    const stored = (await findChapters(trx, workspaceId, id))?.stored;
+    const chapters = cutChapters(stored?.chapters ?? [], times);
+    if (stored !== undefined && chapters.length > 0)
+      await saveChapters(trx, clip.id, { origin: stored.origin, chapters });
   }
 
   async #read(workspaceId: string, sent: SentChapters, duration: number | null): Promise<Chapter[]> {

@@ -101,6 +101,22 @@ create table chapters (
   constraint chapters_origin_check CHECK ((origin = ANY (ARRAY['person'::text, 'file'::text])))
 );
 
+create table clips (
+  video_id text not null,
+  parent_id text not null,
+  first_frame bigint not null,
+  frames bigint not null,
+  starts_at double precision not null,
+  ends_at double precision not null,
+  input_bytes bigint not null,
+  constraint clips_pkey PRIMARY KEY (video_id),
+  constraint clips_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint clips_first_frame_check CHECK ((first_frame >= 0)),
+  constraint clips_frames_check CHECK ((frames > 0)),
+  constraint clips_input_bytes_check CHECK ((input_bytes > 0))
+);
+CREATE INDEX clips_by_parent ON public.clips USING btree (parent_id);
+
 create table console_codes (
   code_hash bytea not null,
   workspace_id text not null,
@@ -365,17 +381,17 @@ create table tasks (
   constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
   constraint tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint derivation_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'picture'::text, 'transcribe'::text])) = (input_bytes IS NOT NULL))),
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
-  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = 'plan'::text)))),
-  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'picture'::text, 'transcribe'::text]))),
+  constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text, 'clip'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = ANY (ARRAY['plan'::text, 'clip'::text]))))),
+  constraint reader_of_renditions_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'picture'::text, 'transcribe'::text, 'clip'::text])) = (input_bytes IS NOT NULL))),
+  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'picture'::text, 'transcribe'::text, 'clip'::text]))),
   constraint tasks_frames_check CHECK ((frames >= 0)),
   constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 );
 CREATE INDEX tasks_by_lease ON public.tasks USING btree (lease_expires_at) WHERE (lease_expires_at IS NOT NULL);
 CREATE INDEX tasks_by_publication ON public.tasks USING btree (command_published_at) WHERE (command_published_at IS NOT NULL);
 CREATE INDEX tasks_by_turn ON public.tasks USING btree (command, workspace_id, command_due_at) WHERE (command_due_at IS NOT NULL);
-CREATE INDEX tasks_of_derivations ON public.tasks USING btree (workspace_id) WHERE (command = 'derive'::text);
+CREATE INDEX tasks_of_derivations ON public.tasks USING btree (workspace_id) WHERE (command = ANY (ARRAY['derive'::text, 'clip'::text]));
 CREATE INDEX tasks_with_command ON public.tasks USING btree (workspace_id) WHERE ((command_published_at IS NOT NULL) OR (command_claimed_until IS NOT NULL));
 
 create table upload_tickets (

@@ -26,6 +26,7 @@ export type Schema = {
   upload_tickets: UploadTicketsTable;
   imports: ImportsTable;
   resumable_uploads: ResumableUploadsTable;
+  clips: ClipsTable;
   attempts: AttemptsTable;
   tasks: TasksTable;
   engines: EnginesTable;
@@ -290,6 +291,22 @@ type ResumableUploadsTable = {
   ended_at: Date | null;
   end_reason: 'completed' | 'terminated' | 'superseded' | null;
 };
+
+/** The videos that are clips of others. */
+type ClipsTable = {
+  video_id: string;
+  /** The video that it is made of, which may have been deleted since. */
+  parent_id: string;
+  /** Its frames in that video, counted in the top rendition. */
+  first_frame: number;
+  frames: number;
+  /** When these begin and end, in seconds. */
+  starts_at: number;
+  ends_at: number;
+  /** Bytes of the stored segments that it is made from. */
+  input_bytes: number;
+};
+export type ClipRow = Selectable<ClipsTable>;
 
 export type AttemptOutcome = 'completed' | 'failed' | 'lease_expired' | 'handed_back';
 

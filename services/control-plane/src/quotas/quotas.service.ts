@@ -98,6 +98,15 @@ export class QuotasService {
     requireRoomForBytes(quotas, await findUsed(trx, workspaceId), bytes);
   }
 
+  /** Throws 403 `quota_exceeded` unless the workspace may have another video that is made of `bytes` of its stored segments. */
+  async requireRoomForClip(trx: Database, workspaceId: string, bytes: number): Promise<void> {
+    const quotas = await lockQuotas(trx, workspaceId);
+    if (quotas === undefined) return;
+    // A clip is no file and no upload.
+    const ofClip = { ...quotas, fileBytes: null, uploads: null };
+    requireRoomForVideo(ofClip, await findUsed(trx, workspaceId), bytes);
+  }
+
   /** Throws 403 `quota_exceeded` once the workspace has used up its minutes of this month. */
   async requireMinutes(db: Database, workspaceId: string): Promise<void> {
     const quotas = await findQuotas(db, workspaceId);

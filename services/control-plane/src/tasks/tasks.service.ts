@@ -24,6 +24,7 @@ import { addArtifacts, storedSource } from '../artifacts/artifacts.service.ts';
 import { type AttemptsService, reasonOf } from '../attempts/attempts.service.ts';
 import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { CaptionsService, ReadTrack } from '../captions/captions.service.ts';
+import { describeParent, encodedSeconds, findClipPlan, type PlannedClip } from '../clips/clip-work.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
@@ -37,7 +38,8 @@ import {
 } from '../outputs/outputs.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
 import { mayStore } from '../quotas/quotas.service.ts';
-import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
+import { type AttemptEnd, CLIP_SOURCE_DELETED, type VideoLifecycle } from '../videos/video-lifecycle.ts';
+
 import {
   afterFailedTry,
   failureOfExpiry,
@@ -223,10 +225,17 @@ export class TasksService {
       const key = await (isFirst
         ? this.#deps.attempts.start(trx, video, claimId)
         : this.#deps.attempts.contentKey(video));
-      return { claimed: await this.#describe(trx, video, task, key) };
+      const claimed = await this.#describe(trx, video, task, key);
+      if (claimed !== undefined) return { claimed };
+      return { report: await this.#deps.attempts.fail(trx, video, CLIP_SOURCE_DELETED) };
     }
-    // Derivations depend on no plan.
-    if (isDerivationCommand(command) || !(await isPlanObsolete(trx, { videoId, planVersion }))) return {};
+    // Derivations and clips depend on no plan.
+    if (
+      command === 'clip' ||
+      isDerivationCommand(command) ||
+      !(await isPlanObsolete(trx, { videoId, planVersion }))
+    )
+      return {};
     if (video.status === 'ready') return { report: await this.#abandon(trx, video) };
     return { report: await this.#deps.attempts.repeat(trx, video, HANDED_BACK, ANEW) };
   }
@@ -240,13 +249,13 @@ export class TasksService {
     return false;
   }
 
-  /** What the engine must know of a try that it has claimed. */
+  /** What the engine must know of a try that it has claimed; undefined for a clip whose parent was deleted. */
   async #describe(
     trx: Database,
     video: VideoRow,
     { plan, work, inputBytes, ...claimed }: ClaimedTry,
     key: Buffer,
-  ): Promise<ClaimTaskResponse> {
+  ): Promise<ClaimTaskResponse | undefined> {
     const { leaseSeconds, pieceSeconds } = this.#deps.settings;
     const contentKey = key.toString('base64');
     if (work !== null && isDerivation(work)) {
@@ -254,6 +263,9 @@ export class TasksService {
       const described = await describeDerivation(trx, video, work);
       return { ...claimed, ...described, contentKey, inputBytes, leaseSeconds };
     }
+    const clip = claimed.task === PLANNING_TASK ? await findClipPlan(trx, video) : 'not_a_clip';
+    if (clip === 'parent_deleted') return undefined;
+    if (clip !== 'not_a_clip') return this.#describeClip(trx, clip, { ...claimed, contentKey, inputBytes });
     const source = await storedSource(trx, video);
     if (source === undefined) throw new Error(`Video ${video.id} has no source`);
     const { key: sourceKey, bytes } = source;
@@ -277,6 +289,19 @@ export class TasksService {
         audioOnly: this.#audioOnlyRule(video),
       },
     };
+  }
+
+  async #describeClip(
+    trx: Database,
+    clip: PlannedClip,
+    { inputBytes, ...claimed }: Omit<ClaimedTry, 'plan' | 'work'> & { contentKey: string },
+  ): Promise<ClaimTaskResponse> {
+    if (inputBytes === null) throw new Error('A clip has no size');
+    const { leaseSeconds } = this.#deps.settings;
+    const { facts: _facts, tasks: _tasks, optionalTasks: _optional, ...plan } = clip.plan;
+    const key = await this.#deps.attempts.contentKey(clip.parent);
+    const parent = { ...(await describeParent(trx, clip)), contentKey: key.toString('base64') };
+    return { ...claimed, inputBytes, leaseSeconds, work: clip.work, plan, parent };
   }
 
   #audioOnlyRule({ audio_only: requested, watermark }: VideoRow): AudioOnlyRule {
@@ -377,6 +402,9 @@ export class TasksService {
    */
   async #finish(trx: Database, video: VideoRow, texts: ReadTrack[] | undefined): Promise<() => void> {
     const attempt = { videoId: video.id, attempt: video.attempt };
+    const clip = await findClipPlan(trx, video);
+    if (clip === 'parent_deleted') return this.#deps.attempts.fail(trx, video, CLIP_SOURCE_DELETED);
+    if (clip !== 'not_a_clip') await storePlan(trx, attempt, { plan: clip.plan, sourceSha256: undefined });
     const planned = await findPlan(trx, attempt);
     if (planned === undefined) throw new Error(`Attempt ${video.attempt} at ${video.id} has no plan`);
     const results = await findResults(trx, attempt);
@@ -388,7 +416,7 @@ export class TasksService {
       );
     } catch (error) {
       this.#deps.logger.error('attempt.tasks_inconsistent', { ...attempt, error });
-      const isWhole = results.some(({ kind }) => kind === 'whole');
+      const isWhole = results.some(({ kind }) => kind === 'whole' || kind === 'clip');
       return isWhole
         ? this.#deps.attempts.fail(trx, video, RESULTS_INCONSISTENT)
         : this.#repeatAsWhole(trx, video, RESULTS_INCONSISTENT);
@@ -402,6 +430,7 @@ export class TasksService {
       manifest,
       artifacts: artifactsOf({ attempt: video.attempt, revision: planned.plan.revision }, results),
       sourceSha256: planned.sourceSha256,
+      transcodedSeconds: clip === 'not_a_clip' ? manifest.source.duration : encodedSeconds(clip),
       texts: texts ?? (await this.#deps.attempts.readTexts(video.id, manifest.captions)),
     });
     const hasRoomFor = async (works: readonly Derivation[]) =>

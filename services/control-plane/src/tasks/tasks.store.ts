@@ -20,7 +20,7 @@ import { announcedBy } from './commands.store.ts';
 
 type Attempt = { videoId: string; attempt: number };
 
-/** A try of a task that an engine has claimed. Only the task that plans the attempt has no work. */
+/** A try of a task that an engine has claimed. Only the first task of an attempt, which plans it or makes a clip, has no work. */
 export type ClaimedTry = {
   attempt: number;
   task: number;
@@ -33,7 +33,7 @@ export type ClaimedTry = {
 /** A task to add. */
 export type NewTask = {
   work: Work;
-  command: Exclude<CommandType, 'plan'>;
+  command: Exclude<CommandType, 'plan' | 'clip'>;
   /** Its part of the work on its video. */
   frames: number;
   /** Bytes of the stored renditions that it reads; null if it reads the source. */

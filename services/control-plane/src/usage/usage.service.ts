@@ -20,7 +20,7 @@ export class UsageService {
     this.#quotas = quotas;
   }
 
-  /** Counts the duration of a video, in the transaction that makes it ready, which happens once. */
+  /** Counts the seconds of a video that were transcoded, in the transaction that makes it ready, which happens once. */
   async countTranscode(
     trx: Database,
     video: Pick<VideoRow, 'workspace_id' | 'environment'>,

@@ -125,7 +125,7 @@ export async function moveVideo(
 }
 
 /**
- * Begins the next attempt at a video: its planning waits for an engine, and a command for it is due, both after the delay. The video must have
+ * Begins the next attempt at a video: its planning, or the making of a clip, waits for an engine, and a command for it is due, both after the delay. The video must have
  * no open attempt.
  */
 export async function insertAttempt(
@@ -134,18 +134,35 @@ export async function insertAttempt(
   { delaySeconds, failedTries, unreportedTries }: NextAttempt,
 ): Promise<void> {
   const due = inSeconds(delaySeconds);
-  // The plan shows how much work there is; until then, the task has no frames.
+  // The plan shows how much work there is; until then, the task has no frames. A clip needs no planning.
   await sql`
     with next as (
       update videos set attempt = attempt + 1 where id = ${videoId} returning id, workspace_id, attempt
     ), inserted as (
       insert into attempts (video_id, number, due_at) select id, attempt, ${due} from next
     )
-    insert into tasks (video_id, workspace_id, attempt, number, kind, command, frames, failed_tries, unreported_tries, due_at,
+    insert into tasks (video_id, workspace_id, attempt, number, kind, command, frames, input_bytes, failed_tries, unreported_tries, due_at,
       command_due_at)
-    select id, workspace_id, attempt, ${PLANNING_TASK}::int, 'plan', 'plan', 0, ${failedTries}::int, ${unreportedTries}::int, ${due},
-      ${due}
-    from next`.execute(trx);
+    select id, workspace_id, attempt, ${PLANNING_TASK}::int, kind, kind, coalesce(clips.frames, 0), input_bytes, ${failedTries}::int,
+      ${unreportedTries}::int, ${due}, ${due}
+    from next left join clips on video_id = id
+      cross join lateral (select case when video_id is null then 'plan' else 'clip' end as kind) as first`.execute(
+    trx,
+  );
+}
+
+/** The clips of a video that are being made. */
+export async function findUnfinishedClips(db: Database, parentId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('clips')
+    .innerJoin('videos', 'videos.id', 'clips.video_id')
+    .select('video_id')
+    .where('parent_id', '=', parentId)
+    .where('status', '=', 'processing')
+    .where('deleted_at', 'is', null)
+    .orderBy('video_id')
+    .execute();
+  return rows.map(({ video_id: id }) => id);
 }
 
 /** Makes the next attempts at a video transcode it as a whole. */
@@ -244,6 +261,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
     'posters',
     'renditions',
     'attempts',
+    'clips',
     'imports',
     'upload_tickets',
   ] as const) {

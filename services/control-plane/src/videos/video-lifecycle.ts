@@ -13,6 +13,7 @@ import {
   closeOpenAttempt,
   endImport,
   endTasks,
+  findUnfinishedClips,
   insertAttempt,
   lockVideo,
   moveVideo,
@@ -181,8 +182,18 @@ export class VideoLifecycle {
     return moved;
   }
 
-  /** Any status → tombstone. Erases the key and everything that the owner wrote; all objects are purged. */
+  /** Begins the first attempt at a clip that was just inserted. */
+  async beginClip(trx: Database, videoId: string): Promise<void> {
+    await insertAttempt(trx, videoId, AT_ONCE);
+  }
+
+  /** Any status → tombstone. Fails the clips that are being made of it. Erases the key and everything that the owner wrote; all objects are purged. */
   async delete(trx: Database, video: VideoRow): Promise<void> {
+    // Their engines read its segments, which are purged. A clip is locked after the video that it is made of, never before.
+    for (const clipId of await findUnfinishedClips(trx, video.id)) {
+      const clip = await lockVideo(trx, clipId);
+      if (clip?.status === 'processing') await this.fail(trx, clip, CLIP_SOURCE_DELETED);
+    }
     await this.#move(trx, video, 'delete', (move) => turnIntoTombstone(trx, video.id, move));
     this.#logger.info('video.deleted', { videoId: video.id, title: video.title });
   }
@@ -255,5 +266,12 @@ type EffectDetails = { outcome?: AttemptOutcome; next?: NextAttempt };
 
 /** How an attempt without a result ended, and the error of the video if it fails. */
 export type AttemptEnd = { outcome: AttemptOutcome; code: FailureCode; message: string };
+
+/** Why a clip fails whose parent is deleted while it is made. */
+export const CLIP_SOURCE_DELETED: AttemptEnd = {
+  outcome: 'failed',
+  code: 'clip_source_deleted',
+  message: 'The video of this clip was deleted before the clip was ready.',
+};
 
 const AT_ONCE: NextAttempt = { delaySeconds: 0, failedTries: 0, unreportedTries: 0 };

@@ -64,6 +64,7 @@ const UPLOADING = {
   captions: [],
   autoCaptions: [],
   downloads: [],
+  clip_of: null,
   stored: {},
   version: '1',
 } as unknown as VideoDetails;

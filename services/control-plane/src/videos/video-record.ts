@@ -29,6 +29,8 @@ export type VideoDetails = VideoRow & {
   captions: VideoRecord['captions'];
   autoCaptions: readonly StoredAutoCaptions[];
   downloads: readonly StoredDownload[];
+  /** `exists`: whether the parent has not been deleted. */
+  clip_of: (components['schemas']['ClipOf'] & { exists: boolean }) | null;
   /** Bytes of the artifacts of the kinds of which a video has one, by kind. */
   stored: Partial<Record<SingleArtifact, number>>;
   version: string;
@@ -86,6 +88,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
     chapterCount: row.chapter_count,
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
     import: row.import && importRecord(row.import),
+    clipOf: clipRecord(row.clip_of),
     keepSource,
     ...sourceState(row),
     createdAt: row.created_at.toISOString(),
@@ -144,6 +147,10 @@ function importRecord(row: NonNullable<VideoRecord['import']>): VideoRecord['imp
   return { ...row, nextTryAt: row.nextTryAt === null ? null : new Date(row.nextTryAt).toISOString() };
 }
 
+function clipRecord(clip: VideoDetails['clip_of']): VideoRecord['clipOf'] {
+  return clip === null ? null : { videoId: clip.videoId, start: clip.start, end: clip.end };
+}
+
 function sourceState(row: VideoDetails): Pick<VideoRecord, 'sourceFile' | 'retryable'> {
   const stored = row.stored.source !== undefined;
   return {
@@ -152,6 +159,10 @@ function sourceState(row: VideoDetails): Pick<VideoRecord, 'sourceFile' | 'retry
       keptUntil: row.delete_source_at?.toISOString() ?? null,
       deletedAt: row.source_deleted_at?.toISOString() ?? null,
     },
-    retryable: row.status === 'failed' && stored && row.error_code !== null && canRetryHelp(row.error_code),
+    retryable:
+      row.status === 'failed' &&
+      (stored || row.clip_of?.exists === true) &&
+      row.error_code !== null &&
+      canRetryHelp(row.error_code),
   };
 }

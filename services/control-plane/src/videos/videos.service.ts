@@ -151,7 +151,7 @@ export class VideosService {
   }
 
   /**
-   * Transcodes a failed video again from its stored source. Throws 404 `video_not_found`, 409 `video_not_failed` or
+   * Transcodes a failed video again from its stored source, or makes a clip again. Throws 404 `video_not_found`, 409 `video_not_failed` or
    * `source_not_available`, 403 `quota_exceeded` when the minutes of this month are used up, and 503 while the storage is
    * unavailable.
    */
@@ -159,12 +159,13 @@ export class VideosService {
     const failed = await findVideo(this.#deps.db, workspaceId, videoId);
     if (failed === undefined) throw videoNotFound(videoId);
     if (failed.status !== 'failed') throw notFailed(failed.status);
+    const isClip = failed.clip_of?.exists === true;
     const source = await storedSource(this.#deps.db, failed);
-    if (source === undefined || !(await this.#isStored(source.key))) throw sourceNotAvailable();
+    if (!isClip && (source === undefined || !(await this.#isStored(source.key)))) throw sourceNotAvailable();
     return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       // The object of a deleted source exists until the purge.
-      if ((await storedSource(trx, video)) === undefined) throw sourceNotAvailable();
+      if (!isClip && (await storedSource(trx, video)) === undefined) throw sourceNotAvailable();
       await this.#deps.quotas.requireMinutes(trx, workspaceId);
       if (!(await this.#deps.lifecycle.retry(trx, video))) throw notFailed(video.status);
       return this.#record(trx, workspaceId, videoId);

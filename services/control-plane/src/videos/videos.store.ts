@@ -30,11 +30,23 @@ export type NewVideo = Pick<VideoRow, 'id' | 'environment' | 'filename'> &
     removeInSeconds: number | null;
     audioOnly?: boolean | undefined;
     watermark?: components['schemas']['VideoWatermark'] | undefined;
+    /** `processing` for a clip, which waits for no file. */
+    status?: 'uploading' | 'processing';
   };
 
 export async function insertVideo(db: Database, video: NewVideo): Promise<void> {
-  const { id, environment, filename, title, workspaceId, removeInSeconds, audioOnly, watermark, ...own } =
-    video;
+  const {
+    id,
+    environment,
+    filename,
+    title,
+    workspaceId,
+    removeInSeconds,
+    audioOnly,
+    status,
+    watermark,
+    ...own
+  } = video;
   await db
     .insertInto('videos')
     .values({
@@ -46,7 +58,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       workspace_id: workspaceId,
       audio_only: audioOnly ?? null,
       watermark: watermark === undefined ? null : JSON.stringify(watermark),
-      status: 'uploading',
+      status: status ?? 'uploading',
       remove_at: removeInSeconds === null ? null : inSeconds(removeInSeconds),
     })
     .execute();
@@ -66,7 +78,17 @@ const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
   db
     .selectFrom(livingVideo(db, workspaceId, videoId).selectAll().select(rowVersion).as('videos'))
     .selectAll()
-    .select([uploadExpiry, importOf, audioOf, captionsOf, autoCaptionsOf, downloadsOf, storedOf, versionOf]),
+    .select([
+      uploadExpiry,
+      importOf,
+      audioOf,
+      captionsOf,
+      autoCaptionsOf,
+      downloadsOf,
+      clipOf,
+      storedOf,
+      versionOf,
+    ]),
 );
 
 /** Any video, a tombstone included. */
@@ -83,7 +105,17 @@ export async function listVideos(
 ): Promise<VideoDetails[]> {
   return pageOfVideos(db, workspaceId, await narrowed(db, workspaceId, filter), page)
     .selectAll()
-    .select([uploadExpiry, importOf, audioOf, captionsOf, autoCaptionsOf, downloadsOf, storedOf, versionOf])
+    .select([
+      uploadExpiry,
+      importOf,
+      audioOf,
+      captionsOf,
+      autoCaptionsOf,
+      downloadsOf,
+      clipOf,
+      storedOf,
+      versionOf,
+    ])
     .execute();
 }
 
@@ -219,6 +251,7 @@ const versionOf = sql<string>`concat_ws(' ', videos.id, videos.row_version,
   (select xmin from upload_tickets where video_id = videos.id),
   array(select xmin from renditions where video_id = videos.id order by name),
   array(select xmin from captions where video_id = videos.id order by language),
+  (select count(*) from clips join videos parent on parent.id = parent_id and parent.deleted_at is null where clips.video_id = videos.id),
   array(select xmin from downloads where video_id = videos.id order by name),
   array(select xmin from auto_captions where video_id = videos.id order by requested),
   array(select xmin from artifacts where ${ofSingleArtifacts} order by kind))`.as('version');
@@ -297,6 +330,20 @@ function downloadsOf(_: ExpressionBuilder<Schema, 'videos'>) {
     order by downloads.created_at, downloads.name collate "C"), '[]') from downloads
     left join artifacts on artifacts.video_id = downloads.video_id and kind = 'download' and artifacts.name = downloads.name
     where downloads.video_id = videos.id)`.as('downloads');
+}
+
+/** What the record shows of the parent of the clip in the outer query; null for another video. */
+function clipOf(eb: ExpressionBuilder<Schema, 'videos'>) {
+  return eb
+    .selectFrom('clips')
+    .select(
+      sql<VideoDetails['clip_of']>`json_build_object('videoId', parent_id, 'start', starts_at, 'end', ends_at,
+        'exists', exists (select from videos parent where parent.id = parent_id and parent.deleted_at is null))`.as(
+        'clip_of',
+      ),
+    )
+    .whereRef('clips.video_id', '=', 'videos.id')
+    .as('clip_of');
 }
 
 /** The bytes of the artifacts of the video in the outer query that its record shows, by kind. */

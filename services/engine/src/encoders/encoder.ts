@@ -43,6 +43,18 @@ export type VideoEncoder = {
   copyFilters: (colour: Colour) => string;
   /** The bitstream filters that leave only what configures a decoder, to find out whether that changes. */
   configurationFilters: string;
+  /**
+   * How to encode frames that continue a stream copy: its codec string, and the seconds by which its frames are decoded before they are
+   * presented. A decoder needs no new configuration other than parameter sets, and the decoding times go on.
+   */
+  continuation: (
+    codecs: string,
+    delaySeconds: number,
+  ) => {
+    options: readonly StreamOption[];
+    /** Makes the parameter sets at the beginning of an access unit declare the codec string, in place. */
+    declare: (beginning: Buffer) => void;
+  };
   reader: StreamReader;
 };
 
@@ -51,6 +63,8 @@ export type AudioEncoder = {
   program: string;
   decoder: string;
   options: (channels: AudioPlan['channels']) => readonly StreamOption[];
+  /** Seconds of each frame of a stream. */
+  frameSeconds: (stream: Buffer) => number;
   copyObstacle: (track: AudioTrack) => 'codec' | 'profile' | 'channels' | 'sample_rate' | null;
   reader: StreamReader;
 };

@@ -23,7 +23,11 @@ export function videoOptions(
 /** Encoder options of a video rendition of a piece. */
 export function pieceEncoderOptions(
   rendition: VideoRenditionPlan,
-  { plan, piece, settings }: { plan: EncodePlan; piece: PieceTask; settings: EncoderSettings },
+  {
+    plan,
+    piece,
+    settings,
+  }: { plan: EncodePlan; piece: Pick<PieceTask, 'keyFrames'>; settings: EncoderSettings },
 ): string[] {
   const { numerator, denominator } = plan.frameRate;
   // Rounded down to microseconds: from version 6 on, ffmpeg forces the first frame that is not before a time. Earlier versions force

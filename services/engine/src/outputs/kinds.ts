@@ -1,5 +1,6 @@
-import type { ClaimedDerivation } from '@framelane/contracts/internal-api';
+import type { ClaimedClip, ClaimedDerivation } from '@framelane/contracts/internal-api';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import type { Derivation, Task } from '@framelane/contracts/outputs/tasks';
 import type { EncodePlan, TaskPlan } from '@framelane/contracts/transcode-plan';
 import type { ObjectStore } from '@framelane/object-store/object-store';
@@ -60,6 +61,22 @@ export type DerivationKind<W extends Derivation> = {
    */
   run: (job: DerivationJob<W>, directory: string, context: RunContext) => Promise<TaskResult>;
 };
+
+/** One try of a clip. */
+export type ClipJob = Pick<ClaimedClip, 'plan' | 'work'> & {
+  parent: Omit<ClaimedClip['parent'], 'contentKey'> & { contentKey: Uint8Array };
+  output: TaskOutput;
+};
+
+/**
+ * How a clip gets an output other than its renditions: from these, which are stored by then, or from its parent. ffmpeg may write to the folder of
+ * outputs.
+ */
+export type OfClip<R> = (
+  job: ClipJob,
+  made: { renditions: readonly StoredRendition[]; directory: string; files: ToolOutput },
+  context: RunContext,
+) => Promise<R>;
 
 /** How a run that makes all renditions also makes an output of another kind, from the same decoded frames. */
 export type BesideRenditions<R> = {

@@ -143,7 +143,7 @@ export async function runAndStore<T>(
 }
 
 /** Size limit of a segment: twice the bytes that the highest maximum bit rate and its buffer allow, plus packet overhead. */
-function maxSegmentBytes({ videoRenditions, segmentSeconds }: EncodePlan): number {
+export function maxSegmentBytes({ videoRenditions, segmentSeconds }: EncodePlan): number {
   const highest = Math.max(0, ...videoRenditions.map(({ maxRate }) => maxRate));
   const seconds = segmentSeconds + MAX_GOP_SECONDS + BUFFER_SECONDS;
   return SEGMENT_OVERHEAD_BYTES + 2 * (highest / 8) * seconds;

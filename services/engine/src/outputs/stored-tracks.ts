@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { StoredTrack } from '@framelane/contracts/internal-api';
+import type { ClaimedClip, StoredTrack } from '@framelane/contracts/internal-api';
 import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { RENDITION_DECODERS } from '../encoders/encoders.ts';
@@ -14,11 +15,24 @@ export const READ_SEGMENTS = [
   ...['-codec_whitelist', RENDITION_DECODERS.join(',')],
 ];
 
-/** Where a stored segment is: below the last place that begins before it. */
-export function keyOfSegment(
-  { name, places }: Pick<StoredTrack, 'name' | 'places'>,
+/** A stored rendition, and where its segments are. */
+export type StoredSegments = Pick<ClaimedClip['parent']['tracks'][number], 'name' | 'places'>;
+
+/** A decrypted segment of a stored rendition. Throws a TranscodeFailure if the object store fails. */
+export async function fetchSegment(
+  stored: StoredSegments,
   sequence: number,
-): string {
+  { objects, contentKey, signal }: { objects: ObjectStore; contentKey: Uint8Array; signal: AbortSignal },
+): Promise<Buffer> {
+  return withStorageRetries(async () => {
+    const { body } = await objects.get(keyOfSegment(stored, sequence));
+    const decrypted = pipeline(body, segmentDecipher(contentKey, sequence), buffer, { signal });
+    return decrypted as Promise<Buffer>;
+  }, signal);
+}
+
+/** Where a stored segment is: below the last place that begins before it. */
+export function keyOfSegment({ name, places }: StoredSegments, sequence: number): string {
   const place = places.findLast(({ firstSegment }) => firstSegment <= sequence);
   if (place === undefined) throw new Error(`Segment ${sequence} of ${name} has no place`);
   return segmentKeyBelow(place.prefix, name, sequence);

@@ -43,6 +43,16 @@ export type Packager = Packaging & {
   readIFrames: (segment: OutputFile, reader: StreamReader, minSeconds: number) => Promise<readonly IFrame[]>;
   /** A segment that the first segment of another run can follow. Throws if it is too short for that. */
   completed: (segment: Buffer) => Buffer;
+  /** The elementary stream of a segment. Throws if it is no segment. */
+  streamOf: (segment: Buffer) => Buffer;
+  /** Presentation time of the first access unit of a segment, in seconds. Throws if it is no segment. */
+  startOf: (segment: Buffer) => number;
+  /** Seconds from the decoding of the first access unit of a segment to its presentation. */
+  delayOf: (segment: Buffer) => number;
+  /** A segment of another run, changed so that it follows one segment, or another follows it. */
+  joined: (segment: Buffer, neighbour: { after: Buffer } | { before: Buffer }) => Buffer;
+  /** Lets `edit` change the first bytes of each access unit in place. */
+  editUnits: (segment: Buffer, edit: (beginning: Buffer) => void) => Buffer;
 };
 
 /** A segment breaks a rule of HLS. With a stream copy, encoding the source avoids that. */

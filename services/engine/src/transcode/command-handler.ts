@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type ClaimedClip,
   type ClaimedDerivation,
   type ClaimedPlanning,
   type ClaimedTask,
@@ -22,6 +23,7 @@ import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import { ObjectNotFoundError } from '@framelane/object-store/object-store';
+import { runClip } from '../outputs/clip-run.ts';
 import { diskNeedOf, runDerivation, runTask, secondsOf } from '../outputs/run-task.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
@@ -36,6 +38,9 @@ import { publishResult, removeStored, repeatUntilResponse } from './results.ts';
 import type { TaskClient } from './task-client.ts';
 import { WorkLease, WorkObsoleteError } from './work-lease.ts';
 import type { WorkerParts } from './worker-parts.ts';
+
+/** The part of the stored renditions of a clip that its audio and its edges can be, with what ffmpeg makes of them: all of sound alone, else little. */
+const CLIP_PART_ON_DISK = 2;
 
 type Command = MessageData<CommandType>;
 
@@ -85,9 +90,10 @@ const NEED_OF_DERIVATIONS: Readonly<Record<DerivationCommand, number>> = {
 
 /**
  * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs, and which derivation it is. The
- * one that needs most has its input and its output on the disk.
+ * one that needs most has its input and its output on the disk. A clip has its audio and its edges there.
  */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
+  if (type === 'clip') return CLIP_PART_ON_DISK * inputBytes;
   if (isDerivationCommand(type)) return NEED_OF_DERIVATIONS[type] * inputBytes;
   return diskNeed({ videoId, sourceBytes: inputBytes }, sources);
 }
@@ -134,7 +140,8 @@ async function runTry(
   let made: Made;
   let completed: Message | undefined;
   try {
-    if ('plan' in claim) made = await runClaimedTask(claim, output, context);
+    if ('parent' in claim) made = await runClaimedClip(claim, output, context);
+    else if ('plan' in claim) made = await runClaimedTask(claim, output, context);
     else if ('tracks' in claim) made = await runClaimedDerivation(claim, output, context);
     else made = await runClaimedPlanning(claim, output, context, controlPlane);
     // Throws for a result that the contract refuses.
@@ -192,6 +199,19 @@ async function runClaimedDerivation(
   const job = { work, tracks, duration, startTimestamp, output };
   const result = await withJobDirectory(output.facts.videoId, context, (directory) =>
     runDerivation(job, directory, context),
+  );
+  return { result, count: () => {} };
+}
+
+async function runClaimedClip(
+  { work, plan, parent }: ClaimedClip,
+  output: TaskOutput,
+  context: TranscodeJobContext,
+): Promise<Made> {
+  const contentKey = Buffer.from(parent.contentKey, 'base64');
+  const job = { work, plan, parent: { ...parent, contentKey }, output };
+  const result = await withJobDirectory(output.facts.videoId, context, (directory) =>
+    runClip(job, directory, context),
   );
   return { result, count: () => {} };
 }

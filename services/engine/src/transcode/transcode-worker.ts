@@ -19,8 +19,11 @@ import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
 /** Derivations at a time, by the command that announces them. They encode next to nothing, so they may run beside the work of all slots. */
 const DERIVATION_SLOTS: Record<Exclude<DerivationCommand, 'transcribe'>, number> = { derive: 1, picture: 2 };
 
+/** Clips at a time. They encode some seconds only, so they may run beside the work of all slots. */
+const CLIP_SLOTS = 1;
+
 /**
- * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and commands of derivations, a few at a time;
+ * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and commands of derivations and clips, a few at a time;
  * those of speech recognition only with a recogniser.
  * Publishes the result of each task. Plans go to the control plane by HTTP.
  *
@@ -133,7 +136,14 @@ export class TranscodeWorker {
       if (isLocal) this.#localTranscriptions = intake;
       return intake;
     });
-    this.#intakes = [tasks, plans, ...derivations];
+    const clips = new CommandIntake({
+      ...common,
+      queue: queueFor('clip'),
+      slots: CLIP_SLOTS,
+      hasPriorityWork: () => false,
+      handle: handle('clip', (work) => metrics.inTask(work)),
+    });
+    this.#intakes = [tasks, plans, ...derivations, clips];
     for (const intake of this.#intakes) await intake.start();
   }
 

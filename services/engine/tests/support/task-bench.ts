@@ -2,21 +2,24 @@ import { createReadStream, mkdtempSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { planClip, windowOf } from '@framelane/contracts/clip-plan';
+import type { ClipWork } from '@framelane/contracts/clip-work';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import { START_TIMESTAMP } from '@framelane/contracts/manifest';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
-import { type Derivation, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
-import type { TrackRendition } from '@framelane/contracts/renditions';
+import { type Derivation, PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
+import type { RenditionName } from '@framelane/contracts/renditions';
 import { type TaskPlan, type TranscodePlan, transcodePlanSchema } from '@framelane/contracts/transcode-plan';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
 import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
-import type { DerivationJob } from '../../src/outputs/kinds.ts';
+import { runClip } from '../../src/outputs/clip-run.ts';
+import type { ClipJob, DerivationJob } from '../../src/outputs/kinds.ts';
 import { runDerivation, runTask } from '../../src/outputs/run-task.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
@@ -44,6 +47,18 @@ export type TaskVideo = { videoId: string; sourceBytes: number };
 
 /** The plan of a video that is cut. */
 export type CutPlan = TranscodePlan & TaskPlan;
+
+/** A transcoded video, as a clip needs it. Without a key, its key is that of the bench. */
+export type BenchVideo = {
+  video: TaskVideo;
+  plan: CutPlan;
+  manifest: MadeVideo;
+  contentKey?: Buffer;
+  posterKey?: string;
+};
+
+/** A clip, and what the checks of a stored video need. */
+export type BenchClip = Required<BenchVideo> & { result: TaskResult; work: ClipWork; stored: StoredVideos };
 
 /** Plans videos and runs their tasks as engines do. Each run fetches the source again, into a directory of its own. */
 export class TaskBench implements StoredVideos {
@@ -196,10 +211,7 @@ export class TaskBench implements StoredVideos {
       (directory) => runTask({ plan, work, output }, directory, this.#context()),
       parts,
     );
-    for await (const { key } of this.objects.list(prefix)) {
-      const [rendition, file] = key.split('/').slice(-2);
-      this.#keys.set(`${videoId}/${rendition}/${file}`, key);
-    }
+    await this.#remember(videoId, prefix);
     return result;
   }
 
@@ -219,8 +231,11 @@ export class TaskBench implements StoredVideos {
   }
 
   /** The stored renditions of a transcoded video, without languages. */
-  async tracks(videoId: string, names: readonly TrackRendition[]): Promise<StoredTrack[]> {
-    const tracks: StoredTrack[] = [];
+  async tracks<N extends RenditionName>(
+    videoId: string,
+    names: readonly N[],
+  ): Promise<(Omit<StoredTrack, 'name'> & { name: N })[]> {
+    const tracks: (Omit<StoredTrack, 'name'> & { name: N })[] = [];
     for (const name of names) {
       const segmentBytes: number[] = [];
       const places: StoredTrack['places'] = [];
@@ -250,6 +265,68 @@ export class TaskBench implements StoredVideos {
       runDerivation({ ...job, startTimestamp: START_TIMESTAMP, output }, directory, context),
     );
     return { result, prefix };
+  }
+
+  /** Makes a clip of a transcoded video, or of a clip, with a key of its own. */
+  async clip(parent: BenchVideo, times: { start: number; end: number }): Promise<BenchClip> {
+    const stored = [
+      ...parent.manifest.renditions,
+      ...(parent.manifest.iFrames ? [parent.manifest.iFrames] : []),
+    ];
+    const window = windowOf(parent.plan, times);
+    const durations = stored.map(({ name, segments }) => ({
+      name,
+      segmentDurations: segments.map(({ duration }) => duration),
+    }));
+    const { plan, work } = planClip(parent.plan, durations, window);
+    const tracks = await this.tracks(
+      parent.video.videoId,
+      stored.map(({ name }) => name),
+    );
+    const videoId = newId('vid');
+    const contentKey = newContentKey();
+    const facts = { videoId, attempt: 1, task: PLANNING_TASK, try: 1 };
+    const prefix = outputPrefix({ workspaceId: WORKSPACE, ...facts, folder: taskFolder(PLANNING_TASK, 1) });
+    const context = this.#context();
+    const job: ClipJob = {
+      plan,
+      work,
+      output: { facts, contentKey, prefix },
+      parent: {
+        contentKey: parent.contentKey ?? this.contentKey,
+        tracks: tracks.map((track, at) => ({ ...track, codecs: stored[at]?.codecs ?? '' })),
+        startTimestamp: parent.manifest.startTimestamp,
+        posterKey: parent.posterKey ?? null,
+      },
+    };
+    const result = await withJobDirectory(videoId, context, (directory) => runClip(job, directory, context));
+    await this.#remember(videoId, prefix);
+    const facts2 = { ...parent.plan.facts, captions: [], chapters: [] };
+    const copiesVideo = plan.encode.copiesVideo ? new Set([videoId]) : new Set<string>();
+    return {
+      video: { videoId, sourceBytes: 0 },
+      contentKey,
+      plan: { ...parent.plan, ...plan, facts: facts2 },
+      manifest: madeVideo({ ...plan, facts: facts2 }, [result]),
+      posterKey: `${prefix}poster.jpg`,
+      result,
+      work,
+      stored: {
+        directory: this.directory,
+        objects: this.objects,
+        contentKey,
+        copiesVideo,
+        segmentKey: (...address) => this.segmentKey(...address),
+        stored: (of) => this.stored(of),
+      },
+    };
+  }
+
+  async #remember(videoId: string, prefix: string): Promise<void> {
+    for await (const { key } of this.objects.list(prefix)) {
+      const [rendition, file] = key.split('/').slice(-2);
+      this.#keys.set(`${videoId}/${rendition}/${file}`, key);
+    }
   }
 
   /** Runs work in the directory of a job with a folder for its output. */

@@ -223,6 +223,18 @@ const TABLES = [
   'create unique index resumable_uploads_unfinished on resumable_uploads (video_id) where ended_at is null',
   'create index resumable_uploads_by_video on resumable_uploads (video_id)',
 
+  // The parent can be deleted before the clip.
+  `create table clips (
+    video_id text primary key references videos on delete cascade,
+    parent_id text not null,
+    first_frame bigint not null check (first_frame >= 0),
+    frames bigint not null check (frames > 0),
+    starts_at float8 not null,
+    ends_at float8 not null,
+    input_bytes bigint not null check (input_bytes > 0)
+  )`,
+  'create index clips_by_parent on clips (parent_id)',
+
   `create table attempts (
     video_id text not null references videos,
     number int not null check (number > 0),
@@ -248,7 +260,7 @@ const TABLES = [
     attempt int not null,
     number int not null,
     kind text not null,
-    command text not null check (command in ('plan', 'task', 'derive', 'picture', 'transcribe')),
+    command text not null check (command in ('plan', 'task', 'derive', 'picture', 'transcribe', 'clip')),
     work jsonb,
     input_bytes bigint,
     frames int not null check (frames >= 0),
@@ -269,10 +281,10 @@ const TABLES = [
     primary key (video_id, attempt, number),
     foreign key (video_id, attempt) references attempts on delete cascade,
     constraint first_task_plans check (
-      number >= 0 and (number = 0) = (kind in ('plan', 'whole')) and (number = 0) = (work is null)
-        and (number = 0) = (command = 'plan')
+      number >= 0 and (number = 0) = (kind in ('plan', 'whole', 'clip')) and (number = 0) = (work is null)
+        and (number = 0) = (command in ('plan', 'clip'))
     ),
-    constraint derivation_has_a_size check ((command in ('derive', 'picture', 'transcribe')) = (input_bytes is not null)),
+    constraint reader_of_renditions_has_a_size check ((command in ('derive', 'picture', 'transcribe', 'clip')) = (input_bytes is not null)),
     constraint done_has_no_lease check (result is null or lease_expires_at is null)
   )`,
   // The commands of each type have a queue of their own, in which workspaces take turns.
@@ -284,7 +296,7 @@ const TABLES = [
     where command_published_at is not null`,
   'create index tasks_by_lease on tasks (lease_expires_at) where lease_expires_at is not null',
   // What they will store counts against the quota of their workspace.
-  `create index tasks_of_derivations on tasks (workspace_id) where command = 'derive'`,
+  `create index tasks_of_derivations on tasks (workspace_id) where command in ('derive', 'clip')`,
 
   `create table engines (
     id text primary key,

@@ -1,7 +1,7 @@
 import type { AudioPlan } from '@framelane/contracts/transcode-plan';
 import type { AudioTrack } from '../../source/media-source.ts';
 import type { AudioEncoder } from '../encoder.ts';
-import { AdtsHeaders, audioSeconds, codecString } from './adts.ts';
+import { AdtsHeaders, audioSeconds, codecString, frameSeconds } from './adts.ts';
 
 /** By the number of channels. */
 const BIT_RATES: Record<AudioPlan['channels'], string> = { 1: '64k', 2: '128k', 6: '320k' };
@@ -12,6 +12,7 @@ export const AAC: AudioEncoder = {
   program: 'aac',
   decoder: 'aac',
   options: (channels) => [['-b', BIT_RATES[channels]]],
+  frameSeconds,
   copyObstacle,
   reader: {
     codecString,

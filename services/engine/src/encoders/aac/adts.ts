@@ -47,14 +47,19 @@ const SAMPLE_RATES = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ];
 
+/** Duration of the ADTS frame that a stream begins with, in seconds. */
+export function frameSeconds(stream: Buffer): number {
+  const sampleRate = SAMPLE_RATES[(stream.readUInt8(2) >> 2) & 0x0f] ?? 0;
+  const blocks = (stream.readUInt8(6) & 0x03) + 1;
+  return (blocks * AAC_FRAME_SAMPLES) / sampleRate;
+}
+
 /** Duration of complete ADTS frames in seconds (ISO/IEC 14496-3 §1.A.2). Throws if the last frame is incomplete. */
 export function audioSeconds(frames: Buffer): number {
   let seconds = 0;
   let at = 0;
   while (at + ADTS_HEADER_BYTES <= frames.length && frames.readUInt16BE(at) >= 0xfff0) {
-    const sampleRate = SAMPLE_RATES[(frames.readUInt8(at + 2) >> 2) & 0x0f] ?? 0;
-    const blocks = (frames.readUInt8(at + 6) & 0x03) + 1;
-    seconds += (blocks * AAC_FRAME_SAMPLES) / sampleRate;
+    seconds += frameSeconds(frames.subarray(at));
     // The frame length: 13 bits within three bytes.
     at += Math.max(ADTS_HEADER_BYTES, (frames.readUIntBE(at + 3, 3) >> 5) & 0x1fff);
   }

@@ -2,6 +2,7 @@ import type { Colour } from '@framelane/contracts/transcode-plan';
 import type { VideoTrack } from '../../source/media-source.ts';
 import type { StreamOption, VideoDemands, VideoEncoder } from '../encoder.ts';
 import { codecString, startsWithIdr } from './byte-stream.ts';
+import { continuationOf } from './continuation.ts';
 import { h264Level } from './level.ts';
 import { SEQUENCE_PARAMETER_SET } from './nal-unit-types.ts';
 import { ParameterSets } from './parameter-sets.ts';
@@ -37,6 +38,7 @@ export const H264: VideoEncoder = {
   options,
   copyObstacle,
   copyFilters,
+  continuation: continuationOf,
   configurationFilters: `h264_mp4toannexb,filter_units=pass_types=${SEQUENCE_PARAMETER_SET}`,
   reader: { codecString, isDecodable: startsWithIdr, configuration: () => new ParameterSets() },
 };

@@ -40,15 +40,33 @@ export function imagesGraph(plan: EncodePlan): string {
     plan.videoRenditions[0];
   const { storyboard } = plan.images;
   if (source === undefined || storyboard === null) return '';
-  const { interval, tiles } = storyboard;
-  const choose = [
-    `fps=1/${interval}:start_time=0:round=near`,
-    `tpad=stop_mode=clone:stop=-1,trim=end_frame=${tiles}`,
-  ].join(',');
   const chain = topChain({ ...source, frameStep: 1 }, plan, [displayedTimes(plan)]);
   const shown = watermarked(`[0:${plan.videoIndex}]${chain}`, source, plan);
   const frames = `${shown},${fork([CANDIDATES, 'to-poster', 'to-storyboard'])}`;
-  return [frames, ...imageChains(plan, storyboard, choose)].join(';');
+  return [frames, ...imageChains(plan, storyboard, atEachTile(storyboard))].join(';');
+}
+
+/**
+ * The filter graph of the images of a clip. The first input has key frames for the storyboard, the second the frames around the poster. Timestamps
+ * begin at `start`, in seconds.
+ */
+export function clipImagesGraph(plan: EncodePlan, start: number): string {
+  const { storyboard } = plan.images;
+  if (storyboard === null) return '';
+  const counted = `setpts=PTS-${start.toFixed(6)}/TB`;
+  return [
+    `[0:v]${counted}[to-storyboard]`,
+    `[1:v]${counted}[to-poster]`,
+    ...imageChains(plan, storyboard, atEachTile(storyboard)),
+  ].join(';');
+}
+
+/** The frame nearest to the time of each tile. */
+function atEachTile({ interval, tiles }: Storyboard): string {
+  return [
+    `fps=1/${interval}:start_time=0:round=near`,
+    `tpad=stop_mode=clone:stop=-1,trim=end_frame=${tiles}`,
+  ].join(',');
 }
 
 /** Filters round times. */

@@ -52,21 +52,29 @@ export function pieceArguments(
         ...(at === 0 ? graph : []),
         ...['-map', `[${rendition.name}]`, ...WITHOUT_METADATA],
         ...pieceEncoderOptions(rendition, { plan, piece, settings: encoder }),
-        ...segmentOptions(rendition, piece),
+        ...pieceOutputOptions(rendition, piece, TIMESTAMP_OFFSET_SECONDS),
       ],
       path: `${OUTPUT_FOLDER}/${segmentFile(rendition.name, '%d')}`,
     })),
   };
 }
 
-/** Cuts segments by frame numbers: they are exact, unlike times. One muxer writes all segments, so that each continues the previous one. */
-function segmentOptions({ frameStep }: VideoRenditionPlan, piece: PieceTask): string[] {
+/**
+ * Cuts segments by frame numbers: they are exact, unlike times. One muxer writes all segments, so that each continues the previous one.
+ *
+ * @param offset seconds that are added to all timestamps
+ */
+export function pieceOutputOptions(
+  { frameStep }: VideoRenditionPlan,
+  piece: Pick<PieceTask, 'firstSegment' | 'firstFrame' | 'frames' | 'segmentStarts'>,
+  offset: number,
+): string[] {
   const { firstSegment, firstFrame, frames, segmentStarts } = piece;
   // The end of the piece begins no segment, but ffmpeg needs a frame in the list.
   const starts = [...segmentStarts.slice(1), firstFrame + frames];
   const inRendition = starts.map((frame) => Math.ceil((frame - firstFrame) / frameStep));
   return [
-    ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
+    ...['-output_ts_offset', String(offset)],
     ...['-f', 'segment', ...PACKAGER.segmentOptions, '-segment_start_number', String(firstSegment)],
     ...['-segment_frames', inRendition.join(',')],
   ];

@@ -20,7 +20,7 @@ import type { DerivationJob, DerivationKind } from '../kinds.ts';
 import type { RunContext } from '../stored-run.ts';
 import { fetchTrack } from '../stored-tracks.ts';
 import { CaptionCues } from './caption-cues.ts';
-import { isSilent, quietCut, SAMPLE_RATE } from './quiet-cut.ts';
+import { audible, quietCut, SAMPLE_RATE } from './quiet-cut.ts';
 import { SOUND_FILE, soundArguments } from './sound-arguments.ts';
 import { SAMPLE_BYTES, wavOf } from './wav.ts';
 
@@ -140,17 +140,20 @@ async function transcribe(
   let [parts, words, recognized] = [0, 0, 0];
   for (let from = 0; from < samples; ) {
     const part = await nextPart(sound, from, samples, recognizer.maxSeconds * SAMPLE_RATE);
-    if (!isSilent(part)) {
-      const seconds = part.length / SAMPLE_RATE;
-      const language = named ?? detected.sure;
+    const heard = audible(part);
+    if (heard !== undefined) {
+      const seconds = heard.samples.length / SAMPLE_RATE;
+      const request = { language: named ?? detected.sure, directory, signal };
       const answer = await withRetries(
-        () => recognizer.recognize({ wav: wavOf(part), seconds }, { language, directory, signal }),
+        () => recognizer.recognize({ wav: wavOf(heard.samples), seconds }, request),
         signal,
       );
       const recognition = await read(directory, answer, seconds);
       detected.add(recognition);
-      cues.add(recognition.words.map((word) => later(word, from / SAMPLE_RATE)));
-      [parts, words, recognized] = [parts + 1, words + recognition.words.length, recognized + seconds];
+      cues.add(recognition.words.map((word) => later(word, (from + heard.from) / SAMPLE_RATE)));
+      parts += 1;
+      words += recognition.words.length;
+      recognized += seconds;
     }
     from += part.length;
     onProgress(DECODED + ((1 - DECODED) * from) / samples);

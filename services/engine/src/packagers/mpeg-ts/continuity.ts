@@ -28,6 +28,31 @@ export function completeCounters(segment: Buffer): Buffer {
   return Buffer.concat(packets);
 }
 
+/**
+ * Renumbers the counters of each PID of a segment, so that they continue those of the segment before it, or so that those of the segment after
+ * it continue them.
+ */
+export function joinCounters(segment: Buffer, neighbour: { after: Buffer } | { before: Buffer }): Buffer {
+  const packets = packetsOf(segment);
+  const others = packetsOf('after' in neighbour ? neighbour.after : neighbour.before);
+  const shifts = new Map<number, number>();
+  for (const pid of new Set(packets.map(pidOf))) {
+    const counted = (packet: Buffer) => isCounted(packet, pid);
+    const [last, first] =
+      'after' in neighbour
+        ? [others.findLast(counted), packets.find(counted)]
+        : [packets.findLast(counted), others.find(counted)];
+    if (last === undefined || first === undefined) continue;
+    const gap = counterOf(last) + 1 - counterOf(first);
+    shifts.set(pid, 'after' in neighbour ? gap : -gap);
+  }
+  return Buffer.concat(
+    packets.map((packet) =>
+      withCounter(packet, (counterOf(packet) + (shifts.get(pidOf(packet)) ?? 0)) & LAST_COUNTER),
+    ),
+  );
+}
+
 function packetsOf(segment: Buffer): Buffer[] {
   if (segment.length % PACKET_BYTES !== 0) throw new Error('The last packet of a segment is truncated');
   return Array.from({ length: segment.length / PACKET_BYTES }, (_, at) =>

@@ -1,7 +1,8 @@
 import { PACKAGINGS } from '@framelane/contracts/packaging';
 import type { Packager } from '../packager.ts';
-import { completeCounters } from './continuity.ts';
+import { completeCounters, joinCounters } from './continuity.ts';
 import { readIFrames, readSegment } from './segment.ts';
+import { decodingDelay, editUnits, elementaryStream, firstTimestamp } from './transport-stream.ts';
 
 /** Longer than any video, so that ffmpeg writes the tables only before each key frame and at no other times. */
 const TABLES_SECONDS = 1_000_000;
@@ -19,4 +20,9 @@ export const MPEG_TS: Packager = {
   readSegment,
   readIFrames,
   completed: completeCounters,
+  streamOf: elementaryStream,
+  startOf: firstTimestamp,
+  delayOf: decodingDelay,
+  joined: joinCounters,
+  editUnits,
 };

@@ -42,14 +42,35 @@ export function isTransportStream(bytes: Buffer): boolean {
  * has no timestamp.
  */
 export function firstTimestamp(segment: Buffer): number {
+  const time = presentationTime(firstUnit(segment));
+  if (time === null) throw new Error('The segment does not begin with a timestamp');
+  return time;
+}
+
+/** Seconds from the decoding to the presentation of the first access unit. Throws if there is no access unit, or it has no timestamp. */
+export function decodingDelay(segment: Buffer): number {
+  const packet = firstUnit(segment);
+  return firstTimestamp(packet) - (decodingTime(packet) ?? firstTimestamp(packet));
+}
+
+/** The packet in which the first access unit begins. */
+function firstUnit(segment: Buffer): Buffer {
   for (let at = 0; at + PACKET_BYTES <= segment.length; at += PACKET_BYTES) {
     const packet = segment.subarray(at, at + PACKET_BYTES);
-    if (!startsUnit(packet)) continue;
-    const time = presentationTime(packet);
-    if (time === null) break;
-    return time;
+    if (packet[0] !== SYNC_BYTE) throw new Error(`No transport stream packet at byte ${at}`);
+    if (startsUnit(packet)) return packet;
   }
   throw new Error('The segment does not begin with a timestamp');
+}
+
+/** Lets `edit` change, in place, the bytes of the stream in each packet in which an access unit begins. Resolves with a copy. */
+export function editUnits(segment: Buffer, edit: (beginning: Buffer) => void): Buffer {
+  const copy = Buffer.from(segment);
+  for (let at = 0; at + PACKET_BYTES <= copy.length; at += PACKET_BYTES) {
+    const packet = copy.subarray(at, at + PACKET_BYTES);
+    if (startsUnit(packet)) edit(streamBytes(packet, true));
+  }
+  return copy;
 }
 
 /** Whether a PES packet of the stream begins in a transport packet. */
@@ -59,11 +80,25 @@ function startsUnit(packet: Buffer): boolean {
 
 /** The timestamp of the PES packet that begins in a transport packet, in seconds; null if it has none. */
 function presentationTime(packet: Buffer): number | null {
+  const pes = pesOf(packet);
+  return (pes.readUInt8(7) & 0x80) === 0 ? null : timestampAt(pes, 9);
+}
+
+/** The decoding time of the same, in seconds; null if it is the presentation time. */
+function decodingTime(packet: Buffer): number | null {
+  const pes = pesOf(packet);
+  return (pes.readUInt8(7) & 0x40) === 0 ? null : timestampAt(pes, 14);
+}
+
+function pesOf(packet: Buffer): Buffer {
   const hasAdaptation = (packet.readUInt8(3) & 0x20) !== 0;
-  const pes = packet.subarray(4 + (hasAdaptation ? 1 + packet.readUInt8(4) : 0));
-  if ((pes.readUInt8(7) & 0x80) === 0) return null;
-  const high = (pes.readUInt8(9) >> 1) & 0x07;
-  const ticks = high * 2 ** 30 + (pes.readUInt16BE(10) >> 1) * 2 ** 15 + (pes.readUInt16BE(12) >> 1);
+  return packet.subarray(4 + (hasAdaptation ? 1 + packet.readUInt8(4) : 0));
+}
+
+/** A timestamp of 33 bits within five bytes. */
+function timestampAt(pes: Buffer, at: number): number {
+  const high = (pes.readUInt8(at) >> 1) & 0x07;
+  const ticks = high * 2 ** 30 + (pes.readUInt16BE(at + 1) >> 1) * 2 ** 15 + (pes.readUInt16BE(at + 3) >> 1);
   return ticks / CLOCK_HZ;
 }
 

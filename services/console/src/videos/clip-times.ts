@@ -1,0 +1,24 @@
+import { parseStart } from './chapter-rows.ts';
+
+/** The times of a clip as a user types them, such as `1:02.5`. */
+export type TypedTimes = { start: string; end: string };
+
+/** The times in seconds, or what is wrong with them. The API checks the rest. */
+export function clipTimes({
+  start,
+  end,
+}: TypedTimes):
+  | { times: { start: number; end: number }; errors?: undefined }
+  | { times?: undefined; errors: Partial<TypedTimes> } {
+  const [from, to] = [parseStart(start), parseStart(end)];
+  const unreadable = 'Write a time such as 1:02.5.';
+  if (from === undefined || to === undefined)
+    return {
+      errors: {
+        ...(from === undefined && { start: unreadable }),
+        ...(to === undefined && { end: unreadable }),
+      },
+    };
+  if (to <= from) return { errors: { end: 'The clip must end after it begins.' } };
+  return { times: { start: from, end: to } };
+}

@@ -1,0 +1,136 @@
+import { frameSeconds, planClip, secondsOf, windowOf } from '@framelane/contracts/clip-plan';
+import { newId } from '@framelane/contracts/ids';
+import type { TaskPlan } from '@framelane/contracts/transcode-plan';
+import type { components } from '@framelane/openapi/types';
+import { invalidField, Problem } from '@framelane/service-kit/problem';
+import type { CaptionsService } from '../captions/captions.service.ts';
+import type { ChaptersService } from '../chapters/chapters.service.ts';
+import type { Commit, Database } from '../db/database.ts';
+import type { Environment, VideoRow } from '../db/schema.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
+import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
+import type { VideoRecord } from '../videos/video-record.ts';
+import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
+import { bytesOf } from './clip-work.ts';
+import { findCompletedPlan, findParentRenditions, insertClip } from './clips.store.ts';
+
+/** The shortest clip, in seconds: as of uploaded videos. */
+const SHORTEST_SECONDS = 0.1;
+
+type ClipRequest = components['schemas']['ClipRequest'];
+
+type Owner = { workspaceId: string; environment: Environment };
+
+type Deps = {
+  db: Database;
+  lifecycle: VideoLifecycle;
+  videos: VideosService;
+  captions: CaptionsService;
+  chapters: ChaptersService;
+  quotas: QuotasService;
+  testVideoHours: number;
+};
+
+/** Makes new videos from parts of others. An engine makes each in an attempt with one task. */
+export class ClipsService {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Creates a clip of a ready video, and begins its first attempt. Throws 404 `video_not_found`, 409 `video_not_ready`, 400 `validation_failed` if
+   * the video has no such part, 403 `quota_exceeded`, and 429 if too many captions of the workspace wait to be read.
+   */
+  async create(owner: Owner, parentId: string, request: ClipRequest): Promise<Commit<VideoRecord>> {
+    const { db } = this.#deps;
+    const { workspaceId } = owner;
+    const { status } = await this.#deps.videos.get(workspaceId, parentId);
+    if (status !== 'ready') throw notReady(status);
+    const planned = await partOf(db, parentId, request);
+    const times = { from: Math.round(planned.start * 1000), to: Math.round(planned.end * 1000) };
+    const captions = await this.#deps.captions.cut(workspaceId, parentId, times);
+    return async (trx) => {
+      const parent = await this.#deps.lifecycle.lock(trx, parentId);
+      if (parent?.workspace_id !== workspaceId) throw videoNotFound(parentId);
+      await this.#deps.quotas.requireRoomForClip(trx, workspaceId, planned.bytes);
+      const videoId = newId('vid');
+      await this.#insert(trx, { videoId, owner, parent, request });
+      await insertClip(trx, {
+        video_id: videoId,
+        parent_id: parentId,
+        first_frame: planned.firstFrame,
+        frames: planned.frames,
+        starts_at: planned.start,
+        ends_at: planned.end,
+        input_bytes: planned.bytes,
+      });
+      await this.#deps.captions.storeCut(trx, videoId, captions);
+      await this.#deps.chapters.storeCut(trx, { id: videoId, parent }, times);
+      await this.#deps.lifecycle.beginClip(trx, videoId);
+      return this.#deps.videos.read(trx, workspaceId, videoId);
+    };
+  }
+
+  /** Begins the work at once, after the transaction of `create` was committed. */
+  createCommitted(): void {
+    this.#deps.lifecycle.committed();
+  }
+
+  async #insert(
+    trx: Database,
+    {
+      videoId,
+      owner: { workspaceId, environment },
+      parent,
+      request,
+    }: { videoId: string; owner: Owner; parent: VideoRow; request: ClipRequest },
+  ): Promise<void> {
+    await this.#deps.videos.create(trx, {
+      id: videoId,
+      workspaceId,
+      environment,
+      status: 'processing',
+      title: request.title ?? parent.title,
+      filename: parent.filename,
+      playbackPolicy: parent.playback_policy,
+      allowedOrigins: parent.allowed_origins,
+      audioOnly: parent.variants?.length === 0,
+      removeInSeconds: environment === 'test' ? this.#deps.testVideoHours * 3600 : null,
+    });
+  }
+}
+
+/** The part of a ready video that a request asks for. Throws 400 `validation_failed` if it has no such part. */
+async function partOf(db: Database, parentId: string, request: ClipRequest) {
+  const plan = await findCompletedPlan(db, parentId);
+  if (plan === undefined) throw new Error(`Video ${parentId} has no plan`);
+  const window = requestedWindow(plan, request);
+  const renditions = await findParentRenditions(db, parentId);
+  const { work } = planClip(plan, renditions, window);
+  return { ...window, ...secondsOf(plan, window), bytes: bytesOf(work, renditions) };
+}
+
+/** The frames of a request. Throws 400 `validation_failed` if the video does not have them. */
+export function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest, 'start' | 'end'>) {
+  const { duration, frames } = plan.encode;
+  const outside = `must be at most ${Number(duration.toFixed(3))}, the duration of the video in seconds`;
+  const shortest = Math.max(SHORTEST_SECONDS, frameSeconds(plan));
+  if (end <= start) throw invalidField('body/end', 'out_of_range', 'must be after start');
+  const window = windowOf(plan, { start, end });
+  if (window.firstFrame >= frames) throw invalidField('body/start', 'out_of_range', outside);
+  if (window.firstFrame + window.frames > frames) throw invalidField('body/end', 'out_of_range', outside);
+  const { start: from, end: to } = secondsOf(plan, window);
+  if (to - from < shortest - 1e-6)
+    throw invalidField(
+      'body/end',
+      'out_of_range',
+      `must be at least ${Number(shortest.toFixed(3))} seconds after start`,
+    );
+  return window;
+}
+
+function notReady(status: string): Problem {
+  return new Problem('video_not_ready', `Clips can be made of a video that is ready; this one is ${status}.`);
+}

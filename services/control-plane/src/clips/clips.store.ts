@@ -1,0 +1,82 @@
+import type { RenditionName } from '@framelane/contracts/renditions';
+import type { TaskPlan } from '@framelane/contracts/transcode-plan';
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { ClipRow, RenditionRow, VideoRow } from '../db/schema.ts';
+
+/** A rendition of a video that a clip is made of. */
+export type ParentRendition = Pick<RenditionRow, 'name' | 'codecs' | 'language' | 'label' | 'role'> & {
+  segmentDurations: number[];
+  segmentBytes: number[];
+  places: { firstSegment: number; attempt: number; folder: string }[];
+};
+
+/** A video that is ready; undefined if there is none with this id. */
+export async function findReadyVideo(db: Database, videoId: string): Promise<VideoRow | undefined> {
+  return db
+    .selectFrom('videos')
+    .selectAll()
+    .where('id', '=', videoId)
+    .where('status', '=', 'ready')
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** The plan of the attempt that made a video ready. */
+export async function findCompletedPlan(db: Database, videoId: string): Promise<TaskPlan | undefined> {
+  const row = await db
+    .selectFrom('attempts')
+    .select('plan')
+    .where('video_id', '=', videoId)
+    .where('outcome', '=', 'completed')
+    .executeTakeFirst();
+  return row?.plan ?? undefined;
+}
+
+/** All renditions of a video, video lowest first. */
+export async function findParentRenditions(db: Database, videoId: string): Promise<ParentRendition[]> {
+  const rows = await db
+    .selectFrom('renditions')
+    .select([
+      'name',
+      'codecs',
+      'language',
+      'label',
+      'role',
+      'segment_durations as segmentDurations',
+      'segment_bytes as segmentBytes',
+      sql<ParentRendition['places']>`(
+        select json_agg(json_build_object('firstSegment', first_segment, 'attempt', attempt, 'folder', folder) order by first_segment)
+        from artifacts where artifacts.video_id = renditions.video_id and kind = 'segments' and artifacts.name = renditions.name
+      )`.as('places'),
+    ])
+    .where('video_id', '=', videoId)
+    .orderBy(sql`width nulls last, name collate "C"`)
+    .execute();
+  return rows as (ParentRendition & { name: RenditionName })[];
+}
+
+/** The place of the poster of a video that an engine has made. */
+export async function findPoster(
+  db: Database,
+  videoId: string,
+): Promise<{ attempt: number; folder: string } | undefined> {
+  const row = await db
+    .selectFrom('artifacts')
+    .select(['attempt', 'folder'])
+    .where('video_id', '=', videoId)
+    .where('kind', '=', 'poster')
+    .executeTakeFirst();
+  return row?.attempt == null || row.folder === null
+    ? undefined
+    : { attempt: row.attempt, folder: row.folder };
+}
+
+export async function insertClip(trx: Database, clip: ClipRow): Promise<void> {
+  await trx.insertInto('clips').values(clip).execute();
+}
+
+/** How a video is made of another one; undefined if it is no clip. */
+export async function findClip(db: Database, videoId: string): Promise<ClipRow | undefined> {
+  return db.selectFrom('clips').selectAll().where('video_id', '=', videoId).executeTakeFirst();
+}

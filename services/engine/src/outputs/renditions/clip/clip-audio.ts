@@ -1,0 +1,63 @@
+import type { FfmpegCommandLine } from '../../../ffmpeg/run-ffmpeg.ts';
+import { PACKAGER } from '../../../packagers/packagers.ts';
+import { segmentFile } from '../../../packagers/segment-files.ts';
+import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
+import { toNumber } from '../../../source/frame-rate.ts';
+import type { ClipJob } from '../../kinds.ts';
+import { READ_SEGMENTS } from '../../stored-tracks.ts';
+import { audioTracksOf, shiftOf, timestampOf } from './clip-job.ts';
+import { MUXER_DELAY_SECONDS } from './edge-arguments.ts';
+
+/** Timestamps are rounded. */
+const ROUNDING_SECONDS = 0.001;
+
+/** The times of the parent at which the audio of a clip is cut: the begin of each segment, and the end. */
+export function audioCuts(job: ClipJob, frameSeconds: number): number[] {
+  const { encode, segmentStarts } = job.plan;
+  const rate = toNumber(encode.frameRate);
+  const length = encode.frames / rate;
+  const [, ...later] = segmentStarts.map((frame) => frame / rate);
+  // Players expect the segments to begin as far from those of the video as the audio from the video. So each has a frame, too.
+  const kept = later.map((start) => start - frameSeconds);
+  const zero = timestampOf(job, 0);
+  // A decoder needs the frame before the first one: each frame overlaps the next one.
+  const first = -2 * frameSeconds + ROUNDING_SECONDS;
+  return [first, ...kept, length].map((seconds) => zero + seconds);
+}
+
+/** The audio of a track, as the engine has it on its disk. */
+export type AudioInput = {
+  /** The timestamp of its first frame, and the duration of a frame, in seconds. */
+  start: number;
+  frameSeconds: number;
+};
+
+/** The number of the file with the first segment of a clip: the audio before it, if there is any, is file 0. */
+export function firstFileOf(job: ClipJob, { start, frameSeconds }: AudioInput): number {
+  const [first = 0] = audioCuts(job, frameSeconds);
+  return start < first ? 1 : 0;
+}
+
+/** The run that cuts all audio of a clip at AAC frames, without encoding. Each track is in one file. */
+export function audioArguments(job: ClipJob, inputs: readonly AudioInput[]): FfmpegCommandLine {
+  const tracks = audioTracksOf(job);
+  const [first = '', ...others] = tracks.map(({ name }) => `file:${SOURCE_FOLDER}/${name}`);
+  const offset = shiftOf(job) - MUXER_DELAY_SECONDS;
+  return {
+    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READ_SEGMENTS],
+    input: first,
+    moreInputs: others.map((path) => ({ options: READ_SEGMENTS, path })),
+    outputs: tracks.map(({ name }, at) => {
+      const input = inputs[at] as AudioInput;
+      const cuts = audioCuts(job, input.frameSeconds).slice(firstFileOf(job, input) === 1 ? 0 : 1);
+      return {
+        options: [
+          ...['-map', `${at}:a:0`, '-map_metadata', '-1', '-c', 'copy'],
+          ...['-output_ts_offset', offset.toFixed(6), '-f', 'segment', ...PACKAGER.segmentOptions],
+          ...['-segment_times', cuts.map((seconds) => (seconds + offset).toFixed(6)).join(',')],
+        ],
+        path: `${OUTPUT_FOLDER}/${segmentFile(name, '%d')}`,
+      };
+    }),
+  };
+}

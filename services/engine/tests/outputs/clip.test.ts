@@ -1,0 +1,181 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
+import { makeClip } from '@framelane/test-kit/clips';
+import { runProgram } from '@framelane/test-kit/run-program';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
+import { type BenchVideo, TaskBench } from '../support/task-bench.ts';
+import type { StoredVideos } from '../support/worker-bench.ts';
+
+let bench: TaskBench;
+
+beforeAll(async () => {
+  bench = await TaskBench.start({ surround: true });
+});
+afterAll(() => bench.stop());
+
+type Stored = BenchVideo & { stored: StoredVideos };
+
+/** Transcodes a file with these streams. */
+async function transcode(
+  name: string,
+  options: string[],
+  { pieceSeconds = 10, allowCopy = false } = {},
+): Promise<Stored> {
+  const path = await makeClip(join(bench.directory, name), { options });
+  return { ...(await bench.transcode(path, pieceSeconds, allowCopy)), stored: bench };
+}
+
+const video = (size: string, rate: string, seconds: number) => [
+  ...['-f', 'lavfi', '-i', `testsrc2=s=${size}:r=${rate}:d=${seconds}`],
+];
+const sound = (hertz: number, sampleRate: number, seconds: number) => [
+  ...['-f', 'lavfi', '-i', `sine=${hertz}:r=${sampleRate}:d=${seconds}`],
+];
+/** Few pixels: the rules and the frames are the same for all sizes. */
+const H264 = ['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'ultrafast'];
+
+/** All decrypted segments of a rendition, in one file. */
+async function fileOf({ stored, video: { videoId }, manifest }: Stored, name: string): Promise<string> {
+  const rendition = manifest.renditions.find((each) => each.name === name);
+  if (rendition === undefined) throw new Error(`There is no ${name}`);
+  const path = join(bench.directory, `${videoId}-${name}.ts`);
+  await writeFile(path, Buffer.concat(await decrypted(stored, videoId, rendition)));
+  return path;
+}
+
+const TILE = 32;
+
+/** The timestamps of the frames of a rendition, in milliseconds, and each frame as a small grey picture. */
+async function framesOf(of: Stored, name: string): Promise<{ times: number[]; pictures: Buffer[] }> {
+  const path = await fileOf(of, name);
+  const { stdout } = await runProgram('ffprobe', [
+    ...['-v', 'error', '-select_streams', 'v', '-show_entries', 'frame=pts_time', '-of', 'csv=p=0', path],
+  ]);
+  const raw = `${path}.raw`;
+  await runProgram('ffmpeg', [
+    ...['-y', '-v', 'error', '-i', path, '-vsync', 'passthrough'],
+    ...['-vf', `scale=${TILE}:${TILE},format=gray`, '-f', 'rawvideo', raw],
+  ]);
+  const bytes = await readFile(raw);
+  const size = TILE * TILE;
+  const pictures = Array.from({ length: bytes.length / size }, (_, at) =>
+    bytes.subarray(at * size, (at + 1) * size),
+  );
+  const times = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => Math.round(Number(line.split(',')[0]) * 1000));
+  return { times, pictures };
+}
+
+function difference(a: Buffer, b: Buffer): number {
+  return a.reduce((sum, value, at) => sum + Math.abs(value - (b[at] ?? 0)), 0) / a.length;
+}
+
+/** Checks a clip: the rules of HLS, and that it has exactly the frames of its parent, at their timestamps. */
+async function expectClip(
+  parent: Stored,
+  times: { start: number; end: number },
+  expected: { frames: number },
+) {
+  const clip = await bench.clip(parent, times);
+  await expectHlsRules(clip.stored, clip.video.videoId, clip.manifest);
+  for (const { name, width } of parent.manifest.renditions) {
+    if (width === null) continue;
+    const [all, own] = [await framesOf(parent, name), await framesOf(clip, name)];
+    const from = Math.round((clip.manifest.startTimestamp / CLOCK_HZ) * 1000);
+    const first = all.times.findIndex((time) => Math.abs(time - from) <= 1);
+    expect(own.times.length).toBe(own.pictures.length);
+    expect(own.times.map((time, at) => Math.abs(time - (all.times[first + at] ?? 0)) <= 1)).not.toContain(
+      false,
+    );
+    for (const [at, picture] of own.pictures.entries()) {
+      const same = difference(picture, all.pictures[first + at] as Buffer);
+      const next = difference(picture, all.pictures[first + at + 1] ?? Buffer.alloc(TILE * TILE));
+      expect(same).toBeLessThan(next);
+    }
+    const step = clip.plan.encode.videoRenditions.find((each) => each.name === name)?.frameStep ?? 1;
+    expect(own.times).toHaveLength(Math.ceil(expected.frames / step));
+  }
+  return clip;
+}
+
+describe('a clip of a video', () => {
+  test('has exactly its frames, wherever it is cut', async () => {
+    const parent = await transcode('encoded.mkv', [
+      ...[...video('320x180', '25', 21), ...sound(440, 48_000, 21)],
+      ...['-g', '50', '-bf', '2', ...H264, '-c:a', 'aac'],
+    ]);
+    for (const [start, end] of [
+      [2, 20],
+      [5, 6],
+      [3, 9],
+      [7.92, 8.04],
+    ] as const)
+      await expectClip(parent, { start, end }, { frames: Math.round((end - start) * 25) });
+    const clip = await expectClip(parent, { start: 3.04, end: 17.52 }, { frames: 362 });
+    const ofClip = await expectClip(clip, { start: 1, end: 10 }, { frames: 225 });
+    expect(ofClip.contentKey).not.toEqual(clip.contentKey);
+  });
+
+  test.each([
+    ['High, B-frames', ['-profile:v', 'high', '-bf', '3', '-g', '60']],
+    ['Baseline', ['-profile:v', 'baseline', '-g', '75', '-sc_threshold', '0']],
+  ])('whose top rendition is a stream copy: %s', async (name, options) => {
+    const parent = await transcode(
+      `copied-${name.slice(0, 4)}.mp4`,
+      [
+        ...[...video('854x480', '30', 21), ...sound(440, 44_100, 21)],
+        ...['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'veryfast', '-b:v', '700k', ...options],
+        ...['-maxrate', '900k', '-bufsize', '900k', '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
+      ],
+      { allowCopy: true },
+    );
+    expect(parent.plan.encode.copiesVideo).toBe(true);
+    await expectClip(parent, { start: 3.1, end: 17.5 }, { frames: 432 });
+  });
+
+  test('with several languages and surround, at 50 frames a second', async () => {
+    const parent = await transcode('languages.mkv', [
+      ...[...video('1280x720', '50', 21), ...sound(440, 48_000, 20), ...sound(880, 44_100, 20)],
+      ...['-map', '0', '-map', '1', '-map', '2', '-g', '50', ...H264, '-c:a', 'aac', '-ac:a:1', '6'],
+      ...['-metadata:s:a:0', 'language=eng', '-metadata:s:a:1', 'language=ger'],
+    ]);
+    const clip = await expectClip(parent, { start: 3.02, end: 15.5 }, { frames: 624 });
+    expect(clip.manifest.renditions.map(({ name }) => name)).toEqual(
+      parent.manifest.renditions.map(({ name }) => name),
+    );
+  });
+
+  test('without audio, at 30000/1001 frames a second', async () => {
+    const parent = await transcode('silent.mkv', [
+      ...video('320x180', '30000/1001', 21),
+      '-g',
+      '60',
+      ...H264,
+    ]);
+    await expectClip(parent, { start: 3.1, end: 17.52 }, { frames: 432 });
+  });
+
+  test('with a variable frame rate', async () => {
+    const parent = await transcode('variable.mkv', [
+      ...[...video('320x180', '30', 21), ...sound(440, 48_000, 21)],
+      ...['-vf', 'select=not(eq(mod(n\\,7)\\,3))', '-vsync', 'vfr', '-g', '60', ...H264, '-c:a', 'aac'],
+    ]);
+    const { numerator, denominator } = parent.plan.encode.frameRate;
+    const clip = await bench.clip(parent, { start: 3.1, end: 17.5 });
+    await expectHlsRules(clip.stored, clip.video.videoId, clip.manifest);
+    expect(Math.abs(clip.plan.encode.frames - (14.4 * numerator) / denominator)).toBeLessThan(1);
+  });
+
+  test('of sound alone', async () => {
+    const parent = await transcode('sound.m4a', [...sound(440, 48_000, 60), '-c:a', 'aac'], {
+      pieceSeconds: 10,
+    });
+    const clip = await bench.clip(parent, { start: 3.1, end: 27.5 });
+    await expectHlsRules(clip.stored, clip.video.videoId, clip.manifest);
+    expect(clip.manifest.duration).toBe(24.4);
+  });
+});
