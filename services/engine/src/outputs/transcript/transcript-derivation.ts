@@ -6,7 +6,6 @@ import type { DerivationOf } from '@framelane/contracts/outputs/tasks';
 import { MAX_TRANSCRIPT_BYTES } from '@framelane/contracts/outputs/transcript';
 import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
 import { explainToolError } from '../../ffmpeg/errors.ts';
-import { runFfmpeg } from '../../ffmpeg/run-ffmpeg.ts';
 import { pause } from '../../pause.ts';
 import type { Recognition } from '../../recognizers/read-answer.ts';
 import type { Recognizer } from '../../recognizers/recognizer.ts';
@@ -17,6 +16,7 @@ import { ToolError } from '../../sandbox/run-tool.ts';
 import { hostileOutput, type OutputFile, ToolOutput, ToolOutputError } from '../../sandbox/tool-output.ts';
 import { incompleteOutput, TranscodeFailure } from '../../transcode-failure.ts';
 import type { DerivationJob, DerivationKind } from '../kinds.ts';
+import { runOnStored } from '../run-on-stored.ts';
 import type { RunContext } from '../stored-run.ts';
 import { fetchTrack } from '../stored-tracks.ts';
 import { CaptionCues } from './caption-cues.ts';
@@ -25,8 +25,6 @@ import { SOUND_FILE, soundArguments } from './sound-arguments.ts';
 import { SAMPLE_BYTES, wavOf } from './wav.ts';
 
 type Job = DerivationJob<DerivationOf<'transcript'>>;
-
-const MICROSECONDS = 1_000_000;
 
 /** The progress when the audio is fetched, and when it is decoded. */
 const FETCHED = 0.03;
@@ -106,21 +104,11 @@ async function fetchSound(
 async function decode(
   { work, duration, startTimestamp }: Job,
   directory: string,
-  { tools, settings: { limits }, signal, onProgress }: RunContext,
+  context: RunContext,
 ): Promise<void> {
-  const { encodeSeconds, stallSeconds, memoryBytes } = limits;
-  await runFfmpeg(soundArguments(work.rendition, startTimestamp), {
-    program: tools.remuxFfmpeg,
-    cwd: directory,
-    signal,
-    limitSeconds: encodeSeconds.fixed + duration,
-    stallSeconds,
-    memoryBytes,
-    progressKey: 'out_time_us',
-    onProgress: (value) =>
-      onProgress(FETCHED + (DECODED - FETCHED) * Math.min(1, value / (duration * MICROSECONDS))),
-    mustPause: () => false,
-  });
+  const run = { program: context.tools.remuxFfmpeg, seconds: duration };
+  await runOnStored(soundArguments(work.rendition, startTimestamp), run, directory, context);
+  context.onProgress(DECODED);
 }
 
 /** Samples of the video, with a minute of margin: audio may be longer than video. */
