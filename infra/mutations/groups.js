@@ -145,6 +145,7 @@ export const GROUPS = [
   pure('speech', `${ENGINE}/src`, [
     'recognizers/words',
     'recognizers/read-answer',
+    'recognizers/plausible-times',
     'recognizers/spoken-language',
     'outputs/transcript/caption-cues',
     'outputs/transcript/quiet-cut',

@@ -5819,7 +5819,7 @@ export interface components {
         /**
          * @description The second at which the frame is shown, counted from the first frame and rounded to milliseconds. It must be less than the `duration` of
          *     the video.
-         * @example 12.5
+         * @example 1.5
          */
         Time: number;
         /**
@@ -5837,7 +5837,7 @@ export interface components {
         Fit: "contain" | "cover" | "pad";
         /**
          * @description The second at which the preview begins, rounded to milliseconds. It must be less than the `duration` of the video.
-         * @example 12.5
+         * @example 1.5
          */
         Start: number;
         /** @description The seconds that the preview lasts. It ends earlier if the video does. */
@@ -8599,7 +8599,7 @@ export interface operations {
                 /**
                  * @description The second at which the frame is shown, counted from the first frame and rounded to milliseconds. It must be less than the `duration` of
                  *     the video.
-                 * @example 12.5
+                 * @example 1.5
                  */
                 time?: components["parameters"]["Time"];
                 /**
@@ -8694,7 +8694,7 @@ export interface operations {
                 /**
                  * @description The second at which the frame is shown, counted from the first frame and rounded to milliseconds. It must be less than the `duration` of
                  *     the video.
-                 * @example 12.5
+                 * @example 1.5
                  */
                 time?: components["parameters"]["Time"];
                 /**
@@ -8788,7 +8788,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The second at which the preview begins, rounded to milliseconds. It must be less than the `duration` of the video.
-                 * @example 12.5
+                 * @example 1.5
                  */
                 start?: components["parameters"]["Start"];
                 /** @description The seconds that the preview lasts. It ends earlier if the video does. */
@@ -8875,7 +8875,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The second at which the preview begins, rounded to milliseconds. It must be less than the `duration` of the video.
-                 * @example 12.5
+                 * @example 1.5
                  */
                 start?: components["parameters"]["Start"];
                 /** @description The seconds that the preview lasts. It ends earlier if the video does. */

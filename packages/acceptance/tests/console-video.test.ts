@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
 import type { OpenedPage } from '@framelane/test-kit/browser';
 import { runProgram } from '@framelane/test-kit/run-program';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Page } from 'puppeteer-core';
 import { makeMp4 } from '../src/clips.ts';
@@ -144,6 +145,39 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   await untilText(page, 'This video has no captions.');
   expect(await page.evaluate(`'attacked' in window`)).toBe(false);
   expect(problemsOf(opened, /(status of|responded with) 400/)).toEqual([]);
+});
+
+testInBrowser('captions are edited, and asked for from speech recognition', async () => {
+  await client.api.captions.set(video.id, 'de', CAPTIONS, { label: 'Deutsch' });
+  const opened = await openVideo(video.id);
+  const { page } = opened;
+  await click(page, 'Edit: Deutsch (de)');
+  await fill(page, 'Text', 'WEBVTT\n\n00:00.000 --> 00:0x.000\nHallo\n');
+  await click(page, 'Save captions');
+  await untilText(page, 'Line 3: the times cannot be read.');
+  await fill(page, 'Text', 'WEBVTT\n\n00:00.000 --> 00:01.000\nHallo\n\n00:01.000 --> 00:02.000\nTschüss\n');
+  await click(page, 'Save captions');
+  await untilText(page, 'de · 2 cues · added to the video');
+  expect(await client.api.captions.get(video.id, 'de')).toContain('Tschüss');
+
+  await click(page, 'Generate captions');
+  await fill(page, 'Languages', 'english');
+  await click(page, 'Start recognition');
+  await untilText(page, 'must be a BCP 47 language tag');
+  await fill(page, 'Languages', 'de');
+  await click(page, 'Start recognition');
+  await untilText(page, 'This video has captions in de that no machine has made.');
+  await inspect(opened, 'video-generate-captions', /(status of|responded with) 4\d\d/);
+  await fill(page, 'Languages', 'fr');
+  await click(page, 'Start recognition');
+  // The video has a tone, in which a recogniser may or may not hear words.
+  const state = await until(async () => {
+    const { autoCaptions } = await client.api.videos.get(video.id);
+    return autoCaptions[0]?.status !== 'preparing' && autoCaptions[0];
+  });
+  await untilText(page, state?.error?.message ?? 'made by speech recognition');
+  for (const language of ['de', 'fr']) await client.api.captions.delete(video.id, language).catch(() => {});
+  expect(problemsOf(opened, /(status of|responded with) 4\d\d/)).toEqual([]);
 });
 
 testInBrowser('chapters are edited beside the player, and imported from WebVTT', async () => {

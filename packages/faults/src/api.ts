@@ -49,8 +49,8 @@ export class Api {
   }
 
   /** Uploads a file as a new video and resolves with its id. Retries: services on a busy machine can respond with 503. */
-  async send(path: string): Promise<string> {
-    const ticket = await this.ticket();
+  async send(path: string, fields: Partial<UploadTicketRequest> = {}): Promise<string> {
+    const ticket = await this.ticket(fields);
     await until(() => upload(path, ticket).then(() => true, isStoredNevertheless));
     return ticket.videoId;
   }

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { taskNumber } from '@framelane/contracts/outputs/tasks';
 import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
+import { pngOf } from '@framelane/test-kit/png';
 import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
@@ -88,6 +89,34 @@ function endStorageFaults(next: 'stores segments' | 'stores no segments'): void 
   if (next === 'stores no segments') cluster.storage.inject('PutObject', 'hang');
   cluster.storage.hangUp();
 }
+
+/** Removes the images of watermarks that no video needs, as control planes do once an hour. */
+async function pruneWatermarks(): Promise<void> {
+  const due = await cluster.postgres.query<{ at: Date }>(
+    `update maintenance_steps set due_at = now() where name = 'prune-watermarks' returning due_at as at`,
+  );
+  expect(due).toHaveLength(1);
+  const isDone = `select from maintenance_steps
+    where name = 'prune-watermarks' and due_at > now() + interval '30 minutes' and claimed_until is null`;
+  await until(async () => (await cluster.postgres.query(isDone)).length > 0);
+}
+
+test('a video keeps its watermark, although the image is deleted and the engine is killed', async () => {
+  const { watermarks } = cluster.api.client;
+  const { id: image } = await watermarks.create(pngOf(64, 32), { type: 'image/png' });
+  const videoId = await cluster.api.send(clips.copied, { watermark: { image } });
+  const engine = await pauseAtPiece(videoId);
+  await watermarks.delete(image);
+  await pruneWatermarks();
+  await engine.end('SIGKILL');
+  const { inputIssues } = await ready(videoId);
+  await engine.start();
+  expect(inputIssues.map(({ code }) => code)).toEqual(['copy_prevented']);
+  expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
+  await pruneWatermarks();
+  expect(await cluster.postgres.query('select from watermarks')).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
 
 test('a killed engine loses only the pieces in progress', async () => {
   const videoId = await cluster.api.send(clips.encoded);

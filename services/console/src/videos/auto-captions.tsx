@@ -73,7 +73,7 @@ export function GenerateCaptionsForm({ videoId, onDone }: { videoId: string; onD
         <FormButtons
           cancel="Cancel"
           onCancel={onDone}
-          submit="Generate captions"
+          submit="Start recognition"
           disabled={false}
           loading={generation.isPending}
         />

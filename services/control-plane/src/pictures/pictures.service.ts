@@ -70,6 +70,9 @@ export class PicturesService {
 
   /** A moving picture of a video. Throws as `still` does. */
   moving(workspaceId: string, videoId: string, request: MovingRequest): Promise<StoredFile> {
+    // The validator of the contract accepts "Infinity" as a number below every maximum.
+    if (!Number.isFinite(request.duration))
+      throw invalidField('query/duration', 'maximum', 'must be a number');
     return this.#serve(workspaceId, videoId, 'start', (video) => planMoving(request, video));
   }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withPlausibleTimes } from './plausible-times.ts';
 import { type Segment, type TimedPart, type Word, wordsOf } from './words.ts';
 
 /** What a recogniser has heard in a part of the sound. */
@@ -16,8 +17,9 @@ const MAX_CHARACTERS_PER_SECOND = 100;
 const MAX_SEGMENTS_PER_SECOND = 20;
 const MAX_PARTS_PER_SECOND = 50;
 
-/** A segment as often as this in a row is a loop of the recogniser, which happens in music and noise. */
+/** A segment or a word as often as this in a row is a loop of the recogniser, which happens in music and noise. */
 const MAX_REPEATS = 2;
+const MAX_WORD_REPEATS = 6;
 
 /** With both, OpenAI's Whisper regards a segment as silence. */
 const SILENT = { noSpeech: 0.6, logarithm: -1 };
@@ -63,8 +65,7 @@ const whisperCli = z.object({
 });
 
 /**
- * Reads the JSON of a recogniser about sound of this duration. Times outside of the sound are moved into it, and those that go back are moved
- * on. Characters that are not text, and more text than anyone speaks, are left out. Runs in a thread: the JSON is not trusted.
+ * Reads the JSON of a recogniser about sound of this duration. Times that cannot be true get others. Characters that are not text, and more text than anyone speaks, are left out. Runs in a thread: the JSON is not trusted.
  */
 export function readAnswer({
   answer,
@@ -112,7 +113,8 @@ function inSeconds(value: number | null | undefined): number | null {
 }
 
 function segmentsOf({ segments, words, text }: z.infer<typeof verboseJson>, seconds: number): Segment[] {
-  const all = segments ?? [{ text: text ?? '', start: 0, end: seconds, words }];
+  // Some servers write no segments, but words and a text.
+  const all = segments?.length ? segments : [{ text: text ?? '', start: 0, end: seconds, words }];
   const spoken = all.filter((segment) => !('no_speech_prob' in segment && isSilence(segment)));
   const whole = (words ?? []).map(toPart);
   let next = 0;
@@ -151,19 +153,24 @@ function recognition(
   const words: Word[] = [];
   let characters = MAX_CHARACTERS_PER_SECOND * Math.ceil(seconds);
   let partsLeft = MAX_PARTS_PER_SECOND * Math.ceil(seconds);
-  let now = 0;
-  const within = (value: number) => (now = Math.min(seconds, Math.max(now, value)));
-  for (const segment of spokenSegments(segments.slice(0, MAX_SEGMENTS_PER_SECOND * Math.ceil(seconds)))) {
+  const most = MAX_SEGMENTS_PER_SECOND * Math.ceil(seconds);
+  for (const segment of spokenSegments(segments.slice(0, most))) {
     const text = segment.text.slice(0, characters);
     const parts = segment.parts.slice(0, partsLeft);
     characters -= text.length;
     partsLeft -= parts.length;
-    for (const word of wordsOf({ ...segment, text, parts })) {
-      const start = within(word.start);
-      words.push({ text: word.text, start, end: Math.min(seconds, Math.max(start, word.end)) });
-    }
+    for (const word of wordsOf({ ...segment, text, parts })) words.push(word);
   }
-  return { language: language ?? null, words };
+  return { language: language ?? null, words: withPlausibleTimes(withoutLoops(words), seconds) };
+}
+
+/** The words; one that is repeated again and again remains `MAX_WORD_REPEATS` times. */
+function withoutLoops(words: readonly Word[]): Word[] {
+  let repeats = 0;
+  return words.filter(({ text }, at) => {
+    repeats = at > 0 && text.trim() === words[at - 1]?.text.trim() ? repeats + 1 : 0;
+    return repeats < MAX_WORD_REPEATS;
+  });
 }
 
 /** The segments with speech: text without letters and digits is none. One that is repeated again and again remains `MAX_REPEATS` times. */

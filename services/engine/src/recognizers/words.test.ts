@@ -61,9 +61,9 @@ describe('the words of a segment', () => {
       ).toBe(text);
   });
 
-  test('without a time begin with the video', () => {
+  test('without a time have none', () => {
     expect(wordsOf({ text: 'A', start: null, end: null, parts: [] })).toEqual([
-      { text: 'A', start: 0, end: 0 },
+      { text: 'A', start: Number.NaN, end: Number.NaN },
     ]);
     expect(wordsOf({ text: '  ', start: 1, end: 2, parts: [] })).toEqual([]);
   });

@@ -22,7 +22,8 @@ export function wordsOf(segment: Segment): Word[] {
   const { text } = segment;
   const pieces = placed(segment);
   if (pieces.length > 0) return joined(pieces).flatMap(divided);
-  const start = segment.start ?? 0;
+  // Words without a time get one from their neighbours.
+  const start = segment.start ?? Number.NaN;
   return divided({ text, start, end: Math.max(start, segment.end ?? start) });
 }
 

@@ -128,7 +128,8 @@ describe('speech becomes captions', () => {
     const result = await transcribe({}, { onProgress: (fraction) => fractions.push(fraction) });
     expectSpoken(result);
     expect(result).toMatchObject({ requested: '', language: 'en' });
-    expect(result.seconds).toBeCloseTo(SECONDS, 0);
+    // Without the silence at the beginning and the end of each part.
+    expect(Math.abs(result.seconds - 54)).toBeLessThan(3);
     const requests = server.requests.slice(before);
     expect(requests).toHaveLength(2);
     expect(requests[0]).toMatchObject({

@@ -12,6 +12,11 @@ function spoken(text: string, { from = 0, each = 0.3 } = {}): Word[] {
   }));
 }
 
+/** A text 50 times, with numbers: repeated cues are left out. */
+function numbered(text: string): string {
+  return Array.from({ length: 50 }, (_, at) => `${at}${text}`).join('');
+}
+
 function cues(...parts: readonly Word[][]) {
   const builder = new CaptionCues();
   for (const words of parts) builder.add(words);
@@ -74,17 +79,27 @@ describe('cues', () => {
     expect(cues(spoken('a '.repeat(60).trim(), { each: 0 })).length).toBeLessThanOrEqual(1);
   });
 
+  test('that are repeated in all parts of the sound are shown twice', () => {
+    const parts = Array.from({ length: 20 }, (_, at) => spoken('Thanks for watching!', { from: 30 * at }));
+    expect(cues(...parts, spoken('The end.', { from: 700 })).map(([start]) => start)).toEqual([
+      0, 30_000, 700_000,
+    ]);
+  });
+
   test('have no markup of the text', () => {
     expect(cues(spoken('<b>1&2</b>'))).toEqual([[0, 300, '&lt;b&gt;1&amp;2&lt;/b&gt;']]);
   });
 
   test.each([
-    ['words longer than a line', [{ text: 'x'.repeat(500), start: 0, end: 9 }]],
+    [
+      'words longer than a line',
+      [{ text: Array.from({ length: 200 }, (_, at) => at).join(''), start: 0, end: 9 }],
+    ],
     [
       'wide characters',
-      [...'今日は良い天気です。'.repeat(20)].map((text, at) => ({ text, start: at / 5, end: (at + 1) / 5 })),
+      [...numbered('今日は良い天気です。')].map((text, at) => ({ text, start: at / 5, end: (at + 1) / 5 })),
     ],
-    ['ordinary words', spoken('some words of a very long text without any sign '.repeat(50).trim())],
+    ['ordinary words', spoken(numbered(' some words of a very long text without any sign').trim())],
   ])('have at most two lines of 42 columns: %s', (_, words) => {
     const all = cues(words);
     expect(all.length).toBeGreaterThan(1);

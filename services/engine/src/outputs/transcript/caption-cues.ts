@@ -16,6 +16,9 @@ const PAUSE_SECONDS = 1;
 /** A sentence of this length is a cue of its own. Shorter ones are joined with the next. */
 const SENTENCE_SECONDS = 1;
 
+/** A cue as often as this in a row is a loop of the recogniser, which happens in music and noise. */
+const MAX_REPEATS = 2;
+
 const SENTENCE_END = /[.!?…。！？؟।]["'”’»)\]]*$/u;
 const CLAUSE_END = /[,;:–—、，；]["'”’»)\]]*$/u;
 
@@ -69,12 +72,10 @@ export class CaptionCues {
       if (before.end <= before.start) this.#cues.pop();
     }
     const end = Math.max(milliseconds(last.end), start + 1);
-    this.#cues.push({
-      start,
-      end,
-      settings: '',
-      text: (linesOf(words) ?? [textOf(words)]).map(escaped).join('\n'),
-    });
+    const text = (linesOf(words) ?? [textOf(words)]).map(escaped).join('\n');
+    const isLoop =
+      this.#cues.length >= MAX_REPEATS && this.#cues.slice(-MAX_REPEATS).every((cue) => cue.text === text);
+    if (!isLoop) this.#cues.push({ start, end, settings: '', text });
   }
 }
 

@@ -1,6 +1,6 @@
 import { Random } from '@framelane/test-kit/random';
 import { describe, expect, test } from '@jest/globals';
-import { isSilent, quietCut, SAMPLE_RATE } from './quiet-cut.ts';
+import { audible, quietCut, SAMPLE_RATE } from './quiet-cut.ts';
 import { wavOf } from './wav.ts';
 
 /** Noise of a loudness, with quieter places: from and to in seconds, and how loud. */
@@ -67,11 +67,27 @@ describe('sound is cut', () => {
   });
 });
 
-test('sound is silent only if nothing can be heard', () => {
-  expect(isSilent(sound(3, 0))).toBe(true);
-  expect(isSilent(sound(3, 20))).toBe(true);
-  expect(isSilent(sound(3, 0, [[1, 1.02, 2000]]))).toBe(false);
-  expect(isSilent(new Int16Array(0))).toBe(true);
+describe('what can be heard', () => {
+  test('is nothing in silence', () => {
+    for (const samples of [sound(3, 0), sound(3, 20), new Int16Array(0)])
+      expect(audible(samples)).toBeUndefined();
+  });
+
+  test('begins and ends a little before and after it', () => {
+    const found = audible(
+      sound(10, 2000, [
+        [0, 4, 0],
+        [6, 10, 10],
+      ]),
+    );
+    expect((found?.from ?? 0) / SAMPLE_RATE).toBeCloseTo(3.9, 1);
+    expect((found?.samples.length ?? 0) / SAMPLE_RATE).toBeCloseTo(2.2, 1);
+  });
+
+  test('is all of it without silence', () => {
+    const samples = sound(2, 2000);
+    expect(audible(samples)).toEqual({ from: 0, samples });
+  });
 });
 
 test('a WAV file has the samples after its header', () => {

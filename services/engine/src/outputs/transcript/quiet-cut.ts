@@ -7,6 +7,9 @@ const QUIET_SECONDS = 0.2;
 /** Steps in which the quietest place is searched. */
 const STEP_SAMPLES = SAMPLE_RATE / 100;
 
+/** Silence that is kept before and after what can be heard: the beginning of a word is not loud. */
+const MARGIN_SECONDS = 0.1;
+
 /** The mean amplitude below which sound counts as silence: -60 dB of full scale. */
 const SILENCE = 32_768 / 1000;
 
@@ -31,13 +34,21 @@ export function quietCut(samples: Int16Array): number {
   return best.at;
 }
 
-/** Whether nothing can be heard. */
-export function isSilent(samples: Int16Array): boolean {
+/**
+ * The part of sound between the silence at its beginning and at its end, and where it begins, in samples; undefined if nothing can be heard.
+ * Recognisers without times of words show text from the beginning of the silence on, and invent text for it.
+ */
+export function audible(samples: Int16Array): { from: number; samples: Int16Array } | undefined {
   const steps = Math.floor(samples.length / STEP_SAMPLES);
-  for (let step = 0; step < steps; step += 1) {
-    if (sumOf(samples, step) / STEP_SAMPLES > SILENCE) return false;
-  }
-  return true;
+  const isHeard = (step: number) => sumOf(samples, step) / STEP_SAMPLES > SILENCE;
+  let first = 0;
+  while (first < steps && !isHeard(first)) first += 1;
+  if (first === steps) return undefined;
+  let last = steps - 1;
+  while (!isHeard(last)) last -= 1;
+  const margin = MARGIN_SECONDS * SAMPLE_RATE;
+  const from = Math.max(0, first * STEP_SAMPLES - margin);
+  return { from, samples: samples.subarray(from, (last + 1) * STEP_SAMPLES + margin) };
 }
 
 /** The sum of the amplitudes in a step. */

@@ -6,7 +6,6 @@ import type { DerivationOf } from '@framelane/contracts/outputs/tasks';
 import { MAX_TRANSCRIPT_BYTES } from '@framelane/contracts/outputs/transcript';
 import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
 import { explainToolError } from '../../ffmpeg/errors.ts';
-import { runFfmpeg } from '../../ffmpeg/run-ffmpeg.ts';
 import { pause } from '../../pause.ts';
 import type { Recognition } from '../../recognizers/read-answer.ts';
 import type { Recognizer } from '../../recognizers/recognizer.ts';
@@ -17,16 +16,15 @@ import { ToolError } from '../../sandbox/run-tool.ts';
 import { hostileOutput, type OutputFile, ToolOutput, ToolOutputError } from '../../sandbox/tool-output.ts';
 import { incompleteOutput, TranscodeFailure } from '../../transcode-failure.ts';
 import type { DerivationJob, DerivationKind } from '../kinds.ts';
+import { runOnStored } from '../run-on-stored.ts';
 import type { RunContext } from '../stored-run.ts';
 import { fetchTrack } from '../stored-tracks.ts';
 import { CaptionCues } from './caption-cues.ts';
-import { isSilent, quietCut, SAMPLE_RATE } from './quiet-cut.ts';
+import { audible, quietCut, SAMPLE_RATE } from './quiet-cut.ts';
 import { SOUND_FILE, soundArguments } from './sound-arguments.ts';
 import { SAMPLE_BYTES, wavOf } from './wav.ts';
 
 type Job = DerivationJob<DerivationOf<'transcript'>>;
-
-const MICROSECONDS = 1_000_000;
 
 /** The progress when the audio is fetched, and when it is decoded. */
 const FETCHED = 0.03;
@@ -106,21 +104,11 @@ async function fetchSound(
 async function decode(
   { work, duration, startTimestamp }: Job,
   directory: string,
-  { tools, settings: { limits }, signal, onProgress }: RunContext,
+  context: RunContext,
 ): Promise<void> {
-  const { encodeSeconds, stallSeconds, memoryBytes } = limits;
-  await runFfmpeg(soundArguments(work.rendition, startTimestamp), {
-    program: tools.remuxFfmpeg,
-    cwd: directory,
-    signal,
-    limitSeconds: encodeSeconds.fixed + duration,
-    stallSeconds,
-    memoryBytes,
-    progressKey: 'out_time_us',
-    onProgress: (value) =>
-      onProgress(FETCHED + (DECODED - FETCHED) * Math.min(1, value / (duration * MICROSECONDS))),
-    mustPause: () => false,
-  });
+  const run = { program: context.tools.remuxFfmpeg, seconds: duration };
+  await runOnStored(soundArguments(work.rendition, startTimestamp), run, directory, context);
+  context.onProgress(DECODED);
 }
 
 /** Samples of the video, with a minute of margin: audio may be longer than video. */
@@ -140,17 +128,20 @@ async function transcribe(
   let [parts, words, recognized] = [0, 0, 0];
   for (let from = 0; from < samples; ) {
     const part = await nextPart(sound, from, samples, recognizer.maxSeconds * SAMPLE_RATE);
-    if (!isSilent(part)) {
-      const seconds = part.length / SAMPLE_RATE;
-      const language = named ?? detected.sure;
+    const heard = audible(part);
+    if (heard !== undefined) {
+      const seconds = heard.samples.length / SAMPLE_RATE;
+      const request = { language: named ?? detected.sure, directory, signal };
       const answer = await withRetries(
-        () => recognizer.recognize({ wav: wavOf(part), seconds }, { language, directory, signal }),
+        () => recognizer.recognize({ wav: wavOf(heard.samples), seconds }, request),
         signal,
       );
       const recognition = await read(directory, answer, seconds);
       detected.add(recognition);
-      cues.add(recognition.words.map((word) => later(word, from / SAMPLE_RATE)));
-      [parts, words, recognized] = [parts + 1, words + recognition.words.length, recognized + seconds];
+      cues.add(recognition.words.map((word) => later(word, (from + heard.from) / SAMPLE_RATE)));
+      parts += 1;
+      words += recognition.words.length;
+      recognized += seconds;
     }
     from += part.length;
     onProgress(DECODED + ((1 - DECODED) * from) / samples);
