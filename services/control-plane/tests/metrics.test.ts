@@ -348,6 +348,7 @@ test('dead letters have counts, unless the broker is unavailable', async () => {
     [queue('engine.commands')]: 0,
     [queue('engine.derivations')]: 0,
     [queue('engine.pictures')]: 0,
+    [queue('engine.clips')]: 0,
     [queue('engine.transcriptions')]: 0,
     [queue('engine.tasks')]: 0,
   });

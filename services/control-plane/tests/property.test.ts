@@ -4,6 +4,7 @@ import { testSeed } from '@framelane/test-kit/random';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { makePictures } from './support/derivations.ts';
 import { contractOperations } from './support/property/contract-operations.ts';
 import { HttpExchange } from './support/property/http-exchange.ts';
 import { PropertyWorkspace } from './support/property/property-workspace.ts';
@@ -30,6 +31,7 @@ let exchange: HttpExchange;
 beforeAll(async () => {
   endpoint = await TestEndpoint.start();
   plane = await startControlPlane(localWebhooks, {}, { resolveHost: resolvesNoName });
+  await makePictures(plane);
   exchange = new HttpExchange(plane.url);
 });
 afterAll(async () => {

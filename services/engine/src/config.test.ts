@@ -32,6 +32,27 @@ describe('the configuration of an engine', () => {
     expect((threads - 1) * slots).toBeLessThan(availableParallelism());
   });
 
+  test('reads what recognises speech: a server, a program with its model, or nothing', () => {
+    const read = (env: object) => readEngineConfig({ ...REQUIRED, ...env }).transcode.recognizer;
+    const common = { timeoutSeconds: 600, slots: 1 };
+    expect(read({})).toBeUndefined();
+    const url = 'http://whisper:8000/v1';
+    expect(read({ RECOGNIZER_URL: `${url}/` })).toEqual({ kind: 'http', url, model: undefined, ...common });
+    const [program, model] = ['/usr/bin/whisper-cli', '/models/small.bin'];
+    const changed = { RECOGNIZER_TIMEOUT_SECONDS: '60', ENGINE_TRANSCRIPTIONS: '3' };
+    expect(read({ RECOGNIZER_PROGRAM: program, RECOGNIZER_MODEL: model, ...changed })).toEqual({
+      ...{ kind: 'program', program, model },
+      ...{ timeoutSeconds: 60, slots: 3 },
+    });
+    expect(() => read({ RECOGNIZER_PROGRAM: program })).toThrow(
+      'RECOGNIZER_PROGRAM needs RECOGNIZER_MODEL, the path of its model.',
+    );
+    expect(() => read({ RECOGNIZER_URL: url, RECOGNIZER_PROGRAM: program })).toThrow(
+      'Set RECOGNIZER_URL or RECOGNIZER_PROGRAM, not both.',
+    );
+    expect(() => read({ RECOGNIZER_URL: 'whisper:8000' })).toThrow('RECOGNIZER_URL');
+  });
+
   test('reads whether surround sound and I-frame renditions are wanted', () => {
     const read = (ENGINE_SURROUND: string, ENGINE_I_FRAMES: string) => {
       const config = readEngineConfig({ ...REQUIRED, ENGINE_SURROUND, ENGINE_I_FRAMES });

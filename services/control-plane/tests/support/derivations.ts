@@ -81,6 +81,17 @@ export async function makePicture(
   return claimed;
 }
 
+/** Makes every picture that is asked for, as an idle engine does. */
+export async function makePictures(plane: TestControlPlane): Promise<void> {
+  await plane.bus.consume('engine.pictures', { prefetch: 1 }, async ({ data }) => {
+    const { videoId, workspaceId } = data as { videoId: string; workspaceId: string };
+    const { status, body } = await tryClaimDerivation(plane, videoId, PLAN_VERSION, 'picture');
+    // Its video may be deleted.
+    if (status !== 200) return;
+    await completePicture(plane, videoId, body as Claimed<'picture'>, Buffer.alloc(1), workspaceId);
+  });
+}
+
 /** Completes a picture that was claimed. */
 export function completePicture(
   plane: TestControlPlane,

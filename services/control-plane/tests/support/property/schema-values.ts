@@ -34,6 +34,8 @@ export class SchemaValues {
         return fc.boolean();
       case 'integer':
         return integer(schema);
+      case 'number':
+        return fc.double({ min: schema.minimum ?? -1e9, max: schema.maximum ?? 1e9, noNaN: true });
       case 'string':
         return this.#text(schema);
       case 'array':
