@@ -67,6 +67,29 @@ const fail = (videoId: string, claimed: Claimed, failure: Partial<MessageData<'t
   });
 
 describe('captions of a ready video', () => {
+  test('are not made again in a language that was detected, until they are deleted', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, true).expect(202);
+    await report(videoId, await claimTranscript(plane, videoId));
+    await api('patch', `/videos/${videoId}/captions/en`).send({ label: 'My label' }).expect(200);
+    const { body } = await ask(videoId, ['en']).expect(202);
+    expect(body.data).toMatchObject([{ requestedLanguage: null, language: 'en', status: 'ready' }]);
+    expect((await tryClaimDerivation(plane, videoId, PLAN_VERSION, 'transcribe')).status).toBe(409);
+    await api('delete', `/videos/${videoId}/captions/en`).expect(204);
+    const again = (await ask(videoId, ['en']).expect(202)).body;
+    expect(again.data).toMatchObject([{ requestedLanguage: 'en', status: 'preparing' }]);
+  });
+
+  test('are asked for in at most 16 languages', async () => {
+    const videoId = await readyVideo();
+    const tags = (from: number) => Array.from({ length: 8 }, (_, at) => `en-x-a${from + at}`);
+    for (const from of [0, 8]) await ask(videoId, tags(from)).expect(202);
+    const { status, body } = await ask(videoId, ['en-x-more']);
+    expect([status, body.code]).toEqual([409, 'captions_limit_reached']);
+    expect(await states(videoId)).toHaveLength(16);
+    await ask(videoId, tags(4)).expect(202);
+  });
+
   test('are made by an engine from the stored audio, and say that a machine has made them', async () => {
     const videoId = await readyVideo();
     const { status, body } = await ask(videoId, true);

@@ -239,7 +239,12 @@ export class CaptionsService {
     if (old !== undefined && old.origin !== 'machine') return 'exist';
     if (old === undefined && existing.length >= MAX_LANGUAGES) return 'too_many';
     const revision = await this.#deps.playback.incrementVersion(trx, id);
-    const facts = { language, label: labelOfMachine(language), isDefault: old?.default ?? false, revision };
+    const facts = {
+      language,
+      label: old?.label ?? labelOfMachine(language),
+      isDefault: old?.default ?? false,
+      revision,
+    };
     await saveCaptions(trx, id, { ...facts, cues, origin: 'machine' });
     await addArtifacts(trx, id, [{ kind: 'captions', name: language, bytes: cues.bytes }]);
     return readRecord(trx, id, language);

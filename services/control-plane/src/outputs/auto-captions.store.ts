@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { AutoCaptionsRow } from '../db/schema.ts';
 
 /** Captions that a machine is to make, and whether they exist. */
-export type RequestedCaptions = Pick<AutoCaptionsRow, 'requested' | 'status'>;
+export type RequestedCaptions = Pick<AutoCaptionsRow, 'requested' | 'language' | 'status'>;
 
 /** Why captions could not be made. */
 export type AutoCaptionsFailure = { code: NonNullable<AutoCaptionsRow['error_code']>; message: string };
@@ -13,7 +13,7 @@ export type AutoCaptionsFailure = { code: NonNullable<AutoCaptionsRow['error_cod
 export function findRequested(db: Database, videoId: string): Promise<RequestedCaptions[]> {
   return db
     .selectFrom('auto_captions')
-    .select(['requested', 'status'])
+    .select(['requested', 'language', 'status'])
     .where('video_id', '=', videoId)
     .orderBy('created_at')
     .orderBy('requested')
@@ -65,12 +65,13 @@ export async function saveFailed(
     .execute();
 }
 
-/** Forgets captions of this language that were made: they are deleted, or a person's now. */
-export async function forgetReady(trx: Database, videoId: string, language: string): Promise<void> {
+/** Forgets captions of this language that were made or could not be made: they are deleted, or a person's now. */
+export async function forgetEnded(trx: Database, videoId: string, language: string): Promise<void> {
   await trx
     .deleteFrom('auto_captions')
     .where('video_id', '=', videoId)
-    .where('language', '=', language)
+    .where((eb) => eb.or([eb('language', '=', language), eb('requested', '=', language)]))
+    .where('status', '<>', 'preparing')
     .execute();
 }
 

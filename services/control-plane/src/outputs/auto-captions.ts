@@ -1,5 +1,6 @@
 import type { TranscriptResult, TranscriptWork } from '@framelane/contracts/outputs/transcript';
 import type { components } from '@framelane/openapi/types';
+import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
@@ -9,7 +10,7 @@ import {
   findAudio,
   findOwnLanguages,
   findRequested,
-  forgetReady,
+  forgetEnded,
   saveFailed,
   savePreparing,
   saveReady,
@@ -39,9 +40,12 @@ export type TranscriptDeps = {
   events: WebhookEventsService;
 };
 
+/** Requests of a video that are stored. Each can be a recognition of all its sound. */
+const MAX_REQUESTS = 16;
+
 /**
  * Stores that a client asks for captions in these languages; an empty one is to be detected. Those that failed before are prepared again. Resolves
- * with those that do not exist and are not being prepared.
+ * with those that do not exist and are not being prepared. Throws 409 `captions_limit_reached`.
  */
 export async function askForAutoCaptions(
   trx: Database,
@@ -49,8 +53,16 @@ export async function askForAutoCaptions(
   languages: readonly string[],
 ): Promise<string[]> {
   if (languages.length === 0) return [];
-  const requested = new Map((await findRequested(trx, videoId)).map((each) => [each.requested, each.status]));
-  const missing = languages.filter((language) => (requested.get(language) ?? 'failed') === 'failed');
+  const requests = await findRequested(trx, videoId);
+  const isWanted = (language: string) =>
+    requests.every((each) => each.status === 'failed' || ![each.requested, each.language].includes(language));
+  const missing = languages.filter(isWanted);
+  if (new Set([...requests.map(({ requested }) => requested), ...missing]).size > MAX_REQUESTS) {
+    throw new Problem(
+      'captions_limit_reached',
+      `Captions of a video can be asked for in ${MAX_REQUESTS} languages. Delete others first.`,
+    );
+  }
   await savePreparing(trx, videoId, missing);
   return missing;
 }
@@ -130,9 +142,9 @@ const TIMEOUT = {
   message: 'Speech recognition took too long. Ask for the captions again later.',
 } as const;
 
-/** Forgets that captions of a language were made: they are deleted, or a person's now. */
+/** Forgets that captions of a language were made, or could not be: they are deleted, or a person's now. */
 export function forgetAutoCaptions(trx: Database, videoId: string, language: string): Promise<void> {
-  return forgetReady(trx, videoId, language);
+  return forgetEnded(trx, videoId, language);
 }
 
 /** Why captions in one of the languages will not be made: a person or the file has set some. Undefined if nobody has. */

@@ -24,8 +24,12 @@ export async function beginDerivations(
     tasks.push({ work, command: commandFor(work), frames: 0, inputBytes });
   }
   await insertTasks(trx, attempt, tasks);
+  await makeFirstCommandsDue(trx, video);
+}
+
+async function makeFirstCommandsDue(trx: Database, { id: videoId, attempt }: VideoRow): Promise<void> {
   for (const command of DERIVATION_COMMANDS)
-    await makeCommandsDue(trx, { ...attempt, command }, COMMANDS_AT_ONCE);
+    await makeCommandsDue(trx, { videoId, attempt, command }, COMMANDS_AT_ONCE);
 }
 
 /** Bytes of the stored renditions that derivations of a video read, each for itself. */
@@ -43,8 +47,7 @@ export async function endDerivations(
   members: Partial<Derivation>,
 ): Promise<void> {
   await deleteDerivations(trx, video.id, members);
-  const attempt = { videoId: video.id, attempt: video.attempt };
-  await makeCommandsDue(trx, { ...attempt, command: 'derive' }, COMMANDS_AT_ONCE);
+  await makeFirstCommandsDue(trx, video);
 }
 
 /** What an engine must know of the renditions that a derivation of a ready video reads. */

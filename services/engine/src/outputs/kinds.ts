@@ -53,8 +53,8 @@ export type DerivationJob<W extends Derivation> = Pick<
 
 /** A kind of derivation, as engines know it. */
 export type DerivationKind<W extends Derivation> = {
-  /** The bytes of disk that it needs for a job whose renditions have `inputBytes`. */
-  diskNeed: (inputBytes: number) => number;
+  /** The bytes of disk that it needs for a job whose renditions have `inputBytes`. `duration` is that of the video in seconds. */
+  diskNeed: (inputBytes: number, duration: number) => number;
   /**
    * Makes the output in a directory, and stores it. Throws a TranscodeFailure, or the signal's reason when aborted. After a failure, stored objects
    * remain; the caller removes them.

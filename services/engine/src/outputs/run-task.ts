@@ -27,9 +27,9 @@ export function runDerivation(
   return derivationOf(job.work).run(job, directory, context);
 }
 
-/** The bytes of disk that a derivation needs, for renditions of `inputBytes`. */
-export function diskNeedOf(work: Derivation, inputBytes: number): number {
-  return derivationOf(work).diskNeed(inputBytes);
+/** The bytes of disk that a derivation needs (see `DerivationKind.diskNeed`). */
+export function diskNeedOf(work: Derivation, inputBytes: number, duration: number): number {
+  return derivationOf(work).diskNeed(inputBytes, duration);
 }
 
 /** Seconds of video that count as transcoded when a task is done. */

@@ -8,6 +8,9 @@ import type { HttpRecognizerSettings } from './recognizer-settings.ts';
 /** Long enough for a sentence, so that words are not torn apart, and short enough for the memory of any server. */
 const MAX_SECONDS = 60;
 
+/** A server that restarts loads its model for a while. */
+const RETRY_DELAYS_MS = [500, 5000, 30_000];
+
 /** Characters of an error that are logged. */
 const LOGGED = 300;
 
@@ -21,6 +24,7 @@ export function httpRecognizer(
 ): Recognizer {
   return {
     maxSeconds: MAX_SECONDS,
+    retryDelaysMs: RETRY_DELAYS_MS,
     isLocal: false,
     recognize: async ({ wav }, { language, signal }) => {
       const timeout = AbortSignal.timeout(timeoutSeconds * 1000);

@@ -10,6 +10,8 @@ import { recognizerFailure, recognizerTimeout } from './recognizer-failure.ts';
 /** The program loads its model for each part of the sound, so the parts are long. */
 const MAX_SECONDS = 600;
 
+const RETRY_DELAYS_MS = [500, 2000];
+
 const SOUND = 'sound.wav';
 const ANSWER = 'answer';
 
@@ -32,6 +34,7 @@ export function programRecognizer(
 ): Recognizer {
   return {
     maxSeconds: MAX_SECONDS,
+    retryDelaysMs: RETRY_DELAYS_MS,
     isLocal: true,
     recognize: async ({ wav }, { language, directory, signal }) => {
       const sound = join(directory, SOURCE_FOLDER, SOUND);

@@ -19,6 +19,8 @@ export type RecognitionRequest = {
 export interface Recognizer {
   /** The longest sound that it gets at once. */
   readonly maxSeconds: number;
+  /** The pauses before further requests for a part, in milliseconds. */
+  readonly retryDelaysMs: readonly number[];
   /** Whether it needs the processors of this machine, so that it begins only while nothing is transcoded. */
   readonly isLocal: boolean;
   /**

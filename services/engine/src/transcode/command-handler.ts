@@ -195,7 +195,7 @@ async function runClaimedDerivation(
   context: TranscodeJobContext,
 ): Promise<Made> {
   // The command may have announced another derivation of the video.
-  context.disk.changeTo(diskNeedOf(work, inputBytes));
+  context.disk.changeTo(diskNeedOf(work, inputBytes, duration));
   const job = { work, tracks, duration, startTimestamp, output };
   const result = await withJobDirectory(output.facts.videoId, context, (directory) =>
     runDerivation(job, directory, context),

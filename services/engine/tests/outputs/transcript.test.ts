@@ -87,7 +87,11 @@ afterAll(async () => {
 
 /** The recogniser that the server is. */
 function remote(timeoutSeconds = 20) {
-  return httpRecognizer({ kind: 'http', url: server.url, model: 'small', timeoutSeconds }, 'its key');
+  const recognizer = httpRecognizer(
+    { kind: 'http', url: server.url, model: 'small', timeoutSeconds },
+    'its key',
+  );
+  return { ...recognizer, retryDelaysMs: [1, 1] };
 }
 
 async function transcribe(

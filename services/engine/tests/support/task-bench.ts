@@ -283,24 +283,16 @@ export class TaskBench implements StoredVideos {
       parent.video.videoId,
       stored.map(({ name }) => name),
     );
-    const videoId = newId('vid');
-    const contentKey = newContentKey();
-    const facts = { videoId, attempt: 1, task: PLANNING_TASK, try: 1 };
-    const prefix = outputPrefix({ workspaceId: WORKSPACE, ...facts, folder: taskFolder(PLANNING_TASK, 1) });
-    const context = this.#context();
-    const job: ClipJob = {
+    const { videoId, contentKey, prefix, result } = await this.makeClip({
       plan,
       work,
-      output: { facts, contentKey, prefix },
       parent: {
         contentKey: parent.contentKey ?? this.contentKey,
         tracks: tracks.map((track, at) => ({ ...track, codecs: stored[at]?.codecs ?? '' })),
         startTimestamp: parent.manifest.startTimestamp,
         posterKey: parent.posterKey ?? null,
       },
-    };
-    const result = await withJobDirectory(videoId, context, (directory) => runClip(job, directory, context));
-    await this.#remember(videoId, prefix);
+    });
     const facts2 = { ...parent.plan.facts, captions: [], chapters: [] };
     const copiesVideo = plan.encode.copiesVideo ? new Set([videoId]) : new Set<string>();
     return {
@@ -320,6 +312,20 @@ export class TaskBench implements StoredVideos {
         stored: (of) => this.stored(of),
       },
     };
+  }
+
+  /** Makes a clip as an engine does, with a new id and a new key. */
+  async makeClip(job: Omit<ClipJob, 'output'>) {
+    const videoId = newId('vid');
+    const contentKey = newContentKey();
+    const facts = { videoId, attempt: 1, task: PLANNING_TASK, try: 1 };
+    const prefix = outputPrefix({ workspaceId: WORKSPACE, ...facts, folder: taskFolder(PLANNING_TASK, 1) });
+    const context = this.#context();
+    const result = await withJobDirectory(videoId, context, (directory) =>
+      runClip({ ...job, output: { facts, contentKey, prefix } }, directory, context),
+    );
+    await this.#remember(videoId, prefix);
+    return { videoId, contentKey, prefix, result };
   }
 
   async #remember(videoId: string, prefix: string): Promise<void> {

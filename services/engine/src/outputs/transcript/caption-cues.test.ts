@@ -86,6 +86,18 @@ describe('cues', () => {
     ]);
   });
 
+  test('that are repeated after a long pause are shown', () => {
+    const parts = Array.from({ length: 4 }, (_, at) => spoken('Next slide, please.', { from: 120 * at }));
+    expect(cues(...parts)).toHaveLength(4);
+  });
+
+  test('are shown for at most seven seconds', () => {
+    const slow = [{ text: ' Hello.', start: 0, end: 60 }];
+    expect(cues(slow, spoken('One two three.', { from: 70, each: 9 }))).toEqual(
+      [0, 70_000, 79_000, 88_000].map((start) => [start, start + 7000, expect.any(String)]),
+    );
+  });
+
   test('have no markup of the text', () => {
     expect(cues(spoken('<b>1&2</b>'))).toEqual([[0, 300, '&lt;b&gt;1&amp;2&lt;/b&gt;']]);
   });

@@ -16,8 +16,11 @@ const PAUSE_SECONDS = 1;
 /** A sentence of this length is a cue of its own. Shorter ones are joined with the next. */
 const SENTENCE_SECONDS = 1;
 
-/** A cue as often as this in a row is a loop of the recogniser, which happens in music and noise. */
+/** A cue as often as this in a row is a loop of the recogniser, which happens in music and noise, in each part of the sound. */
 const MAX_REPEATS = 2;
+
+/** After a longer pause, somebody has said it again. */
+const LOOP_PAUSE_SECONDS = 60;
 
 const SENTENCE_END = /[.!?…。！？؟।]["'”’»)\]]*$/u;
 const CLAUSE_END = /[,;:–—、，；]["'”’»)\]]*$/u;
@@ -34,6 +37,8 @@ type Measured = Word & { columns: number };
 export class CaptionCues {
   readonly #cues: Cue[] = [];
   #words: Measured[] = [];
+  /** In milliseconds, of the latest cue, also of one that was left out. */
+  #latestEnd = 0;
 
   add(words: readonly Word[]): void {
     for (const word of words.flatMap(shortened)) this.#add(word);
@@ -71,11 +76,15 @@ export class CaptionCues {
       before.end = Math.min(Math.max(before.end, before.start + milliseconds(MIN_SECONDS)), start);
       if (before.end <= before.start) this.#cues.pop();
     }
-    const end = Math.max(milliseconds(last.end), start + 1);
+    const latest = start + milliseconds(MAX_SECONDS);
+    const end = Math.min(Math.max(milliseconds(last.end), start + 1), latest);
     const text = (linesOf(words) ?? [textOf(words)]).map(escaped).join('\n');
     const isLoop =
-      this.#cues.length >= MAX_REPEATS && this.#cues.slice(-MAX_REPEATS).every((cue) => cue.text === text);
+      this.#cues.length >= MAX_REPEATS &&
+      start - this.#latestEnd <= milliseconds(LOOP_PAUSE_SECONDS) &&
+      this.#cues.slice(-MAX_REPEATS).every((cue) => cue.text === text);
     if (!isLoop) this.#cues.push({ start, end, settings: '', text });
+    this.#latestEnd = end;
   }
 }
 

@@ -36,11 +36,6 @@ const WORDS_FOR_LANGUAGE = 30;
 /** The language of a text that is not known (BCP 47). */
 const UNDETERMINED = 'und';
 
-/** Pauses before the second and the third request for a part. */
-const RETRY_DELAYS_MS = [500, 2000];
-
-/** Decoded samples need up to this times the bytes of the stored audio. */
-const DECODED_PER_STORED = 8;
 const OVERHEAD_BYTES = 64 * 1024 ** 2;
 
 /** Answers of recognisers are read off the event loop. The largest takes about 100 ms. */
@@ -51,7 +46,7 @@ const threads = new WorkerThreads<typeof import('../../recognizers/read-answer.t
 
 /** Captions of what is said in a video. The sound is recognised in parts, which are cut where it is quiet. */
 export const TRANSCRIPT: DerivationKind<DerivationOf<'transcript'>> = {
-  diskNeed: (inputBytes) => DECODED_PER_STORED * inputBytes + OVERHEAD_BYTES,
+  diskNeed: (inputBytes, duration) => inputBytes + soundBytes(duration) + OVERHEAD_BYTES,
   run: async (job, directory, context) => {
     const { recognizer } = context;
     if (recognizer === undefined)
@@ -63,7 +58,7 @@ export const TRANSCRIPT: DerivationKind<DerivationOf<'transcript'>> = {
     const files = await ToolOutput.open(folder);
     try {
       await decode(job, directory, context);
-      const sound = await files.file(SOUND_FILE, maxSoundBytes(job));
+      const sound = await files.file(SOUND_FILE, soundBytes(job.duration));
       if (sound === null) throw incompleteOutput('The decoded sound is missing');
       try {
         return { transcript: await transcribe(job, { directory, sound, recognizer }, context) };
@@ -112,7 +107,7 @@ async function decode(
 }
 
 /** Samples of the video, with a minute of margin: audio may be longer than video. */
-function maxSoundBytes({ duration }: Job): number {
+function soundBytes(duration: number): number {
   return Math.ceil(duration + 60) * SAMPLE_RATE * SAMPLE_BYTES;
 }
 
@@ -132,11 +127,10 @@ async function transcribe(
     if (heard !== undefined) {
       const seconds = heard.samples.length / SAMPLE_RATE;
       const request = { language: named ?? detected.sure, directory, signal };
-      const answer = await withRetries(
-        () => recognizer.recognize({ wav: wavOf(heard.samples), seconds }, request),
-        signal,
-      );
-      const recognition = await read(directory, answer, seconds);
+      const recognition = await withRetries(recognizer, signal, async () => {
+        const answer = await recognizer.recognize({ wav: wavOf(heard.samples), seconds }, request);
+        return read(directory, answer, seconds);
+      });
       detected.add(recognition);
       cues.add(recognition.words.map((word) => later(word, (from + heard.from) / SAMPLE_RATE)));
       parts += 1;
@@ -170,13 +164,17 @@ async function nextPart(
  * Repeats a request that failed at once: a recogniser that restarts must not cost the work on all parts before. One that takes too long is not
  * repeated here.
  */
-async function withRetries<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function withRetries<T>(
+  { retryDelaysMs }: Recognizer,
+  signal: AbortSignal,
+  request: () => Promise<T>,
+): Promise<T> {
   for (let retries = 0; ; retries += 1) {
     try {
       return await request();
     } catch (error) {
       signal.throwIfAborted();
-      const delayMs = RETRY_DELAYS_MS[retries];
+      const delayMs = retryDelaysMs[retries];
       const mayRepeat =
         error instanceof TranscodeFailure && error.retryable && error.code !== 'transcode_timeout';
       if (!mayRepeat || delayMs === undefined) throw error;
@@ -212,14 +210,15 @@ function webvttOf(builder: CaptionCues): string {
 
 /** The language that a recogniser detects, by the number of words in each. */
 class DetectedLanguage {
-  readonly #words = new Map<string, number>();
+  /** By tag; null for languages that are not known. */
+  readonly #words = new Map<string | null, number>();
 
   add({ language, words }: Recognition): void {
     const tag = languageOfAnswer(language);
-    if (tag !== null) this.#words.set(tag, (this.#words.get(tag) ?? 0) + words.length);
+    this.#words.set(tag, (this.#words.get(tag) ?? 0) + words.length);
   }
 
-  /** The language with the most words. */
+  /** The language with the most words; null if it is not known. */
   get likely(): string | null {
     const [first] = [...this.#words].toSorted(([, a], [, b]) => b - a);
     return first?.[0] ?? null;
