@@ -220,6 +220,20 @@ describe('while no engine makes a picture', () => {
     expect(await names(videoId)).toHaveLength(3);
   });
 
+  test('a flood of requests for one video leaves the pictures of others alone', async () => {
+    const [flooded, other] = [await readyVideo(), await readyVideo()];
+    const before = (await api('get', `/videos/${other}`)).body.updatedAt;
+    const flood = Array.from({ length: 100 }, (_, at) =>
+      picture(flooded, `thumbnail.jpg?time=${at / 100}`, hasty.url).then(({ status }) => status),
+    );
+    const [response] = await Promise.all([picture(other, 'thumbnail.jpg'), makePicture(plane, other, FILE)]);
+    expect(response.status).toBe(200);
+    expect((await api('get', `/videos/${other}`)).body.updatedAt).toBe(before);
+    const statuses = await Promise.all(flood);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(97);
+    expect(await names(flooded)).toHaveLength(3);
+  });
+
   test('the deletion of its video ends the wait', async () => {
     const videoId = await readyVideo();
     const [response] = await Promise.all([

@@ -20,6 +20,9 @@ export type Artifact = { bytes: number } & (
   | { kind: 'captions'; name: string }
 );
 
+/** Viewers cause these artifacts, which is no change of the video. */
+const FOR_VIEWERS = 'picture';
+
 type Video = { id: string; workspace_id: string };
 
 /**
@@ -42,7 +45,7 @@ export async function addArtifacts(
     folder: 'folder' in artifact ? artifact.folder : null,
   }));
   const hasReplaced = await upsertArtifacts(trx, rows);
-  await updateStoredBytes(trx, videoId);
+  await updateStoredBytes(trx, videoId, !artifacts.every(({ kind }) => kind === FOR_VIEWERS));
   return hasReplaced;
 }
 
@@ -67,7 +70,7 @@ export async function removeArtifacts(
 ): Promise<void> {
   if (names.length === 0) return;
   await deleteArtifacts(trx, videoId, { kind, names });
-  await updateStoredBytes(trx, videoId);
+  await updateStoredBytes(trx, videoId, kind !== FOR_VIEWERS);
 }
 
 /** The key and the size of the stored source of a video; undefined without one. */

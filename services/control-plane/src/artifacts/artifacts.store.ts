@@ -46,8 +46,8 @@ export async function deleteArtifacts(
     .execute();
 }
 
-/** Sets the stored bytes of a video to the sum of its artifacts. */
-export async function updateStoredBytes(trx: Database, videoId: string): Promise<void> {
+/** Sets the stored bytes of a video to the sum of its artifacts. `isChange`: whether its owner has changed something. */
+export async function updateStoredBytes(trx: Database, videoId: string, isChange: boolean): Promise<void> {
   await trx
     .updateTable('videos')
     .set((eb) => ({
@@ -55,7 +55,7 @@ export async function updateStoredBytes(trx: Database, videoId: string): Promise
         .selectFrom('artifacts')
         .select(sql<number>`coalesce(sum(bytes), 0)`.as('bytes'))
         .where('video_id', '=', videoId),
-      updated_at: sql`now()`,
+      ...(isChange && { updated_at: sql`now()` }),
     }))
     .where('id', '=', videoId)
     .execute();

@@ -493,7 +493,7 @@ create table videos (
   constraint videos_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'processing'::text, 'ready'::text, 'failed'::text])))
 );
 CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environment, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
-CREATE INDEX videos_by_needed_watermark ON public.videos USING btree (((watermark ->> 'image'::text))) WHERE ((watermark IS NOT NULL) AND (status <> 'ready'::text) AND (deleted_at IS NULL));
+CREATE INDEX videos_by_needed_watermark ON public.videos USING btree (((watermark ->> 'image'::text))) WHERE ((watermark IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_by_sealing_key ON public.videos USING btree (split_part(content_key, '.'::text, 1) COLLATE "C", id) WHERE (content_key IS NOT NULL);
 CREATE INDEX videos_by_tag ON public.videos USING gin (workspace_id, tags) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);

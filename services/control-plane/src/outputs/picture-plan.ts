@@ -67,8 +67,9 @@ export function planMoving(request: MovingRequest, video: PicturedVideo): Planne
   const top = video.renditions.at(-1);
   if (start === undefined || top === undefined) return undefined;
   const { size } = sizes({ width: request.width, fit: 'contain' }, top);
-  const left = video.duration - start / MILLISECONDS;
-  const frames = Math.max(1, Math.min(Math.round(request.duration * fps), Math.ceil(left * fps)));
+  const left = Math.round(video.duration * MILLISECONDS) - start;
+  const available = Math.ceil((left * fps) / MILLISECONDS);
+  const frames = Math.max(1, Math.min(Math.round(request.duration * fps), available));
   const name = `preview-${start}-${frames}x${fps}-${size.width}x${size.height}.${format}`;
   const rendition = smallestFor(size, video.renditions);
   const motion = { frames, framesPerSecond: fps };

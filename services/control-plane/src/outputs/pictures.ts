@@ -56,8 +56,9 @@ export async function addPicture(trx: Database, { id }: VideoRow, { name }: Pict
   await removeArtifact(trx, id, { kind: 'chosen_poster' });
 }
 
-/** Stores that a picture could not be made. The poster stays as it was. */
+/** Stores that a picture could not be made. Then the poster is no longer one that was picked before. */
 export async function failPicture(trx: Database, { id }: VideoRow, { name }: PictureWork): Promise<void> {
-  if (name === POSTER_PICTURE) return savePosterTime(trx, id, null);
-  return saveEnd(trx, id, name, 'failed');
+  if (name !== POSTER_PICTURE) return saveEnd(trx, id, name, 'failed');
+  await savePosterTime(trx, id, null);
+  await removeArtifact(trx, id, { kind: 'picked_poster' });
 }

@@ -3,8 +3,9 @@ import type { Logger } from '@framelane/service-kit/logger';
 import type { Database } from '../db/database.ts';
 import { findPictures, type PictureKey, type PictureState } from './pictures.store.ts';
 
-/** The time between two lookups of all pictures that requests wait for. A commit of this process begins one at once. */
+/** The time between two lookups of all pictures that requests wait for. After a commit of this process, it is shorter. */
 const POLL_MS = 100;
+const MIN_PAUSE_MS = 10;
 
 type Wait = { key: PictureKey; until: number; end: (state: PictureState | undefined) => void };
 
@@ -43,6 +44,7 @@ export class PictureWaits {
       this.#wake = new AbortController();
       const { signal } = this.#wake;
       await this.#lookUp();
+      await delay(MIN_PAUSE_MS);
       await delay(POLL_MS, undefined, { signal }).catch(() => {});
     }
     this.#isRunning = false;

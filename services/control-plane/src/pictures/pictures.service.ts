@@ -50,11 +50,14 @@ type Deps = {
   limits: PictureLimits;
 };
 
+/** A picture that is being made. */
+type Making = { workspaceId: string; videoId: string; made: Promise<StoredPicture> };
+
 /** Serves still and moving pictures of ready videos. Engines make those that are not stored. */
 export class PicturesService {
   readonly #deps: Deps;
   /** Pictures that requests wait for, by video and name. Requests for the same picture share a wait. */
-  readonly #making = new Map<string, Promise<StoredPicture>>();
+  readonly #making = new Map<string, Making>();
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -115,8 +118,8 @@ export class PicturesService {
   #make(workspaceId: string, videoId: string, picture: PlannedPicture): Promise<StoredPicture> {
     const key = `${videoId}/${picture.name}`;
     const making = this.#making.get(key);
-    if (making !== undefined) return making;
-    if (this.#making.size >= this.#deps.limits.waits) throw notMade();
+    if (making !== undefined) return making.made;
+    this.#requireShare(workspaceId, videoId);
     const made = this.#begin(workspaceId, videoId, picture)
       .then(() => this.#deps.waits.end({ videoId, name: picture.name }, this.#deps.limits.waitMs))
       .then((state) => {
@@ -127,19 +130,34 @@ export class PicturesService {
         return place;
       })
       .finally(() => this.#making.delete(key));
-    this.#making.set(key, made);
+    this.#making.set(key, { workspaceId, videoId, made });
     return made;
+  }
+
+  /** Throws 429 for a video or a workspace that has its share of the waits, and 503 if there is no wait left. Takes no lock, so that a flood costs others little. */
+  #requireShare(workspaceId: string, videoId: string): void {
+    const { limits } = this.#deps;
+    const making = [...this.#making.values()];
+    const count = (isOfSame: (each: Making) => boolean) => making.filter(isOfSame).length;
+    if (count((each) => each.videoId === videoId) >= limits.preparingOfVideo) throw tooMany('video');
+    if (count((each) => each.workspaceId === workspaceId) >= limits.preparingOfWorkspace)
+      throw tooMany('workspace');
+    if (making.length >= limits.waits) throw notMade();
   }
 
   /** Begins the work on a picture, unless another request has begun it. */
   async #begin(workspaceId: string, videoId: string, picture: PlannedPicture): Promise<void> {
     const { lifecycle, quotas, limits } = this.#deps;
     const key = { videoId, name: picture.name };
+    const isBegun = (state: PictureState | undefined) =>
+      state?.status === 'preparing' || (state !== undefined && placeOf(state) !== undefined);
+    if (isBegun(await findPicture(this.#deps.db, workspaceId, key))) return;
+    // Without the lock, so that requests that are refused do not wait for each other.
+    await requireFewPreparing(this.#deps.db, { id: videoId, workspace_id: workspaceId }, limits);
     await lifecycle.transaction(async (trx) => {
       const video = await lifecycle.lock(trx, videoId);
       if (video?.workspace_id !== workspaceId || video.status !== 'ready') throw notPlayable();
-      const state = await findPicture(trx, workspaceId, key);
-      if (state?.status === 'preparing' || (state && placeOf(state) !== undefined)) return;
+      if (isBegun(await findPicture(trx, workspaceId, key))) return;
       await requireFewPreparing(trx, video, limits);
       await quotas.requireBytes(trx, workspaceId, estimatedBytes(picture));
       await this.#makeRoom(trx, video);
@@ -182,11 +200,11 @@ function placeOf({ status, ageSeconds, place }: PictureState): StoredPicture | u
 }
 
 async function requireFewPreparing(
-  trx: Database,
-  { id, workspace_id: workspaceId }: VideoRow,
+  db: Database,
+  { id, workspace_id: workspaceId }: Pick<VideoRow, 'id' | 'workspace_id'>,
   limits: PictureLimits,
 ): Promise<void> {
-  const { ofVideo, ofWorkspace } = await countPreparing(trx, workspaceId, id);
+  const { ofVideo, ofWorkspace } = await countPreparing(db, workspaceId, id);
   if (ofVideo >= limits.preparingOfVideo) throw tooMany('video');
   if (ofWorkspace >= limits.preparingOfWorkspace) throw tooMany('workspace');
 }

@@ -62,5 +62,8 @@ export class PostersService {
 }
 
 function posterNotFound(): Problem {
-  return new Problem('poster_not_found', 'No poster was set for this video. Its thumbnail is a frame of it.');
+  return new Problem(
+    'poster_not_found',
+    'No image was set as the poster of this video. Its poster is a frame of it; `posterTime` says which.',
+  );
 }

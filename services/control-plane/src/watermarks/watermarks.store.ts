@@ -89,15 +89,16 @@ export async function findImage(
 }
 
 /**
- * Removes deleted images that no video needs: a video needs its image until it is ready or deleted. No video can begin to: new ones hold an image
- * that is not deleted, and a ready video is never transcoded again.
+ * Removes deleted images that no video needs: a video needs its image until it is ready, without tasks of its plan, or deleted. No video can begin
+ * to: new ones hold an image that is not deleted, and a ready video is never transcoded again.
  */
 export async function removeUnneeded(db: Database): Promise<void> {
   await sql`
     delete from watermarks
     where deleted_at is not null and not exists (
       select from videos
-      where watermark ->> 'image' = watermarks.id and status <> 'ready' and videos.deleted_at is null
+      where watermark ->> 'image' = watermarks.id and videos.deleted_at is null
+        and (status <> 'ready' or exists (select from tasks where video_id = videos.id and command = 'task'))
     )`.execute(db);
 }
 

@@ -161,7 +161,7 @@ const TABLES = [
   'create index videos_tombstones on videos (deleted_at) where deleted_at is not null',
   // A deleted image is stored until none of these needs it.
   `create index videos_by_needed_watermark on videos ((watermark ->> 'image'))
-    where watermark is not null and status <> 'ready' and deleted_at is null`,
+    where watermark is not null and deleted_at is null`,
 
   `create table upload_tickets (
     video_id text primary key references videos,
