@@ -140,6 +140,7 @@ export const GROUPS = [
     'download/track-language',
   ]),
   pure('downloads-rules', `${CONTROL_PLANE}/src`, ['outputs/download-work']),
+  pure('pictures-rules', `${CONTROL_PLANE}/src`, ['outputs/picture-plan']),
   pure('clips-rules', `${CONTROL_PLANE}/src`, ['captions/cut-captions', 'chapters/cut-chapters']),
   pure('auto-captions-rules', `${CONTROL_PLANE}/src`, ['outputs/audio-for-language']),
   pure('speech', `${ENGINE}/src`, [
@@ -412,6 +413,16 @@ export const GROUPS = [
     'downloads',
     ['downloads/downloads.{service,store}', 'outputs/downloads{,.store}'],
     ['downloads', 'artifacts'],
+  ),
+  stores(
+    'pictures',
+    [
+      'pictures/pictures.{service,store}',
+      'pictures/picture-waits',
+      'outputs/pictures{,.store}',
+      'posters/picked-poster',
+    ],
+    ['pictures'],
   ),
   stores('clips', ['clips/clips.{service,store}', 'clips/clip-work'], ['clips']),
   stores(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@framelane/contracts/ids';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { pngOf } from '@framelane/test-kit/png';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -17,7 +18,7 @@ let plane: TestControlPlane;
 let another: { url: string };
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  plane = await startControlPlane(localWebhooks);
+  plane = await startControlPlane((config) => ({ ...localWebhooks(config), hasRecognizer: true }));
   another = await plane.startAnother();
   await plane.bus.consume('engine.commands', { prefetch: 10 }, async () => {});
   endpoint = await TestEndpoint.start();
@@ -53,6 +54,7 @@ class Workspace {
   post(path: string, body?: object, key?: string, url = plane.url) {
     const call = request(url).post(`/v1${path}`).set(this.#headers);
     if (key !== undefined) call.set('Idempotency-Key', key);
+    if (Buffer.isBuffer(body)) call.type('image/png');
     return call.send(body);
   }
 
@@ -213,6 +215,25 @@ const OPERATIONS: Record<string, Preparation> = {
         effects: async () => (await workspace.get(`/videos/${videoId}/downloads`)).body.data.length,
       };
     },
+  },
+  'POST /videos/{id}/captions/generate': {
+    prepare: async (workspace) => {
+      const { videoId } = await workspace.video();
+      return {
+        path: `/videos/${videoId}/captions/generate`,
+        body: { autoCaptions: ['en'] },
+        another: { autoCaptions: true },
+        effects: async () => (await workspace.get(`/videos/${videoId}`)).body.autoCaptions.length,
+      };
+    },
+  },
+  'POST /watermarks': {
+    prepare: async (workspace) => ({
+      path: '/watermarks',
+      body: pngOf(4, 4),
+      another: pngOf(4, 2),
+      effects: async () => (await workspace.get('/watermarks')).body.data.length,
+    }),
   },
   'POST /videos/{id}/clips': {
     prepare: async (workspace) => {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { HostNotFoundError } from '@framelane/address-guard/resolve-host';
 import { newId } from '@framelane/contracts/ids';
-import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { createLogger } from '@framelane/service-kit/logger';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -40,11 +39,6 @@ afterAll(() => plane.stop());
 
 const ENDPOINT_URL = 'https://hooks.example/framelane';
 
-const { components } = readOpenApiDocument() as {
-  components: { schemas: { WebhookEventType: { enum: string[] } } };
-};
-const EVENT_TYPES = components.schemas.WebhookEventType.enum;
-
 describe('POST /webhooks', () => {
   test('responds with the record, the secret and its location', async () => {
     const response = await webhooks.call('post', '').send({ url: ENDPOINT_URL });
@@ -56,7 +50,7 @@ describe('POST /webhooks', () => {
     expect(record).toEqual({
       url: ENDPOINT_URL,
       description: null,
-      events: EVENT_TYPES,
+      events: ['video.ready', 'video.failed', 'video.deleted'],
       enabled: true,
       deliveryStatus: 'pending',
       lastDelivery: null,

@@ -82,7 +82,7 @@ function mayBreak(before: string, after: string): boolean {
 
 /** Divides a text at its spaces. Each word gets a part of the time by its length, and has a space before it if the text has one. */
 function divided({ text, start, end }: Word): Word[] {
-  const words = text.match(/\s*\S+/g) ?? [];
+  const words = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => (index > 0 ? ` ${word}` : word));
   const length = words.reduce((sum, word) => sum + word.trim().length, 0);
   let before = 0;
   return words.map((word) => {
