@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { newId } from '@framelane/contracts/ids';
+import { pngOf } from '@framelane/test-kit/png';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
@@ -15,7 +16,7 @@ const OPERATIONS = keyedOperations();
 
 let plane: TestControlPlane;
 beforeAll(async () => {
-  plane = await startControlPlane(localWebhooks);
+  plane = await startControlPlane((config) => ({ ...localWebhooks(config), hasRecognizer: true }));
 });
 afterAll(() => plane.stop());
 
@@ -159,11 +160,17 @@ describe('resources of another workspace are 404', () => {
     const webhook = await create('/webhooks', { url: 'http://127.0.0.1:9/' });
     const delivery = await create(`/webhooks/${webhook.id}/test`, {});
     const key = await create('/api-keys', { name: 'Another' });
+    const watermark = await request(plane.url)
+      .post('/v1/watermarks')
+      .set({ ...owner, 'content-type': 'image/png' })
+      .send(pngOf(4, 4))
+      .expect(201);
     const session = await signIn({ ...plane, workspaceId });
     foreign = {
       videos: { id: videoId, code: 'video_not_found' },
       webhooks: { id: webhook.id, deliveryId: delivery.id, code: 'webhook_not_found' },
       'api-keys': { id: key.id, code: 'api_key_not_found' },
+      watermarks: { id: watermark.body.id, code: 'watermark_not_found' },
       console: { id: session.id, code: 'console_session_not_found' },
     };
   });
@@ -175,6 +182,7 @@ describe('resources of another workspace are 404', () => {
     expect((await list('/videos'))[0].captions).toMatchObject([{ language: 'en', cues: 1 }]);
     const webhook = { enabled: true, url: 'http://127.0.0.1:9/' };
     expect(await list('/webhooks')).toEqual([expect.objectContaining(webhook)]);
+    expect(await list('/watermarks')).toHaveLength(1);
     const active = expect.objectContaining({ status: 'active' });
     expect(await list('/api-keys')).toEqual([active, active]);
     expect(await list('/console/sessions')).toHaveLength(1);

@@ -41,7 +41,7 @@ test.each([
   ['api_keys.environment', 'Environment'],
   ['usage_daily.environment', 'Environment'],
   ['captions.origin', 'Captions.origin'],
-  ['chapters.origin', 'Captions.origin'],
+  ['chapters.origin', 'Chapters.origin'],
   ['webhook_endpoints.disabled_reason', 'Webhook.disabledReason'],
   ['webhook_deliveries.status', 'WebhookDeliverySummary.status'],
 ])('the values of %s are those of the contract', async (column, schema) => {

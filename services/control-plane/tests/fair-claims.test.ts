@@ -36,14 +36,14 @@ async function videos(workspaceId: string, count: number): Promise<string> {
   return prefix;
 }
 
-/** Inserts videos with a due command each: to plan them, for the first task of their plans, or for a derivation. */
+/** Inserts videos with a due command each: to plan or cut them, for the first task of their plans, or for a derivation. */
 async function commands(type: CommandType, workspaceId: string, count: number): Promise<void> {
   const prefix = await videos(workspaceId, count);
   await sql`
     insert into attempts (video_id, number, due_at)
     select ${prefix} || n, 1, ${DUE} from generate_series(1, ${count}::int) n`.execute(db);
-  const [number, kind, work] = type === 'plan' ? [0, 'plan', null] : [1, 'audio', '{}'];
-  const inputBytes = type === 'derive' ? 1 : null;
+  const [number, kind, work] = type === 'plan' || type === 'clip' ? [0, type, null] : [1, 'audio', '{}'];
+  const inputBytes = type === 'plan' || type === 'task' ? null : 1;
   await sql`
     insert into tasks (video_id, workspace_id, attempt, number, kind, command, input_bytes, work, frames, command_due_at)
     select ${prefix} || n, ${workspaceId}, 1, ${number}::int, ${kind}, ${type}, ${inputBytes}::bigint, ${work}::jsonb, 1,

@@ -7,7 +7,7 @@ import { keyedOperations } from './support/operations.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
-  plane = await startControlPlane();
+  plane = await startControlPlane((config) => ({ ...config, hasRecognizer: true }));
 });
 afterAll(() => plane.stop());
 

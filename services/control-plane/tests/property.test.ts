@@ -30,7 +30,11 @@ let endpoint: TestEndpoint;
 let exchange: HttpExchange;
 beforeAll(async () => {
   endpoint = await TestEndpoint.start();
-  plane = await startControlPlane(localWebhooks, {}, { resolveHost: resolvesNoName });
+  plane = await startControlPlane(
+    (config) => ({ ...localWebhooks(config), hasRecognizer: true }),
+    {},
+    { resolveHost: resolvesNoName },
+  );
   await makePictures(plane);
   exchange = new HttpExchange(plane.url);
 });
@@ -110,8 +114,8 @@ test(
       .filter(({ path }) => !path.startsWith('/console/'))
       .map(({ method, path }) => `${method} ${path}`)
       .filter((operation) => !successful.has(operation));
-    // A random run can miss one.
-    expect(neverSuccessful.slice(1)).toEqual([]);
+    // A random run can miss two: some need a ready video, or the URL of one.
+    expect(neverSuccessful.slice(2)).toEqual([]);
   },
   60_000 + 100 * REQUESTS,
 );

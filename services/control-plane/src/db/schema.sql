@@ -391,7 +391,7 @@ create table tasks (
 CREATE INDEX tasks_by_lease ON public.tasks USING btree (lease_expires_at) WHERE (lease_expires_at IS NOT NULL);
 CREATE INDEX tasks_by_publication ON public.tasks USING btree (command_published_at) WHERE (command_published_at IS NOT NULL);
 CREATE INDEX tasks_by_turn ON public.tasks USING btree (command, workspace_id, command_due_at) WHERE (command_due_at IS NOT NULL);
-CREATE INDEX tasks_of_derivations ON public.tasks USING btree (workspace_id) WHERE (command = ANY (ARRAY['derive'::text, 'clip'::text]));
+CREATE INDEX tasks_that_store ON public.tasks USING btree (workspace_id) WHERE ((command = ANY (ARRAY['derive'::text, 'clip'::text])) AND (input_bytes > 0));
 CREATE INDEX tasks_with_command ON public.tasks USING btree (workspace_id) WHERE ((command_published_at IS NOT NULL) OR (command_claimed_until IS NOT NULL));
 
 create table upload_tickets (

@@ -73,7 +73,7 @@ export async function findUsed(
         where workspace_id = ${workspaceId} and environment in ('live', 'test') and status = 'uploading'
           and deleted_at is null and (expires_at > now() or transfer_id is not null)) as open,
       (select coalesce(sum(input_bytes), 0) as "ofDerivations"
-        from tasks where workspace_id = ${workspaceId} and command in ('derive', 'clip')) as prepared,
+        from tasks where workspace_id = ${workspaceId} and command in ('derive', 'clip') and input_bytes > 0) as prepared,
       (select coalesce(sum(unpurged_bytes), 0)::bigint as "unpurgedBytes"
         from upload_tickets join videos on id = video_id
         where workspace_id = ${workspaceId} and unpurged_bytes > 0) as unpurged,

@@ -1,5 +1,6 @@
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { jpegOf } from '@framelane/test-kit/jpeg';
+import { pngOf } from '@framelane/test-kit/png';
 import { withUnknownIds } from './documented-responses.ts';
 
 /** One operation of the contract that requires an API key or a console session, with a valid input. */
@@ -55,6 +56,7 @@ export function keyedOperations(): KeyedOperation[] {
 const FILES: Record<string, Body> = {
   'text/vtt': 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n',
   'image/jpeg': jpegOf(1280, 720),
+  'image/png': pngOf(64, 32),
 };
 
 /** The first example of the first content type. */

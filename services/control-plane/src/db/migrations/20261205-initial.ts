@@ -295,8 +295,8 @@ const TABLES = [
   `create index tasks_by_publication on tasks (command_published_at)
     where command_published_at is not null`,
   'create index tasks_by_lease on tasks (lease_expires_at) where lease_expires_at is not null',
-  // What they will store counts against the quota of their workspace.
-  `create index tasks_of_derivations on tasks (workspace_id) where command in ('derive', 'clip')`,
+  // What they will store counts against the quota of their workspace. The condition on the size keeps other queries from using the index.
+  `create index tasks_that_store on tasks (workspace_id) where command in ('derive', 'clip') and input_bytes > 0`,
 
   `create table engines (
     id text primary key,

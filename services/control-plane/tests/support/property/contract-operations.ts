@@ -18,6 +18,7 @@ export type Schema = {
   properties?: Record<string, Schema>;
   propertyNames?: Schema;
   additionalProperties?: Schema | boolean;
+  example?: unknown;
   allOf?: Schema[];
   anyOf?: Schema[];
   oneOf?: Schema[];

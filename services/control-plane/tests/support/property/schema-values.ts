@@ -35,7 +35,10 @@ export class SchemaValues {
       case 'integer':
         return integer(schema);
       case 'number':
-        return fc.double({ min: schema.minimum ?? -1e9, max: schema.maximum ?? 1e9, noNaN: true });
+        return orExample(
+          schema,
+          fc.double({ min: schema.minimum ?? -1e9, max: schema.maximum ?? 1e9, noNaN: true }),
+        );
       case 'string':
         return this.#text(schema);
       case 'array':
@@ -56,7 +59,7 @@ export class SchemaValues {
     return fc.oneof(...options);
   }
 
-  #text({ format, pattern = '', minLength = 0, maxLength = 60 }: Schema): Arbitrary<string> {
+  #text({ format, pattern = '', minLength = 0, maxLength = 60, example }: Schema): Arbitrary<string> {
     if (format === 'uri') return this.#urls;
     if (format === 'date-time') return time();
     if (format === 'date') return time().map((text) => text.slice(0, 10));
@@ -73,7 +76,7 @@ export class SchemaValues {
               arbitrary: fc.constantFrom('x'.repeat(maxLength), ...PROTOTYPE_NAMES, '🎬', '\u202e'),
             },
           )
-        : fc.stringMatching(rule);
+        : orExample({ example }, fc.stringMatching(rule));
     const length = (value: string) => [...value].length;
     return text.filter(
       (value) => rule.test(value) && length(value) >= minLength && length(value) <= maxLength,
@@ -131,6 +134,11 @@ export class SchemaValues {
       fc.dictionary(hostileText(), hostileJson(), { maxKeys: MANY }),
     );
   }
+}
+
+/** Values, and often the example of the contract: few others have an effect. */
+function orExample<T>({ example }: Schema, values: Arbitrary<T>): Arbitrary<T> {
+  return example === undefined ? values : fc.oneof(values, fc.constant(example as T));
 }
 
 function integer({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Schema): Arbitrary<number> {
