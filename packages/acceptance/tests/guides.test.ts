@@ -27,8 +27,8 @@ beforeAll(async () => {
     width: 320,
     height: 180,
     rate: '25',
-    seconds: 2,
-    audio: null,
+    seconds: 5,
+    audio: { sampleRate: 48_000, channels: 2 },
   });
   const { id, hls, embed } = await client.publish(clip);
   const webhook = await client.call('POST', '/webhooks', { url: 'https://endpoint.invalid/' });

@@ -5,6 +5,9 @@ import { SEQUENCE_PARAMETER_SET } from './nal-unit-types.ts';
 /** Names of x264 by `profile_idc` (ISO/IEC 14496-10 annex A). Streams with another one are not copied. */
 const PROFILES: Readonly<Record<number, string>> = { 66: 'baseline', 77: 'main', 100: 'high' };
 
+/** From this profile on, a sequence parameter set has more fields (ISO/IEC 14496-10 §7.3.2.1.1). */
+const HIGH = 100;
+
 const START_CODE = Buffer.from([0, 0, 1]);
 
 /**
@@ -18,6 +21,8 @@ export const continuationOf: VideoEncoder['continuation'] = (codecs, delaySecond
   return {
     options: [
       ['-profile', profile],
+      // Some presets use nothing of the high profile, and x264 would then declare a lower one, with fewer fields.
+      ...(profile === 'high' ? [['-8x8dct', '1'] as const] : []),
       ['-bf', '0'],
       ['-refs', '1'],
       // The filter gets timestamps in the time base of the muxer or of the encoder, by the version of ffmpeg. So both are the same.
@@ -29,7 +34,10 @@ export const continuationOf: VideoEncoder['continuation'] = (codecs, delaySecond
       for (let at = beginning.indexOf(START_CODE); at !== -1; at = beginning.indexOf(START_CODE, at + 3)) {
         const type = (beginning[at + 3] ?? 0) & 0x1f;
         // The three bytes after the header are the profile, the constraints and the level.
-        if (type === SEQUENCE_PARAMETER_SET) declared.copy(beginning, at + 4);
+        if (type !== SEQUENCE_PARAMETER_SET) continue;
+        if ((beginning[at + 4] ?? 0) >= HIGH !== (declared[0] ?? 0) >= HIGH)
+          throw new Error(`The encoder has not used the profile of ${codecs}`);
+        declared.copy(beginning, at + 4);
       }
     },
   };
