@@ -3133,12 +3133,12 @@ export interface components {
         ClipRequest: {
             /**
              * @description Seconds from the first frame of the video at which the clip begins. The nearest frame that all variants have is its first one.
-             * @example 2.5
+             * @example 1.5
              */
             start: number;
             /**
              * @description Seconds at which the clip ends, at most the `duration` of the video. A clip has at least 0.1 seconds.
-             * @example 10
+             * @example 4
              */
             end: number;
             title?: components["schemas"]["Title"];
