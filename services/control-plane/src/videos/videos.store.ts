@@ -64,6 +64,18 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
     .execute();
 }
 
+/** What a record needs besides the row and its version. */
+const DETAILS = [
+  uploadExpiry,
+  importOf,
+  audioOf,
+  captionsOf,
+  autoCaptionsOf,
+  downloadsOf,
+  clipOf,
+  storedOf,
+] as const;
+
 /** A living video of this workspace. */
 export async function findVideo(
   db: Database,
@@ -78,17 +90,8 @@ const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
   db
     .selectFrom(livingVideo(db, workspaceId, videoId).selectAll().select(rowVersion).as('videos'))
     .selectAll()
-    .select([
-      uploadExpiry,
-      importOf,
-      audioOf,
-      captionsOf,
-      autoCaptionsOf,
-      downloadsOf,
-      clipOf,
-      storedOf,
-      versionOf,
-    ]),
+    .select(DETAILS)
+    .select(versionOf),
 );
 
 /** Any video, a tombstone included. */
@@ -105,17 +108,8 @@ export async function listVideos(
 ): Promise<VideoDetails[]> {
   return pageOfVideos(db, workspaceId, await narrowed(db, workspaceId, filter), page)
     .selectAll()
-    .select([
-      uploadExpiry,
-      importOf,
-      audioOf,
-      captionsOf,
-      autoCaptionsOf,
-      downloadsOf,
-      clipOf,
-      storedOf,
-      versionOf,
-    ])
+    .select(DETAILS)
+    .select(versionOf)
     .execute();
 }
 
