@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Packaging } from '@framelane/contracts/packaging';
 import type { StreamReader } from '../encoders/stream-reader.ts';
 import type { OutputFile } from '../sandbox/tool-output.ts';
@@ -18,6 +19,15 @@ export type SegmentInfo = {
 
 /** An I-frame of a segment, as a segment of its own. */
 export type IFrame = Pick<SegmentInfo, 'codecs' | 'start'> & { segment: Buffer };
+
+/** Frames of a segment of which no other frame needs one to be decoded: a segment of their own. */
+export type GroupOfPictures = {
+  /** Presentation time of the first frame, in seconds. */
+  start: number;
+  /** The number of its frames. */
+  units: number;
+  segment: Buffer;
+};
 
 /** Packs encoded media into segments, with muxers of ffmpeg, and reads the segments that they have written. */
 export type Packager = Packaging & {
@@ -40,7 +50,12 @@ export type Packager = Packaging & {
     options: { isCopy: boolean },
   ) => Promise<SegmentInfo>;
   /** Reads the I-frames of a video segment, without those that come less than `minSeconds` after the previous one. */
-  readIFrames: (segment: OutputFile, reader: StreamReader, minSeconds: number) => Promise<readonly IFrame[]>;
+  readIFrames: (chunks: Readable, reader: StreamReader, minSeconds: number) => Promise<readonly IFrame[]>;
+  /**
+   * The groups of pictures of a video segment, in order: decoding can start at each. Throws if it cannot start at the beginning of the segment,
+   * or the segment is truncated.
+   */
+  groupsOf: (segment: Buffer, reader: StreamReader) => readonly GroupOfPictures[];
   /** A segment that the first segment of another run can follow. Throws if it is too short for that. */
   completed: (segment: Buffer) => Buffer;
   /** The elementary stream of a segment. Throws if it is no segment. */
@@ -49,7 +64,7 @@ export type Packager = Packaging & {
   startOf: (segment: Buffer) => number;
   /** Seconds from the decoding of the first access unit of a segment to its presentation. */
   delayOf: (segment: Buffer) => number;
-  /** A segment of another run, changed so that it follows one segment, or another follows it. */
+  /** A segment of another run, or a group of pictures, changed so that it follows one segment, or another follows it. */
   joined: (segment: Buffer, neighbour: { after: Buffer } | { before: Buffer }) => Buffer;
   /** Lets `edit` change the first bytes of each access unit in place. */
   editUnits: (segment: Buffer, edit: (beginning: Buffer) => void) => Buffer;

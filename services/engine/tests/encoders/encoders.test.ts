@@ -11,7 +11,7 @@ import type { SegmentInfo } from '../../src/packagers/packager.ts';
 import { PACKAGER } from '../../src/packagers/packagers.ts';
 import { segmentFile } from '../../src/packagers/segment-files.ts';
 import { BT709 } from '../../src/plan/colour.ts';
-import { ToolOutput } from '../../src/sandbox/tool-output.ts';
+import { readFrom, ToolOutput } from '../../src/sandbox/tool-output.ts';
 import { PROBED_ENTRIES, readSource } from '../../src/source/media-source.ts';
 
 /** What every encoder must do, with the packager of segments. */
@@ -98,7 +98,9 @@ describe.each(VIDEO_CODECS)('the encoder of %s', (codec) => {
 
   test('makes I-frames that can be decoded alone, and segments that another run can continue', async () => {
     const folder = join(directory, 'encoded');
-    const frames = await withFiles(folder, (file) => PACKAGER.readIFrames(file, encoder.reader, 0.5));
+    const frames = await withFiles(folder, (file) =>
+      PACKAGER.readIFrames(readFrom(file), encoder.reader, 0.5),
+    );
     expect(frames.map(({ length }) => length)).toEqual([1, 1]);
     const segment = await readFile(join(folder, segmentFile('v', 0)));
     expect(PACKAGER.completed(segment).length).toBeGreaterThanOrEqual(segment.length);

@@ -182,7 +182,7 @@ export class SegmentUploads {
       if (file.sequence === 0) this.#options.onRenditionStarted?.(file.rendition, info.codecs);
       if (file.rendition === this.#options.iFramesOf) {
         const { reader } = encoderOf(file.rendition);
-        const frames = await PACKAGER.readIFrames(segment, reader, MIN_I_FRAME_SECONDS);
+        const frames = await PACKAGER.readIFrames(readFrom(segment), reader, MIN_I_FRAME_SECONDS);
         await this.#iFrames.add(file.sequence, frames);
       }
     } finally {

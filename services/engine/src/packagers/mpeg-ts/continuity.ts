@@ -33,7 +33,8 @@ export function completeCounters(segment: Buffer): Buffer {
  * it continue them.
  */
 export function joinCounters(segment: Buffer, neighbour: { after: Buffer } | { before: Buffer }): Buffer {
-  const packets = packetsOf(segment);
+  const copy = Buffer.from(segment);
+  const packets = packetsOf(copy);
   const others = packetsOf('after' in neighbour ? neighbour.after : neighbour.before);
   const shifts = new Map<number, number>();
   for (const pid of new Set(packets.map(pidOf))) {
@@ -46,11 +47,9 @@ export function joinCounters(segment: Buffer, neighbour: { after: Buffer } | { b
     const gap = counterOf(last) + 1 - counterOf(first);
     shifts.set(pid, 'after' in neighbour ? gap : -gap);
   }
-  return Buffer.concat(
-    packets.map((packet) =>
-      withCounter(packet, (counterOf(packet) + (shifts.get(pidOf(packet)) ?? 0)) & LAST_COUNTER),
-    ),
-  );
+  for (const packet of packets)
+    setCounter(packet, (counterOf(packet) + (shifts.get(pidOf(packet)) ?? 0)) & LAST_COUNTER);
+  return copy;
 }
 
 function packetsOf(segment: Buffer): Buffer[] {
@@ -144,6 +143,10 @@ function counterOf(packet: Buffer): number {
 
 function withCounter(packet: Buffer, counter: number): Buffer {
   const copy = Buffer.from(packet);
-  copy.writeUInt8((packet.readUInt8(3) & ~LAST_COUNTER) | counter, 3);
+  setCounter(copy, counter);
   return copy;
+}
+
+function setCounter(packet: Buffer, counter: number): void {
+  packet.writeUInt8((packet.readUInt8(3) & ~LAST_COUNTER) | counter, 3);
 }

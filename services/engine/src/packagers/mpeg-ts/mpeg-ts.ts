@@ -1,6 +1,7 @@
 import { PACKAGINGS } from '@framelane/contracts/packaging';
 import type { Packager } from '../packager.ts';
 import { completeCounters, joinCounters } from './continuity.ts';
+import { groupsOf } from './groups.ts';
 import { readIFrames, readSegment } from './segment.ts';
 import { decodingDelay, editUnits, elementaryStream, firstTimestamp } from './transport-stream.ts';
 
@@ -19,6 +20,7 @@ export const MPEG_TS: Packager = {
   ],
   readSegment,
   readIFrames,
+  groupsOf,
   completed: completeCounters,
   streamOf: elementaryStream,
   startOf: firstTimestamp,

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import {
   IncompleteUnitError,
   type StreamConfiguration,
@@ -75,12 +76,12 @@ function onlyOne(configuration: StreamConfiguration | null): string | null {
 
 /** See Packager. */
 export async function readIFrames(
-  segment: OutputFile,
+  chunks: Readable,
   reader: StreamReader,
   minSeconds: number,
 ): Promise<readonly IFrame[]> {
   const frames = new KeyFrames(minSeconds);
-  for await (const chunk of readFrom(segment)) frames.push(chunk as Buffer);
+  for await (const chunk of chunks) frames.push(chunk as Buffer);
   return frames.end().flatMap(({ start, stream }) => {
     const elementary = elementaryStream(stream);
     return reader.isDecodable(elementary)

@@ -74,7 +74,7 @@ export function editUnits(segment: Buffer, edit: (beginning: Buffer) => void): B
 }
 
 /** Whether a PES packet of the stream begins in a transport packet. */
-function startsUnit(packet: Buffer): boolean {
+export function startsUnit(packet: Buffer): boolean {
   return (packet.readUInt16BE(1) & 0x5fff) === (0x4000 | STREAM_PID);
 }
 
@@ -242,7 +242,7 @@ export class KeyFrames {
 }
 
 /** Whether the access unit that begins in a packet can be decoded without earlier ones (ISO/IEC 13818-1 §2.4.3.5). */
-function isRandomAccessPoint(packet: Buffer): boolean {
+export function isRandomAccessPoint(packet: Buffer): boolean {
   const hasAdaptation = (packet.readUInt8(3) & 0x20) !== 0;
   return hasAdaptation && packet.readUInt8(4) > 0 && (packet.readUInt8(5) & 0x40) !== 0;
 }

@@ -7,13 +7,14 @@ import type { ToolOutput } from '../../../sandbox/tool-output.ts';
 import type { ClipJob } from '../../kinds.ts';
 import type { RunContext } from '../../stored-run.ts';
 import { fetchSegment } from '../../stored-tracks.ts';
+import { together } from '../../together.ts';
 import { storeAudio } from './clip-audio-run.ts';
 import { rangeOf, trackOf } from './clip-job.ts';
 import { inParallel, type Stored, storeSegment } from './clip-storage.ts';
-import { type EncodedEdge, encodeEdges } from './edges.ts';
+import { type MadeEdge, makeEdges } from './edges.ts';
 
 /**
- * Makes all renditions of a clip: encodes the edges, takes over the other segments of its video with another key, and cuts its audio. Throws a
+ * Makes all renditions of a clip: makes the edges, takes over the other segments of its video with another key, and cuts its audio. Throws a
  * TranscodeFailure or an InvalidSegmentError.
  */
 export async function makeClipRenditions(
@@ -21,14 +22,25 @@ export async function makeClipRenditions(
   { directory, files }: { directory: string; files: ToolOutput },
   context: RunContext,
 ): Promise<StoredRendition[]> {
-  const audio = await storeAudio(job, directory, files, context);
-  if (isSoundAlone(job.plan.encode)) return audio;
-  const edges = await encodeEdges(job, directory, files, context);
+  if (isSoundAlone(job.plan.encode)) return storeAudio(job, directory, files, context);
   const progress = new Progress(job, context);
   const onStored = () => progress.add();
+  // ffmpeg runs beside the transfers, which need little of the processor.
+  const [{ audio, edges }, middle] = await together(
+    context.signal,
+    async (signal) => ({
+      edges: await makeEdges(job, directory, files, { ...context, signal }),
+      audio: await storeAudio(job, directory, files, { ...context, signal }),
+    }),
+    (signal) => storeMiddle(job, { ...context, signal, onStored }),
+  );
   const video: StoredRendition[] = [];
-  for (const { name } of job.plan.encode.videoRenditions)
-    video.push(await storeVideo(job, name, edges.get(name) ?? [], { ...context, onStored }));
+  for (const { name } of job.plan.encode.videoRenditions) {
+    const ofEdges = await storeEdges(job, name, edges.get(name) ?? [], { ...context, onStored });
+    const isFirst = job.work.head ? 1 : 0;
+    const segments = [...ofEdges.slice(0, isFirst), ...(middle.get(name) ?? []), ...ofEdges.slice(isFirst)];
+    video.push({ name, codecs: trackOf(job, name).codecs, first: 0, segments });
+  }
   return [...video, ...audio, ...(await storeIFrames(job, edges, context))];
 }
 
@@ -49,79 +61,84 @@ class Progress {
   }
 }
 
-/** Stores the segments of a video rendition. */
-async function storeVideo(
-  job: ClipJob,
-  name: VideoRendition,
-  edges: readonly EncodedEdge[],
-  context: Pick<RunContext, 'objects' | 'signal'> & { onStored: () => void },
-): Promise<StoredRendition> {
-  const { output, plan } = job;
-  const track = trackOf(job, name);
-  const { first } = rangeOf(job, name);
-  const encoded = joinEdges(edges);
-  const plaintext = async (sequence: number): Promise<Buffer> => encoded.get(sequence) ?? fetched(sequence);
-  const fetched = (sequence: number) => fetchOf(job, name, first + sequence, context);
-  for (const [sequence, segment] of encoded) {
-    if (encoded.has(sequence + 1) || encoded.has(sequence - 1)) continue;
-    const isHead = sequence === 0;
-    const hasNeighbour = plan.segmentStarts.length > 1;
-    const neighbour = hasNeighbour ? await fetched(isHead ? 1 : sequence - 1) : undefined;
-    if (neighbour === undefined) continue;
-    encoded.set(sequence, PACKAGER.joined(segment, isHead ? { before: neighbour } : { after: neighbour }));
-  }
-  const segments = await inParallel(
-    [...plan.segmentStarts.keys()],
-    async (sequence) => {
-      const segment = await plaintext(sequence);
-      const stored = await storeSegment(output, { name, sequence, segment }, context);
+type Storing = Pick<RunContext, 'objects' | 'signal'> & { onStored: () => void };
+
+/** Stores the segments of video that are those of the parent, between the edges. */
+async function storeMiddle(job: ClipJob, context: Storing): Promise<Map<VideoRendition, Stored[]>> {
+  const { output, plan, work } = job;
+  const end = plan.segmentStarts.length - (work.tail ? 1 : 0);
+  const sequences = [...plan.segmentStarts.keys()].slice(work.head ? 1 : 0, end);
+  const stored = new Map<VideoRendition, Stored[]>();
+  for (const { name } of plan.encode.videoRenditions) {
+    const { first } = rangeOf(job, name);
+    const store = async (sequence: number) => {
+      const segment = await fetchOf(job, name, first + sequence, context);
+      const result = await storeSegment(output, { name, sequence, segment }, context);
       context.onStored();
-      return stored;
-    },
-    context.signal,
-  );
-  return { name, codecs: track.codecs, first: 0, segments };
+      return result;
+    };
+    stored.set(name, await inParallel(sequences, store, context.signal));
+  }
+  return stored;
 }
 
-/** The edges by their numbers. If one follows the other, its counters do, too. */
-function joinEdges([head, tail]: readonly EncodedEdge[]): Map<number, Buffer> {
-  const encoded = new Map<number, Buffer>();
-  if (head !== undefined) encoded.set(head.edge.sequence, head.segment);
-  if (head === undefined || tail === undefined) return encoded;
-  const { sequence } = tail.edge;
-  const isNext = sequence === head.edge.sequence + 1;
-  const segment = isNext ? PACKAGER.joined(tail.segment, { after: head.segment }) : tail.segment;
-  return encoded.set(sequence, segment);
+/** Stores the edges of a video rendition. The counters of each go on in the segment after it, or continue those of the segment before it. */
+async function storeEdges(
+  job: ClipJob,
+  name: VideoRendition,
+  edges: readonly MadeEdge[],
+  context: Storing,
+): Promise<Stored[]> {
+  const { output, plan } = job;
+  const { first } = rangeOf(job, name);
+  const fetched = (sequence: number) => fetchOf(job, name, first + sequence, context);
+  const stored: Stored[] = [];
+  let previous: { sequence: number; segment: Buffer } | undefined;
+  for (const { edge, segment: made } of edges) {
+    const { sequence } = edge;
+    const isBeforeEdge = edges.some((other) => other.edge.sequence === sequence + 1);
+    let segment = made;
+    if (sequence > 0) {
+      const before = previous?.sequence === sequence - 1 ? previous.segment : await fetched(sequence - 1);
+      segment = PACKAGER.joined(made, { after: before });
+    } else if (!isBeforeEdge && plan.segmentStarts.length > 1) {
+      segment = PACKAGER.joined(made, { before: await fetched(1) });
+    }
+    stored.push(await storeSegment(output, { name, sequence, segment }, context));
+    context.onStored();
+    previous = { sequence, segment };
+  }
+  return stored;
 }
 
 /** Stores the I-frames: those of the first segment, those of the parent, and those of the last segment. */
 async function storeIFrames(
   job: ClipJob,
-  edges: ReadonlyMap<VideoRendition, readonly EncodedEdge[]>,
+  edges: ReadonlyMap<VideoRendition, readonly MadeEdge[]>,
   context: RunContext,
 ): Promise<StoredRendition[]> {
   const { plan, output } = job;
   const source = iFrameSource(plan.encode.videoRenditions);
   if (!plan.iFrames || source === null) return [];
   const ofEdges = edges.get(source) ?? [];
-  const encoded = (isHead: boolean) =>
-    ofEdges.filter(({ edge }) => (edge.sequence === 0) === isHead).flatMap(({ iFrames }) => iFrames);
+  const ofEdge = (isHead: boolean) =>
+    ofEdges
+      .filter(({ edge }) => (edge.sequence === 0) === isHead)
+      .flatMap(({ iFrames }) =>
+        iFrames.map(
+          ({ segment }) =>
+            async () =>
+              segment,
+        ),
+      );
   const { first, end } = rangeOf(job, I_FRAME_RENDITION);
   const frames = [
-    ...encoded(true).map(
-      ({ segment }) =>
-        () =>
-          Promise.resolve(segment),
-    ),
+    ...ofEdge(true),
     ...Array.from(
       { length: end - first },
       (_, at) => () => fetchOf(job, I_FRAME_RENDITION, first + at, context),
     ),
-    ...encoded(false).map(
-      ({ segment }) =>
-        () =>
-          Promise.resolve(segment),
-    ),
+    ...ofEdge(false),
   ];
   const segments: Stored[] = await inParallel(
     frames.map((read, sequence) => ({ read, sequence })),

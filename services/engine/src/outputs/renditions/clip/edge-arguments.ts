@@ -5,97 +5,96 @@ import { MAX_THREADS, TIMESTAMP_OFFSET_SECONDS, WITHOUT_METADATA } from '../../.
 import { pieceEncoderOptions } from '../../../ffmpeg/encoder-options.ts';
 import type { FfmpegCommandLine } from '../../../ffmpeg/run-ffmpeg.ts';
 import { segmentFile } from '../../../packagers/segment-files.ts';
-import { copiedRenditions } from '../../../plan/encode-plan.ts';
 import { KEY_FRAME_SECONDS } from '../../../plan/key-frames.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
 import { toFraction, toNumber } from '../../../source/frame-rate.ts';
 import type { ClipJob } from '../../kinds.ts';
 import { READ_SEGMENTS } from '../../stored-tracks.ts';
 import { pieceOutputOptions } from '../piece-arguments.ts';
-import { type Edge, timestampOf } from './clip-job.ts';
+import { timestampOf } from './clip-job.ts';
 
 /** What the muxer adds to all timestamps, so that no decoding time is negative. */
 export const MUXER_DELAY_SECONDS = START_TIMESTAMP / CLOCK_HZ - TIMESTAMP_OFFSET_SECONDS;
 
-/** The file with the segment of the parent that an edge is made from, in the folder of the inputs. */
-export function edgeInput({ sequence }: Edge, rendition: string): string {
-  return `edge-${rendition}-${sequence}`;
+/** Frames of a group of pictures that are encoded again, counted from the first one of the clip. */
+export type Cut = {
+  rendition: VideoRenditionPlan;
+  firstFrame: number;
+  frames: number;
+  /** How they continue a stream copy; null if their rendition is none. */
+  continuation: { codecs: string; delaySeconds: number } | null;
+};
+
+/** The file with the group that a cut is made from, in the folder of the inputs. */
+export function cutInput({ rendition, firstFrame }: Cut): string {
+  return `cut-${rendition.name}-${firstFrame}`;
 }
 
-/** How an edge of the copied rendition is encoded, so that it continues the copy. */
-export type Continuations = Map<VideoRenditionPlan['name'], { codecs: string; delaySeconds: number }>;
+/** The file that has a cut, in the folder of the outputs. */
+export function cutOutput({ rendition, firstFrame }: Cut): string {
+  return segmentFile(rendition.name, firstFrame);
+}
 
 /**
- * The run that encodes an edge in all video renditions, each from the segment of the same rendition. Frames keep their timestamps: the filters count
- * them from the first one, and the muxer moves them back.
+ * The run that encodes cuts. Frames keep their timestamps: the filters count them from the first one of the cut, and the muxer moves them
+ * back.
  */
-export function edgeArguments(
-  job: ClipJob,
-  edge: Edge,
-  { threads, continuations }: { threads: number; continuations: Continuations },
-): FfmpegCommandLine {
-  const { encode, encoder } = job.plan;
+export function cutArguments(job: ClipJob, cuts: readonly Cut[], threads: number): FfmpegCommandLine {
   const limited = Math.min(threads, MAX_THREADS);
-  const start = timestampOf(job, edge.firstFrame);
-  const inputs = encode.videoRenditions.map(({ name }) => `file:${SOURCE_FOLDER}/${edgeInput(edge, name)}`);
-  const [first = '', ...others] = inputs;
   const reading = ['-threads', String(limited), ...READ_SEGMENTS];
-  const copied = copiedRenditions(encode);
+  const [first = '', ...others] = cuts.map((cut) => `file:${SOURCE_FOLDER}/${cutInput(cut)}`);
   return {
     inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...reading],
     input: first,
     moreInputs: others.map((path) => ({ options: reading, path })),
-    outputs: encode.videoRenditions.map((rendition, at) => {
-      const continuation = copied.has(rendition.name) ? continuations.get(rendition.name) : undefined;
-      const piece = {
-        firstSegment: edge.sequence,
-        firstFrame: 0,
-        frames: edge.frames,
-        segmentStarts: [0],
-        keyFrames: keyFramesOf(job, edge),
-      };
-      return {
-        options: [
-          ...['-map', `${at}:v:0`, ...WITHOUT_METADATA, '-filter:v', frames(job, edge, rendition, start)],
-          ...pieceEncoderOptions(rendition, {
-            plan: encode,
-            piece,
-            settings: { preset: encoder.preset, threads: limited },
-          }),
-          ...(continuation === undefined
-            ? []
-            : encoderOf(rendition.name)
-                .continuation(continuation.codecs, continuation.delaySeconds)
-                .options.flatMap(([option, value]) => [`${option}:v`, value])),
-          ...pieceOutputOptions(rendition, piece, Number((start - MUXER_DELAY_SECONDS).toFixed(6))),
-        ],
-        path: `${OUTPUT_FOLDER}/${segmentFile(rendition.name, '%d')}`,
-      };
-    }),
+    outputs: cuts.map((cut, at) => ({
+      options: ['-map', `${at}:v:0`, ...WITHOUT_METADATA, ...cutOptions(job, cut, limited)],
+      path: `${OUTPUT_FOLDER}/${segmentFile(cut.rendition.name, '%d')}`,
+    })),
   };
 }
 
-/** Exactly the frames of an edge, counted from zero. */
-function frames(
-  { plan: { encode } }: ClipJob,
-  edge: Edge,
-  { frameStep }: VideoRenditionPlan,
-  start: number,
-): string {
+function cutOptions(job: ClipJob, cut: Cut, threads: number): string[] {
+  const { encode, encoder } = job.plan;
+  const { rendition, frames, continuation } = cut;
+  const start = timestampOf(job, cut.firstFrame);
+  const piece = {
+    firstSegment: cut.firstFrame,
+    firstFrame: 0,
+    frames,
+    segmentStarts: [0],
+    keyFrames: keyFramesOf(job, cut),
+  };
+  const settings = { preset: encoder.preset, threads };
+  return [
+    ...['-filter:v', filters(job, cut, start)],
+    ...pieceEncoderOptions(rendition, { plan: encode, piece, settings }),
+    ...(continuation === null
+      ? []
+      : encoderOf(rendition.name)
+          .continuation(continuation.codecs, continuation.delaySeconds)
+          .options.flatMap(([option, value]) => [`${option}:v`, value])),
+    ...pieceOutputOptions(rendition, piece, Number((start - MUXER_DELAY_SECONDS).toFixed(6))),
+  ];
+}
+
+/** Exactly the frames of a cut, counted from zero. */
+function filters({ plan: { encode } }: ClipJob, { rendition, frames }: Cut, start: number): string {
+  const { frameStep } = rendition;
   const { numerator, denominator } = encode.frameRate;
   const { matrix, primaries, transfer } = encode.colour;
   return [
     `setpts=PTS-${start.toFixed(6)}/TB`,
     `fps=${toFraction({ numerator, denominator: denominator * frameStep })}:start_time=0`,
     'tpad=stop_mode=clone:stop=-1',
-    `trim=end_frame=${Math.ceil(edge.frames / frameStep)}`,
+    `trim=end_frame=${Math.ceil(frames / frameStep)}`,
     'format=yuv420p',
     `setparams=range=tv:colorspace=${matrix}:color_primaries=${primaries}:color_trc=${transfer}`,
   ].join(',');
 }
 
-/** A key frame every two seconds from the beginning of the edge, at frames that all renditions have. */
-function keyFramesOf({ plan: { encode } }: ClipJob, { frames: count }: Edge): number[] {
+/** A key frame every two seconds from the beginning of the cut, at frames that all renditions have. */
+function keyFramesOf({ plan: { encode } }: ClipJob, { frames: count }: Cut): number[] {
   const step = Math.max(...encode.videoRenditions.map(({ frameStep }) => frameStep));
   const distance = step * Math.ceil((KEY_FRAME_SECONDS * toNumber(encode.frameRate)) / step);
   return Array.from({ length: Math.ceil(count / distance) }, (_, at) => at * distance);

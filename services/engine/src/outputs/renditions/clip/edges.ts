@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { VideoRendition } from '@framelane/contracts/renditions';
+import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { encoderOf } from '../../../encoders/encoders.ts';
 import { type IFrame, InvalidSegmentError } from '../../../packagers/packager.ts';
 import { PACKAGER } from '../../../packagers/packagers.ts';
-import { segmentFile } from '../../../packagers/segment-files.ts';
-import { iFrameSource } from '../../../plan/encode-plan.ts';
+import { copiedRenditions, iFrameSource } from '../../../plan/encode-plan.ts';
 import { MIN_I_FRAME_SECONDS } from '../../../plan/key-frames.ts';
 import { grantFile, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
 import { readFrom, type ToolOutput } from '../../../sandbox/tool-output.ts';
@@ -18,76 +19,139 @@ import { maxSegmentBytes, type RunContext } from '../../stored-run.ts';
 import { fetchSegment } from '../../stored-tracks.ts';
 import { readSegmentInfo } from '../segment-info.ts';
 import { type Edge, edgesOf, timestampOf, trackOf } from './clip-job.ts';
-import { type Continuations, edgeArguments, edgeInput } from './edge-arguments.ts';
+import { type Cut, cutArguments, cutInput, cutOutput } from './edge-arguments.ts';
+import { type EdgePart, edgeParts } from './edge-parts.ts';
 
 /** An edge of a rendition: its segment, and its I-frames if they are stored. */
-export type EncodedEdge = { edge: Edge; segment: Buffer; iFrames: readonly IFrame[] };
+export type MadeEdge = { edge: Edge; segment: Buffer; iFrames: readonly IFrame[] };
 
 /** A rendition that begins or ends at another time by more than this is not the frames that were asked for. */
 const TOLERANCE_SECONDS = 0.001;
 
-/** Encodes the edges of a clip, both at the same time. Resolves with those of each video rendition. */
-export async function encodeEdges(
+/** Makes the edges of a clip, both at the same time. Resolves with those of each video rendition. */
+export async function makeEdges(
   job: ClipJob,
   directory: string,
   files: ToolOutput,
   context: RunContext,
-): Promise<Map<VideoRendition, EncodedEdge[]>> {
-  const edges = edgesOf(job);
-  await Promise.all(edges.map((edge) => encode(job, edge, directory, context)));
-  const encoded = new Map<VideoRendition, EncodedEdge[]>();
-  for (const { name } of job.plan.encode.videoRenditions) {
-    const ofName: EncodedEdge[] = [];
-    for (const edge of edges) ofName.push(await read(job, name, edge, files));
-    encoded.set(name, ofName);
-  }
-  return encoded;
+): Promise<Map<VideoRendition, MadeEdge[]>> {
+  const all = await Promise.all(
+    edgesOf(job).map((edge) => makeEdge(job, edge, { directory, files }, context)),
+  );
+  const ofName = (name: VideoRendition) => all.flatMap((made) => made.get(name) ?? []);
+  return new Map(job.plan.encode.videoRenditions.map(({ name }) => [name, ofName(name)]));
 }
 
-async function encode(job: ClipJob, edge: Edge, directory: string, context: RunContext): Promise<void> {
+/** A part, and how it is encoded again; null if it is taken over. */
+type PlannedPart = { part: EdgePart; cut: Cut | null };
+
+async function makeEdge(
+  job: ClipJob,
+  edge: Edge,
+  { directory, files }: { directory: string; files: ToolOutput },
+  context: RunContext,
+): Promise<Map<VideoRendition, MadeEdge>> {
+  const planned = new Map<VideoRendition, PlannedPart[]>();
+  for (const rendition of job.plan.encode.videoRenditions)
+    planned.set(rendition.name, await planParts(job, edge, rendition, context));
+  await encode(job, edge, [...planned.values()].flat(), { directory, context });
+  const made = new Map<VideoRendition, MadeEdge>();
+  for (const [name, parts] of planned) made.set(name, await joinParts(job, edge, { name, parts, files }));
+  return made;
+}
+
+async function planParts(
+  job: ClipJob,
+  edge: Edge,
+  rendition: VideoRenditionPlan,
+  { objects, signal }: RunContext,
+): Promise<PlannedPart[]> {
   const { parent, plan } = job;
-  const { objects, tools, settings, signal } = context;
-  const { contentKey } = parent;
-  const fetched = (track: ReturnType<typeof trackOf>, sequence: number) =>
-    fetchSegment(track, sequence, { objects, contentKey, signal });
-  const continuations: Continuations = new Map();
-  for (const { name } of plan.encode.videoRenditions) {
-    const track = trackOf(job, name);
-    const segment = await fetched(track, edge.parentSequence);
-    // The head continues with the segment after it, the tail continues the one before it, whose delay is that of the segment it is made from.
-    const isHead = edge.sequence === 0 && plan.segmentStarts.length > 1;
-    const continued = isHead ? await fetched(track, edge.parentSequence + 1) : segment;
-    continuations.set(name, { codecs: track.codecs, delaySeconds: PACKAGER.delayOf(continued) });
-    const path = join(directory, SOURCE_FOLDER, edgeInput(edge, name));
-    await writeFile(path, segment);
-    await grantFile(path, tools.account);
+  const track = trackOf(job, rendition.name);
+  const fetched = (sequence: number) =>
+    fetchSegment(track, sequence, { objects, contentKey: parent.contentKey, signal });
+  const groups = PACKAGER.groupsOf(await fetched(edge.parentSequence), encoderOf(rendition.name).reader);
+  const parts = edgeParts(job, edge, rendition, groups);
+  const isCopied = copiedRenditions(plan.encode).has(rendition.name);
+  const hasNext = edge.sequence + 1 < plan.segmentStarts.length;
+  const planned: PlannedPart[] = [];
+  for (const [at, part] of parts.entries()) {
+    // What comes before a group continues with it. The end of a group continues its beginning.
+    const isEnd = !part.isWhole && at === parts.length - 1 && !hasNext;
+    const continued = async () =>
+      isEnd ? part.group : (parts[at + 1]?.group ?? (await fetched(edge.parentSequence + 1)));
+    const continuation =
+      isCopied && !part.isWhole
+        ? { codecs: track.codecs, delaySeconds: PACKAGER.delayOf(await continued()) }
+        : null;
+    const { firstFrame, frames } = part;
+    planned.push({ part, cut: part.isWhole ? null : { rendition, firstFrame, frames, continuation } });
   }
-  const commandLine = edgeArguments(job, edge, { threads: settings.threads, continuations });
-  const seconds = edge.frames / toNumber(plan.encode.frameRate);
-  await runOnStored(commandLine, { program: tools.ffmpeg, seconds }, directory, context);
+  return planned;
 }
 
-/** Reads an encoded edge. Throws an InvalidSegmentError if it does not have the frames that it should have. */
-async function read(job: ClipJob, name: VideoRendition, edge: Edge, files: ToolOutput): Promise<EncodedEdge> {
+/** Encodes the parts of an edge that are not taken over, in all renditions. */
+async function encode(
+  job: ClipJob,
+  edge: Edge,
+  parts: readonly PlannedPart[],
+  { directory, context }: { directory: string; context: RunContext },
+): Promise<void> {
+  const cuts: Cut[] = [];
+  for (const { part, cut } of parts) {
+    if (cut === null) continue;
+    const path = join(directory, SOURCE_FOLDER, cutInput(cut));
+    await writeFile(path, part.group);
+    await grantFile(path, context.tools.account);
+    cuts.push(cut);
+  }
+  if (cuts.length === 0) return;
+  const commandLine = cutArguments(job, cuts, context.settings.threads);
+  const seconds = edge.frames / toNumber(job.plan.encode.frameRate);
+  await runOnStored(commandLine, { program: context.tools.ffmpeg, seconds }, directory, context);
+}
+
+/** The segment that the parts of an edge make. */
+async function joinParts(
+  job: ClipJob,
+  edge: Edge,
+  { name, parts, files }: { name: VideoRendition; parts: readonly PlannedPart[]; files: ToolOutput },
+): Promise<MadeEdge> {
+  let segment = Buffer.alloc(0);
+  for (const { part, cut } of parts) {
+    const next = cut === null ? part.group : await readCut(job, cut, files);
+    segment = Buffer.concat([segment, PACKAGER.joined(next, { after: segment })]);
+  }
   const { encode, iFrames } = job.plan;
-  const { sequence, firstFrame, frames } = edge;
-  const fileName = segmentFile(name, sequence);
-  const file = await files.file(fileName, maxSegmentBytes(encode));
+  const isSource = iFrames && name === iFrameSource(encode.videoRenditions);
+  const { reader } = encoderOf(name);
+  return {
+    edge,
+    segment,
+    iFrames: isSource
+      ? await PACKAGER.readIFrames(Readable.from([segment]), reader, MIN_I_FRAME_SECONDS)
+      : [],
+  };
+}
+
+/** Reads an encoded cut. Throws an InvalidSegmentError if it does not have the frames that it should have. */
+async function readCut(job: ClipJob, cut: Cut, files: ToolOutput): Promise<Buffer> {
+  const { rendition, firstFrame, frames } = cut;
+  const { name, frameStep } = rendition;
+  const fileName = cutOutput(cut);
+  const file = await files.file(fileName, maxSegmentBytes(job.plan.encode));
   if (file === null) throw incompleteOutput(`${fileName} is missing`);
   try {
-    const { start, units } = await readSegmentInfo(file, { rendition: name, sequence, isCopy: false });
-    const step = encode.videoRenditions.find((each) => each.name === name)?.frameStep ?? 1;
+    const { start, units } = await readSegmentInfo(file, {
+      rendition: name,
+      sequence: firstFrame,
+      isCopy: false,
+    });
     const isPlanned = Math.abs(start - timestampOf(job, firstFrame)) <= TOLERANCE_SECONDS;
-    if (!isPlanned || units !== Math.ceil(frames / step))
-      throw new InvalidSegmentError(`Segment ${sequence} of ${name} has ${units} frames from ${start} s`);
-    const { continuation, reader } = encoderOf(name);
-    const { declare } = continuation(trackOf(job, name).codecs, 0);
-    const isSource = iFrames && name === iFrameSource(encode.videoRenditions);
-    return {
-      edge,
-      segment: PACKAGER.editUnits(await buffer(readFrom(file)), declare),
-      iFrames: isSource ? await PACKAGER.readIFrames(file, reader, MIN_I_FRAME_SECONDS) : [],
-    };
+    if (!isPlanned || units !== Math.ceil(frames / frameStep))
+      throw new InvalidSegmentError(`${fileName} has ${units} frames from ${start} s`);
+    const { declare } = encoderOf(name).continuation(trackOf(job, name).codecs, 0);
+    return PACKAGER.editUnits(await buffer(readFrom(file)), declare);
   } finally {
     await file.handle.close();
   }
