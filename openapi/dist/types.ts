@@ -444,10 +444,10 @@ export interface paths {
          * Make a clip of a video
          * @description Creates a new video from a part of a video that is `ready`, exact to the frame. Only its first and its last seconds are encoded again, so
          *     this usually takes seconds and does not need the uploaded file. The clip has all variants and audio tracks, and the captions and chapters of its
-         *     part. It has the `playbackPolicy` and the `allowedOrigins` of the video.
+         *     part. Without other values in the request, it has the `title`, the `playbackPolicy` and the `allowedOrigins` of the video.
          *
          *     The clip has a content key of its own and is independent of the video as soon as it is `ready`. If the video is deleted before, the clip
-         *     becomes `failed` with `clip_source_deleted`. Endpoints of webhooks get the usual events. The seconds that are encoded count as transcoded.
+         *     becomes `failed` with `clip_source_deleted`. At most 100 clips of a video may be unfinished (429 `rate_limited`). Endpoints of webhooks get the usual events. The seconds that are encoded count as transcoded.
          */
         post: operations["createClip"];
         delete?: never;
@@ -3129,7 +3129,7 @@ export interface components {
              */
             default?: boolean;
         };
-        /** @description The part of a video to make a clip of. */
+        /** @description The part of a video to make a clip of, and the fields of the new video. */
         ClipRequest: {
             /**
              * @description Seconds from the first frame of the video at which the clip begins. The nearest frame that all variants have is its first one.
@@ -3141,7 +3141,15 @@ export interface components {
              * @example 4
              */
             end: number;
+            /** @description A name for people. Default: that of the video. */
             title?: components["schemas"]["Title"];
+            metadata?: components["schemas"]["Metadata"];
+            tags?: components["schemas"]["Tags"];
+            passthrough?: components["schemas"]["Passthrough"];
+            /** @description Who can play the clip. Default: that of the video. */
+            playbackPolicy?: components["schemas"]["PlaybackPolicy"];
+            /** @description The origins whose pages may show the player page of the clip. Default: those of the video. */
+            allowedOrigins?: components["schemas"]["AllowedOrigins"];
         };
         /** @description All downloads of a video. */
         DownloadList: {

@@ -11,7 +11,6 @@ type StoredDurations = { name: RenditionName; segmentDurations: readonly number[
 
 /** Audio is read from this many seconds before the clip to as many after it: its frames, and its decoder's, overlap the boundaries of the video. */
 const AUDIO_MARGIN_SECONDS = 0.1;
-const ROUNDING_SECONDS = 0.001;
 
 /** Seconds of one frame of a video. The boundaries of a clip are frames that all its renditions have. */
 export function frameSeconds({ encode }: Pick<TaskPlan, 'encode'>): number {
@@ -60,7 +59,7 @@ export function planClip(
   const duration = frames / rate;
   const cut = isSoundAlone(encode) ? cutSound(parent, duration) : cutVideo(parent, window);
   const rangeOf = ({ name, segmentDurations }: StoredDurations): SegmentRange => {
-    if (name === I_FRAME_RENDITION) return segmentsStarting(segmentDurations, cut.takenOver);
+    if (name === I_FRAME_RENDITION) return segmentsStarting(segmentDurations, cut.takenOver, 0.5 / rate);
     if (encode.videoRenditions.some((rendition) => rendition.name === name)) return cut.segments;
     const margin = AUDIO_MARGIN_SECONDS;
     return segmentsWithin(segmentDurations, { from: from - margin, to: from + duration + margin });
@@ -129,10 +128,18 @@ function cutSound({ encode }: TaskPlan, duration: number): Cut {
   };
 }
 
-/** The segments that begin within a time. */
-function segmentsStarting(durations: readonly number[], { from, to }: Seconds): SegmentRange {
+/**
+ * The segments that begin within a time.
+ *
+ * @param tolerance durations are rounded, and those of hours add up to some milliseconds
+ */
+function segmentsStarting(
+  durations: readonly number[],
+  { from, to }: Seconds,
+  tolerance: number,
+): SegmentRange {
   const starts = startsOf(durations);
-  const countBefore = (time: number) => starts.filter((start) => start < time - ROUNDING_SECONDS).length;
+  const countBefore = (time: number) => starts.filter((start) => start < time - tolerance).length;
   const first = countBefore(from);
   return { first, end: Math.max(first, countBefore(to)) };
 }

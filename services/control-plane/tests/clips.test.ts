@@ -1,10 +1,13 @@
+import { newId } from '@framelane/contracts/ids';
 import { type ClaimedClip, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { MessageData } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { taskFolder } from '@framelane/object-store/object-keys';
+import { pngOf } from '@framelane/test-kit/png';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import request from 'supertest';
 import { QuotasService } from '../src/quotas/quotas.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -180,16 +183,48 @@ describe('a clip of a ready video', () => {
     ]);
   });
 
-  test('is played as its parent is', async () => {
+  test('is played as its parent is, and has nothing else of its owner, unless the request says so', async () => {
+    const ofOwner = { metadata: { a: 'b' }, tags: ['summer'], passthrough: '4711' };
     const { videoId, uploadToken } = await plane.ticket({
       filename: 'a.mp4',
+      ...ofOwner,
       playbackPolicy: 'signed',
       allowedOrigins: ['https://a.example'],
     });
     await plane.engine.upload(uploadToken);
     await plane.engine.complete(videoId, (await plane.engine.claim(videoId)).attempt);
+    const part = { start: 0, end: 5 };
+    expect((await ask(videoId, part)).body).toMatchObject({
+      ...{ title: 'a', playbackPolicy: 'signed', allowedOrigins: ['https://a.example'] },
+      ...{ metadata: {}, tags: [], passthrough: null },
+    });
+    const own = { ...ofOwner, title: 'Own', playbackPolicy: 'public', allowedOrigins: [] };
+    expect((await ask(videoId, { ...part, ...own })).body).toMatchObject(own);
+    await ask(videoId, { ...part, playbackPolicy: 'everybody' }).expect(400);
+  });
+
+  test('has the watermark of its parent, also after the image was deleted', async () => {
+    const { body: image } = await api('post', '/watermarks').type('image/png').send(pngOf(8, 8)).expect(201);
+    const ticket = { filename: 'a.mp4', watermark: { image: image.id } };
+    const { videoId, uploadToken } = await plane.ticket(ticket);
+    await plane.engine.upload(uploadToken);
+    await plane.engine.complete(videoId, (await plane.engine.claim(videoId)).attempt);
+    await api('delete', `/watermarks/${image.id}`).expect(204);
     const { body } = await ask(videoId, { start: 0, end: 5 });
-    expect(body).toMatchObject({ playbackPolicy: 'signed', allowedOrigins: ['https://a.example'] });
+    await complete(body.id);
+    const clip = await record(body.id);
+    expect(clip).toMatchObject({ status: 'ready', watermark: { image: image.id, corner: 'top-right' } });
+    expect(clip.watermark).toEqual((await record(videoId)).watermark);
+  });
+
+  test('of the last hours of a long video has their timestamps', async () => {
+    const startTimestamp = 1_026_000 + 11 * 3600 * 90_000;
+    const parentId = await readyVideo({ ...sampleManifest(), startTimestamp });
+    const { body } = await ask(parentId, { start: 3, end: 17 });
+    await complete(body.id);
+    const { body: clip } = await ask(body.id, { start: 1, end: 5 });
+    expect((await complete(clip.id)).parent.startTimestamp).toBe(startTimestamp + 3 * 90_000);
+    expect((await record(clip.id)).status).toBe('ready');
   });
 
   test('counts the seconds that are encoded, and not the others', async () => {
@@ -212,9 +247,15 @@ describe('a clip is refused', () => {
     ],
     [
       'that begins after the end',
-      { start: 21, end: 22 },
+      { start: 20, end: 22 },
       'body/start',
-      'must be at most 20, the duration of the video in seconds',
+      'must be before the end of the video, at 20 seconds',
+    ],
+    [
+      'that begins nearer to the end than to a frame',
+      { start: 19.99, end: 20 },
+      'body/end',
+      'must be at least 0.1 seconds after start',
     ],
     ['with a negative time', { start: -1, end: 5 }, 'body/start', 'must be at least 0'],
     ['that ends before it begins', { start: 5, end: 4 }, 'body/end', 'must be after start'],
@@ -259,9 +300,10 @@ describe('a clip without room', () => {
     await quotas.set(own.workspaceId, { storedBytes: storageBytes + 3_000_000 });
     const first = await ask(parentId, { start: 0, end: 5 }, own);
     expect(first.status).toBe(202);
+    expect((await ask(parentId, { start: 0, end: 5 }, own)).status).toBe(202);
     const { status, body } = await ask(parentId, { start: 0, end: 14 }, own);
     expect([status, body.code, body.quota]).toEqual([403, 'quota_exceeded', 'storedBytes']);
-    await quotas.set(own.workspaceId, { storedBytes: null, videos: 2 });
+    await quotas.set(own.workspaceId, { storedBytes: null, videos: 3 });
     expect((await ask(parentId, { start: 0, end: 5 }, own)).body.quota).toBe('videos');
     await quotas.set(own.workspaceId, { videos: null, transcodedMinutes: 0 });
     expect((await ask(parentId, { start: 0, end: 5 }, own)).body.quota).toBe('transcodedMinutes');
@@ -286,11 +328,40 @@ describe('a clip whose parent is deleted while it is made', () => {
       });
       const retry = await api('post', `/videos/${id}/retry`);
       expect([retry.status, retry.body.code]).toEqual([409, 'source_not_available']);
+      expect(retry.body.detail).toBe('The video of this clip was deleted. Make a clip of another video.');
     }
     await plane.engine.report('task.completed', { ...tryOf(running.id, claimed), result: resultOf(claimed) });
     expect((await record(running.id)).status).toBe('failed');
     expect((await tryClaim(waiting.id)).body.code).toBe('task_not_claimable');
   });
+});
+
+test('a video has at most 100 unfinished clips, which its deletion ends', async () => {
+  const parentId = await readyVideo();
+  const prefix = newId('vid');
+  await sql`
+    with inserted as (
+      insert into videos (id, workspace_id, environment, title, filename, status)
+      select ${prefix} || n, ${plane.workspaceId}, 'live', 'Clip', 'a.mp4', 'processing' from generate_series(1, 99) n
+      returning id
+    )
+    insert into clips (video_id, parent_id, first_frame, frames, starts_at, ends_at, stored_bytes, disk_bytes)
+    select id, ${parentId}, 0, 25, 0, 1, 1, 1 from inserted`.execute(plane.db);
+  const part = { start: 0, end: 5 };
+  const { body: last } = await ask(parentId, part).expect(202);
+  const { status, body, headers } = await ask(parentId, part);
+  expect([status, body.code, headers['retry-after']]).toEqual([429, 'rate_limited', '10']);
+  expect(body.detail).toBe('100 clips of this video are not ready yet: no more at a time. Retry in 10 s.');
+  await complete(last.id);
+  await ask(parentId, part).expect(202);
+  await api('delete', `/videos/${parentId}`).expect(204);
+  const unfinished = plane.db
+    .selectFrom('clips')
+    .innerJoin('videos', 'id', 'video_id')
+    .select('id')
+    .where('parent_id', '=', parentId)
+    .where('status', '=', 'processing');
+  expect(await unfinished.execute()).toEqual([]);
 });
 
 describe('a clip that fails', () => {

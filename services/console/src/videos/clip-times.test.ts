@@ -1,7 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { clipTimes } from './clip-times.ts';
+import { clipTimes, frameStart } from './clip-times.ts';
 
 const UNREADABLE = 'Write a time such as 1:02.5.';
+
+test.each([
+  ['within a frame', 10.039, 25, 10],
+  ['at a frame', 10.04, 25, 10.04],
+  ['at a frame that the player rounds', 10.0399, 25, 10.04],
+  ['at the end', 20.02, 30_000 / 1001, 20.02],
+  ['of sound alone', 1.234, null, 1.234],
+])('the frame that a player shows %s', (_, seconds, frameRate, expected) => {
+  expect(frameStart(seconds, frameRate)).toBeCloseTo(expected, 9);
+});
 
 test.each([
   ['0:01', '0:04.5', { times: { start: 1, end: 4.5 } }],

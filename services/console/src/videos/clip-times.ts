@@ -1,5 +1,13 @@
 import { parseStart } from './chapter-rows.ts';
 
+/** Players report the time of a frame with an error of less than this. */
+const TOLERANCE_SECONDS = 0.001;
+
+/** When the frame begins that a player shows at a time, in seconds. Without a frame rate, the time itself. */
+export function frameStart(seconds: number, frameRate: number | null): number {
+  return frameRate === null ? seconds : Math.floor((seconds + TOLERANCE_SECONDS) * frameRate) / frameRate;
+}
+
 /** The times of a clip as a user types them, such as `1:02.5`. */
 export type TypedTimes = { start: string; end: string };
 

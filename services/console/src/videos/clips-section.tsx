@@ -9,7 +9,7 @@ import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Section } from '../ui/section.tsx';
 import { formatStart } from './chapter-rows.ts';
-import { clipTimes, type TypedTimes } from './clip-times.ts';
+import { clipTimes, frameStart, type TypedTimes } from './clip-times.ts';
 import { playerTime } from './player-time.ts';
 
 /** Makes a clip of a video, between two points that the player beside it shows. Needs the permission `videos:write`. */
@@ -18,7 +18,7 @@ export function ClipsSection({ video }: { video: Video }) {
   return can('videos:write') ? <ClipForm video={video} /> : null;
 }
 
-function ClipForm({ video: { id, duration } }: { video: Video }) {
+function ClipForm({ video: { id, duration, frameRate } }: { video: Video }) {
   const [typed, setTyped] = useState<TypedTimes>({ start: formatStart(0), end: formatStart(duration ?? 0) });
   const [title, setTitle] = useState('');
   const [errors, setErrors] = useState<Partial<TypedTimes>>({});
@@ -32,7 +32,7 @@ function ClipForm({ video: { id, duration } }: { video: Video }) {
     clip.reset();
   };
   const take = async (point: keyof TypedTimes) => {
-    const seconds = await playerTime();
+    const seconds = frameStart(await playerTime(), frameRate);
     // The player may show a time that is a little after the last frame.
     change({ [point]: formatStart(Math.min(seconds, duration ?? seconds)) });
   };

@@ -5,7 +5,10 @@ import { stageOf, timelineWords } from './timeline-words.ts';
 const AT = '2026-11-22T10:00:00.000Z';
 const NOW = Date.parse(AT) + 60_000;
 const video = (fields: Partial<Video> = {}) =>
-  ({ status: 'processing', progress: 40, import: null, error: null, expiresAt: null, ...fields }) as Video;
+  ({
+    ...{ status: 'processing', progress: 40, import: null, clipOf: null, error: null, expiresAt: null },
+    ...fields,
+  }) as Video;
 const attempt = (outcome: Schemas['TimelineAttempt']['outcome'], number = 1): Schemas['TimelineEntry'] => ({
   type: 'attempt',
   at: AT,
@@ -39,6 +42,15 @@ test('an import, a failure and a delay have words of their own', () => {
   const error = { code: 'no_video_track', message: 'The file has no video.' } as const;
   expect(timelineWords(step('failed'), video({ error }), NOW)).toBe('Failed: The file has no video.');
   expect(timelineWords(step('waiting'), video(), NOW - 120_000)).toBe('Next attempt planned');
+});
+
+test('a clip is requested, and is made', () => {
+  const clip = video({ clipOf: { videoId: '', start: 0, end: 1 } });
+  expect(timelineWords(step('created'), clip, NOW)).toBe('Clip requested');
+  expect(stageOf(clip, timeline([step('waiting')])).now).toBe('The clip waits for an engine.');
+  expect(stageOf(clip, timeline([attempt('running', 2)])).now).toBe(
+    'The clip is being made: 40 %. This is attempt 2.',
+  );
 });
 
 test('the stage says what happens, how far it is, and what comes next', () => {

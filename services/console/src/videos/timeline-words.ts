@@ -11,6 +11,7 @@ export type Timeline = { entries: readonly Entry[]; loadedAt: number };
 export function timelineWords({ type, at, attempt }: Entry, video: Video, loadedAt: number): string {
   switch (type) {
     case 'created':
+      if (video.clipOf !== null) return 'Clip requested';
       return video.import === null ? 'Upload ticket created' : 'Import created';
     case 'uploaded':
       return video.import === null ? 'Upload finished' : 'Import finished';
@@ -72,13 +73,13 @@ export function stageOf(video: Video, timeline: Timeline | undefined): Stage {
     const isPlanned = Date.parse(latest.at) > timeline.loadedAt;
     const words = isPlanned
       ? `The next attempt is planned for ${formatClock(latest.at)}.`
-      : 'The file waits for an engine.';
+      : `The ${video.clipOf === null ? 'file' : 'clip'} waits for an engine.`;
     return { now: words, next, percent: null };
   }
   const again = (latest?.attempt?.number ?? 1) > 1 ? ` This is attempt ${latest?.attempt?.number}.` : '';
   const left = timeLeft(video.progress, latest, timeline?.loadedAt);
   return {
-    now: `The video is being transcoded: ${video.progress} %${left}.${again}`,
+    now: `${video.clipOf === null ? 'The video is being transcoded' : 'The clip is being made'}: ${video.progress} %${left}.${again}`,
     next,
     percent: video.progress,
   };

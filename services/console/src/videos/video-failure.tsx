@@ -21,7 +21,7 @@ export function VideoFailure({ video: { id, error, retryable, sourceFile } }: { 
         <Text size="sm">{error.message}</Text>
         <Text size="sm">{adviceFor(error.code)}</Text>
         <div className="small-code">{error.code}</div>
-        {sourceFile.stored && can('videos:write') && (
+        {(sourceFile.stored || retryable) && can('videos:write') && (
           <Button
             size="xs"
             variant={retryable ? 'filled' : 'subtle'}

@@ -1,5 +1,6 @@
 import { planClip } from '@framelane/contracts/clip-plan';
 import type { ClaimedClip } from '@framelane/contracts/internal-api';
+import { I_FRAME_RENDITION, isAudioRendition } from '@framelane/contracts/renditions';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { imageKey, outputPrefix } from '@framelane/object-store/object-keys';
 import type { Database } from '../db/database.ts';
@@ -86,15 +87,29 @@ export async function describeParent(
   };
 }
 
-/** Bytes of the stored segments that a clip is made from. */
+/**
+ * Bytes of the stored segments that a clip is made from: of all, and of those that its engine has on its disk. These are the audio, the key frames
+ * for the storyboard, and of each video rendition the edges and the segment with the poster.
+ */
 export function bytesOf(
   { segments }: Pick<ClaimedClip['work'], 'segments'>,
   renditions: readonly ParentRendition[],
-): number {
-  return renditions.reduce((sum, { name, segmentBytes }) => {
+): { stored: number; onDisk: number } {
+  const hasIFrames = renditions.some(({ name }) => name === I_FRAME_RENDITION);
+  const keyFrames = hasIFrames ? I_FRAME_RENDITION : renditions[0]?.name;
+  let [stored, onDisk] = [0, 0];
+  for (const { name, segmentBytes } of renditions) {
     const { first, end } = segments[name] ?? { first: 0, end: 0 };
-    return sum + segmentBytes.slice(first, end).reduce((a, b) => a + b, 0);
-  }, 0);
+    const bytes = segmentBytes.slice(first, end);
+    stored += sum(bytes);
+    const isWhole = isAudioRendition(name) || name === keyFrames;
+    onDisk += isWhole ? sum(bytes) : sum([bytes[0], bytes.at(-1), Math.max(0, ...bytes)]);
+  }
+  return { stored, onDisk };
+}
+
+function sum(bytes: readonly (number | undefined)[]): number {
+  return bytes.reduce((total: number, each = 0) => total + each, 0);
 }
 
 /** Seconds of a clip that are encoded: those of its edges. */

@@ -8,14 +8,18 @@ import type { ChaptersService } from '../chapters/chapters.service.ts';
 import type { Commit, Database } from '../db/database.ts';
 import type { Environment, VideoRow } from '../db/schema.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
+import { rateLimited } from '../rate-limits/window-counter.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideoRecord } from '../videos/video-record.ts';
 import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
 import { bytesOf } from './clip-work.ts';
-import { findCompletedPlan, findParentRenditions, insertClip } from './clips.store.ts';
+import { countUnfinished, findCompletedPlan, findParentRenditions, insertClip } from './clips.store.ts';
 
 /** The shortest clip, in seconds: as of uploaded videos. */
 const SHORTEST_SECONDS = 0.1;
+
+/** Clips of one video that may wait or be made at the same time. The deletion of the video ends them in one transaction. */
+const MAX_UNFINISHED = 100;
 
 type ClipRequest = components['schemas']['ClipRequest'];
 
@@ -41,7 +45,8 @@ export class ClipsService {
 
   /**
    * Creates a clip of a ready video, and begins its first attempt. Throws 404 `video_not_found`, 409 `video_not_ready`, 400 `validation_failed` if
-   * the video has no such part, 403 `quota_exceeded`, and 429 if too many captions of the workspace wait to be read.
+   * the video has no such part, 403 `quota_exceeded`, and 429 if too many clips of the video are unfinished, or too many captions of the workspace
+   * wait to be read.
    */
   async create(owner: Owner, parentId: string, request: ClipRequest): Promise<Commit<VideoRecord>> {
     const { db } = this.#deps;
@@ -54,7 +59,9 @@ export class ClipsService {
     return async (trx) => {
       const parent = await this.#deps.lifecycle.lock(trx, parentId);
       if (parent?.workspace_id !== workspaceId) throw videoNotFound(parentId);
-      await this.#deps.quotas.requireRoomForClip(trx, workspaceId, planned.bytes);
+      if ((await countUnfinished(trx, parentId)) >= MAX_UNFINISHED) throw tooManyUnfinished();
+      const bytesOfCaptions = captions.reduce((sum, { cues }) => sum + cues.bytes, 0);
+      await this.#deps.quotas.requireRoomForClip(trx, workspaceId, planned.bytes.stored + bytesOfCaptions);
       const videoId = newId('vid');
       await this.#insert(trx, { videoId, owner, parent, request });
       await insertClip(trx, {
@@ -64,7 +71,8 @@ export class ClipsService {
         frames: planned.frames,
         starts_at: planned.start,
         ends_at: planned.end,
-        input_bytes: planned.bytes,
+        stored_bytes: planned.bytes.stored,
+        disk_bytes: planned.bytes.onDisk,
       });
       await this.#deps.captions.storeCut(trx, videoId, captions);
       await this.#deps.chapters.storeCut(trx, { id: videoId, parent }, times);
@@ -84,19 +92,23 @@ export class ClipsService {
       videoId,
       owner: { workspaceId, environment },
       parent,
-      request,
+      request: { start: _start, end: _end, ...own },
     }: { videoId: string; owner: Owner; parent: VideoRow; request: ClipRequest },
   ): Promise<void> {
     await this.#deps.videos.create(trx, {
+      // Who may play a video may play its clips, and nobody else, unless the request says so.
+      playbackPolicy: parent.playback_policy,
+      allowedOrigins: parent.allowed_origins,
+      ...own,
       id: videoId,
       workspaceId,
       environment,
       status: 'processing',
-      title: request.title ?? parent.title,
+      title: own.title ?? parent.title,
       filename: parent.filename,
-      playbackPolicy: parent.playback_policy,
-      allowedOrigins: parent.allowed_origins,
       audioOnly: parent.variants?.length === 0,
+      // It is part of the pictures.
+      watermark: parent.watermark ?? undefined,
       removeInSeconds: environment === 'test' ? this.#deps.testVideoHours * 3600 : null,
     });
   }
@@ -115,12 +127,22 @@ async function partOf(db: Database, parentId: string, request: ClipRequest) {
 /** The frames of a request. Throws 400 `validation_failed` if the video does not have them. */
 export function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest, 'start' | 'end'>) {
   const { duration, frames } = plan.encode;
-  const outside = `must be at most ${Number(duration.toFixed(3))}, the duration of the video in seconds`;
+  const length = Number(duration.toFixed(3));
   const shortest = Math.max(SHORTEST_SECONDS, frameSeconds(plan));
   if (end <= start) throw invalidField('body/end', 'out_of_range', 'must be after start');
   const window = windowOf(plan, { start, end });
-  if (window.firstFrame >= frames) throw invalidField('body/start', 'out_of_range', outside);
-  if (window.firstFrame + window.frames > frames) throw invalidField('body/end', 'out_of_range', outside);
+  if (start >= duration)
+    throw invalidField(
+      'body/start',
+      'out_of_range',
+      `must be before the end of the video, at ${length} seconds`,
+    );
+  if (window.firstFrame + window.frames > frames)
+    throw invalidField(
+      'body/end',
+      'out_of_range',
+      `must be at most ${length}, the duration of the video in seconds`,
+    );
   const { start: from, end: to } = secondsOf(plan, window);
   if (to - from < shortest - 1e-6)
     throw invalidField(
@@ -129,6 +151,10 @@ export function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest
       `must be at least ${Number(shortest.toFixed(3))} seconds after start`,
     );
   return window;
+}
+
+function tooManyUnfinished(): Problem {
+  return rateLimited(`${MAX_UNFINISHED} clips of this video are not ready yet: no more at a time.`, 10);
 }
 
 function notReady(status: string): Problem {

@@ -72,6 +72,19 @@ export async function findPoster(
     : { attempt: row.attempt, folder: row.folder };
 }
 
+/** How many clips of a video wait or are being made. */
+export async function countUnfinished(db: Database, parentId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('clips')
+    .innerJoin('videos', 'videos.id', 'clips.video_id')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('parent_id', '=', parentId)
+    .where('status', '=', 'processing')
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 export async function insertClip(trx: Database, clip: ClipRow): Promise<void> {
   await trx.insertInto('clips').values(clip).execute();
 }

@@ -108,12 +108,14 @@ create table clips (
   frames bigint not null,
   starts_at double precision not null,
   ends_at double precision not null,
-  input_bytes bigint not null,
+  stored_bytes bigint not null,
+  disk_bytes bigint not null,
   constraint clips_pkey PRIMARY KEY (video_id),
   constraint clips_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint clips_disk_bytes_check CHECK ((disk_bytes > 0)),
   constraint clips_first_frame_check CHECK ((first_frame >= 0)),
   constraint clips_frames_check CHECK ((frames > 0)),
-  constraint clips_input_bytes_check CHECK ((input_bytes > 0))
+  constraint clips_stored_bytes_check CHECK ((stored_bytes > 0))
 );
 CREATE INDEX clips_by_parent ON public.clips USING btree (parent_id);
 
@@ -457,7 +459,7 @@ create table videos (
   variants text[],
   preview_variants text[],
   target_duration integer,
-  start_timestamp integer,
+  start_timestamp bigint,
   storyboard jsonb,
   chosen_poster jsonb,
   poster_time double precision,

@@ -303,8 +303,10 @@ type ClipsTable = {
   /** When these begin and end, in seconds. */
   starts_at: number;
   ends_at: number;
-  /** Bytes of the stored segments that it is made from. */
-  input_bytes: number;
+  /** Bytes of the stored segments that it is made from: about as many as it will have. */
+  stored_bytes: number;
+  /** Bytes of those that its engine has on its disk: the others go through its memory. */
+  disk_bytes: number;
 };
 export type ClipRow = Selectable<ClipsTable>;
 

@@ -51,7 +51,7 @@ export async function saveQuotas(
 /**
  * The usage that counts against the quotas of a workspace, without the reservation of the video `apartFrom`. A ticket counts
  * while its video waits for a file: until the ticket has expired and no transfer holds it. Unpurged bytes count in every
- * status of the video. A derivation or a clip counts with the bytes of what it reads, until its output counts. Reading the stored videos takes 8 ms for 100,000 of them. Without `stored` they are not read, and their number and bytes are 0.
+ * status of the video. A derivation or a clip counts with the bytes of what it is made from, until its output counts. Reading the stored videos takes 8 ms for 100,000 of them. Without `stored` they are not read, and their number and bytes are 0.
  */
 export async function findUsed(
   db: Database,
@@ -72,8 +72,9 @@ export async function findUsed(
         from videos join upload_tickets on video_id = id
         where workspace_id = ${workspaceId} and environment in ('live', 'test') and status = 'uploading'
           and deleted_at is null and (expires_at > now() or transfer_id is not null)) as open,
-      (select coalesce(sum(input_bytes), 0) as "ofDerivations"
-        from tasks where workspace_id = ${workspaceId} and command in ('derive', 'clip') and input_bytes > 0) as prepared,
+      (select coalesce(sum(coalesce(clips.stored_bytes, tasks.input_bytes)), 0) as "ofDerivations"
+        from tasks left join clips on command = 'clip' and clips.video_id = tasks.video_id
+        where workspace_id = ${workspaceId} and command in ('derive', 'clip') and tasks.input_bytes > 0) as prepared,
       (select coalesce(sum(unpurged_bytes), 0)::bigint as "unpurgedBytes"
         from upload_tickets join videos on id = video_id
         where workspace_id = ${workspaceId} and unpurged_bytes > 0) as unpurged,

@@ -12,6 +12,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
+import { requireWatermark } from '../watermarks/watermarks.service.ts';
 import { requestPurgeOfTransfers, storedAtMost } from './purge-of-transfers.ts';
 import { endUnfinished, isPaused } from './resumable-uploads.store.ts';
 import {
@@ -107,6 +108,7 @@ export class UploadTicketsService {
     return async (trx) => {
       const declaredBytes = size ?? null;
       const largest = await this.#deps.quotas.requireRoom(trx, video.workspaceId, declaredBytes);
+      if (video.watermark) await requireWatermark(trx, video.workspaceId, video.watermark.image);
       await this.#deps.videos.create(trx, {
         ...video,
         id: videoId,

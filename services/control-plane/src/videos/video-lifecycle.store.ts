@@ -143,7 +143,7 @@ export async function insertAttempt(
     )
     insert into tasks (video_id, workspace_id, attempt, number, kind, command, frames, input_bytes, failed_tries, unreported_tries, due_at,
       command_due_at)
-    select id, workspace_id, attempt, ${PLANNING_TASK}::int, kind, kind, coalesce(clips.frames, 0), input_bytes, ${failedTries}::int,
+    select id, workspace_id, attempt, ${PLANNING_TASK}::int, kind, kind, coalesce(clips.frames, 0), disk_bytes, ${failedTries}::int,
       ${unreportedTries}::int, ${due}, ${due}
     from next left join clips on video_id = id
       cross join lateral (select case when video_id is null then 'plan' else 'clip' end as kind) as first`.execute(

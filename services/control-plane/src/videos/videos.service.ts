@@ -14,7 +14,6 @@ import {
 } from '../outputs/auto-captions-request.ts';
 import { askForDownloads } from '../outputs/downloads.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
-import { requireWatermark } from '../watermarks/watermarks.service.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
@@ -80,7 +79,6 @@ export class VideosService {
   async create(trx: Database, { downloads = [], autoCaptions, ...video }: NewVideo & Wanted): Promise<void> {
     const languages = readLanguages(autoCaptions);
     if (languages.length > 0) requireRecognizer(this.#deps.hasRecognizer);
-    if (video.watermark) await requireWatermark(trx, video.workspaceId, video.watermark.image);
     await insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });
     await askForDownloads(trx, video.id, downloads);
     await askForAutoCaptions(trx, video.id, languages);
@@ -161,11 +159,12 @@ export class VideosService {
     if (failed.status !== 'failed') throw notFailed(failed.status);
     const isClip = failed.clip_of?.exists === true;
     const source = await storedSource(this.#deps.db, failed);
-    if (!isClip && (source === undefined || !(await this.#isStored(source.key)))) throw sourceNotAvailable();
+    if (!isClip && (source === undefined || !(await this.#isStored(source.key))))
+      throw sourceNotAvailable(failed);
     return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       // The object of a deleted source exists until the purge.
-      if (!isClip && (await storedSource(trx, video)) === undefined) throw sourceNotAvailable();
+      if (!isClip && (await storedSource(trx, video)) === undefined) throw sourceNotAvailable(failed);
       await this.#deps.quotas.requireMinutes(trx, workspaceId);
       if (!(await this.#deps.lifecycle.retry(trx, video))) throw notFailed(video.status);
       return this.#record(trx, workspaceId, videoId);
@@ -248,10 +247,12 @@ function notFailed(status: string): Problem {
   return new Problem('video_not_failed', `Only a failed video can be retried; this one is ${status}.`);
 }
 
-function sourceNotAvailable(): Problem {
+function sourceNotAvailable({ clip_of: clipOf }: VideoDetails): Problem {
   return new Problem(
     'source_not_available',
-    'The source file of this video is not stored. Upload it with a new ticket.',
+    clipOf === null
+      ? 'The source file of this video is not stored. Upload it with a new ticket.'
+      : 'The video of this clip was deleted. Make a clip of another video.',
   );
 }
 

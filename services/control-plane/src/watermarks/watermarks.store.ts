@@ -90,7 +90,7 @@ export async function findImage(
 
 /**
  * Removes deleted images that no video needs: a video needs its image until it is ready, without tasks of its plan, or deleted. No video can begin
- * to: new ones hold an image that is not deleted, and a ready video is never transcoded again.
+ * to: new ones hold an image that is not deleted, and a ready video is never transcoded again. Clips are made of segments that have it.
  */
 export async function removeUnneeded(db: Database): Promise<void> {
   await sql`
@@ -98,6 +98,7 @@ export async function removeUnneeded(db: Database): Promise<void> {
     where deleted_at is not null and not exists (
       select from videos
       where watermark ->> 'image' = watermarks.id and videos.deleted_at is null
+        and not exists (select from clips where video_id = videos.id)
         and (status <> 'ready' or exists (select from tasks where video_id = videos.id and command = 'task'))
     )`.execute(db);
 }

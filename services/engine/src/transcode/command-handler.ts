@@ -39,8 +39,8 @@ import type { TaskClient } from './task-client.ts';
 import { WorkLease, WorkObsoleteError } from './work-lease.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
-/** The part of the stored renditions of a clip that its audio and its edges can be, with what ffmpeg makes of them: all of sound alone, else little. */
-const CLIP_PART_ON_DISK = 2;
+/** Bytes of disk for each byte that a clip reads to it: its input and its output. */
+const NEED_OF_CLIPS = 2;
 
 type Command = MessageData<CommandType>;
 
@@ -90,10 +90,10 @@ const NEED_OF_DERIVATIONS: Readonly<Record<DerivationCommand, number>> = {
 
 /**
  * The bytes of disk that a command reserves, for the whole source: only the claim shows which part the task needs, and which derivation it is. The
- * one that needs most has its input and its output on the disk. A clip has its audio and its edges there.
+ * one that needs most has its input and its output on the disk. The command of a clip has the bytes of what the engine reads to its disk.
  */
 function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }: WorkerParts): number {
-  if (type === 'clip') return CLIP_PART_ON_DISK * inputBytes;
+  if (type === 'clip') return NEED_OF_CLIPS * inputBytes;
   if (isDerivationCommand(type)) return NEED_OF_DERIVATIONS[type] * inputBytes;
   return diskNeed({ videoId, sourceBytes: inputBytes }, sources);
 }

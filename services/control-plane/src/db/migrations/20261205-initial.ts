@@ -109,7 +109,7 @@ const TABLES = [
     variants text[],
     preview_variants text[],
     target_duration int,
-    start_timestamp int,
+    start_timestamp bigint,
     storyboard jsonb,
     chosen_poster jsonb,
     poster_time float8,
@@ -231,7 +231,8 @@ const TABLES = [
     frames bigint not null check (frames > 0),
     starts_at float8 not null,
     ends_at float8 not null,
-    input_bytes bigint not null check (input_bytes > 0)
+    stored_bytes bigint not null check (stored_bytes > 0),
+    disk_bytes bigint not null check (disk_bytes > 0)
   )`,
   'create index clips_by_parent on clips (parent_id)',
 

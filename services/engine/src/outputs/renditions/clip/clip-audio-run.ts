@@ -16,7 +16,7 @@ import { maxSegmentBytes, type RunContext } from '../../stored-run.ts';
 import { fetchSegment } from '../../stored-tracks.ts';
 import { type AudioInput, audioArguments, audioCuts, firstFileOf } from './clip-audio.ts';
 import { audioTracksOf, rangeOf } from './clip-job.ts';
-import { inParallel, type Stored, storeSegment } from './clip-storage.ts';
+import { inOrder, inParallel, range, type Stored, storeSegment } from './clip-storage.ts';
 
 type Track = ReturnType<typeof audioTracksOf>[number];
 
@@ -54,7 +54,7 @@ async function fetchAudio(
   const begin = await fetched(first);
   const segments = async function* () {
     yield begin;
-    for (let sequence = first + 1; sequence < end; sequence += 1) yield await fetched(sequence);
+    yield* inOrder(range(first + 1, end), fetched, signal);
   };
   await pipeline(Readable.from(segments()), createWriteStream(path), { signal });
   await grantFile(path, tools.account);
@@ -73,7 +73,7 @@ async function store(
   // The last cut is the end.
   const count = audioCuts(job, input.frameSeconds).length - 1;
   const segments: Stored[] = await inParallel(
-    [...Array(count).keys()],
+    range(0, count),
     async (sequence) => {
       const fileName = segmentFile(name, firstFile + sequence);
       const file = await files.file(fileName, maxSegmentBytes(job.plan.encode));

@@ -34,5 +34,19 @@ export function inParallel<T, R>(
   work: (item: T) => Promise<R>,
   signal: AbortSignal,
 ): Promise<R[]> {
-  return Readable.from(items).map(work, { concurrency: AT_ONCE, signal }).toArray({ signal });
+  return inOrder(items, work, signal).toArray({ signal });
+}
+
+/** The same, as a stream of the results. */
+export function inOrder<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+  signal: AbortSignal,
+): Readable {
+  return Readable.from(items).map(work, { concurrency: AT_ONCE, signal });
+}
+
+/** The numbers from the first one up to, but without, the last one. */
+export function range(first: number, end: number): number[] {
+  return Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
 }

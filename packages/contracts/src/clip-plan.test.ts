@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { planClip } from './clip-plan.ts';
+import { I_FRAME_RENDITION } from './renditions.ts';
+import type { TaskPlan } from './transcode-plan.ts';
+
+/** A key frame after this many frames, which last no whole number of microseconds. */
+const GOP = 250;
+const GOPS = 4000;
+const RATE = 24_000 / 1001;
+
+/** The plan of a video of eleven hours. Each group of pictures is a segment. */
+const PLAN = {
+  segmentStarts: Array.from({ length: GOPS }, (_, at) => at * GOP),
+  encode: {
+    frameRate: { numerator: 24_000, denominator: 1001 },
+    frames: GOPS * GOP,
+    videoRenditions: [{ name: '360p', frameStep: 1 }],
+    audio: [],
+  },
+} as unknown as TaskPlan;
+
+const DURATIONS = Array.from({ length: GOPS }, () => Number((GOP / RATE).toFixed(6)));
+
+test('the I-frames of a clip are those of its segments, although rounded durations of hours add up to another time', () => {
+  expect(Math.abs(DURATIONS.reduce((a, b) => a + b, 0) - (GOPS * GOP) / RATE)).toBeGreaterThan(0.001);
+  const stored = [{ name: I_FRAME_RENDITION, segmentDurations: DURATIONS }] as const;
+  const firstFrame = (GOPS - 10) * GOP;
+  const { work } = planClip(PLAN, stored, { firstFrame, frames: 5 * GOP });
+  expect(work.segments).toEqual({ [I_FRAME_RENDITION]: { first: GOPS - 10, end: GOPS - 5 } });
+  const cut = planClip(PLAN, stored, { firstFrame: firstFrame + 1, frames: 5 * GOP });
+  expect(cut.work.segments).toEqual({ [I_FRAME_RENDITION]: { first: GOPS - 9, end: GOPS - 5 } });
+});
