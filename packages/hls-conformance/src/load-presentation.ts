@@ -2,14 +2,22 @@ import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { fetchSmall } from './loading/fetching.ts';
 import { HttpClient } from './loading/http-client.ts';
+import { loadInitialization } from './loading/load-initialization.ts';
 import { loadSegment, notLoaded, type SegmentKey } from './loading/load-segment.ts';
 import { sendPlaybackRequests } from './loading/playback-requests.ts';
+import type { Initialization } from './media/mp4/initialization.ts';
 import { isMasterTag, readMasterPlaylist, type SessionData } from './playlists/master-playlist.ts';
-import { type ListedSegment, type MediaPlaylist, readMediaPlaylist } from './playlists/media-playlist.ts';
+import {
+  type ListedSegment,
+  type MapTag,
+  type MediaPlaylist,
+  readMediaPlaylist,
+} from './playlists/media-playlist.ts';
 import { decodePlaylist, isTag, readLines } from './playlists/playlist-text.ts';
 import {
   type Captions,
   type CaptionsSegment,
+  type LoadedInitialization,
   type LoadedKey,
   type LoadedResponse,
   type LoadedSegment,
@@ -66,6 +74,9 @@ class PresentationLoader {
   readonly #notes: string[] = [];
   readonly #keys = new Map<string, Promise<Buffer | null>>();
   readonly #loadedKeys: LoadedKey[] = [];
+  /** By their keys and URLs. */
+  readonly #initializations = new Map<string, Promise<Initialization | null>>();
+  readonly #loadedInitializations: LoadedInitialization[] = [];
 
   constructor(client: HttpClient, url: string, options: LoadOptions) {
     this.#client = client;
@@ -97,6 +108,7 @@ class PresentationLoader {
       captions,
       sessionData,
       keys: this.#loadedKeys,
+      initializations: this.#loadedInitializations,
       responses: this.#responses,
       notes: this.#notes,
     };
@@ -171,7 +183,13 @@ class PresentationLoader {
     const segments: LoadedSegment[] = [];
     // One at a time, as in a player: a rendition may have thousands.
     for (const listed of playlist.segments) {
-      const { segment, response } = await loadSegment(this.#client, listed, await this.#keyOf(listed));
+      const initialization = listed.map && (await this.#initializationOf(listed.map));
+      if (listed.map !== null && initialization === null) {
+        segments.push(notLoaded(listed));
+        continue;
+      }
+      const key = await this.#keyOf(listed);
+      const { segment, response } = await loadSegment(this.#client, listed, { key, initialization });
       segments.push(segment);
       this.#responses.push(response);
     }
@@ -193,7 +211,23 @@ class PresentationLoader {
     return file;
   }
 
-  async #keyOf({ key }: ListedSegment): Promise<SegmentKey> {
+  /** Null if it cannot be used. */
+  #initializationOf(map: MapTag): Promise<Initialization | null> {
+    const address = `${map.key?.url ?? ''} ${map.url}`;
+    const known = this.#initializations.get(address) ?? this.#fetchInitialization(map);
+    this.#initializations.set(address, known);
+    return known;
+  }
+
+  async #fetchInitialization(map: MapTag): Promise<Initialization | null> {
+    const key = await this.#keyOf(map);
+    const { initialization, loaded, response } = await loadInitialization(this.#client, map, key);
+    this.#responses.push(response);
+    this.#loadedInitializations.push(loaded);
+    return initialization;
+  }
+
+  async #keyOf({ key }: Pick<ListedSegment, 'key'>): Promise<SegmentKey> {
     if (key === null || key.method === 'NONE') return null;
     if (key.url === null) return { violation: 'has no key' };
     const { url } = key;
@@ -231,15 +265,14 @@ function whyCaptionsUnread(playlist: MediaPlaylist): string | null {
 }
 
 /** Why the segments of a playlist cannot be read; null if they can. */
-function whyUnread({ ended, initialised, segments }: MediaPlaylist): string | null {
+function whyUnread({ ended, segments }: MediaPlaylist): string | null {
   const encryptedOtherwise = segments.find(
     ({ key }) =>
       key !== null && key.method !== 'NONE' && (key.method !== 'AES-128' || key.keyFormat !== null),
   );
   if (segments.length === 0) return 'it lists none';
   if (!ended) return 'it is live or has no EXT-X-ENDLIST';
-  if (initialised) return 'they have an initialization section (EXT-X-MAP), as fragmented MP4 has';
-  if (segments.some(({ byteRange }) => byteRange)) return 'they are byte ranges';
+  if (segments.some(({ byteRange, map }) => byteRange || map?.byteRange)) return 'they are byte ranges';
   if (encryptedOtherwise) {
     const { method, keyFormat } = encryptedOtherwise.key ?? {};
     return `they are encrypted with ${method}${keyFormat ? ` (${keyFormat})` : ''}`;

@@ -1,4 +1,4 @@
-import type { SegmentContent } from './media/segment-reader.ts';
+import type { SegmentContent } from './media/segment-content.ts';
 import type { Alternative, MasterPlaylist, Variant } from './playlists/master-playlist.ts';
 import type { ListedSegment, MediaPlaylist } from './playlists/media-playlist.ts';
 import type { PlaylistLine } from './playlists/playlist-text.ts';
@@ -7,6 +7,7 @@ export type ResourceKind =
   | 'master playlist'
   | 'media playlist'
   | 'segment'
+  | 'initialization section'
   | 'captions'
   | 'session data'
   | 'key';
@@ -101,6 +102,9 @@ export type CaptionsSegment = ListedSegment & { text: string | null };
 /** The resource of a URI of EXT-X-SESSION-DATA. The text is null if it was not fetched. */
 export type SessionDataFile = { name: string; url: string; dataId: string; text: string | null };
 
+/** An initialization section (EXT-X-MAP), and how it breaks the rules of HLS. */
+export type LoadedInitialization = { url: string; violations: readonly string[] };
+
 /** A content key, without its bytes. */
 export type LoadedKey = { url: string; bytes: number; sha256: string };
 
@@ -118,6 +122,7 @@ export type Presentation = {
   /** In the order of the master playlist, without values in it. */
   sessionData: SessionDataFile[];
   keys: LoadedKey[];
+  initializations: LoadedInitialization[];
   responses: LoadedResponse[];
   /** Parts of the presentation that are not checked. */
   notes: string[];

@@ -1,6 +1,6 @@
 import { SAMPLES_PER_FRAME } from './media/adts.ts';
 import { TICKS } from './media/pes-packets.ts';
-import { isWhole, type SegmentContent } from './media/segment-reader.ts';
+import { isWhole, type SegmentContent } from './media/segment-content.ts';
 import { nearest } from './media/timestamps.ts';
 import type { VideoContent } from './media/video-track.ts';
 import type { LoadedSegment, Presentation, Rendition } from './presentation.ts';

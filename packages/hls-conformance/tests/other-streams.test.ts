@@ -9,7 +9,16 @@ import { judge, violations } from '../src/check.ts';
 import { loadPresentation } from '../src/load-presentation.ts';
 import type { Presentation } from '../src/presentation.ts';
 import { RULES } from '../src/rules.ts';
-import { copyOf, encrypt, FIRST_TIMESTAMP, type Media, makeMedia, publish } from './support/good-stream.ts';
+import { encryptInitialization } from './support/fragment-mutations.ts';
+import {
+  copyOf,
+  encrypt,
+  FIRST_TIMESTAMP,
+  type Format,
+  type Media,
+  makeMedia,
+  publish,
+} from './support/good-stream.ts';
 import { StreamServer } from './support/stream-server.ts';
 import { shift } from './support/transport-edit.ts';
 
@@ -113,6 +122,52 @@ describe("ffmpeg's own streams", () => {
     expect([stream.color_primaries, stream.color_transfer]).toEqual(['bt470bg', 'bt709']);
   });
 
+  test('fragmented MP4 is read as ffprobe reads it, and only missing attributes are reported', async () => {
+    // Decoding times are as in the segments, and composition offsets positive: ffprobe moves all times if one is negative.
+    const movie = 'movflags=+frag_discont+default_base_moof:use_editlist=0';
+    const options = ['-hls_segment_type', 'fmp4', '-hls_segment_options', movie];
+    const video = [...H264, '-bf', '2', '-vf', 'scale=322:180', '-output_ts_offset', '3'];
+    const { presentation, found } = await check(
+      ...[...video, '-c:a', 'aac', '-b:a', '64k', ...HLS, ...options, ...MASTER, 'out.m3u8'],
+    );
+    expect(idsOf(found)).toEqual([
+      // Without an edit list, the video is late by the delay of its encoder.
+      'alignment.audio-start',
+      'master.average-bandwidth',
+      'master.bandwidth',
+      'master.frame-rate',
+      'master.i-frame-playlists',
+      'master.independent-segments',
+      'master.several-variants',
+    ]);
+    const files = ['init.mp4', 'out0.m4s'].map((name) => server.files.get(name) ?? Buffer.alloc(0));
+    await writeFile(join(directory, 'first.mp4'), Buffer.concat(files));
+    const { stdout } = await runProgram('ffprobe', [
+      ...['-v', 'error', '-of', 'json', '-show_packets', '-show_streams', join(directory, 'first.mp4')],
+    ]);
+    const { packets, streams } = JSON.parse(stdout);
+    const times = (type: string) =>
+      packets
+        .filter((packet: { codec_type: string }) => packet.codec_type === type)
+        .map(({ pts_time }: { pts_time: string }) => Number(pts_time));
+    const content = presentation.renditions[0]?.segments[0]?.content;
+    expect(content?.video).toMatchObject({
+      frames: times('video').length,
+      parameters: { width: streams[0].width, height: streams[0].height },
+    });
+    expect([(content?.video?.earliest ?? 0) / 90_000, (content?.video?.latest ?? 0) / 90_000]).toEqual([
+      expect.closeTo(Math.min(...times('video')), 3),
+      expect.closeTo(Math.max(...times('video')), 3),
+    ]);
+    expect(content?.audio?.frames).toBe(times('audio').length);
+    expect((content?.audio?.start ?? 0) / 90_000).toBeCloseTo(times('audio')[0], 3);
+    expect(content?.audio?.config).toEqual({
+      objectType: 2,
+      sampleRate: Number(streams[1].sample_rate),
+      channels: streams[1].channels,
+    });
+  });
+
   test('segments encrypted with the same vector are decrypted and reported', async () => {
     await writeFile(join(directory, 'key.bin'), Buffer.alloc(16, 7));
     await writeFile(join(directory, 'key.info'), 'key.bin\nkey.bin\n');
@@ -128,8 +183,12 @@ describe("ffmpeg's own streams", () => {
   });
 
   test.each([
-    ['fragmented MP4', [...HLS, '-hls_segment_type', 'fmp4'], 'fragmented MP4'],
     ['byte ranges', [...HLS, '-hls_flags', 'single_file'], 'byte ranges'],
+    [
+      'fragmented MP4 in byte ranges',
+      [...HLS, '-hls_segment_type', 'fmp4', '-hls_flags', 'single_file'],
+      'byte ranges',
+    ],
     ['live', ['-f', 'hls', '-hls_time', '6', '-hls_flags', 'omit_endlist'], 'live'],
   ])('%s is reported as not read', async (_what, options, reason) => {
     const { presentation, found } = await check(...H264, '-c:a', 'aac', ...options, ...MASTER, 'out.m3u8');
@@ -233,22 +292,33 @@ describe('a good stream', () => {
     expect(violations(judge(await loadPresentation(server.url), 'standard'), ['must', 'should'])).toEqual([]);
   });
 
-  test('with altered bytes is judged without a crash', async () => {
+  test('with an encrypted initialization section is read', async () => {
+    const fragments = await makeMedia('m4s');
+    server.files = publish(copyOf(fragments));
+    encryptInitialization(server.files, fragments);
+    const presentation = await loadPresentation(server.url);
+    expect(violations(judge(presentation, 'standard'), ['must', 'should'])).toEqual([]);
+  });
+
+  test.each<Format>(['ts', 'm4s'])('with altered bytes is judged without a crash: %s', async (format) => {
+    const source = format === 'ts' ? media : await makeMedia(format);
     const random = new Random(7);
-    const damage = (bytes: Buffer, times: number, from = 0) => {
-      for (let count = random.below(times); count > 0; count -= 1) {
-        bytes[from + random.below(bytes.length - from)] = random.below(256);
-      }
-    };
     for (let round = 0; round < 60; round += 1) {
-      const copy = copyOf(media);
+      const copy = copyOf(source);
       for (const { segments } of copy.tracks)
-        damage(segments[random.below(segments.length)] ?? Buffer.alloc(1), 20);
+        damage(random, segments[random.below(segments.length)] ?? Buffer.alloc(1), 20);
       server.files = publish(copy);
-      // The first 30 bytes stay: without the first tags it is not a playlist.
-      for (const [path, file] of server.files) if (path.endsWith('.m3u8')) damage(file, 3, 30);
+      // The first 30 bytes of playlists stay: without the first tags they are none.
+      for (const [path, file] of server.files)
+        if (/m3u8$|mp4$/.test(path)) damage(random, file, 3, path.endsWith('m3u8') ? 30 : 0);
       const report = judge(await loadPresentation(server.url, { timeoutSeconds: 5 }), 'framelane');
       expect(report.results.length).toBe(RULES.length);
     }
   });
 });
+
+/** Replaces less than this many bytes of a file from an offset on. */
+function damage(random: Random, bytes: Buffer, times: number, from = 0): void {
+  for (let count = random.below(times); count > 0; count -= 1)
+    bytes[from + random.below(bytes.length - from)] = random.below(256);
+}

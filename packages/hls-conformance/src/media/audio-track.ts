@@ -4,6 +4,7 @@ import { nearest } from './timestamps.ts';
 
 /** The AAC of a segment. Times in ticks. */
 export type AudioContent = {
+  /** The packet identifier in a transport stream, the track in MP4. */
   pid: number;
   frames: number;
   config: AacConfig;

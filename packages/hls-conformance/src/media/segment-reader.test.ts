@@ -95,11 +95,11 @@ test.each([
   ['a packet missing', [0, 1, 3], 1],
   ['wrapping after 15', [14, 15, 0], 0],
 ])('counters: %s', (_what, counters, breaks) => {
-  const { counters: found } = read(
+  const { transport } = read(
     ...TABLES,
     ...counters.map((counter, at) => packet(VIDEO, counter, pes(3600 * at, IDR_FRAME))),
   );
-  expect(found.find(({ pid }) => pid === VIDEO)).toEqual({
+  expect(transport?.counters.find(({ pid }) => pid === VIDEO)).toEqual({
     pid: VIDEO,
     first: counters[0],
     last: counters.at(-1),
@@ -108,12 +108,12 @@ test.each([
 });
 
 test('video before the program map table is reported', () => {
-  const { hasPat, hasPmt } = read(
+  const { transport } = read(
     packet(VIDEO, 0, pes(0, IDR_FRAME)),
     ...TABLES,
     packet(VIDEO, 1, pes(3600, IDR_FRAME)),
   );
-  expect([hasPat, hasPmt]).toEqual([true, false]);
+  expect([transport?.hasPat, transport?.hasPmt]).toEqual([true, false]);
 });
 
 test('a clock that wraps within a segment continues', () => {

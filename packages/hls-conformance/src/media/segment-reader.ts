@@ -1,4 +1,5 @@
-import { type AudioContent, AudioTrack } from './audio-track.ts';
+import { AudioTrack } from './audio-track.ts';
+import { nalUnits } from './h264.ts';
 import { type PesPacket, PesReader } from './pes-packets.ts';
 import {
   PAT_PID,
@@ -9,42 +10,12 @@ import {
   type Table,
   TableReader,
 } from './program-tables.ts';
+import type { Counters, SegmentContent } from './segment-content.ts';
 import { PacketReader, type TransportPacket } from './transport-packets.ts';
-import { type VideoContent, VideoTrack } from './video-track.ts';
-
-/** Continuity counters of one packet identifier in a segment. */
-export type Counters = { pid: number; first: number; last: number; breaks: number };
-
-/** The measurements of a segment, up to the first error. */
-export type SegmentContent = {
-  /** Why it could not be read to its end; null if it was. */
-  damage: string | null;
-  /** Whether there is a program association table. */
-  hasPat: boolean;
-  /** Whether a program map table precedes all video and audio. */
-  hasPmt: boolean;
-  /** Packet identifiers of tables whose checksum is wrong. */
-  damagedTables: number[];
-  /**
-   * Whether a table with a wrong checksum is in the first packet of the segment. Decryption with a wrong initialization vector (IV)
-   * damages only that packet.
-   */
-  beginsDamaged: boolean;
-  counters: Counters[];
-  video: VideoContent | null;
-  /** Null also if `damage` is not null. */
-  audio: AudioContent | null;
-  /** Types of the streams that are not read. */
-  otherStreamTypes: number[];
-};
+import { VideoTrack } from './video-track.ts';
 
 /** Null packets. Their counters have no meaning (ISO/IEC 13818-1 §2.4.3.3). */
 const NULL_PID = 0x1fff;
-
-/** Whether the measurements include all frames: the segment could be read to its end, and no frame precedes its tables. */
-export function isWhole({ damage, hasPat, hasPmt }: SegmentContent): boolean {
-  return damage === null && hasPat && hasPmt;
-}
 
 type Track = { pes: PesReader; add(packet: PesPacket): void };
 
@@ -83,11 +54,14 @@ export class SegmentReader {
       }
     });
     return {
-      hasPat: this.#patSeen,
-      hasPmt: this.#pmtSeen,
-      damagedTables: [...this.#damagedTables],
+      transport: {
+        hasPat: this.#patSeen,
+        hasPmt: this.#pmtSeen,
+        damagedTables: [...this.#damagedTables],
+        counters: [...this.#counters.values()].map(({ repeated: _, ...counters }) => counters),
+      },
+      fragments: null,
       beginsDamaged: this.#beginsDamaged,
-      counters: [...this.#counters.values()].map(({ repeated: _, ...counters }) => counters),
       video: this.#video?.content() ?? null,
       audio: this.#unlessDamaged(() => this.#audio?.content() ?? null) ?? null,
       otherStreamTypes: [...this.#otherStreamTypes],
@@ -136,8 +110,12 @@ export class SegmentReader {
   #open(pid: number, type: number): void {
     if (this.#tracks.has(pid)) return;
     if (type === STREAM_TYPE.h264 && this.#video === null) {
-      this.#video = new VideoTrack(pid);
-      this.#tracks.set(pid, { pes: new PesReader(), add: this.#video.add.bind(this.#video) });
+      const video = new VideoTrack(pid);
+      this.#video = video;
+      this.#tracks.set(pid, {
+        pes: new PesReader(),
+        add: (packet) => video.add(packet, nalUnits(packet.data)),
+      });
     } else if (type === STREAM_TYPE.aac && this.#audio === null) {
       this.#audio = new AudioTrack(pid);
       this.#tracks.set(pid, { pes: new PesReader(), add: this.#audio.add.bind(this.#audio) });

@@ -1,12 +1,13 @@
-import { isSlice, NAL, nalType, nalUnits, readSequenceParameters, type SequenceParameters } from './h264.ts';
+import { isSlice, NAL, nalType, readSequenceParameters, type SequenceParameters } from './h264.ts';
 import type { PesPacket } from './pes-packets.ts';
 import { nearest } from './timestamps.ts';
 
 /** The H.264 video of a segment. Times in ticks. */
 export type VideoContent = {
+  /** The packet identifier in a transport stream, the track in MP4. */
   pid: number;
   frames: number;
-  /** PES packets without a timestamp, or with more than one frame: their frames have no known times. */
+  /** PES packets without a timestamp, or access units with more than one delimiter: their frames have no known times. */
   untimed: number;
   /** Presentation times of the first stored frame, the first displayed one and the last displayed one. */
   first: number;
@@ -47,8 +48,9 @@ export class VideoTrack {
     this.#pid = pid;
   }
 
-  add({ pts, dts, data }: PesPacket): void {
-    const types = this.#readUnits(data);
+  /** Adds a frame with its NAL units. */
+  add({ pts, dts }: Pick<PesPacket, 'pts' | 'dts'>, units: Iterable<Buffer>): void {
+    const types = this.#readUnits(units);
     const isFirst = this.#frames === 0;
     this.#frames += 1;
     if (isFirst) {
@@ -90,9 +92,9 @@ export class VideoTrack {
     };
   }
 
-  #readUnits(data: Buffer): number[] {
+  #readUnits(units: Iterable<Buffer>): number[] {
     const types: number[] = [];
-    for (const unit of nalUnits(data)) {
+    for (const unit of units) {
       const type = nalType(unit);
       types.push(type);
       if (type !== NAL.sps) continue;

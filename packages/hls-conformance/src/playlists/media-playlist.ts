@@ -14,6 +14,16 @@ export type KeyTag = {
   keyFormat: string | null;
 };
 
+/** The initialization section of the segments after an EXT-X-MAP (RFC 8216 §4.3.2.5). */
+export type MapTag = {
+  line: number;
+  url: string;
+  /** How it is encrypted: by the EXT-X-KEY before it. */
+  key: KeyTag | null;
+  /** Whether it is only a part of the resource at its URL. */
+  byteRange: boolean;
+};
+
 /** A segment as a playlist lists it. */
 export type ListedSegment = {
   line: number;
@@ -24,6 +34,8 @@ export type ListedSegment = {
   /** Media sequence number. */
   sequence: number;
   key: KeyTag | null;
+  /** Null without an initialization section. */
+  map: MapTag | null;
   discontinuity: boolean;
   /** Whether it is only a part of the resource at its URL. */
   byteRange: boolean;
@@ -37,8 +49,6 @@ export type MediaPlaylist = {
   ended: boolean;
   independentSegments: boolean;
   iFramesOnly: boolean;
-  /** Whether the segments have an initialization section (EXT-X-MAP), as fragmented MP4 has. */
-  initialised: boolean;
   segments: ListedSegment[];
 };
 
@@ -79,28 +89,39 @@ export function readMediaPlaylist(lines: readonly PlaylistLine[], url: string): 
     ended: has('EXT-X-ENDLIST'),
     independentSegments: has('EXT-X-INDEPENDENT-SEGMENTS'),
     iFramesOnly: has('EXT-X-I-FRAMES-ONLY'),
-    initialised: has('EXT-X-MAP'),
     segments: readSegments(lines, url, firstSequence),
   };
 }
 
 function readSegments(lines: readonly PlaylistLine[], base: string, firstSequence: number): ListedSegment[] {
   const segments: ListedSegment[] = [];
-  let key: KeyTag | null = null;
+  const until: Pick<ListedSegment, 'key' | 'map'> = { key: null, map: null };
   let next = noTags();
   let sequence = firstSequence;
   for (const line of lines) {
-    if (!isTag(line)) {
-      const url = resolve(line.uri, base);
-      if (url !== null) segments.push({ line: line.line, uri: line.uri, url, sequence, key, ...next });
-      sequence += 1;
-      next = noTags();
-    } else if (line.name === 'EXTINF') next.duration = Number.parseFloat(line.value ?? '');
-    else if (line.name === 'EXT-X-DISCONTINUITY') next.discontinuity = true;
-    else if (line.name === 'EXT-X-BYTERANGE') next.byteRange = true;
-    else if (line.name === 'EXT-X-KEY') key = readKey(line, base);
+    if (isTag(line)) {
+      applyTag(line, base, { next, until });
+      continue;
+    }
+    const url = resolve(line.uri, base);
+    if (url !== null) segments.push({ line: line.line, uri: line.uri, url, sequence, ...until, ...next });
+    sequence += 1;
+    next = noTags();
   }
   return segments;
+}
+
+/** Some tags apply to the next segment, others to all segments until the same tag comes again (RFC 8216 §4.3.2). */
+function applyTag(
+  tag: Tag,
+  base: string,
+  { next, until }: { next: ReturnType<typeof noTags>; until: Pick<ListedSegment, 'key' | 'map'> },
+): void {
+  if (tag.name === 'EXTINF') next.duration = Number.parseFloat(tag.value ?? '');
+  else if (tag.name === 'EXT-X-DISCONTINUITY') next.discontinuity = true;
+  else if (tag.name === 'EXT-X-BYTERANGE') next.byteRange = true;
+  else if (tag.name === 'EXT-X-KEY') until.key = readKey(tag, base);
+  else if (tag.name === 'EXT-X-MAP') until.map = readMap(tag, base, until.key);
 }
 
 function noTags() {
@@ -119,6 +140,13 @@ function readKey({ line, value }: Tag, base: string): KeyTag {
     vector: vector === undefined ? null : readVector(vector),
     keyFormat: keyFormat === 'identity' ? null : keyFormat,
   };
+}
+
+/** Null without a valid URL. */
+function readMap({ line, value }: Tag, base: string, key: KeyTag | null): MapTag | null {
+  const { attributes } = readAttributeList(value ?? '');
+  const url = resolve(attributes.get('URI')?.text ?? '', base);
+  return url === null ? null : { line, url, key, byteRange: attributes.has('BYTERANGE') };
 }
 
 /** A hexadecimal number of at most 128 bits. Anything else counts as zero. */

@@ -1,7 +1,7 @@
 import { peakBitRate } from '../bit-rate.ts';
 import { isSlice, NAL } from '../media/h264.ts';
 import { TICKS } from '../media/pes-packets.ts';
-import { isWhole } from '../media/segment-reader.ts';
+import { isWhole } from '../media/segment-content.ts';
 import { nearest } from '../media/timestamps.ts';
 import type { VideoContent } from '../media/video-track.ts';
 import { isVideo, type LoadedSegment, type Presentation, type Rendition } from '../presentation.ts';
@@ -27,8 +27,9 @@ export const I_FRAME_RULES: readonly Rule[] = [
   {
     id: 'i-frames.single',
     level: 'must',
-    source: 'RFC 8216 §4.3.3.6, §3.2',
-    sentence: 'Each segment of an I-frame playlist is one IDR frame, after a PAT, a PMT, SPS and PPS.',
+    source: 'RFC 8216 §4.3.3.6, §3.2, §3.3',
+    sentence:
+      'Each segment of an I-frame playlist is one IDR frame, after a PAT and a PMT in transport streams, with SPS and PPS.',
     check: ({ iFrames }) =>
       judgeEach(readable(iFrames), NO_I_FRAMES, (rendition) =>
         rendition.segments.flatMap((segment) => {

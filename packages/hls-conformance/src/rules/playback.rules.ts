@@ -17,6 +17,7 @@ const TYPES: Readonly<Record<LoadedResponse['kind'], readonly string[]>> = {
   'master playlist': ['application/vnd.apple.mpegurl', 'audio/mpegurl'],
   'media playlist': ['application/vnd.apple.mpegurl', 'audio/mpegurl'],
   segment: ['video/mp2t', 'audio/mp2t', 'audio/aac', 'video/mp4', 'audio/mp4', 'video/iso.segment'],
+  'initialization section': ['video/mp4', 'audio/mp4'],
   captions: ['text/vtt'],
   'session data': ['application/json'],
   key: ['application/octet-stream', 'binary/octet-stream'],
@@ -80,9 +81,7 @@ export const PLAYBACK_RULES: readonly Rule[] = [
     sentence: 'Segments and keys are sent without compression, because encrypted data does not compress.',
     check: everyResponse(['whole'], ({ kind, headers }) => {
       const encoding = headers['content-encoding'];
-      return (kind === 'segment' || kind === 'key') && encoding !== undefined
-        ? [`is sent with ${encoding}`]
-        : [];
+      return (isMedia(kind) || kind === 'key') && encoding !== undefined ? [`is sent with ${encoding}`] : [];
     }),
   },
   {
@@ -149,7 +148,7 @@ export const PLAYBACK_RULES: readonly Rule[] = [
       const whole = responses.find((response) => response.url === url && response.request === 'whole');
       if (status !== 200) return [`responded with ${status}`];
       if (bytes > 0) return [`has a body of ${bytes} bytes`];
-      const names = ['content-type', ...(kind === 'segment' ? ['content-length'] : [])];
+      const names = ['content-type', ...(isMedia(kind) ? ['content-length'] : [])];
       return names
         .filter((name) => headers[name] !== whole?.headers[name])
         .map(
@@ -193,9 +192,14 @@ function everyResponse(
   };
 }
 
+/** Whether it never changes. */
+function isMedia(kind: LoadedResponse['kind']): boolean {
+  return kind === 'segment' || kind === 'initialization section';
+}
+
 function isRightCaching(kind: LoadedResponse['kind'], caching: string): boolean {
   if (kind === 'key') return /\bno-store\b/.test(caching);
   const age = Number(/\bmax-age=(\d+)/.exec(caching)?.[1] ?? Number.NaN);
-  if (kind === 'segment') return age >= YEAR_SECONDS && /\bpublic\b/.test(caching);
+  if (isMedia(kind)) return age >= YEAR_SECONDS && /\bpublic\b/.test(caching);
   return /\bno-(store|cache)\b/.test(caching) || age <= 60;
 }

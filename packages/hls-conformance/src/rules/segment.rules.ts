@@ -1,9 +1,20 @@
 import { isSlice, NAL } from '../media/h264.ts';
 import { TICKS } from '../media/pes-packets.ts';
-import { isWhole, type SegmentContent } from '../media/segment-reader.ts';
+import {
+  type Counters,
+  isWhole,
+  type SegmentContent,
+  type TransportContent,
+} from '../media/segment-content.ts';
 import { nearest } from '../media/timestamps.ts';
 import type { VideoContent } from '../media/video-track.ts';
-import { isVideo, type LoadedSegment, type Presentation, type Rendition } from '../presentation.ts';
+import {
+  isVideo,
+  type LoadedSegment,
+  type Presentation,
+  type Rendition,
+  shortAddress,
+} from '../presentation.ts';
 import { type Finding, judgeEach, type Rule, segmentPlace } from '../rule.ts';
 import { audioFrame, spanOf, videoFrame } from '../timeline.ts';
 
@@ -16,7 +27,9 @@ type Neighbours = { rendition: Rendition; before: ReadSegment; segment: ReadSegm
 const KEY_FRAME_SECONDS = 2;
 /** Frames may be a millisecond off, because many containers have times in milliseconds. */
 const STEP_TICKS = TICKS / 1000;
-const NOTHING_READ = 'no transport stream could be read';
+const NOTHING_READ = 'no segment could be read';
+const NO_TRANSPORT_STREAM = 'no transport stream could be read';
+const NO_FRAGMENTS = 'no fragmented MP4 could be read';
 const NO_VIDEO = 'there is no H.264 video';
 
 /** Rules for each segment and the adjacent ones. */
@@ -24,22 +37,25 @@ export const SEGMENT_RULES: readonly Rule[] = [
   {
     id: 'segments.readable',
     level: 'must',
-    source: 'RFC 8216 §3.2; ISO/IEC 13818-1 §2.4.3',
-    sentence: 'Segments consist of whole transport stream packets, and their streams can be parsed.',
-    check: everyContent(({ damage }) => (damage === null ? [] : [damage])),
+    source: 'RFC 8216 §3.2, §3.3; ISO/IEC 13818-1 §2.4.3; ISO/IEC 14496-12 §4.2',
+    sentence:
+      'Segments consist of whole packets of a transport stream or whole boxes of MP4, and their streams can be parsed.',
+    check: everyContent(
+      NOTHING_READ,
+      () => true,
+      ({ damage }) => (damage === null ? [] : [damage]),
+    ),
   },
   {
     id: 'segments.tables',
     level: 'must',
     source: 'RFC 8216 §3.2',
     sentence: 'Every segment has an intact PAT and PMT before its video and audio.',
-    check: everyContent(({ hasPat, hasPmt, damagedTables, damage }) => {
-      if (damagedTables.length > 0)
-        return [`the table with PID ${damagedTables.join(', ')} has a wrong checksum`];
-      if (damage !== null) return [];
-      if (!hasPat) return ['has no PAT'];
-      return hasPmt ? [] : ['has no PMT before its streams'];
-    }),
+    check: everyContent(
+      NO_TRANSPORT_STREAM,
+      ({ transport }) => transport !== null,
+      ({ transport, damage }) => (transport === null ? [] : tableViolations(transport, damage !== null)),
+    ),
   },
   {
     id: 'segments.continuity',
@@ -47,10 +63,33 @@ export const SEGMENT_RULES: readonly Rule[] = [
     source: 'Apple 7.2; ISO/IEC 13818-1 §2.4.3.3',
     sentence: 'Continuity counters have no gaps, also between segments.',
     check: ({ renditions }) =>
-      judgeEach(readRenditions(renditions), NOTHING_READ, (rendition) => [
+      judgeEach(renditions.filter(isTransportStream), NO_TRANSPORT_STREAM, (rendition) => [
         ...readSegments(rendition).flatMap((segment) => innerBreaks(rendition, segment)),
         ...neighboursOf(rendition).flatMap(outerBreaks),
       ]),
+  },
+  {
+    id: 'segments.initialization',
+    level: 'must',
+    source: 'RFC 8216 §3.3, §4.3.2.5',
+    sentence:
+      'An initialization section can be fetched and read: a ftyp with the brand iso6 or a later one, then a moov with its tracks, none of which has samples, and then mvex.',
+    check: ({ initializations, url }) =>
+      judgeEach(initializations, NO_FRAGMENTS, (each) =>
+        each.violations.map((message) => ({ place: shortAddress(each.url, url), message })),
+      ),
+  },
+  {
+    id: 'segments.fragments',
+    level: 'must',
+    source: 'RFC 8216 §3.3',
+    sentence:
+      'Every fragment of MP4 has its decoding time (tfdt), and its frames are found from its own beginning.',
+    check: everyContent(
+      NO_FRAGMENTS,
+      ({ fragments }) => fragments !== null,
+      ({ fragments }) => fragments?.violations ?? [],
+    ),
   },
   {
     id: 'segments.timestamps',
@@ -75,7 +114,7 @@ export const SEGMENT_RULES: readonly Rule[] = [
     level: 'own',
     source: 'RFC 8216 §4.3.2.3',
     sentence:
-      'The profile, level, size and colours of H.264 and the ADTS headers of AAC are the same in all segments of a rendition.',
+      'The profile, level, size and colours of H.264 and the configuration of AAC are the same in all segments of a rendition.',
     check: ({ renditions, iFrames }) =>
       judgeEach(readRenditions([...renditions, ...iFrames]), NOTHING_READ, configurationChanges),
   },
@@ -108,22 +147,32 @@ export const SEGMENT_RULES: readonly Rule[] = [
   },
 ];
 
-/** Judges the contents of all segments that are transport streams. */
-function everyContent(violations: (content: SegmentContent) => string[]): Rule['check'] {
+/** Judges the contents of all segments that could be read and that `applies` to. */
+function everyContent(
+  reasonIfNone: string,
+  applies: (content: SegmentContent) => boolean,
+  violations: (content: SegmentContent) => readonly string[],
+): Rule['check'] {
   return ({ renditions }) => {
-    const all = renditions.flatMap((rendition) =>
-      rendition.segments.map((segment) => ({ rendition, segment })),
+    const all = renditions.flatMap(({ name, segments }) =>
+      segments.flatMap((segment) =>
+        segment.content !== null && applies(segment.content)
+          ? [{ place: segmentPlace(name, segment), content: segment.content }]
+          : [],
+      ),
     );
-    const read = all.filter(({ segment }) => segment.content !== null);
-    return judgeEach(read, NOTHING_READ, ({ rendition, segment }) =>
-      segment.content
-        ? violations(segment.content).map((message) => ({
-            place: segmentPlace(rendition.name, segment),
-            message,
-          }))
-        : [],
+    return judgeEach(all, reasonIfNone, ({ place, content }) =>
+      violations(content).map((message) => ({ place, message })),
     );
   };
+}
+
+function tableViolations({ hasPat, hasPmt, damagedTables }: TransportContent, isDamaged: boolean): string[] {
+  if (damagedTables.length > 0)
+    return [`the table with PID ${damagedTables.join(', ')} has a wrong checksum`];
+  if (isDamaged) return [];
+  if (!hasPat) return ['has no PAT'];
+  return hasPmt ? [] : ['has no PMT before its streams'];
 }
 
 /** Judges the video of all segments of video renditions. */
@@ -145,6 +194,14 @@ function readRenditions(renditions: readonly Rendition[]): Rendition[] {
   return renditions.filter((rendition) => readSegments(rendition).length > 0);
 }
 
+function isTransportStream(rendition: Rendition): boolean {
+  return readSegments(rendition).some(({ content }) => content.transport !== null);
+}
+
+function countersOf({ content }: ReadSegment): readonly Counters[] {
+  return content.transport?.counters ?? [];
+}
+
 function isRead(segment: LoadedSegment | undefined): segment is ReadSegment {
   return segment !== undefined && segment.content !== null && isWhole(segment.content);
 }
@@ -164,7 +221,7 @@ function neighboursOf(rendition: Rendition): Neighbours[] {
 }
 
 function innerBreaks({ name }: Rendition, segment: ReadSegment): Finding[] {
-  return segment.content.counters
+  return countersOf(segment)
     .filter(({ breaks }) => breaks > 0)
     .map(({ pid, breaks }) => ({
       place: segmentPlace(name, segment),
@@ -173,8 +230,8 @@ function innerBreaks({ name }: Rendition, segment: ReadSegment): Finding[] {
 }
 
 function outerBreaks({ rendition, before, segment }: Neighbours): Finding[] {
-  return segment.content.counters.flatMap(({ pid, first }) => {
-    const last = before.content.counters.find((counters) => counters.pid === pid)?.last;
+  return countersOf(segment).flatMap(({ pid, first }) => {
+    const last = countersOf(before).find((counters) => counters.pid === pid)?.last;
     if (last === undefined || first === (last + 1) % 16) return [];
     const message = `the continuity counter of PID ${pid} begins at ${first}, the previous segment ended at ${last}`;
     return [{ place: segmentPlace(rendition.name, segment), message }];
@@ -231,7 +288,8 @@ function configurationChanges(rendition: Rendition): Finding[] {
     if (content.audio) audio.add(JSON.stringify(content.audio.config));
     const place = segmentPlace(rendition.name, segment);
     if (video.size > 1) return [{ place, message: 'has another sequence parameter set' }];
-    if (audio.size > 1 || content.audio?.changes) return [{ place, message: 'has other ADTS headers' }];
+    if (audio.size > 1 || content.audio?.changes)
+      return [{ place, message: 'has another configuration of AAC' }];
   }
   return [];
 }

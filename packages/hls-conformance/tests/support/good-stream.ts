@@ -12,9 +12,14 @@ export type Track = {
   durations: number[];
   /** Unencrypted. */
   segments: Buffer[];
+  /** Null for a transport stream. */
+  initialization: Buffer | null;
 };
 
-export type Media = { tracks: Track[]; key: Buffer };
+/** The packaging of segments, and the extension of their files. */
+export type Format = 'ts' | 'm4s';
+
+export type Media = { format: Format; tracks: Track[]; key: Buffer };
 
 /** Served files, by path below the video. */
 export type Files = Map<string, Buffer>;
@@ -35,23 +40,33 @@ const KEY_FRAME_SECONDS = 2;
  * Makes two video renditions and audio with ffmpeg, as Framelane does: in one run, with the same segment times, and timestamps that begin
  * above zero.
  */
-export async function makeMedia(): Promise<Media> {
+export async function makeMedia(format: Format = 'ts'): Promise<Media> {
   const directory = await mkdtemp(join(tmpdir(), 'hls-conformance-'));
   try {
     const names = [...VIDEO_RENDITIONS.map(({ name }) => name), 'audio'];
-    await runProgram('ffmpeg', ffmpegArguments(), { cwd: directory });
+    await runProgram('ffmpeg', ffmpegArguments(format), { cwd: directory });
     const tracks: Track[] = [];
-    for (const name of [...names, ...ALTERNATIVES]) tracks.push(await readTrack(directory, name));
+    for (const name of [...names, ...ALTERNATIVES]) tracks.push(await readTrack(directory, name, format));
     const [lowest] = tracks;
-    if (lowest) tracks.push(iFramesOf(lowest));
-    return { tracks, key: randomBytes(16) };
+    if (lowest) tracks.push(format === 'ts' ? iFramesOf(lowest) : await readIFrames(directory));
+    return { format, tracks, key: randomBytes(16) };
   } finally {
     await rm(directory, { recursive: true });
   }
 }
 
-function ffmpegArguments(): string[] {
-  const common = ['-output_ts_offset', '10', '-f', 'hls', '-hls_list_size', '0', '-hls_playlist_type', 'vod'];
+function ffmpegArguments(format: Format): string[] {
+  const common = [
+    ...['-output_ts_offset', '10', '-f', 'hls', '-hls_list_size', '0', '-hls_playlist_type', 'vod'],
+    ...(format === 'ts'
+      ? []
+      : ['-hls_segment_type', 'fmp4', '-hls_segment_options', 'movflags=+frag_discont+cmaf']),
+  ];
+  /** The names of the segments and of the initialization section of an output. */
+  const files = (name: string) => [
+    ...['-hls_segment_filename', `${name}-%d.${format}`, '-hls_fmp4_init_filename', `${name}.mp4`],
+    `${name}.m3u8`,
+  ];
   const video = [
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-bf', '2', '-threads', '1'],
     ...['-g', '50', '-sc_threshold', '0'],
@@ -63,25 +78,36 @@ function ffmpegArguments(): string[] {
     ...['-f', 'lavfi', '-i', `sine=r=48000:d=${SECONDS}`],
     ...[
       '-filter_complex',
-      '[0:v]format=yuv420p,split[top][s];[s]scale=160:90,split[low][other];[1:a]aformat=channel_layouts=stereo,asplit[a][b]',
+      '[0:v]format=yuv420p,split[top][s];[s]scale=160:90,split=3[low][other][t];[t]fps=1/2:round=up[i];[1:a]aformat=channel_layouts=stereo,asplit[a][b]',
     ],
     ...['-map', '[low]', '-map', '[top]', '-map', '[a]'],
     ...[...video, '-c:a', 'aac', '-b:a', '64k', '-hls_time', String(TARGET), ...common],
     ...['-var_stream_map', 'v:0,agroup:a,name:90p v:1,agroup:a,name:180p a:0,agroup:a,name:audio'],
-    ...['-hls_segment_filename', '%v-%d.ts', '%v.m3u8'],
+    ...files('%v'),
     // The same audio, cut at other times.
     ...['-map', '[b]', '-c:a', 'aac', '-b:a', '64k', '-hls_time', '4', ...common],
-    ...['-hls_segment_filename', 'audio-4s-%d.ts', 'audio-4s.m3u8'],
+    ...files('audio-4s'),
     ...['-map', '[other]', ...video, '-bsf:v', bt601, '-hls_time', String(TARGET), ...common],
-    ...['-hls_segment_filename', '90p-bt601-%d.ts', '90p-bt601.m3u8'],
+    ...files('90p-bt601'),
+    ...['-map', '[i]', ...video, '-g', '1', '-hls_time', '1', ...common],
+    ...files('i-frames'),
   ];
 }
 
-async function readTrack(directory: string, name: string): Promise<Track> {
+async function readTrack(directory: string, name: string, format: Format): Promise<Track> {
   const listed = await readFile(join(directory, `${name}.m3u8`), 'utf8');
   const durations = [...listed.matchAll(/^#EXTINF:([\d.]+)/gm)].map(([, seconds]) => Number(seconds));
-  const segments = await Promise.all(durations.map((_, at) => readFile(join(directory, `${name}-${at}.ts`))));
-  return { name, durations, segments };
+  const segments = await Promise.all(
+    durations.map((_, at) => readFile(join(directory, `${name}-${at}.${format}`))),
+  );
+  const initialization = format === 'ts' ? null : await readFile(join(directory, `${name}.mp4`));
+  return { name, durations, segments, initialization };
+}
+
+/** One frame every two seconds, encoded alone. */
+async function readIFrames(directory: string): Promise<Track> {
+  const track = await readTrack(directory, 'i-frames', 'm4s');
+  return { ...track, durations: track.durations.map(() => KEY_FRAME_SECONDS) };
 }
 
 /** Makes a segment of each IDR frame of a track, which has one every two seconds: the tables of its segment (three packets), then the frame. */
@@ -98,37 +124,45 @@ function iFramesOf({ segments }: Track): Track {
       return isKeyFrame ? Buffer.concat([...tables, ...frame]) : [];
     });
   });
-  return { name: 'i-frames', durations: frames.map(() => KEY_FRAME_SECONDS), segments: frames };
+  return {
+    name: 'i-frames',
+    durations: frames.map(() => KEY_FRAME_SECONDS),
+    segments: frames,
+    initialization: null,
+  };
 }
 
 /** A copy whose tracks can be changed, without the alternatives. */
-export function copyOf({ tracks, key }: Media): Media {
+export function copyOf({ format, tracks, key }: Media): Media {
   const copies = tracks
     .filter(({ name }) => !ALTERNATIVES.includes(name))
-    .map(({ name, durations, segments }) => ({
+    .map(({ name, durations, segments, initialization }) => ({
       name,
       durations: [...durations],
       segments: segments.map((segment) => Buffer.from(segment)),
+      initialization: initialization && Buffer.from(initialization),
     }));
-  return { tracks: copies, key };
+  return { format, tracks: copies, key };
 }
 
 /** Encrypts media and writes its playlists: everything a server needs. */
-export function publish({ tracks, key }: Media): Files {
+export function publish({ format, tracks, key }: Media): Files {
   const files: Files = new Map([['key', key]]);
-  for (const { name, durations, segments } of tracks) {
-    files.set(`${name}/index.m3u8`, Buffer.from(mediaPlaylist(durations, name === 'i-frames')));
+  for (const { name, durations, segments, initialization } of tracks) {
+    files.set(`${name}/index.m3u8`, Buffer.from(mediaPlaylist(durations, format, name === 'i-frames')));
+    if (initialization !== null) files.set(`${name}/init.mp4`, initialization);
     for (const [at, segment] of segments.entries())
-      files.set(`${name}/${at}.ts`, encrypt(segment, key, vectorOf(at)));
+      files.set(`${name}/${at}.${format}`, encrypt(segment, key, vectorOf(at)));
   }
-  publishCaptions(tracks, files);
+  publishCaptions({ format, tracks }, files);
   files.set('chapters.json', Buffer.from(JSON.stringify(CHAPTERS)));
-  files.set('master.m3u8', Buffer.from(masterPlaylist(tracks, files)));
+  files.set('master.m3u8', Buffer.from(masterPlaylist({ format, tracks }, files)));
   return files;
 }
 
-/** The first timestamp of the video: ffmpeg adds 1.4 s to the offset of 10 s. */
+/** The first timestamp of the video: to the offset of 10 s, ffmpeg adds 1.4 s in transport streams. */
 export const FIRST_TIMESTAMP = 11.4 * 90_000;
+const FIRST_TIMESTAMPS = { ts: FIRST_TIMESTAMP, m4s: 10 * 90_000 };
 
 const CHAPTERS = [
   { chapter: 1, 'start-time': 0, duration: 5, titles: [{ language: 'und', title: 'Opening' }] },
@@ -136,19 +170,19 @@ const CHAPTERS = [
 ];
 
 /** One cue during each segment, and one that begins in the first segment and ends in the second. */
-function publishCaptions(tracks: readonly Track[], files: Files): void {
+function publishCaptions({ format, tracks }: Pick<Media, 'format' | 'tracks'>, files: Files): void {
   const durations = tracks.find(({ name }) => name === '180p')?.durations ?? [];
   files.set('captions/index.m3u8', Buffer.from(captionsPlaylist(durations)));
   for (const at of durations.keys()) {
     const own = `00:00:${String(at * TARGET + 1).padStart(2, '0')}.000 --> 00:00:${String(at * TARGET + 2).padStart(2, '0')}.000\nCue ${at}\n`;
     const crossing = at < 2 ? '\n00:00:05.000 --> 00:00:11.000 line:0\nCrossing\n' : '';
-    const map = `X-TIMESTAMP-MAP=MPEGTS:${FIRST_TIMESTAMP},LOCAL:00:00:00.000`;
+    const map = `X-TIMESTAMP-MAP=MPEGTS:${FIRST_TIMESTAMPS[format]},LOCAL:00:00:00.000`;
     files.set(`captions/${at}.vtt`, Buffer.from(`WEBVTT\n${map}\n\n${own}${crossing}`));
   }
 }
 
 function captionsPlaylist(durations: readonly number[]): string {
-  return mediaPlaylist(durations, false)
+  return mediaPlaylist(durations, 'ts', false)
     .replace(/#EXT-X-KEY.*\n/, '')
     .replaceAll('.ts', '.vtt');
 }
@@ -162,18 +196,20 @@ export function encrypt(segment: Buffer, key: Buffer, vector: Buffer): Buffer {
   return Buffer.concat([cipher.update(segment), cipher.final()]);
 }
 
-function mediaPlaylist(durations: readonly number[], iFramesOnly: boolean): string {
+function mediaPlaylist(durations: readonly number[], format: Format, iFramesOnly: boolean): string {
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', `#EXT-X-TARGETDURATION:${TARGET}`, '#EXT-X-MEDIA-SEQUENCE:0'],
     ...(iFramesOnly ? ['#EXT-X-I-FRAMES-ONLY'] : []),
-    ...['#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-KEY:METHOD=AES-128,URI="../key"'],
-    ...durations.flatMap((seconds, at) => [`#EXTINF:${seconds.toFixed(6)},`, `${at}.ts`]),
+    '#EXT-X-PLAYLIST-TYPE:VOD',
+    ...(format === 'ts' ? [] : ['#EXT-X-MAP:URI="init.mp4"']),
+    '#EXT-X-KEY:METHOD=AES-128,URI="../key"',
+    ...durations.flatMap((seconds, at) => [`#EXTINF:${seconds.toFixed(6)},`, `${at}.${format}`]),
     ...['#EXT-X-ENDLIST', ''],
   ].join('\n');
 }
 
-function masterPlaylist(tracks: readonly Track[], files: Files): string {
-  const rates = new Map(tracks.map((track) => [track.name, ratesOf(track, files)]));
+function masterPlaylist({ format, tracks }: Pick<Media, 'format' | 'tracks'>, files: Files): string {
+  const rates = new Map(tracks.map((track) => [track.name, ratesOf(track, format, files)]));
   const audio = rates.get('audio') ?? { peak: 0, average: 0 };
   const variants = VIDEO_RENDITIONS.map((rendition) => {
     const { peak, average } = rates.get(rendition.name) ?? { peak: 0, average: 0 };
@@ -194,10 +230,14 @@ function masterPlaylist(tracks: readonly Track[], files: Files): string {
 }
 
 /** Peak and average bit rate as RFC 8216 §4.1 defines them: the peak is that of any run of segments of 0.5 to 1.5 target durations. */
-function ratesOf({ name, durations }: Track, files: Files): { peak: number; average: number } {
+function ratesOf(
+  { name, durations }: Track,
+  format: Format,
+  files: Files,
+): { peak: number; average: number } {
   const weights = durations.map((seconds, at) => ({
     seconds,
-    bytes: files.get(`${name}/${at}.ts`)?.length ?? 0,
+    bytes: files.get(`${name}/${at}.${format}`)?.length ?? 0,
   }));
   const runs = weights.flatMap((_, from) => weights.map((_, to) => weights.slice(from, to + 1)));
   const counted = runs.filter((run) => {

@@ -829,7 +829,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-function edit(path: string, from: string | RegExp, to: string): (files: Files) => void {
+export function edit(path: string, from: string | RegExp, to: string): (files: Files) => void {
   return (files) => {
     const before = files.get(path)?.toString() ?? '';
     const after = before.replace(from, to);
@@ -853,7 +853,7 @@ function editNumber(name: string, change: (value: number) => number): (files: Fi
   };
 }
 
-function onTrack(name: string, alter: (track: Track) => unknown): (media: Media) => void {
+export function onTrack(name: string, alter: (track: Track) => unknown): (media: Media) => void {
   return (media) => void alter(trackOf(media, name));
 }
 

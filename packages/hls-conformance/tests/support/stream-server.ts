@@ -75,7 +75,7 @@ export class StreamServer {
       reply.status = 304;
       reply.headers['Content-Length'] = '0';
       reply.body = Buffer.alloc(0);
-    } else if (kind === 'segment' && headers.range) cut(reply, headers.range);
+    } else if ((kind === 'segment' || kind === 'fragments') && headers.range) cut(reply, headers.range);
     if (method === 'HEAD') reply.body = Buffer.alloc(0);
     return reply;
   }
@@ -84,6 +84,7 @@ export class StreamServer {
 const HEADERS = {
   playlist: { 'Content-Type': 'application/vnd.apple.mpegurl', 'Cache-Control': 'public, max-age=60' },
   segment: { 'Content-Type': 'video/mp2t', 'Cache-Control': 'public, max-age=31536000, immutable' },
+  fragments: { 'Content-Type': 'video/mp4', 'Cache-Control': 'public, max-age=31536000, immutable' },
   captions: { 'Content-Type': 'text/vtt', 'Cache-Control': 'public, max-age=60' },
   json: { 'Content-Type': 'application/json', 'Cache-Control': 'public, no-cache' },
   key: { 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' },
@@ -93,6 +94,7 @@ function kindOf(path: string): keyof typeof HEADERS {
   if (path.endsWith('.m3u8')) return 'playlist';
   if (path.endsWith('.vtt')) return 'captions';
   if (path.endsWith('.json')) return 'json';
+  if (path.endsWith('.m4s') || path.endsWith('.mp4')) return 'fragments';
   return path.endsWith('.ts') ? 'segment' : 'key';
 }
 
