@@ -14,6 +14,7 @@ import {
   copyOf,
   encrypt,
   FIRST_TIMESTAMP,
+  type Files,
   type Format,
   type Media,
   makeMedia,
@@ -304,18 +305,26 @@ describe('a good stream', () => {
     const source = format === 'ts' ? media : await makeMedia(format);
     const random = new Random(7);
     for (let round = 0; round < 60; round += 1) {
-      const copy = copyOf(source);
-      for (const { segments } of copy.tracks)
-        damage(random, segments[random.below(segments.length)] ?? Buffer.alloc(1), 20);
-      server.files = publish(copy);
-      // The first 30 bytes of playlists stay: without the first tags they are none.
-      for (const [path, file] of server.files)
-        if (/m3u8$|mp4$/.test(path)) damage(random, file, 3, path.endsWith('m3u8') ? 30 : 0);
+      server.files = publishDamaged(source, random);
       const report = judge(await loadPresentation(server.url, { timeoutSeconds: 5 }), 'framelane');
       expect(report.results.length).toBe(RULES.length);
     }
   });
 });
+
+/** Files of a stream in which segments, playlists and initialization sections are damaged. */
+function publishDamaged(media: Media, random: Random): Files {
+  const copy = copyOf(media);
+  for (const { segments } of copy.tracks)
+    damage(random, segments[random.below(segments.length)] ?? Buffer.alloc(1), 20);
+  const files = publish(copy);
+  for (const [path, file] of files) {
+    // The first 30 bytes stay: without the first tags it is not a playlist.
+    if (path.endsWith('.m3u8')) damage(random, file, 3, 30);
+    if (path.endsWith('.mp4')) damage(random, file, 3);
+  }
+  return files;
+}
 
 /** Replaces less than this many bytes of a file from an offset on. */
 function damage(random: Random, bytes: Buffer, times: number, from = 0): void {
