@@ -31,11 +31,11 @@ describe('the filter graph', () => {
       '[tenth]trim=end_frame=1[second]',
       '[candidates]select=gte(t-0.200\\,selected_n*0.5),signalstats,' +
         'metadata=mode=select:key=lavfi.signalstats.YAVG:value=24:function=greater,trim=end_frame=1[bright]',
-      '[first][second][bright]concat=n=3,setpts=N/TB[poster]',
+      '[first][second][bright]concat=n=3,setpts=N/TB,scale=out_color_matrix=bt601:out_range=full,format=yuvj420p[poster]',
       '[to-storyboard]select=gte(t\\,selected_n*1),scale=160:90,setsar=1,split=2[tile][tiles]',
       '[tile]trim=end_frame=1,tile=2x1:nb_frames=1[begun]',
       '[tiles]tile=2x1:nb_frames=2[whole]',
-      '[begun][whole]concat=n=2,setpts=N/TB[storyboard]',
+      '[begun][whole]concat=n=2,setpts=N/TB,scale=out_color_matrix=bt601:out_range=full,format=yuvj420p[storyboard]',
       '[0:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo,apad,atrim=end_sample=95232[audio]',
     ]);
   });

@@ -5,6 +5,7 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
+import { maxDifference, QUARTER_COLOURS, quartered, quartersOfImage } from '../support/quarters.ts';
 import { type BenchVideo, TaskBench } from '../support/task-bench.ts';
 import type { StoredVideos } from '../support/worker-bench.ts';
 
@@ -168,6 +169,20 @@ describe('a clip of a video', () => {
     const clip = await bench.clip(parent, { start: 3.1, end: 17.5 });
     await expectHlsRules(clip.stored, clip.video.videoId, clip.manifest);
     expect(Math.abs(clip.plan.encode.frames - (14.4 * numerator) / denominator)).toBeLessThan(1);
+  });
+
+  test('has images in its colours', async () => {
+    const parent = await transcode(
+      'coloured.mp4',
+      ['-f', 'lavfi', '-i', quartered(12), ...H264, '-g', '25'],
+      {
+        pieceSeconds: 4,
+      },
+    );
+    const { posterKey, video } = await bench.clip(parent, { start: 3.1, end: 4.1 });
+    expect(video.videoId).not.toBe(parent.video.videoId);
+    for (const key of [posterKey, posterKey.replace('poster', 'storyboard')])
+      expect(maxDifference(await quartersOfImage(bench, key), QUARTER_COLOURS)).toBeLessThanOrEqual(6);
   });
 
   test('of sound alone', async () => {

@@ -12,6 +12,7 @@ import {
   QUARTER_COLOURS,
   quartered,
   quarters,
+  quartersOfImage,
 } from '../support/quarters.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
@@ -26,6 +27,17 @@ afterAll(() => bench.stop());
 const inBench = (name: string) => join(bench.directory, name);
 
 const transcode = (path: string) => transcodeByTheRules(bench, path);
+
+/** Images and renditions are compressed, and may differ by this. With the matrix of the rendition, images would differ by 18. */
+const IMAGE_TOLERANCE = 4;
+
+/** Viewers see the poster and the storyboard in the same colours as the frames of a rendition. */
+async function expectInImages(videoId: string, colours: readonly Colour[]): Promise<void> {
+  for (const name of ['poster.jpg', 'storyboard.jpg']) {
+    const image = await quartersOfImage(bench, bench.imageKey(videoId, name));
+    expect(maxDifference(image, colours)).toBeLessThanOrEqual(IMAGE_TOLERANCE);
+  }
+}
 
 const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];
 
@@ -86,6 +98,7 @@ test.each(['smpte2084', 'arib-std-b67'])(
     expect(outcome).toMatchObject({ frames: 25, issues: ['hdr', 'high_bit_depth'] });
     const colours = await quarters(bench, videoId, manifest);
     expect(colours.map(nameOf)).toEqual(['red', 'green', 'blue', 'grey']);
+    await expectInImages(videoId, colours);
     for (const [red, green, blue] of colours) {
       // Tone mapping keeps headroom above diffuse white. Without it, the quarters would have nearly no saturation.
       expect(Math.max(red, green, blue)).toBeGreaterThan(130);
@@ -129,6 +142,7 @@ test.each([
   for (const { name } of manifest.renditions) {
     const colours = await quarters(bench, videoId, manifest, name);
     expect(maxDifference(colours, PALE_COLOURS)).toBeLessThan(5);
+    await expectInImages(videoId, colours);
   }
 });
 
@@ -171,6 +185,7 @@ test.each([
         maxDifference(await quarters(bench, videoId, manifest, rendition.name), QUARTER_COLOURS),
       ).toBeLessThan(8);
     }
+    await expectInImages(videoId, await quarters(bench, videoId, manifest));
     expect(tags).toHaveLength(2);
     expect(tags[0]).toEqual(tags[1]);
     expect(tags[0]).toMatchObject({ color_primaries: expect.not.stringContaining('unknown') });

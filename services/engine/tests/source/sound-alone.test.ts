@@ -4,6 +4,7 @@ import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { expectHlsRules } from '../support/hls-rules.ts';
+import { maxDifference, QUARTER_COLOURS, quartered, quartersOfImage } from '../support/quarters.ts';
 import { TaskBench } from '../support/task-bench.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -162,6 +163,14 @@ describe('the cover picture is the poster', () => {
     const { poster, source } = await transcode(await covered(file, await picture(cover, size)));
     expect(poster).toBe(expected);
     expect(source.videoCodec).toBeNull();
+  });
+
+  test.each(['cover.jpg', 'cover.png'])('in the colours of %s', async (name) => {
+    const cover = inBench(`coloured-${name}`);
+    await ffmpeg('-f', 'lavfi', '-i', quartered(1), '-frames:v', '1', '-q:v', '2', cover);
+    const { videoId } = await made(await covered('coloured.mp3', cover));
+    const poster = await quartersOfImage(bench, bench.imageKey(videoId, 'poster.jpg'));
+    expect(maxDifference(poster, QUARTER_COLOURS)).toBeLessThanOrEqual(4);
   });
 
   test.each([

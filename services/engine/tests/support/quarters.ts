@@ -1,5 +1,7 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
-import { firstFrame } from './media.ts';
+import { ffprobe, firstFrame } from './media.ts';
 import { renditionFile } from './rendition-file.ts';
 import type { WorkerBench } from './worker-bench.ts';
 
@@ -41,6 +43,18 @@ export async function quarters(
   const rendition = manifest.renditions.find((rendition) => rendition.name === name);
   if (!rendition) throw new Error('The rendition is missing');
   return coloursOf(await firstFrame(await renditionFile(bench, videoId, rendition)), rendition);
+}
+
+/** The same of a stored JPEG image, as viewers see it. */
+export async function quartersOfImage(
+  { directory, objects }: Pick<WorkerBench, 'directory' | 'objects'>,
+  key: string,
+): Promise<Colour[]> {
+  const path = join(directory, `${key.replaceAll('/', '-')}`);
+  await rm(path, { force: true });
+  await objects.fetchToFile(key, path, new AbortController().signal);
+  const { streams } = await ffprobe<{ streams: { width: number; height: number }[] }>('-show_streams', path);
+  return coloursOf(await firstFrame(path), streams[0] ?? { width: null, height: null });
 }
 
 /** The colours at the centres of the four quarters of a frame, row by row. */

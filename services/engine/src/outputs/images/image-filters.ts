@@ -2,6 +2,7 @@ import type { ImagesPlan } from '@framelane/contracts/outputs/images';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Tap } from '../../ffmpeg/filter-graph.ts';
 import { fork, topChain } from '../../ffmpeg/filter-graph.ts';
+import { TO_JPEG } from '../../ffmpeg/image-colours.ts';
 import { watermarked } from '../../ffmpeg/watermark-filter.ts';
 import { encodedRenditions } from '../../plan/encode-plan.ts';
 import { rungTraits } from '../../plan/ladder.ts';
@@ -119,12 +120,12 @@ function imageChains(
       `metadata=mode=select:key=${measured}:value=${NEARLY_BLACK}:function=greater`,
       'trim=end_frame=1[bright]',
     ].join(','),
-    '[first][second][bright]concat=n=3,setpts=N/TB[poster]',
+    `[first][second][bright]concat=n=3,setpts=N/TB,${TO_JPEG}[poster]`,
     [`[to-storyboard]${choose},scale=${tile.width}:${tile.height},setsar=1`, 'split=2[tile][tiles]'].join(
       ',',
     ),
     `[tile]trim=end_frame=1,${layout}:nb_frames=1[begun]`,
     `[tiles]${layout}:nb_frames=${tiles}[whole]`,
-    '[begun][whole]concat=n=2,setpts=N/TB[storyboard]',
+    `[begun][whole]concat=n=2,setpts=N/TB,${TO_JPEG}[storyboard]`,
   ];
 }

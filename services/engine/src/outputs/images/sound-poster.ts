@@ -1,4 +1,5 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { IMAGE_COLOURS, TO_JPEG } from '../../ffmpeg/image-colours.ts';
 
 /** The label of what moves while the poster of sound alone is made: its run shows its progress by that. */
 export const MOVING = 'moving';
@@ -23,11 +24,16 @@ export function soundPosterChains({ audio, images, duration }: EncodePlan): stri
   if (ofSound === undefined) return [];
   const { cover, width, height } = ofSound;
   if (cover !== null) {
-    const picture = [`scale=${width}:${height}`, 'setsar=1', 'format=yuvj420p', 'trim=end_frame=1'];
+    const picture = [
+      `scale=${width}:${height}:${IMAGE_COLOURS.jpg}`,
+      'setsar=1',
+      'format=yuvj420p',
+      'trim=end_frame=1',
+    ];
     return [`[0:${cover}]${picture.join(',')},setpts=N/TB[poster]`];
   }
   const drawn = `showwavespic=s=${width}x${height}:colors=${COLOUR}:scale=sqrt`;
-  return [`[0:${audio[0]?.index}]${samplesFor(duration)},${drawn},setpts=N/TB[poster]`];
+  return [`[0:${audio[0]?.index}]${samplesFor(duration)},${drawn},setpts=N/TB,${TO_JPEG}[poster]`];
 }
 
 /** The same chains, with another output that moves (see `MOVING`). */

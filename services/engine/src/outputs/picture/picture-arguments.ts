@@ -6,6 +6,7 @@ import {
   pictureFile,
 } from '@framelane/contracts/outputs/picture';
 import { WITHOUT_METADATA } from '../../ffmpeg/arguments.ts';
+import { IMAGE_COLOURS } from '../../ffmpeg/image-colours.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { PACKAGER } from '../../packagers/packagers.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../../sandbox/job-folder.ts';
@@ -72,16 +73,6 @@ function pictureFilters(work: PictureWork, startTimestamp: number): string {
   return filters.join(',');
 }
 
-/**
- * Viewers take JPEG and WebP for BT.601 (JFIF 1.02, RFC 9649 §2.5); renditions have another matrix. A GIF has RGB colours, which ffmpeg computes from
- * the matrix of the rendition.
- */
-const COLOURS: Record<PictureFormat, string> = {
-  jpg: ':out_color_matrix=bt601:out_range=full',
-  webp: ':out_color_matrix=bt601:out_range=limited',
-  gif: '',
-};
-
 const FINISHING: Record<PictureFormat, string> = {
   jpg: 'format=yuvj420p',
   webp: 'format=yuv420p',
@@ -91,7 +82,7 @@ const FINISHING: Record<PictureFormat, string> = {
 /** The filters that bring a frame to its size. Without 4:4:4, edges would be at even pixels. */
 function sized({ width, height, format }: PictureWork): Record<PictureFit, string[]> {
   const size = `${width}:${height}`;
-  const scale = `scale=${size}${COLOURS[format]}`;
+  const scale = [`scale=${size}`, IMAGE_COLOURS[format]].filter((each) => each !== '').join(':');
   return {
     contain: [scale],
     cover: [`${scale}:force_original_aspect_ratio=increase`, 'format=yuv444p', `crop=${size}`],
