@@ -155,7 +155,7 @@ test('images are made from key frames or from all frames', () => {
   expect(inputOptions.join(' ')).toMatch(/ -skip_frame nokey$/);
   expect(outputs.map(({ path }) => path)).toEqual(['-', 'output/poster.jpg', 'output/storyboard.jpg']);
   expect(optionValue(outputs[0]?.options ?? [], '-filter_complex')).toMatch(
-    /\[to-storyboard\]fps=1\/1:start_time=0:round=near,tpad=stop_mode=clone:stop=-1,trim=end_frame=2,scale=160:90,/,
+    /\[to-storyboard\]fps=1\/1:start_time=0:round=near:eof_action=pass,tpad=stop_mode=clone:stop=-1,trim=end_frame=2,scale=160:90,/,
   );
   const { inputOptions: all } = imagesArguments(encodePlan(), { keyFramesOnly: false }, SETTINGS);
   expect(all).toEqual(inputOptions.slice(0, -2));

@@ -62,10 +62,10 @@ export function clipImagesGraph(plan: EncodePlan, start: number): string {
   ].join(';');
 }
 
-/** The frame nearest to the time of each tile. */
+/** The frame nearest to the time of each tile. `eof_action`: also if the last frame ends before half an interval, such as the only one. */
 function atEachTile({ interval, tiles }: Storyboard): string {
   return [
-    `fps=1/${interval}:start_time=0:round=near`,
+    `fps=1/${interval}:start_time=0:round=near:eof_action=pass`,
     `tpad=stop_mode=clone:stop=-1,trim=end_frame=${tiles}`,
   ].join(',');
 }
