@@ -22,10 +22,15 @@ export async function withStorageRetries<T>(request: () => Promise<T>, signal: A
       return await request();
     } catch (error) {
       signal.throwIfAborted();
-      if (DISK_FULL.includes((error as NodeJS.ErrnoException).code ?? '')) throw outOfDiskSpace(error);
+      if (isDiskFull(error)) throw outOfDiskSpace(error);
       const delayMs = RETRY_DELAYS_MS[retries];
       if (delayMs === undefined || error instanceof ObjectNotFoundError) throw storageFailure(error);
       await pause(delayMs, signal);
     }
   }
+}
+
+/** Whether a write failed because the disk is full. */
+export function isDiskFull(error: unknown): boolean {
+  return DISK_FULL.includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -6,8 +6,10 @@ import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { RENDITION_DECODERS } from '../encoders/encoders.ts';
 import { PACKAGER } from '../packagers/packagers.ts';
+import { outOfDiskSpace } from '../transcode-failure.ts';
+import { readAhead } from './read-ahead.ts';
 import { segmentDecipher } from './segment-encryption.ts';
-import { withStorageRetries } from './storage-retries.ts';
+import { isDiskFull, withStorageRetries } from './storage-retries.ts';
 
 /** The options of ffmpeg for an input of decrypted segments: they are read, and nothing else. */
 export const READ_SEGMENTS = [
@@ -18,17 +20,31 @@ export const READ_SEGMENTS = [
 /** A stored rendition, and where its segments are. */
 export type StoredSegments = Pick<ClaimedClip['parent']['tracks'][number], 'name' | 'places'>;
 
+/** What reading stored segments needs. */
+export type Reading = { objects: ObjectStore; contentKey: Uint8Array; signal: AbortSignal };
+
 /** A decrypted segment of a stored rendition. Throws a TranscodeFailure if the object store fails. */
 export async function fetchSegment(
   stored: StoredSegments,
   sequence: number,
-  { objects, contentKey, signal }: { objects: ObjectStore; contentKey: Uint8Array; signal: AbortSignal },
+  { objects, contentKey, signal }: Reading,
 ): Promise<Buffer> {
   return withStorageRetries(async () => {
     const { body } = await objects.get(keyOfSegment(stored, sequence));
     const decrypted = pipeline(body, segmentDecipher(contentKey, sequence), buffer, { signal });
     return decrypted as Promise<Buffer>;
   }, signal);
+}
+
+/** Some decrypted segments, one after the other; the next ones are fetched meanwhile. Throws as `fetchSegment`. */
+export function fetchSegments(
+  stored: StoredSegments,
+  segments: readonly { sequence: number; bytes: number }[],
+  reading: Reading,
+): AsyncGenerator<Buffer, void, undefined> {
+  const fetch = ({ sequence }: { sequence: number }, signal: AbortSignal) =>
+    fetchSegment(stored, sequence, { ...reading, signal });
+  return readAhead(segments, fetch, reading.signal);
 }
 
 /** Where a stored segment is: below the last place that begins before it. */
@@ -43,32 +59,60 @@ export function bytesOf(tracks: readonly StoredTrack[]): number {
   return tracks.reduce((sum, { segmentBytes }) => sum + segmentBytes.reduce((a, b) => a + b, 0), 0);
 }
 
+/** The segments of a stored rendition from one number up to another, with their encrypted sizes. */
+export function segmentsOf(
+  { firstSegment, segmentBytes }: Pick<StoredTrack, 'firstSegment' | 'segmentBytes'>,
+  { first, end }: { first: number; end: number },
+): { sequence: number; bytes: number }[] {
+  const bytesOfSegment = (sequence: number) => segmentBytes[sequence - firstSegment] ?? 0;
+  return Array.from({ length: Math.max(0, end - first) }, (_, at) => ({
+    sequence: first + at,
+    bytes: bytesOfSegment(first + at),
+  }));
+}
+
 /**
  * Writes the decrypted segments of a stored rendition one after the other to a file. Reports the bytes of each segment when it is written.
- * Throws a TranscodeFailure if the object store fails.
+ * Throws a TranscodeFailure if the object store fails or the disk is full.
  */
 export async function fetchTrack(
   track: StoredTrack,
   path: string,
-  options: {
-    objects: ObjectStore;
-    contentKey: Uint8Array;
-    signal: AbortSignal;
-    onFetched: (bytes: number) => void;
-  },
+  { onFetched, ...reading }: Reading & { onFetched: (bytes: number) => void },
 ): Promise<void> {
-  const { objects, contentKey, signal, onFetched } = options;
-  let written = 0;
-  for (const [at, bytes] of track.segmentBytes.entries()) {
-    const sequence = track.firstSegment + at;
-    const key = keyOfSegment(track, sequence);
-    await withStorageRetries(async () => {
-      const { body } = await objects.get(key);
-      // A repeated request replaces what the failed one has written.
-      const file = createWriteStream(path, { flags: at === 0 ? 'w' : 'r+', start: written });
-      await pipeline(body, segmentDecipher(contentKey, sequence), file, { signal });
-      written += file.bytesWritten;
-    }, signal);
-    onFetched(bytes);
+  const { firstSegment: first, segmentBytes } = track;
+  const segments = segmentsOf(track, { first, end: first + segmentBytes.length });
+  await writeSegments(
+    path,
+    reported(fetchSegments(track, segments, reading), segmentBytes, onFetched),
+    reading,
+  );
+}
+
+/** Writes decrypted segments to a file. Throws a TranscodeFailure if they cannot be fetched or the disk is full. */
+export async function writeSegments(
+  path: string,
+  segments: AsyncIterable<Buffer>,
+  { signal }: Pick<Reading, 'signal'>,
+): Promise<void> {
+  try {
+    await pipeline(segments, createWriteStream(path), { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw isDiskFull(error) ? outOfDiskSpace(error) : error;
+  }
+}
+
+/** Reports the size of each segment when the next one is asked for, and of the last one. */
+async function* reported(
+  segments: AsyncIterable<Buffer>,
+  sizes: readonly number[],
+  onFetched: (bytes: number) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  let at = 0;
+  for await (const segment of segments) {
+    yield segment;
+    onFetched(sizes[at] ?? 0);
+    at += 1;
   }
 }

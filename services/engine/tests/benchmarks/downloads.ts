@@ -1,12 +1,14 @@
 /**
- * The cost of a download: `pnpm bench:downloads [--minutes=60] [--rounds=3]`. Puts stored renditions of 1080p and of its audio into one MP4
- * file, as an engine does for each request: it fetches and decrypts the segments, ffmpeg copies them, and the file is stored. The objects are
- * files. Prints medians of the time and of the CPU time of the engine and ffmpeg together, and its ratio to the duration of the video.
+ * The cost of a download: `pnpm bench:downloads [--minutes=60] [--rounds=3] [--latency=0]`. Puts stored renditions of 1080p and of its audio into
+ * one MP4 file, as an engine does for each request: it fetches and decrypts the segments, ffmpeg copies them, and the file is stored. The objects
+ * are files; each read waits for `latency` milliseconds first, as in an object store of another machine. Prints medians of the time, of the CPU
+ * time of the engine and ffmpeg together, of its ratio to the duration of the video, and of their memory.
  */
 
 import { createCipheriv } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import type { DownloadWork } from '@framelane/contracts/outputs/download';
@@ -18,9 +20,14 @@ import { TaskBench } from '../support/task-bench.ts';
 import { type Cost, measure } from './support/measure.ts';
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '60' }, rounds: { type: 'string', default: '3' } },
+  options: {
+    minutes: { type: 'string', default: '60' },
+    rounds: { type: 'string', default: '3' },
+    latency: { type: 'string', default: '0' },
+  },
 });
 const minutes = Number(values.minutes);
+const latencyMs = Number(values.latency);
 const PREFIX = 'hls/ws_1/vid_1/a1/t0.1/';
 
 // Without the sandbox, which hides the CPU times of its processes.
@@ -46,6 +53,12 @@ try {
   });
   const tracks = [await store(minute, '1080p', '0:v'), await store(minute, 'audio', '0:a')];
   const bytes = tracks.flatMap(({ segmentBytes }) => segmentBytes).reduce((a, b) => a + b, 0);
+  const { objects } = bench;
+  const read = objects.get.bind(objects);
+  objects.get = async (...args) => {
+    if (latencyMs > 0) await delay(latencyMs);
+    return read(...args);
+  };
   const costs: Cost[] = [];
   const work: DownloadWork = {
     kind: 'download',
@@ -62,13 +75,14 @@ try {
     );
   const cpu = median(costs.map(({ cpuSeconds }) => cpuSeconds));
   print(`${minutes} minutes of 1080p, ${(bytes / 1e9).toFixed(2)} GB`);
-  print(line(['', 'seconds', 'CPU', 'CPU to video']));
+  print(line([`${latencyMs} ms a read`, 'seconds', 'CPU', 'CPU to video', 'memory']));
   print(
     line([
       'a download',
       median(costs.map(({ wallSeconds }) => wallSeconds)).toFixed(1),
       cpu.toFixed(1),
       (cpu / (minutes * 60)).toFixed(4),
+      `${Math.round(median(costs.map(({ peakRssBytes }) => peakRssBytes)) / 1e6)} MB`,
     ]),
   );
 } finally {

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { ImagesResult } from '@framelane/contracts/outputs/images';
@@ -15,7 +14,7 @@ import type { ClipJob, OfClip } from '../kinds.ts';
 import { runOnStored } from '../run-on-stored.ts';
 import { withStorageRetries } from '../storage-retries.ts';
 import type { RunContext } from '../stored-run.ts';
-import { fetchSegment, READ_SEGMENTS } from '../stored-tracks.ts';
+import { fetchSegments, READ_SEGMENTS, writeSegments } from '../stored-tracks.ts';
 import { storeImages } from './image-files.ts';
 import { clipImagesGraph } from './image-filters.ts';
 import { imageOutputs } from './image-options.ts';
@@ -85,12 +84,14 @@ async function fetchFrames(
   const times = Array.from({ length: storyboard.tiles }, (_, tile) => start + tile * storyboard.interval);
   const write = async (file: string, rendition: StoredRendition, sequences: Iterable<number>) => {
     const stored = { name: rendition.name, places: [{ firstSegment: 0, prefix: output.prefix }] };
-    const segments: Buffer[] = [];
     const { contentKey } = output;
-    for (const sequence of sequences)
-      segments.push(await fetchSegment(stored, sequence, { objects, contentKey, signal }));
+    const wanted = [...sequences].map((sequence) => ({
+      sequence,
+      bytes: rendition.segments[sequence]?.bytes ?? 0,
+    }));
     const path = join(directory, SOURCE_FOLDER, file);
-    await writeFile(path, Buffer.concat(segments));
+    const reading = { objects, contentKey, signal };
+    await writeSegments(path, fetchSegments(stored, wanted, reading), reading);
     await grantFile(path, tools.account);
   };
   await write(KEY_FRAMES_FILE, keyFrames, new Set(times.map((time) => nearest(keyFrames, time))));

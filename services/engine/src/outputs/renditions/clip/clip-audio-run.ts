@@ -1,8 +1,5 @@
-import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import { AUDIO_ENCODER } from '../../../encoders/encoders.ts';
 import { PACKAGER } from '../../../packagers/packagers.ts';
@@ -13,10 +10,10 @@ import { incompleteOutput } from '../../../transcode-failure.ts';
 import type { ClipJob } from '../../kinds.ts';
 import { runOnStored } from '../../run-on-stored.ts';
 import { maxSegmentBytes, type RunContext } from '../../stored-run.ts';
-import { fetchSegment } from '../../stored-tracks.ts';
+import { fetchSegment, fetchSegments, segmentsOf, writeSegments } from '../../stored-tracks.ts';
 import { type AudioInput, audioArguments, audioCuts, firstFileOf } from './clip-audio.ts';
 import { audioTracksOf, rangeOf } from './clip-job.ts';
-import { inOrder, inParallel, range, type Stored, storeSegment } from './clip-storage.ts';
+import { inParallel, range, type Stored, storeSegment } from './clip-storage.ts';
 
 type Track = ReturnType<typeof audioTracksOf>[number];
 
@@ -50,13 +47,13 @@ async function fetchAudio(
   const path = join(directory, SOURCE_FOLDER, track.name);
   const { contentKey } = job.parent;
   const { first, end } = rangeOf(job, track.name);
-  const fetched = (sequence: number) => fetchSegment(track, sequence, { objects, contentKey, signal });
-  const begin = await fetched(first);
+  const reading = { objects, contentKey, signal };
+  const begin = await fetchSegment(track, first, reading);
   const segments = async function* () {
     yield begin;
-    yield* inOrder(range(first + 1, end), fetched, signal);
+    yield* fetchSegments(track, segmentsOf(track, { first: first + 1, end }), reading);
   };
-  await pipeline(Readable.from(segments()), createWriteStream(path), { signal });
+  await writeSegments(path, segments(), reading);
   await grantFile(path, tools.account);
   const frameSeconds = AUDIO_ENCODER.frameSeconds(PACKAGER.streamOf(begin));
   return { start: PACKAGER.startOf(begin), frameSeconds };

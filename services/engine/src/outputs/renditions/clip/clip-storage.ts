@@ -34,16 +34,7 @@ export function inParallel<T, R>(
   work: (item: T) => Promise<R>,
   signal: AbortSignal,
 ): Promise<R[]> {
-  return inOrder(items, work, signal).toArray({ signal });
-}
-
-/** The same, as a stream of the results. */
-export function inOrder<T>(
-  items: readonly T[],
-  work: (item: T) => Promise<unknown>,
-  signal: AbortSignal,
-): Readable {
-  return Readable.from(items).map(work, { concurrency: AT_ONCE, signal });
+  return Readable.from(items).map(work, { concurrency: AT_ONCE, signal }).toArray({ signal });
 }
 
 /** The numbers from the first one up to, but without, the last one. */
