@@ -133,6 +133,7 @@ export const GROUPS = [
     'version',
   ]),
   pure('engine-outputs', `${ENGINE}/src/outputs`, [
+    'read-ahead',
     'segment-encryption',
     'storage-retries',
     'stored-tracks',
@@ -149,7 +150,9 @@ export const GROUPS = [
     'recognizers/plausible-times',
     'recognizers/spoken-language',
     'outputs/transcript/caption-cues',
+    'outputs/transcript/detected-language',
     'outputs/transcript/quiet-cut',
+    'outputs/transcript/sound-parts',
   ]),
   {
     name: 'engine-tasks',

@@ -10,7 +10,7 @@ import { pause } from '../../pause.ts';
 import type { Recognition } from '../../recognizers/read-answer.ts';
 import type { Recognizer } from '../../recognizers/recognizer.ts';
 import { recognizerFailure } from '../../recognizers/recognizer-failure.ts';
-import { languageOfAnswer, primaryLanguage } from '../../recognizers/spoken-language.ts';
+import { primaryLanguage } from '../../recognizers/spoken-language.ts';
 import { grantFile, grantFolder, OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
 import { ToolError } from '../../sandbox/run-tool.ts';
 import { hostileOutput, type OutputFile, ToolOutput, ToolOutputError } from '../../sandbox/tool-output.ts';
@@ -20,18 +20,17 @@ import { runOnStored } from '../run-on-stored.ts';
 import type { RunContext } from '../stored-run.ts';
 import { fetchTrack } from '../stored-tracks.ts';
 import { CaptionCues } from './caption-cues.ts';
-import { audible, quietCut, SAMPLE_RATE } from './quiet-cut.ts';
+import { DetectedLanguage } from './detected-language.ts';
+import { SAMPLE_RATE } from './quiet-cut.ts';
 import { SOUND_FILE, soundArguments } from './sound-arguments.ts';
-import { SAMPLE_BYTES, wavOf } from './wav.ts';
+import { nextPart, readWav } from './sound-parts.ts';
+import { SAMPLE_BYTES } from './wav.ts';
 
 type Job = DerivationJob<DerivationOf<'transcript'>>;
 
 /** The progress when the audio is fetched, and when it is decoded. */
 const FETCHED = 0.03;
 const DECODED = 0.06;
-
-/** After this many words, the language that was detected is named to the recogniser, which could be mistaken about a later part. */
-const WORDS_FOR_LANGUAGE = 30;
 
 /** The language of a text that is not known (BCP 47). */
 const UNDETERMINED = 'und';
@@ -121,43 +120,30 @@ async function transcribe(
   const named = work.requested === '' ? null : primaryLanguage(work.requested);
   const samples = Math.min(Math.floor(sound.bytes / SAMPLE_BYTES), Math.ceil(duration * SAMPLE_RATE));
   let [parts, words, recognized] = [0, 0, 0];
+  const most = recognizer.maxSeconds * SAMPLE_RATE;
   for (let from = 0; from < samples; ) {
-    const part = await nextPart(sound, from, samples, recognizer.maxSeconds * SAMPLE_RATE);
-    const heard = audible(part);
-    if (heard !== undefined) {
-      const seconds = heard.samples.length / SAMPLE_RATE;
+    const part = await nextPart(sound, { from, end: samples, most });
+    if (part.heard !== undefined) {
+      const begin = from + part.heard.from;
+      const seconds = (part.heard.end - part.heard.from) / SAMPLE_RATE;
+      const wav = await readWav(sound, begin, from + part.heard.end);
       const request = { language: named ?? detected.sure, directory, signal };
       const recognition = await withRetries(recognizer, signal, async () => {
-        const answer = await recognizer.recognize({ wav: wavOf(heard.samples), seconds }, request);
+        const answer = await recognizer.recognize({ wav, seconds }, request);
         return read(directory, answer, seconds);
       });
       detected.add(recognition);
-      cues.add(recognition.words.map((word) => later(word, (from + heard.from) / SAMPLE_RATE)));
+      cues.add(recognition.words.map((word) => later(word, begin / SAMPLE_RATE)));
       parts += 1;
       words += recognition.words.length;
       recognized += seconds;
     }
-    from += part.length;
+    from += part.samples;
     onProgress(DECODED + ((1 - DECODED) * from) / samples);
   }
   const language = work.requested || detected.likely || (track?.language ?? UNDETERMINED);
   logger.info('transcript.recognized', { ...output.facts, language, parts, words, seconds: recognized });
   return { requested: work.requested, language, webvtt: webvttOf(cues), seconds: recognized };
-}
-
-/** The samples from `from` on, up to a quiet place; all if they are few enough. */
-async function nextPart(
-  { handle }: OutputFile,
-  from: number,
-  end: number,
-  most: number,
-): Promise<Int16Array> {
-  const length = Math.min(most, end - from);
-  const samples = new Int16Array(length);
-  const { bytesRead } = await handle.read(samples, 0, samples.byteLength, from * SAMPLE_BYTES);
-  if (bytesRead < samples.byteLength)
-    throw incompleteOutput('The decoded sound is shorter than its file was');
-  return length < end - from ? samples.subarray(0, quietCut(samples)) : samples;
 }
 
 /**
@@ -206,29 +192,4 @@ function webvttOf(builder: CaptionCues): string {
   if (cues.length > MAX_CUES || Buffer.byteLength(webvtt) > MAX_TRANSCRIPT_BYTES)
     throw recognizerFailure('The recogniser has sent more text than captions may have', { retryable: false });
   return webvtt;
-}
-
-/** The language that a recogniser detects, by the number of words in each. */
-class DetectedLanguage {
-  /** By tag; null for languages that are not known. */
-  readonly #words = new Map<string | null, number>();
-
-  add({ language, words }: Recognition): void {
-    const tag = languageOfAnswer(language);
-    this.#words.set(tag, (this.#words.get(tag) ?? 0) + words.length);
-  }
-
-  /** The language with the most words; null if it is not known. */
-  get likely(): string | null {
-    const [first] = [...this.#words].toSorted(([, a], [, b]) => b - a);
-    return first?.[0] ?? null;
-  }
-
-  /** The same, once it has enough words. */
-  get sure(): string | null {
-    const { likely } = this;
-    return likely !== null && (this.#words.get(likely) ?? 0) >= WORDS_FOR_LANGUAGE
-      ? primaryLanguage(likely)
-      : null;
-  }
 }

@@ -1,14 +1,13 @@
 import { SAMPLE_RATE } from './quiet-cut.ts';
 
-const HEADER_BYTES = 44;
+export const WAV_HEADER_BYTES = 44;
 export const SAMPLE_BYTES = 2;
 
-/** A WAV file (RIFF, PCM) of mono samples with 16 bits. */
-export function wavOf(samples: Int16Array): Buffer {
-  const bytes = samples.length * SAMPLE_BYTES;
-  const wav = Buffer.alloc(HEADER_BYTES + bytes);
+/** Makes a buffer with mono samples of 16 bits after `WAV_HEADER_BYTES` a WAV file (RIFF, PCM). */
+export function writeWavHeader(wav: Buffer): void {
+  const bytes = wav.length - WAV_HEADER_BYTES;
   wav.write('RIFF', 0);
-  wav.writeUInt32LE(HEADER_BYTES - 8 + bytes, 4);
+  wav.writeUInt32LE(wav.length - 8, 4);
   wav.write('WAVEfmt ', 8);
   wav.writeUInt32LE(16, 16);
   wav.writeUInt16LE(1, 20);
@@ -19,7 +18,4 @@ export function wavOf(samples: Int16Array): Buffer {
   wav.writeUInt16LE(8 * SAMPLE_BYTES, 34);
   wav.write('data', 36);
   wav.writeUInt32LE(bytes, 40);
-  // All machines that run Framelane are little-endian, as WAV is.
-  Buffer.from(samples.buffer, samples.byteOffset, bytes).copy(wav, HEADER_BYTES);
-  return wav;
 }
