@@ -2168,6 +2168,48 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "video.download.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A download is ready
+         * @description Sent for each file of a video that was prepared for download. `data` identifies the video, and has the download with its `url`. A webhook
+         *     receives this type only if its `events` name it.
+         */
+        post: operations["onVideoDownloadReady"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "video.download.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A download could not be prepared
+         * @description Sent for each file of a video that could not be prepared for download, also if the reason is that the video has failed. `data` identifies
+         *     the video, and has the download; its `error` says why. A webhook receives this type only if its `events` name it.
+         */
+        post: operations["onVideoDownloadFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "video.deleted": {
         parameters: {
             query?: never;
@@ -3392,10 +3434,11 @@ export interface components {
         WebhookDescription: string | null;
         /**
          * @description `video.ready`: a video can be played. `video.failed`: a video has failed. `video.deleted`: a video was deleted. `video.captions.ready`:
-         *     captions were made by speech recognition.
+         *     captions were made by speech recognition. `video.download.ready`: a file for download is ready. `video.download.failed`: a file for download
+         *     could not be prepared.
          * @enum {string}
          */
-        WebhookEventType: "video.ready" | "video.failed" | "video.deleted" | "video.captions.ready";
+        WebhookEventType: "video.ready" | "video.failed" | "video.deleted" | "video.captions.ready" | "video.download.ready" | "video.download.failed";
         /**
          * @description The types of events that the webhook receives.
          * @example [
@@ -3433,7 +3476,7 @@ export interface components {
              * @description What happened.
              * @enum {string}
              */
-            eventType: "video.ready" | "video.failed" | "video.deleted" | "video.captions.ready" | "webhook.test";
+            eventType: "video.ready" | "video.failed" | "video.deleted" | "video.captions.ready" | "video.download.ready" | "video.download.failed" | "webhook.test";
             /**
              * @description `pending`: no attempt yet. `retrying`: another attempt is due, after a failed one or because you deliver the event again.
              *     `succeeded`: received. `failed`: no more attempts.
@@ -4170,6 +4213,32 @@ export interface components {
                 title: string;
                 captions: components["schemas"]["Captions"];
             };
+        };
+        /** @description A video and one of its downloads. */
+        VideoDownload: {
+            /** @description The video. */
+            id: string;
+            /** @description Its title. */
+            title: string;
+            download: components["schemas"]["Download"];
+        };
+        /** @description A download is ready. */
+        VideoDownloadReadyEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.download.ready`.
+             * @constant
+             */
+            type: "video.download.ready";
+            data: components["schemas"]["VideoDownload"];
+        };
+        /** @description A download could not be prepared. */
+        VideoDownloadFailedEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.download.failed`.
+             * @constant
+             */
+            type: "video.download.failed";
+            data: components["schemas"]["VideoDownload"];
         };
         /** @description The tombstone of a deleted video. */
         DeletedVideo: {
@@ -11072,6 +11141,126 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["VideoCaptionsReadyEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone. Framelane disables the webhook. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. The first 1024 bytes of the body are kept with the delivery. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onVideoDownloadReady: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
+                 * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Reject a request that is more than five minutes old.
+                 * @example 1795251902
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. For 24 hours after a rotation
+                 *     there are two, separated by a space. One valid signature is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VideoDownloadReadyEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone. Framelane disables the webhook. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. The first 1024 bytes of the body are kept with the delivery. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onVideoDownloadFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
+                 * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Reject a request that is more than five minutes old.
+                 * @example 1795251902
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. For 24 hours after a rotation
+                 *     there are two, separated by a space. One valid signature is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VideoDownloadFailedEvent"];
             };
         };
         responses: {

@@ -201,7 +201,7 @@ function playbackServices(
 
 function transcodingServices(
   config: ControlPlaneConfig,
-  { db, logger, metrics, leaseGrace, contentKeys }: Infrastructure,
+  { db, logger, metrics, leaseGrace, contentKeys, addresses: { baseUrl } }: Infrastructure,
   services: VideoServices & ReturnType<typeof playbackServices>,
 ) {
   const { events, lifecycle, quotas, playback, previews, captions, chapters } = services;
@@ -214,6 +214,7 @@ function transcodingServices(
     previews,
     captions,
     events,
+    baseUrl,
     leaseGrace,
     settings: config.attempts,
   });

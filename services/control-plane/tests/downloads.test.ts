@@ -4,6 +4,7 @@ import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { taskFolder } from '@framelane/object-store/object-keys';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { claimDerivation, makeDownload, tryClaimDerivation } from './support/derivations.ts';
@@ -300,6 +301,108 @@ describe('downloads that are asked for with the video', () => {
     expect(
       await plane.db.selectFrom('downloads').selectAll().where('video_id', '=', videoId).execute(),
     ).toEqual([]);
+  });
+});
+
+describe('the events of downloads', () => {
+  beforeAll(async () => {
+    const events = ['video.ready', 'video.failed', 'video.download.ready', 'video.download.failed'];
+    await api('post', '/webhooks').send({ url: 'https://example.com/hook', events }).expect(201);
+    await api('post', '/webhooks').send({ url: 'https://example.com/default' }).expect(201);
+  });
+
+  /** The events of a video in the order in which they were recorded, each with its download. */
+  async function eventsOf(videoId: string) {
+    const rows = await plane.db
+      .selectFrom('webhook_events')
+      .innerJoin('webhook_deliveries', 'event_id', 'webhook_events.id')
+      .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'endpoint_id')
+      .select(['type', 'payload'])
+      .where('url', '=', 'https://example.com/hook')
+      .orderBy('webhook_events.id')
+      .execute();
+    return rows
+      .map(({ type, payload }) => ({ type, data: JSON.parse(String(payload)).data }))
+      .filter(({ data }) => data.id === videoId);
+  }
+
+  const briefly = async (videoId: string) =>
+    (await eventsOf(videoId)).map(({ type, data: { download } }) =>
+      [type, download?.file, download?.error?.code].filter(Boolean).join(' '),
+    );
+
+  test('one for each file, once, with the download as its record has it', async () => {
+    const videoId = await readyVideo({ filename: 'a.mp4', title: 'Summer' });
+    await ask(videoId, ['audio', '480p']).expect(202);
+    await makeDownload(plane, videoId, FILE);
+    const claimed = await claimDerivation(plane, videoId);
+    await fail(videoId, claimed, { retryable: false });
+    // A late report of the same try.
+    await fail(videoId, claimed, { retryable: false });
+    expect(await briefly(videoId)).toEqual([
+      'video.ready',
+      'video.download.ready audio',
+      'video.download.failed 480p download_failed',
+    ]);
+    const [, ready, failed] = await eventsOf(videoId);
+    const [failedRecord, readyRecord] = await list(videoId);
+    expect(ready?.data).toEqual({ id: videoId, title: 'Summer', download: readyRecord });
+    expect(failed?.data).toEqual({ id: videoId, title: 'Summer', download: failedRecord });
+
+    await ask(videoId, ['480p']).expect(202);
+    await makeDownload(plane, videoId, FILE);
+    expect((await briefly(videoId)).slice(3)).toEqual(['video.download.ready 480p']);
+  });
+
+  test('go only to endpoints whose events name them', async () => {
+    const { rows } = await sql<{ types: string[] }>`
+      select array_agg(distinct type) as types from webhook_deliveries
+      join webhook_events on webhook_events.id = event_id
+      join webhook_endpoints on webhook_endpoints.id = endpoint_id
+      where url = 'https://example.com/default'`.execute(plane.db);
+    expect(rows).toEqual([{ types: ['video.ready'] }]);
+  });
+
+  test('follow that of the video, also for files that it cannot have', async () => {
+    const downloads = ['1080p', 'audio'];
+    const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', downloads });
+    await plane.engine.upload(uploadToken);
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.complete(videoId, attempt);
+    expect(await briefly(videoId)).toEqual([
+      'video.ready',
+      'video.download.failed 1080p rendition_not_available',
+    ]);
+  });
+
+  test('say that the video has failed, each time that it does', async () => {
+    const downloads = ['480p', 'audio'];
+    const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', downloads });
+    const { sourceKey } = await plane.engine.upload(uploadToken);
+    await plane.objects.put(sourceKey, Buffer.alloc(1), 'video/mp4');
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.fail(videoId, attempt, { code: 'transcode_failed' });
+    const failed = [
+      'video.failed',
+      'video.download.failed 480p video_failed',
+      'video.download.failed audio video_failed',
+    ];
+    expect(await briefly(videoId)).toEqual(failed);
+    await api('post', `/videos/${videoId}/retry`).expect(202);
+    await api('delete', `/videos/${videoId}/downloads/audio`).expect(204);
+    const next = await plane.engine.claim(videoId);
+    await plane.engine.fail(videoId, next.attempt, { code: 'transcode_failed' });
+    expect((await briefly(videoId)).slice(3)).toEqual(failed.slice(0, 2));
+  });
+
+  test('do not come for a file that is deleted while it is prepared', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, ['audio']).expect(202);
+    const claimed = await claimDerivation(plane, videoId);
+    await api('delete', `/videos/${videoId}/downloads/audio`).expect(204);
+    const result = { download: { name: 'audio', bytes: FILE.length } } as const;
+    await plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result });
+    expect(await briefly(videoId)).toEqual(['video.ready']);
   });
 });
 

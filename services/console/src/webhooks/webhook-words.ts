@@ -7,6 +7,8 @@ type Delivery = Schemas['WebhookDelivery'];
 export const EVENTS: Readonly<Record<Schemas['WebhookEventType'], string>> = {
   'video.ready': 'A video can be played',
   'video.captions.ready': 'Captions were made by speech recognition',
+  'video.download.ready': 'A file for download is ready',
+  'video.download.failed': 'A file for download could not be prepared',
   'video.failed': 'A video has failed',
   'video.deleted': 'A video was deleted',
 };

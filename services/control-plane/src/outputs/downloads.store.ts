@@ -3,6 +3,10 @@ import { AUDIO_RENDITIONS, type TrackRendition, VIDEO_RENDITIONS } from '@framel
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { DownloadRow } from '../db/schema.ts';
+import type { StoredDownload } from './download-record.ts';
+
+/** Why a download could not be made. */
+export type DownloadFailure = { code: NonNullable<DownloadRow['error_code']>; message: string };
 
 /** The downloads that are being prepared, in the order in which they were asked for. */
 export async function findPreparing(db: Database, videoId: string): Promise<DownloadName[]> {
@@ -48,37 +52,56 @@ export async function savePreparing(
     .execute();
 }
 
-/** Stores that a download is ready. */
-export async function saveReady(trx: Database, videoId: string, name: DownloadName): Promise<void> {
-  await change(trx, videoId, name, { status: 'ready', ready_at: sql<Date>`now()` });
+/** Stores that a download is ready. Resolves with whether it was being prepared. */
+export function saveReady(trx: Database, videoId: string, name: DownloadName): Promise<boolean> {
+  return end(trx, videoId, name, { status: 'ready', ready_at: sql<Date>`now()` });
 }
 
-/** Stores why a download could not be made. */
-export async function saveFailed(
+/** Stores why a download could not be made. Resolves with whether it was being prepared. */
+export function saveFailed(
   trx: Database,
   videoId: string,
   name: DownloadName,
-  error: { code: NonNullable<DownloadRow['error_code']>; message: string },
-): Promise<void> {
-  await change(trx, videoId, name, {
-    status: 'failed',
-    error_code: error.code,
-    error_message: error.message,
-  });
+  { code, message }: DownloadFailure,
+): Promise<boolean> {
+  return end(trx, videoId, name, { status: 'failed', error_code: code, error_message: message });
 }
 
-async function change(
+async function end(
   trx: Database,
   videoId: string,
   name: DownloadName,
   values: Partial<Pick<DownloadRow, 'status' | 'error_code' | 'error_message'>> & { ready_at?: unknown },
-): Promise<void> {
-  await trx
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
     .updateTable('downloads')
     .set(values as object)
     .where('video_id', '=', videoId)
     .where('name', '=', name)
-    .execute();
+    .where('status', '=', 'preparing')
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** What the record of a video shows of one of its downloads, which exists. */
+export async function findDownload(
+  db: Database,
+  videoId: string,
+  name: DownloadName,
+): Promise<StoredDownload> {
+  const { created_at, ready_at, ...row } = await db
+    .selectFrom('downloads')
+    .leftJoin('artifacts', (join) =>
+      join
+        .onRef('artifacts.video_id', '=', 'downloads.video_id')
+        .onRef('artifacts.name', '=', 'downloads.name')
+        .on('kind', '=', 'download'),
+    )
+    .select(['downloads.name', 'status', 'error_code', 'error_message', 'created_at', 'ready_at', 'bytes'])
+    .where('downloads.video_id', '=', videoId)
+    .where('downloads.name', '=', name)
+    .executeTakeFirstOrThrow();
+  return { ...row, created_at: created_at.toISOString(), ready_at: ready_at?.toISOString() ?? null };
 }
 
 /** The names of the video renditions of a video, lowest first, and those of its audio tracks, the default one first. */

@@ -1,9 +1,13 @@
 import type { DownloadName, DownloadResult, DownloadWork } from '@framelane/contracts/outputs/download';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
+import type { WebhookEventsService } from '../webhooks/events.service.ts';
+import { toDownload } from './download-record.ts';
 import { downloadWork, notAvailable } from './download-work.ts';
 import {
+  type DownloadFailure,
   findChapterStarts,
+  findDownload,
   findPreparing,
   findStatuses,
   findTrackNames,
@@ -16,6 +20,9 @@ const NO_ROOM = {
   code: 'quota_exceeded',
   message: 'The workspace may not store that many bytes. Delete videos, then ask for the file again.',
 } as const;
+
+/** What reports the end of downloads. `baseUrl` ends in `/v1`. */
+export type DownloadDeps = { events: WebhookEventsService; baseUrl: string };
 
 /** A download that a video has no rendition for. The message is for its owner. */
 type Impossible = { name: DownloadName; message: string };
@@ -59,28 +66,63 @@ export async function wantedDownloads(
   trx: Database,
   video: VideoRow,
   hasRoomFor: (works: readonly DownloadWork[]) => Promise<boolean>,
+  deps: DownloadDeps,
 ): Promise<DownloadWork[]> {
   const names = await findPreparing(trx, video.id);
   if (names.length === 0) return [];
   const { works, impossible } = await planDownloads(trx, video, names);
   for (const { name, message } of impossible)
-    await saveFailed(trx, video.id, name, { code: 'rendition_not_available', message });
+    await fail(trx, video, name, { code: 'rendition_not_available', message }, deps);
   const wanted: DownloadWork[] = [];
   for (const work of works) {
     if (await hasRoomFor([...wanted, work])) wanted.push(work);
-    else await saveFailed(trx, video.id, work.name, NO_ROOM);
+    else await fail(trx, video, work.name, NO_ROOM, deps);
   }
   return wanted;
 }
 
 /** Stores that a download is ready. Its artifact says the rest. */
-export function addDownload(trx: Database, { id }: VideoRow, { name }: DownloadResult): Promise<void> {
-  return saveReady(trx, id, name);
+export async function addDownload(
+  trx: Database,
+  video: VideoRow,
+  { name }: DownloadResult,
+  deps: DownloadDeps,
+): Promise<void> {
+  if (await saveReady(trx, video.id, name)) await reportEnd(trx, video, name, deps);
 }
 
 /** Stores that a download has failed. */
-export function failDownload(trx: Database, { id }: VideoRow, { name }: DownloadWork): Promise<void> {
+export function failDownload(
+  trx: Database,
+  video: VideoRow,
+  { name }: DownloadWork,
+  _: object,
+  deps: DownloadDeps,
+): Promise<void> {
   // What the engine reports is about a video; the log has it.
   const message = 'The file could not be prepared. Ask for it again later.';
-  return saveFailed(trx, id, name, { code: 'download_failed', message });
+  return fail(trx, video, name, { code: 'download_failed', message }, deps);
+}
+
+async function fail(
+  trx: Database,
+  video: VideoRow,
+  name: DownloadName,
+  error: DownloadFailure,
+  deps: DownloadDeps,
+): Promise<void> {
+  if (await saveFailed(trx, video.id, name, error)) await reportEnd(trx, video, name, deps);
+}
+
+/** Records the event of a download that has just become ready or failed. */
+async function reportEnd(
+  trx: Database,
+  video: VideoRow,
+  name: DownloadName,
+  { events, baseUrl }: DownloadDeps,
+): Promise<void> {
+  const { id, title, workspace_id: workspaceId } = video;
+  const download = toDownload(video, await findDownload(trx, id, name), baseUrl);
+  const type = download.status === 'ready' ? 'video.download.ready' : 'video.download.failed';
+  await events.record(trx, type, workspaceId, { id, title, download });
 }

@@ -9,12 +9,15 @@ import {
   type TranscriptDeps,
   wantedAutoCaptions,
 } from './auto-captions.ts';
-import { addDownload, failDownload, wantedDownloads } from './downloads.ts';
+import { addDownload, type DownloadDeps, failDownload, wantedDownloads } from './downloads.ts';
 import { addImages } from './images.store.ts';
 import { addPicture, failPicture, wantedPoster } from './pictures.ts';
 
+/** The services that outputs need. */
+export type OutputDeps = TranscriptDeps & DownloadDeps;
+
 /** What the outputs of a result need: services, and what `readOutputs` has read. */
-export type OutputContext = { deps: TranscriptDeps; read: ReadOutputs };
+export type OutputContext = { deps: OutputDeps; read: ReadOutputs };
 
 /** What of a result is read before the transaction that stores it, so that no connection waits for a thread. */
 export type ReadOutputs = { transcript?: StoreTranscript | undefined };
@@ -27,7 +30,7 @@ type AddOutput<R> = (trx: Database, video: VideoRow, result: R, context: OutputC
  */
 const ADD: { [K in Exclude<OutputName, 'renditions'>]: AddOutput<NonNullable<TaskResult[K]>> | null } = {
   images: addImages,
-  download: addDownload,
+  download: (trx, video, result, { deps }) => addDownload(trx, video, result, deps),
   picture: addPicture,
   transcript: (trx, video, result, { read, deps }) =>
     addTranscript(trx, video, result, read.transcript, deps),
@@ -42,9 +45,15 @@ type HasRoomFor = (works: readonly Derivation[]) => Promise<boolean>;
 /** What the control plane has to know of a kind of derivation. The video is locked. */
 type DerivationKind<W> = {
   /** What was asked for before the video became ready. `hasRoomFor` says whether the workspace may store what these make. */
-  wanted: (trx: Database, video: VideoRow, hasRoomFor: HasRoomFor) => Promise<W[]>;
+  wanted: (trx: Database, video: VideoRow, hasRoomFor: HasRoomFor, deps: OutputDeps) => Promise<W[]>;
   /** Stores that a derivation has failed for good. */
-  failed: (trx: Database, video: VideoRow, work: W, failure: DerivationFailure) => Promise<void>;
+  failed: (
+    trx: Database,
+    video: VideoRow,
+    work: W,
+    failure: DerivationFailure,
+    deps: OutputDeps,
+  ) => Promise<void>;
 };
 
 const DERIVATIONS: { [K in DerivationName]: DerivationKind<DerivationOf<K>> } = {
@@ -79,9 +88,11 @@ export async function wantedDerivations(
   trx: Database,
   video: VideoRow,
   hasRoomFor: HasRoomFor,
+  deps: OutputDeps,
 ): Promise<Derivation[]> {
   const wanted: Derivation[] = [];
-  for (const kind of Object.values(DERIVATIONS)) wanted.push(...(await kind.wanted(trx, video, hasRoomFor)));
+  for (const kind of Object.values(DERIVATIONS))
+    wanted.push(...(await kind.wanted(trx, video, hasRoomFor, deps)));
   return wanted;
 }
 
@@ -91,7 +102,8 @@ export function derivationFailed(
   video: VideoRow,
   work: Derivation,
   failure: DerivationFailure,
+  deps: OutputDeps,
 ): Promise<void> {
   const { failed } = DERIVATIONS[work.kind] as DerivationKind<Derivation>;
-  return failed(trx, video, work, failure);
+  return failed(trx, video, work, failure, deps);
 }

@@ -133,6 +133,7 @@ type Deps = {
   previews: PreviewsService;
   captions: CaptionsService;
   events: WebhookEventsService;
+  baseUrl: string;
   logger: Logger;
   metrics: Metrics;
   leaseGrace: LeaseGrace;
@@ -435,7 +436,7 @@ export class TasksService {
     });
     const hasRoomFor = async (works: readonly Derivation[]) =>
       mayStore(trx, video.workspace_id, await bytesRead(trx, video, works));
-    await beginDerivations(trx, video, await wantedDerivations(trx, video, hasRoomFor));
+    await beginDerivations(trx, video, await wantedDerivations(trx, video, hasRoomFor, this.#deps));
     return report;
   }
 
@@ -524,7 +525,7 @@ export class TasksService {
     { task: { kind, work }, end }: { task: FailedTask; end: AttemptEnd },
   ): Promise<() => void> {
     await this.#endTask(trx, video, taskTry, { mayLeaveObjects: true });
-    if (work !== null && isDerivation(work)) await derivationFailed(trx, video, work, end);
+    if (work !== null && isDerivation(work)) await derivationFailed(trx, video, work, end, this.#deps);
     return () => this.#deps.logger.warn('video.output_left_out', { ...taskTry, kind, code: end.code });
   }
 

@@ -26,7 +26,7 @@ import {
   turnIntoTombstone,
 } from './video-lifecycle.store.ts';
 import { type Effect, type Move, type MoveName, moveFrom, type NextAttempt } from './video-moves.ts';
-import { toVideoRecord } from './video-record.ts';
+import { toVideoRecord, type VideoRecord } from './video-record.ts';
 import { findVideo, findVideoOrTombstone } from './videos.store.ts';
 
 /**
@@ -241,12 +241,25 @@ export class VideoLifecycle {
         return requestPurge(trx, video.id);
       case 'video.deleted':
         return this.#recordDeletion(trx, video);
-      default: {
-        const row = await findVideo(trx, video.workspace_id, video.id);
-        if (row === undefined) return;
-        await this.#events.record(trx, effect, video.workspace_id, toVideoRecord(row, this.#baseUrl));
-      }
+      case 'video.download.failed':
+        return this.#recordFailedDownloads(trx, video);
+      default:
+        await this.#events.record(trx, effect, video.workspace_id, await this.#record(trx, video));
     }
+  }
+
+  /** Downloads end after their video has become ready, so all of a video that has failed were being prepared. */
+  async #recordFailedDownloads(trx: Database, video: VideoRow): Promise<void> {
+    const { id, title, downloads } = await this.#record(trx, video);
+    for (const download of downloads)
+      await this.#events.record(trx, 'video.download.failed', video.workspace_id, { id, title, download });
+  }
+
+  /** The record of a locked video that is not deleted. */
+  async #record(trx: Database, { workspace_id, id }: VideoRow): Promise<VideoRecord> {
+    const row = await findVideo(trx, workspace_id, id);
+    if (row === undefined) throw new Error(`Video ${id} does not exist`);
+    return toVideoRecord(row, this.#baseUrl);
   }
 
   async #recordDeletion(trx: Database, { id, workspace_id, title }: VideoRow): Promise<void> {

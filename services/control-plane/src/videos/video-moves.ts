@@ -15,7 +15,9 @@ export type Effect =
   /** The endpoints of the workspace get the event. */
   | 'video.ready'
   | 'video.failed'
-  | 'video.deleted';
+  | 'video.deleted'
+  /** The endpoints get the event for each download that was asked for: it fails with its video. */
+  | 'video.download.failed';
 
 /**
  * The statuses a move begins in, the one it leads to, and its effects, in order. The tombstone of a deleted video keeps its last
@@ -42,7 +44,7 @@ export const MOVES = {
   fail: {
     from: ['uploading', 'processing'],
     to: 'failed',
-    effects: ['close-attempt', 'keep-source', 'end-import', 'purge', 'video.failed'],
+    effects: ['close-attempt', 'keep-source', 'end-import', 'purge', 'video.failed', 'video.download.failed'],
   },
   retry: { from: ['failed'], to: 'processing', effects: ['begin-attempt'] },
   delete: {
