@@ -345,7 +345,7 @@ export interface paths {
         put?: never;
         /**
          * Make captions by speech recognition
-         * @description Makes captions of what is said in a video: at once if it is `ready`, else when it becomes ready. The stored audio is read, so the uploaded
+         * @description Makes captions of what is said in a video: at once if it is `ready`, else when it becomes ready; one that has failed is refused. The stored audio is read, so the uploaded
          *     file is not needed. The record of the video has the state, and the webhook event `video.captions.ready` reports the end.
          *
          *     The captions have the origin `machine`, and a label that says so. Captions that a person or the uploaded file has set stay as they are: a
@@ -489,8 +489,8 @@ export interface paths {
          *     renditions, without encoding them again, so this takes seconds and does not need the uploaded file.
          *
          *     Downloads are not encrypted: everyone who may fetch them has a clear file of the video. So they exist only where you ask for them. For
-         *     a video that is not ready yet, the files are prepared as soon as it is. A file that exists already stays as it is, and one that has failed
-         *     is prepared again.
+         *     a video that is not ready yet, the files are prepared as soon as it is; one that has failed is refused. A file that exists already stays as it
+         *     is, and a file that has failed is prepared again.
          */
         post: operations["createDownloads"];
         delete?: never;
@@ -4659,8 +4659,8 @@ export interface components {
             };
         };
         /**
-         * @description The installation has no recogniser (`auto_captions_not_configured`), the video has no audio in the language (`audio_not_available`), or captions
-         *     in the language that a person or the file has set (`captions_exist`). Or a request with the same `Idempotency-Key` is still in progress
+         * @description The installation has no recogniser (`auto_captions_not_configured`), the video has failed (`video_failed`), it has no audio in the language
+         *     (`audio_not_available`), or captions in the language that a person or the file has set (`captions_exist`). Or a request with the same `Idempotency-Key` is still in progress
          *     (`idempotency_key_in_use`).
          */
         CannotGenerate: {
@@ -4736,7 +4736,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The video is not ready (`video_not_ready`). Or a request with the same `Idempotency-Key` is still in progress (`idempotency_key_in_use`). */
+        /** @description The video is not ready yet (`video_not_ready`), or has failed (`video_failed`). Or a request with the same `Idempotency-Key` is still in progress (`idempotency_key_in_use`). */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -4758,7 +4758,7 @@ export interface components {
             };
         };
         /**
-         * @description The video is ready and has no such variant, or no audio (`rendition_not_available`). Or a request with the same `Idempotency-Key` is
+         * @description The video is ready and has no such variant, or no audio (`rendition_not_available`), or the video has failed (`video_failed`). Or a request with the same `Idempotency-Key` is
          *     still in progress (`idempotency_key_in_use`).
          */
         "Conflict-2": {

@@ -41,6 +41,7 @@ export const PROBLEMS = {
 
   // Videos
   video_not_found: { status: 404, title: 'Video Not Found' },
+  video_failed: { status: 409, title: 'Video Failed' },
   video_not_failed: { status: 409, title: 'Video Not Failed' },
   source_not_available: { status: 409, title: 'Source File Missing' },
   source_not_found: { status: 404, title: 'Source Not Found' },

@@ -302,7 +302,11 @@ describe('captions that are asked for with the video', () => {
     await plane.engine.upload(uploadToken);
     const { attempt } = await plane.engine.claim(videoId);
     await plane.engine.fail(videoId, attempt, { code: 'transcode_failed' });
-    expect(await states(videoId)).toMatchObject([{ status: 'failed', error: { code: 'video_failed' } }]);
+    const failed = { requestedLanguage: null, status: 'failed', error: { code: 'video_failed' } };
+    expect(await states(videoId)).toMatchObject([failed]);
+    for (const choice of [true, ['de']])
+      expect((await ask(videoId, choice)).body).toMatchObject({ status: 409, code: 'video_failed' });
+    expect(await states(videoId)).toMatchObject([failed]);
   });
 });
 

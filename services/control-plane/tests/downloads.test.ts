@@ -282,7 +282,11 @@ describe('downloads that are asked for with the video', () => {
     await plane.objects.put(sourceKey, Buffer.alloc(1), 'video/mp4');
     const { attempt } = await plane.engine.claim(videoId);
     await plane.engine.fail(videoId, attempt, { code: 'transcode_failed' });
-    expect(await list(videoId)).toMatchObject([{ status: 'failed', error: { code: 'video_failed' } }]);
+    const failed = { status: 'failed', error: { code: 'video_failed' } };
+    expect(await list(videoId)).toMatchObject([failed]);
+    for (const name of ['480p', 'audio'])
+      expect((await ask(videoId, [name])).body).toMatchObject({ status: 409, code: 'video_failed' });
+    expect(await list(videoId)).toMatchObject([failed]);
     await api('post', `/videos/${videoId}/retry`).expect(202);
     expect(await list(videoId)).toMatchObject([{ status: 'preparing', error: null }]);
     const next = await plane.engine.claim(videoId);

@@ -11,7 +11,7 @@ import {
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { beginDerivations } from '../tasks/derivations.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
-import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
+import { type VideosService, videoFailed, videoNotFound } from '../videos/videos.service.ts';
 
 type AutoCaptions = components['schemas']['AutoCaptions'];
 
@@ -36,7 +36,7 @@ export class AutoCaptionsService {
 
   /**
    * Makes captions of a video: at once if it is ready, else when it becomes ready. Resolves with all that were asked for. Throws 409
-   * `auto_captions_not_configured`, `captions_exist` or `audio_not_available`, 400 for a text that is not a language, 404 `video_not_found`, and
+   * `auto_captions_not_configured`, `video_failed`, `captions_exist` or `audio_not_available`, 400 for a text that is not a language, 404 `video_not_found`, and
    * 403 `quota_exceeded`.
    */
   generate(workspaceId: string, videoId: string, choice: AutoCaptionsChoice): Commit<AutoCaptions[]> {
@@ -45,6 +45,7 @@ export class AutoCaptionsService {
     return async (trx) => {
       const video = await this.#deps.lifecycle.lock(trx, videoId);
       if (video?.workspace_id !== workspaceId) throw videoNotFound(videoId);
+      if (video.status === 'failed') throw videoFailed();
       const existing = await existingCaptions(trx, videoId, languages);
       if (existing !== undefined) throw new Problem('captions_exist', existing.message);
       const missing = await askForAutoCaptions(trx, videoId, languages);

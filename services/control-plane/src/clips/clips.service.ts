@@ -11,7 +11,7 @@ import type { QuotasService } from '../quotas/quotas.service.ts';
 import { rateLimited } from '../rate-limits/window-counter.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideoRecord } from '../videos/video-record.ts';
-import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
+import { type VideosService, videoFailed, videoNotFound } from '../videos/videos.service.ts';
 import { bytesOf } from './clip-work.ts';
 import { countUnfinished, findCompletedPlan, findParentRenditions, insertClip } from './clips.store.ts';
 
@@ -44,14 +44,15 @@ export class ClipsService {
   }
 
   /**
-   * Creates a clip of a ready video, and begins its first attempt. Throws 404 `video_not_found`, 409 `video_not_ready`, 400 `validation_failed` if
-   * the video has no such part, 403 `quota_exceeded`, and 429 if too many clips of the video are unfinished, or too many captions of the workspace
-   * wait to be read.
+   * Creates a clip of a ready video, and begins its first attempt. Throws 404 `video_not_found`, 409 `video_not_ready` or `video_failed`, 400
+   * `validation_failed` if the video has no such part, 403 `quota_exceeded`, and 429 if too many clips of the video are unfinished, or too many
+   * captions of the workspace wait to be read.
    */
   async create(owner: Owner, parentId: string, request: ClipRequest): Promise<Commit<VideoRecord>> {
     const { db } = this.#deps;
     const { workspaceId } = owner;
     const { status } = await this.#deps.videos.get(workspaceId, parentId);
+    if (status === 'failed') throw videoFailed();
     if (status !== 'ready') throw notReady(status);
     const planned = await partOf(db, parentId, request);
     const times = { from: Math.round(planned.start * 1000), to: Math.round(planned.end * 1000) };

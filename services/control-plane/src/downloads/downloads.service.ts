@@ -13,7 +13,7 @@ import type { FileHeaders, StoredFiles } from '../stored-files/stored-files.ts';
 import { beginDerivations, bytesRead, endDerivations } from '../tasks/derivations.ts';
 import { attachment } from '../videos/attachment.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
-import { type VideosService, videoNotFound } from '../videos/videos.service.ts';
+import { type VideosService, videoFailed, videoNotFound } from '../videos/videos.service.ts';
 import { findDownload, removeDownload } from './downloads.store.ts';
 
 type Download = components['schemas']['Download'];
@@ -41,11 +41,12 @@ export class DownloadsService {
 
   /**
    * Prepares files of a video: at once if it is ready, else when it becomes ready. Resolves with all downloads of the video. Throws 404
-   * `video_not_found`, 409 `rendition_not_available` and 403 `quota_exceeded`.
+   * `video_not_found`, 409 `video_failed` or `rendition_not_available`, and 403 `quota_exceeded`.
    */
   prepare(workspaceId: string, videoId: string, names: readonly DownloadName[]): Commit<Download[]> {
     return async (trx) => {
       const video = await this.#lock(trx, workspaceId, videoId);
+      if (video.status === 'failed') throw videoFailed();
       const missing = await askForDownloads(trx, videoId, names);
       if (video.status === 'ready') await this.#begin(trx, video, missing);
       return (await this.#deps.videos.read(trx, workspaceId, videoId)).downloads;

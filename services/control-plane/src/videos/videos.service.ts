@@ -260,3 +260,11 @@ function sourceNotAvailable({ clip_of: clipOf }: VideoDetails): Problem {
 export function videoNotFound(videoId: string): Problem {
   return new Problem('video_not_found', `There is no video ${videoId} in this workspace.`);
 }
+
+/** The error for what can only be made of a video that is ready or can become ready. */
+export function videoFailed(): Problem {
+  return new Problem(
+    'video_failed',
+    'This video has failed, so nothing can be made of it. If its record says `retryable`, retry it first; else upload its file again.',
+  );
+}
