@@ -5417,8 +5417,8 @@ export interface components {
             content?: never;
         };
         /**
-         * @description A parameter is invalid, or the time is beyond the end of the video (`validation_failed`). Or the request has an API key but no workspace
-         *     (`workspace_header_missing`).
+         * @description A parameter is invalid, or the time is beyond the end of the video (`validation_failed`), or a parameter is unknown (`unknown_field`). Or the
+         *     request has an API key but no workspace (`workspace_header_missing`).
          */
         "BadRequest-5": {
             headers: {

@@ -278,7 +278,10 @@ describe('a clip is refused', () => {
     expect(body.detail).toBe('Clips can be made of a video that is ready; this one is processing.');
     const { attempt } = await plane.engine.claim(videoId);
     await plane.engine.fail(videoId, attempt, { code: 'transcode_failed' });
-    expect((await ask(videoId, { start: 0, end: 1 })).body).toMatchObject({ status: 409, code: 'video_failed' });
+    expect((await ask(videoId, { start: 0, end: 1 })).body).toMatchObject({
+      status: 409,
+      code: 'video_failed',
+    });
   });
 
   test('of a video that was deleted, or of another workspace', async () => {

@@ -156,6 +156,28 @@ describe('a request with a bad parameter is refused', () => {
     expect(body.errors).toMatchObject([{ field, code }]);
     expect(await names(videoId)).toEqual([]);
   });
+
+  test.each([
+    ['thumbnail.jpg?widht=320', 'query/widht is unknown (nearest known field: width)'],
+    ['thumbnail.webp?fps=1', 'query/fps is unknown (known fields: time, width, height, fit, token)'],
+    ['preview.webp?height=1', 'query/height is unknown (known fields: start, duration, width, fps, token)'],
+    ['preview.gif?_=1', 'query/_ is unknown (known fields: start, duration, width, fps, token)'],
+  ])('%s: %s', async (name, reason) => {
+    const { status, body } = await picture(videoId, name);
+    expect([status, body.code, body.detail]).toEqual([
+      400,
+      'unknown_field',
+      `The request is invalid: ${reason}.`,
+    ]);
+    expect(headers['cache-control'] ?? 'no-store').toContain('no-store');
+    expect(await names(videoId)).toEqual([]);
+  });
+
+  test('but other parts of a stream ignore parameters that they do not know', async () => {
+    await request(plane.url)
+      .get(`/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8?CMCD=sf%3Dh`)
+      .expect(200);
+  });
 });
 
 describe('there is no picture', () => {

@@ -37,6 +37,14 @@ const CONTRACT = {
       patch: { ...OK, security: [{ apiKey: [] }], requestBody: body('application/json', {}) },
       delete: { ...OK, security: [{ consoleSession: [] }] },
     },
+    '/picture': {
+      parameters: [query('fit')],
+      get: {
+        ...OPEN,
+        parameters: [{ $ref: '#/components/parameters/Width' }],
+        'x-other-parameters': ['token'],
+      },
+    },
     '/link': {
       get: { ...OK, security: [{ apiKey: [] }], parameters: [query('workspace'), query('filter')] },
     },
@@ -51,7 +59,10 @@ const CONTRACT = {
       put: { ...OPEN, requestBody: body('text/plain', { type: 'string' }) },
     },
   },
-  components: { securitySchemes: { apiKey: scheme, consoleSession: scheme, nobody: scheme } },
+  components: {
+    parameters: { Width: query('width') },
+    securitySchemes: { apiKey: scheme, consoleSession: scheme, nobody: scheme },
+  },
 } as unknown as Contract;
 
 /** What was authenticated, since the test began. Requests with the header `x-refuse` are refused. */
@@ -79,7 +90,7 @@ const respondWithError: ErrorRequestHandler = (error, _req, res, _next) => {
 
 const app = express();
 app.use('/v1', ...requestValidation(CONTRACT, authenticate));
-app.all(/^\/v1\/(things|link|header|open)/, respond);
+app.all(/^\/v1\/(things|picture|link|header|open)/, respond);
 app.get('/outside/:id', respond);
 app.use(respondWithError);
 const server = createServer(app);
@@ -213,6 +224,20 @@ describe('a body', () => {
 describe('a query', () => {
   test('may have unknown parameters', async () => {
     expect(await send('GET', '/v1/things/a?other=x')).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    ['?fit=a&width=1&token=t', 200, undefined],
+    ['?widht=1', 400, ['query/widht']],
+    ['?Width=1', 400, ['query/Width']],
+    ['?_=1&utm_source=x', 400, ['query/_', 'query/utm_source']],
+    // A misspelt name is reported before other errors.
+    ['?width=longer-than-10&widht=1', 400, ['query/widht']],
+  ])('of an operation that refuses unknown parameters: %s', async (text, status, fields) => {
+    const response = await send('GET', `/v1/picture${text}`);
+    expect([response.status, response.fields]).toEqual([status, fields]);
+    if (status === 400) expect(response.code).toBe('unknown_field');
+    expect((await fetch(`${url}/v1/picture${text}`, { method: 'HEAD' })).status).toBe(status);
   });
 
   test('is validated', async () => {

@@ -8,7 +8,13 @@ import { patternMessagesOf } from './field-errors.ts';
 import { jsonBody } from './json-body.ts';
 import { requireFlatJson } from './json-depth.ts';
 import { invalidInput } from './problems.ts';
-import { type BodySchema, unknownField, unknownFields } from './unknown-fields.ts';
+import {
+  type BodySchema,
+  type Parameter,
+  unknownField,
+  unknownFields,
+  unknownParameters,
+} from './unknown-fields.ts';
 
 /** The largest accepted JSON body. */
 const BODY_LIMIT = '256kb';
@@ -68,8 +74,8 @@ export function requestValidation(
     } else next(error);
   };
 
-  // The validator does not read the body of an operation that has none in the contract.
-  const refuseUndescribedBody: RequestHandler = (req, _res, next) => {
+  // The validator reads neither the body of an operation that has none in the contract, nor unknown parameters.
+  const refuseUndescribed: RequestHandler = (req, _res, next) => {
     const unknown = requestBodyOf(req) === undefined ? unknownFieldsOf(req, contract) : [];
     next(unknown.length > 0 ? unknownField(unknown) : undefined);
   };
@@ -93,7 +99,7 @@ export function requestValidation(
         fileUploader: false,
       }) as RequestHandler[],
     ),
-    refuseUndescribedBody,
+    refuseUndescribed,
     refusalHandler,
   ].flat();
 }
@@ -115,7 +121,7 @@ function isRead({ method }: Request): boolean {
 
 /** The workspace in the address of a request, for the links that the contract describes: they have no headers. */
 function linkedWorkspace(req: Request): string | undefined {
-  const { openapi } = req as { openapi?: { schema?: { parameters?: { in?: string; name?: string }[] } } };
+  const { openapi } = req as { openapi?: { schema?: { parameters?: Parameter[] } } };
   const parameters = openapi?.schema?.parameters ?? [];
   const { workspace } = req.query;
   const isLink = parameters.some((parameter) => parameter.in === 'query' && parameter.name === 'workspace');
@@ -131,11 +137,20 @@ function requestBodyOf(req: Request): RequestBody | undefined {
   return openapi?.schema?.requestBody ?? undefined;
 }
 
-/** The fields of the body that its operation does not know. */
+/** The fields of the body that its operation does not know, and the parameters, if it refuses unknown ones. */
 function unknownFieldsOf(req: Request, contract: Contract): FieldError[] {
-  if (isRead(req)) return [];
+  if (isRead(req)) return unknownParametersOf(req, contract);
   const schema = requestBodyOf(req)?.content['application/json']?.schema;
   return unknownFields(schema ?? { additionalProperties: false }, req.body, contract);
+}
+
+/** The parameters of the query that an operation does not know, if it refuses such ones: then `x-other-parameters` has those of its security. */
+function unknownParametersOf(req: Request, contract: Contract): FieldError[] {
+  const { openapi } = req as {
+    openapi?: { schema?: { parameters?: Parameter[]; 'x-other-parameters'?: string[] } };
+  };
+  const { parameters = [], 'x-other-parameters': others } = openapi?.schema ?? {};
+  return others === undefined ? [] : unknownParameters({ parameters, others }, req.query, contract);
 }
 
 /** The path template of a handled request, e.g. `/v1/videos/{id}`; undefined without a route. */

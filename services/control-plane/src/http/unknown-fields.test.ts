@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { type BodySchema, unknownField, unknownFields } from './unknown-fields.ts';
+import { type BodySchema, unknownField, unknownFields, unknownParameters } from './unknown-fields.ts';
 
 const CONTRACT = {
   components: {
+    parameters: { Width: { in: 'query', name: 'width' } },
     schemas: {
       Text: { type: 'string' },
       Free: { additionalProperties: { type: 'string' } },
@@ -65,6 +66,23 @@ test('names of JavaScript prototypes are unknown', () => {
 
 test('a name is escaped as in a JSON pointer, and cut', () => {
   expect(find({ [`a/b~c${'x'.repeat(100)}`]: 1 })[0]).toMatch(/^body\/a~1b~0cx{59} is unknown/);
+});
+
+test('parameters of a query are compared, too', () => {
+  const query = { width: '1', widht: '1', range: 'x', 'a[b]': ['x'] };
+  const parameters = [{ $ref: '#/components/parameters/Width' }, { in: 'header', name: 'range' }];
+  expect(unknownParameters({ parameters, others: ['token'] }, query, CONTRACT)).toEqual([
+    {
+      field: 'query/widht',
+      code: 'additionalProperties',
+      message: 'is unknown (nearest known field: width)',
+    },
+    ...['range', 'a[b]'].map((name) => ({
+      field: `query/${name}`,
+      code: 'additionalProperties',
+      message: 'is unknown (known fields: width, token)',
+    })),
+  ]);
 });
 
 test('at most ten fields are named', () => {

@@ -12,6 +12,9 @@ export type BodySchema = {
   oneOf?: BodySchema[];
 };
 
+/** A parameter of an operation, or a reference to one. */
+export type Parameter = { $ref?: string; in?: string; name?: string };
+
 /** A response names at most this many unknown fields. */
 const MAX_NAMED = 10;
 /** Longer names are cut in responses. */
@@ -22,8 +25,12 @@ const MAX_NAME = 64;
  * `schema`. Objects with `additionalProperties` other than `false` take any field.
  */
 export function unknownFields(schema: BodySchema, body: unknown, contract: object): FieldError[] {
+  return fieldErrors(schema, body, 'body', contract);
+}
+
+function fieldErrors(schema: BodySchema, value: unknown, path: string, contract: object): FieldError[] {
   const found: FieldError[] = [];
-  for (const error of search(schema, body, 'body', contract)) {
+  for (const error of search(schema, value, path, contract)) {
     found.push(error);
     // A body can have thousands of them.
     if (found.length === MAX_NAMED) break;
@@ -31,7 +38,19 @@ export function unknownFields(schema: BodySchema, body: unknown, contract: objec
   return found;
 }
 
-/** The response to a body with unknown fields. */
+/** The same for a query: `parameters` are those of the operation, and `others` the names of the other ones that it accepts. */
+export function unknownParameters(
+  { parameters, others }: { parameters: readonly Parameter[]; others: readonly string[] },
+  query: object,
+  contract: object,
+): FieldError[] {
+  const resolved = parameters.map((each) => (each.$ref === undefined ? each : resolve(each.$ref, contract)));
+  const own = resolved.flatMap(({ in: place, name }) => (place === 'query' && name ? [name] : []));
+  const properties = Object.fromEntries([...own, ...others].map((name) => [name, {}]));
+  return fieldErrors({ properties, additionalProperties: false }, query, 'query', contract);
+}
+
+/** The response to a request with unknown fields. */
 export function unknownField(errors: readonly FieldError[]): Problem {
   const summary = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
   return new Problem('unknown_field', `The request is invalid: ${summary}.`, { errors });
@@ -63,12 +82,12 @@ function formsOf(schema: BodySchema, contract: object): BodySchema[] {
 }
 
 /** Resolves a reference such as `#/components/schemas/Tags`. */
-function resolve(reference: string, contract: object): BodySchema {
+function resolve(reference: string, contract: object): BodySchema & Parameter {
   const names = reference.replace(/^#\//, '').split('/');
   return names.reduce<unknown>(
     (found, name) => (found as Record<string, unknown>)[name],
     contract,
-  ) as BodySchema;
+  ) as BodySchema & Parameter;
 }
 
 function toError(field: string, name: string, known: string[]): FieldError {
