@@ -42,7 +42,8 @@ export class PropertyWorkspace {
       await workspace.act({ kind: 'engine', outcome, nth: 0 });
     }
     const poster = { type: 'image/jpeg', body: new Uint8Array(jpegOf(640, 360)) };
-    await workspace.#send('PUT', `/videos/${workspace.#known.vid[0]}/poster`, poster);
+    const video = await workspace.#send('PUT', `/videos/${workspace.#known.vid[0]}/poster`, poster);
+    workspace.#learnFrom(await video.json());
     const image = { type: 'image/png', body: new Uint8Array(pngOf(64, 32)) };
     const watermark = await workspace.#send('POST', '/watermarks', image);
     workspace.#learnFrom(await watermark.json());
