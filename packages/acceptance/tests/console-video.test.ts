@@ -82,6 +82,14 @@ async function drop(page: Page, name: string, content: string): Promise<void> {
   await untilText(page, name);
 }
 
+/** Lets the player show the frame at a second. */
+async function seek(page: Page, seconds: number): Promise<void> {
+  const media = `document.querySelector('framelane-video')`;
+  const frame = await (await page.waitForSelector('iframe.player'))?.contentFrame();
+  await frame?.waitForFunction(`${media}?.readyState >= 2`);
+  await frame?.evaluate(`${media}.currentTime = ${seconds}`);
+}
+
 /** Waits until the player offers captions with this label. */
 async function untilPlayerOffers(page: Page, label: string): Promise<void> {
   const labels = `[...(document.querySelector('framelane-video')?.textTracks ?? [])].map((track) => track.label)`;
@@ -271,7 +279,48 @@ testInBrowser('a poster is chosen from any image, shown, and removed', async () 
   await click(page, 'Remove');
   await untilText(page, 'A frame of the video');
   await page.waitForFunction(`document.querySelector('img.poster')?.naturalWidth === 360`);
+
+  await seek(page, 2.04);
+  await click(page, 'Use current frame');
+  await untilText(page, 'The frame at 0:02.04');
+  expect((await client.video(video.id)).posterTime).toBe(2.04);
+  await client.api.videos.update(video.id, { posterTime: null });
   expect(problemsOf(opened)).toEqual([]);
+});
+
+testInBrowser('a clip is made between two points of the player', async () => {
+  const opened = await openVideo(video.id);
+  const { page } = opened;
+  const points = async () => [await textOf(page, 'In'), await textOf(page, 'Out')];
+  await untilText(page, 'A clip is a new video');
+  expect(await points()).toEqual(['0:00', '0:03']);
+  // Within a frame, and at the beginning of one.
+  await seek(page, 0.55);
+  await click(page, 'Set in point');
+  await until(async () => (await textOf(page, 'In')) === '0:00.52');
+  await seek(page, 2);
+  await click(page, 'Set out point');
+  await until(async () => (await textOf(page, 'Out')) === '0:02');
+  await fill(page, 'Out', 'soon');
+  await click(page, 'Make clip');
+  await untilText(page, 'Write a time such as 1:02.5.');
+  await fill(page, 'Out', '0:09');
+  await click(page, 'Make clip');
+  await untilText(page, 'must be at most 3, the duration of the video in seconds');
+  await inspect(opened, 'video-clip', /(status of|responded with) 400/);
+  await fill(page, 'Out', '0:02');
+  await fill(page, 'Title of the clip', 'The best moment');
+  await click(page, 'Make clip');
+  await untilText(page, 'The clip is being made:');
+  await follow(page, 'The best moment');
+  await heading(page, 'The best moment');
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  const clip = await client.api.videos.waitUntilReady(id);
+  expect(clip.clipOf).toEqual({ videoId: video.id, start: 0.52, end: 2 });
+  for (const words of ['Clip requested', 'Ready to play', '0:00.52 to 0:02 of another video'])
+    await untilText(page, words);
+  await client.api.videos.delete(id);
+  expect(problemsOf(opened, /(status of|responded with) 400/)).toEqual([]);
 });
 
 testInBrowser('the page of a video before its upload, and after two failed attempts', async () => {

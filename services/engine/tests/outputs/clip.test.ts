@@ -1,9 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { StoredTrack } from '@framelane/contracts/internal-api';
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { keyOfSegment } from '../../src/outputs/stored-tracks.ts';
 import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
 import { maxDifference, QUARTER_COLOURS, quartered, quartersOfImage } from '../support/quarters.ts';
 import { type BenchVideo, TaskBench } from '../support/task-bench.ts';
@@ -183,6 +185,18 @@ describe('a clip of a video', () => {
     expect(video.videoId).not.toBe(parent.video.videoId);
     for (const key of [posterKey, posterKey.replace('poster', 'storyboard')])
       expect(maxDifference(await quartersOfImage(bench, key), QUARTER_COLOURS)).toBeLessThanOrEqual(6);
+  });
+
+  test('whose parent has a damaged segment, or lacks one, fails with a reason', async () => {
+    const parent = await transcode('lacking.mkv', [...video('320x180', '5', 21), '-g', '10', ...H264]);
+    const [track] = await bench.tracks(parent.video.videoId, ['360p']);
+    const key = keyOfSegment(track as StoredTrack, 0);
+    const made = () => bench.clip(parent, { start: 0.2, end: 20 });
+    // Ciphertext consists of blocks of 16 bytes.
+    await bench.objects.put(key, Buffer.alloc(4095), 'video/mp2t');
+    await expect(made()).rejects.toMatchObject({ code: 'storage_failed', retryable: true });
+    await bench.objects.deletePrefix(key.replace(/[^/]+$/, ''));
+    await expect(made()).rejects.toMatchObject({ code: 'storage_failed', retryable: true });
   });
 
   test('of sound alone', async () => {
