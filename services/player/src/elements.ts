@@ -27,6 +27,15 @@ export class StreamVideo extends HlsVideoElement {
   /** Receives hls.js each time it begins with a stream; undefined if the browser cannot run it. */
   onLoad: (hls: Hls | undefined) => void = () => {};
 
+  /**
+   * When the first frame is shown, in seconds of `currentTime`. hls.js begins with the first decoding time, and frames are shown later than that if
+   * the video has B-frames.
+   */
+  get firstFrameTime(): number {
+    const last = this.api?.latestLevelDetails?.fragments.at(-1);
+    return last === undefined ? 0 : Math.max(0, (last.startPTS ?? last.start) - last.playlistOffset);
+  }
+
   override async load(): Promise<void> {
     await super.load();
     if (this.getAttribute('src') !== null) this.onLoad(this.api ?? undefined);

@@ -110,6 +110,21 @@ test.each<[string, unknown, Partial<ControlledMedia>]>([
   expect(sent).toEqual([]);
 });
 
+test('times count from the first frame, also if the media element shows it later than at zero', () => {
+  Object.assign(media, { firstFrameTime: 0.5 });
+  send('getCurrentTime', { listener: 'a' });
+  send('addEventListener', { value: 'timeupdate', listener: 'a' });
+  dispatch('timeupdate');
+  expect(messages()).toMatchObject([{ value: 3.5 }, { value: { seconds: 3.5, duration: 20 } }]);
+  send('setCurrentTime', { value: 7 });
+  expect(media.currentTime).toBe(7.5);
+  send('setCurrentTime', { value: 20 });
+  expect(media.currentTime).toBe(20);
+  Object.assign(media, { currentTime: 0.2 });
+  send('getCurrentTime', { listener: 'a' });
+  expect(messages().at(-1)).toMatchObject({ value: 0 });
+});
+
 test('sends events only to listeners, until they are removed', () => {
   dispatch('play');
   send('addEventListener', { value: 'timeupdate', listener: 'a' });

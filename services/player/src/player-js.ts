@@ -10,7 +10,10 @@ export type ControlledMedia = Pick<
   HTMLMediaElement,
   'paused' | 'muted' | 'volume' | 'duration' | 'currentTime' | 'loop' | 'buffered' | 'play' | 'pause'
 > &
-  Pick<EventTarget, 'addEventListener'>;
+  Pick<EventTarget, 'addEventListener'> & {
+    /** When the first frame is shown, if not at zero, in seconds of `currentTime`. */
+    firstFrameTime?: number;
+  };
 
 /** Sends a message to the page that shows the player. */
 export type Post = (message: string, origin: string) => void;
@@ -20,7 +23,7 @@ const GETTERS: Record<string, (media: ControlledMedia) => unknown> = {
   getMuted: (media) => media.muted,
   getVolume: (media) => Math.round(media.volume * 100),
   getDuration: (media) => seconds(media.duration),
-  getCurrentTime: (media) => media.currentTime,
+  getCurrentTime: timeInVideo,
   getLoop: (media) => media.loop,
 };
 
@@ -40,7 +43,7 @@ const ACTIONS: Record<string, (media: ControlledMedia, value: unknown) => void> 
   },
   setCurrentTime: (media, value) => {
     const seek = () => {
-      media.currentTime = clamp(Number(value), seconds(media.duration));
+      media.currentTime = clamp(Number(value) + (media.firstFrameTime ?? 0), seconds(media.duration));
     };
     if (Number.isFinite(media.duration)) seek();
     else media.addEventListener('loadedmetadata', seek, { once: true });
@@ -54,7 +57,7 @@ const EVENTS: Record<string, (media: ControlledMedia) => unknown> = {
   play: () => undefined,
   pause: () => undefined,
   ended: () => undefined,
-  timeupdate: (media) => ({ seconds: media.currentTime, duration: seconds(media.duration) }),
+  timeupdate: (media) => ({ seconds: timeInVideo(media), duration: seconds(media.duration) }),
   progress: (media) => ({ seconds: bufferedUntil(media), duration: seconds(media.duration) }),
 };
 
@@ -184,6 +187,11 @@ function parse(data: unknown): Record<string, unknown> | undefined {
 
 function clamp(value: number, max: number): number {
   return Number.isFinite(value) ? Math.min(Math.max(value, 0), max) : 0;
+}
+
+/** The time in the video of what is shown, in seconds: the API counts from the first frame. */
+function timeInVideo({ currentTime, firstFrameTime = 0 }: ControlledMedia): number {
+  return Math.max(0, currentTime - firstFrameTime);
 }
 
 /** The duration is not a number before the first playlist. */
