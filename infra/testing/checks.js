@@ -10,8 +10,11 @@ function command(program, ...args) {
     (await runStep(program, args, output)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** Four, even on two processors: the tests often wait for programs, timeouts and leases. */
-const MANY_WORKERS = ['--maxWorkers=4'];
+const INTEGRATION_ARGS = [
+  // Even on two processors: the tests often wait for programs, timeouts and leases.
+  '--maxWorkers=4',
+  '--testSequencer=./infra/testing/integration-sequencer.js',
+];
 
 // The acceptance tests and the fault suite run at the same time, with browsers and dozens of services. More workers make both slower.
 const ACCEPTANCE_ARGS = ['--maxWorkers=2'];
@@ -30,7 +33,8 @@ const FIRST_CHECKS = [
     title: 'Import rules',
     run: command('depcruise', '--config', '.dependency-cruiser.cjs', 'services', 'packages'),
   },
-  { name: 'types', title: 'Types', run: command('tsc', '--noEmit') },
+  // Several checkers check many types more than once.
+  { name: 'types', title: 'Types', run: command('tsc', '--noEmit', '--checkers', '1') },
   {
     name: 'page-types',
     title: 'Types of the player page',
@@ -82,7 +86,7 @@ export const STAGES = [
     {
       name: 'integration',
       title: 'Integration tests (PostgreSQL, ffmpeg)',
-      run: (output) => withS3Server((env) => runJest('integration', { env, args: MANY_WORKERS, output })),
+      run: (output) => withS3Server((env) => runJest('integration', { env, args: INTEGRATION_ARGS, output })),
     },
   ],
   [
@@ -108,7 +112,7 @@ export const QUICK_STAGES = [
       title: 'Integration tests of the control plane (PostgreSQL)',
       run: () =>
         runJest('integration', {
-          args: [...MANY_WORKERS, '--testPathPatterns', 'services/control-plane/tests'],
+          args: [...INTEGRATION_ARGS, '--testPathPatterns', 'services/control-plane/tests'],
         }),
     },
   ],

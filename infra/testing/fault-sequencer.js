@@ -1,7 +1,7 @@
-import { basename } from 'node:path';
+import { LongestFirst } from './longest-first.js';
 
-/** The fault files by duration. Most of it is waiting, so a long file at the end would run alone on an idle machine. */
-const LONGEST_FIRST = [
+/** The fault files by duration, most of which is waiting. */
+export const LONGEST_FAULTS = [
   'long-videos',
   'upload-ends',
   'network',
@@ -15,17 +15,8 @@ const LONGEST_FIRST = [
   'webhooks',
 ];
 
-/** A test sequencer of jest for the fault suite. Files that are not listed come last. */
-export default class LongestFirst {
-  sort(tests) {
-    return tests.toSorted((a, b) => rank(a) - rank(b));
+export default class LongestFaultsFirst extends LongestFirst {
+  constructor() {
+    super(LONGEST_FAULTS);
   }
-
-  /** Jest would store durations, which a new machine does not have. */
-  cacheResults() {}
-}
-
-function rank({ path }) {
-  const index = LONGEST_FIRST.indexOf(basename(path, '.faults.ts'));
-  return index === -1 ? LONGEST_FIRST.length : index;
 }
