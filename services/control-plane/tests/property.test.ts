@@ -46,6 +46,11 @@ afterAll(async () => {
   await endpoint.stop();
 });
 
+/** URLs of servers that do not exist. `fc.webUrl` would do, but takes seconds before it generates the first one. */
+const elsewhere = fc
+  .tuple(fc.constantFrom('http', 'https'), fc.domain(), fc.string({ unit: 'grapheme' }))
+  .map(([scheme, host, path]) => `${scheme}://${host}/${encodeURI(path).replaceAll('#', '%23')}`);
+
 /** Webhooks reach loopback addresses only, and no name resolves. */
 async function resolvesNoName(host: string): Promise<string[]> {
   throw new HostNotFoundError(host);
@@ -61,7 +66,7 @@ test(
     const published: object = JSON.parse((await get('/v1/openapi.json')).body.toString('utf8'));
     const operations = contractOperations(published);
     const check = new ResponseCheck(published);
-    const values = new SchemaValues({ urls: fc.oneof(fc.constant(endpoint.url), fc.webUrl()) });
+    const values = new SchemaValues({ urls: fc.oneof(fc.constant(endpoint.url), elsewhere) });
     /** Operations that succeeded. */
     const successful = new Set<string>();
     let sent = 0;

@@ -11,6 +11,8 @@ const EXCLUDES = /^\^\[\^[^\]]*\]\*\$$/;
 /** Generates values from schemas. `urls` generates texts of the format `uri`. */
 export class SchemaValues {
   readonly #urls: Arbitrary<string>;
+  /** Texts by the pattern that they match: fast-check takes up to a second to analyse a pattern. */
+  readonly #matching = new Map<string, Arbitrary<string>>();
 
   constructor({ urls }: { urls: Arbitrary<string> }) {
     this.#urls = urls;
@@ -76,11 +78,17 @@ export class SchemaValues {
               arbitrary: fc.constantFrom('x'.repeat(maxLength), ...PROTOTYPE_NAMES, '🎬', '\u202e'),
             },
           )
-        : orExample({ example }, fc.stringMatching(rule));
+        : orExample({ example }, this.#textMatching(rule));
     const length = (value: string) => [...value].length;
     return text.filter(
       (value) => rule.test(value) && length(value) >= minLength && length(value) <= maxLength,
     );
+  }
+
+  #textMatching(rule: RegExp): Arbitrary<string> {
+    const texts = this.#matching.get(rule.source) ?? fc.stringMatching(rule);
+    this.#matching.set(rule.source, texts);
+    return texts;
   }
 
   #array({ items = {}, minItems = 0, maxItems = MANY, uniqueItems = false }: Schema): Arbitrary<unknown[]> {
