@@ -17,18 +17,27 @@ type OtherChains = { taps: readonly Tap[]; chains: readonly string[] };
 const SLOW_RATE = 1;
 
 /**
+ * Whether the pictures of a video are slow, so that each is repeated often. ffmpeg makes the repeated frames of a graph when its output with the
+ * lowest timestamp needs one, and keeps those of the other outputs.
+ */
+export function hasSlowPictures({ sourceRate }: Pick<EncodePlan, 'sourceRate'>): boolean {
+  return sourceRate !== null && sourceRate < SLOW_RATE;
+}
+
+/**
  * The filter graphs of the run that makes all outputs, each an argument of `-filter_complex`. The labels of their outputs are the names of
  * the encoded renditions. ffmpeg starts a graph when each of its inputs has a frame, and holds back the frames of the other inputs until then.
  * So each audio track has a graph of its own. Only the first track shares the graph of the video, unless it is `late` or the pictures are slow:
- * ffmpeg holds back at most 131,072 audio frames, less than an hour.
+ * ffmpeg holds back at most 131,072 audio frames, less than an hour. With slow pictures, the other chains have a graph of their own, too.
  */
 export function filterGraphs(plan: EncodePlan, { taps, chains }: OtherChains): string[] {
   const [first, ...others] = plan.audio;
-  const isSlow = plan.sourceRate !== null && plan.sourceRate < SLOW_RATE;
+  const isSlow = hasSlowPictures(plan);
   const [joined, apart] = first && !first.late && !isSlow ? [[first], others] : [[], plan.audio];
   const chainsOf = (audio: readonly AudioPlan[]) => audio.flatMap((each) => audioChain(each, plan));
   const video = videoChains(plan, { first: 0, frames: plan.frames }, taps);
-  return [[...video, ...chains, ...chainsOf(joined)].join(';'), ...chainsOf(apart)];
+  const graphs = isSlow ? [video, [...chains]] : [[...video, ...chains, ...chainsOf(joined)]];
+  return [...graphs.filter((each) => each.length > 0).map((each) => each.join(';')), ...chainsOf(apart)];
 }
 
 /** The filter graph of a piece. Its outputs are labelled with the names of the encoded renditions. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { expectHlsRules } from '../support/hls-rules.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { TaskBench } from '../support/task-bench.ts';
@@ -50,6 +51,21 @@ test.each<[name: string, file: string, clip: Clip, seconds: number]>([
   expect(outcome.rate).toBeGreaterThanOrEqual(10);
   // The frames of AAC move the end of the sound.
   expect(Math.abs(outcome.frames / outcome.rate - seconds)).toBeLessThan(0.11);
+});
+
+test('a still picture needs no more memory the longer it is shown', async () => {
+  // Its repeated frames alone have 690 MB.
+  const limited = await WorkerBench.start({
+    preset: 'ultrafast',
+    limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0, memoryBytes: 400 * 1024 ** 2 },
+  });
+  try {
+    const still = { video: 'testsrc2=s=640x360:r=1:d=1', audio: 'sine=d=200' };
+    const { outcome } = await transcodeByTheRules(limited, await makeClip(inBench('long-still.mp4'), still));
+    expect(Math.abs(outcome.frames / outcome.rate - 200)).toBeLessThan(0.11);
+  } finally {
+    await limited.stop();
+  }
 });
 
 /** The brightness of each frame of a file, in steps of 40 above 40. */

@@ -1,7 +1,7 @@
 import type { ImagesPlan } from '@framelane/contracts/outputs/images';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Tap } from '../../ffmpeg/filter-graph.ts';
-import { fork, topChain } from '../../ffmpeg/filter-graph.ts';
+import { fork, hasSlowPictures, topChain } from '../../ffmpeg/filter-graph.ts';
 import { TO_JPEG } from '../../ffmpeg/image-colours.ts';
 import { watermarked } from '../../ffmpeg/watermark-filter.ts';
 import { encodedRenditions } from '../../plan/encode-plan.ts';
@@ -23,19 +23,23 @@ const NEARLY_BLACK = 24;
 
 type Storyboard = NonNullable<ImagesPlan['storyboard']>;
 
-/** The chains of the images beside the renditions. */
+/** The chains of the images beside the renditions. Those of slow pictures are a graph of their own: see `hasSlowPictures`. */
 export function chainsBesideRenditions(plan: EncodePlan): string[] {
   const { storyboard } = plan.images;
-  return storyboard === null
-    ? soundPosterChains(plan)
-    : imageChains(plan, storyboard, atIntervals(storyboard));
+  if (storyboard === null) return soundPosterChains(plan);
+  if (hasSlowPictures(plan)) return [imagesGraph(plan, [])];
+  return imageChains(plan, storyboard, atIntervals(storyboard));
 }
 
 /** The label of all frames that the images are chosen from. */
 export const CANDIDATES = 'frames';
 
-/** The filter graph of the images alone, made from frames at any times, such as key frames only. */
-export function imagesGraph(plan: EncodePlan): string {
+/**
+ * The filter graph of the images alone, made from frames at any times, such as key frames only.
+ *
+ * @param others labels of outputs with all frames
+ */
+export function imagesGraph(plan: EncodePlan, others: readonly string[]): string {
   const source =
     plan.videoRenditions.findLast((rendition) => rungTraits(rendition).isPosterSize) ??
     plan.videoRenditions[0];
@@ -43,7 +47,7 @@ export function imagesGraph(plan: EncodePlan): string {
   if (source === undefined || storyboard === null) return '';
   const chain = topChain({ ...source, frameStep: 1 }, plan, [displayedTimes(plan)]);
   const shown = watermarked(`[0:${plan.videoIndex}]${chain}`, source, plan);
-  const frames = `${shown},${fork([CANDIDATES, 'to-poster', 'to-storyboard'])}`;
+  const frames = `${shown},${fork([...others, 'to-poster', 'to-storyboard'])}`;
   return [frames, ...imageChains(plan, storyboard, atEachTile(storyboard))].join(';');
 }
 
@@ -80,7 +84,7 @@ function displayedTimes({ duration }: EncodePlan): string {
 
 /** The frames that the images are chosen from: for the poster those of the highest rendition of its size, for the storyboard of the lowest. */
 export function imageTaps(plan: EncodePlan): Tap[] {
-  if (plan.images.storyboard === null) return [];
+  if (plan.images.storyboard === null || hasSlowPictures(plan)) return [];
   const renditions = encodedRenditions(plan);
   const ofPosterSize = renditions.findLast((rendition) => rungTraits(rendition).isPosterSize);
   return [

@@ -66,7 +66,7 @@ export function imagesArguments(
       outputs: [{ options: [...graph, ...shown(MOVING)], path: '-' }, ...imageOutputs(plan)],
     };
   }
-  const graph = ofGraph(imagesGraph(withFileTimes(plan)));
+  const graph = ofGraph(imagesGraph(withFileTimes(plan), [CANDIDATES]));
   return {
     inputOptions: [
       ...inputOptions({ ...plan, audio: [] }, threads),
