@@ -2713,12 +2713,13 @@ export interface components {
         AutoCaptionsError: {
             /**
              * @description `audio_not_available`: the video has no audio in this language. `captions_exist`: a person or the file has set captions in this
-             *     language, and they stay. `captions_limit_reached`: the video has captions in 50 languages. `no_speech`: nobody speaks. `transcription_failed`
+             *     language, and they stay. `captions_limit_reached`: the video has captions in 50 languages. `no_speech`: nobody speaks. `quota_exceeded`: the
+             *     workspace has no room for them. `transcription_failed`
              *     and `transcription_timeout`: ask again later. `video_failed`: the video has failed.
              * @example no_speech
              * @enum {string}
              */
-            code: "audio_not_available" | "captions_exist" | "captions_limit_reached" | "no_speech" | "transcription_failed" | "transcription_timeout" | "video_failed";
+            code: "audio_not_available" | "captions_exist" | "captions_limit_reached" | "no_speech" | "quota_exceeded" | "transcription_failed" | "transcription_timeout" | "video_failed";
             /**
              * @description One sentence for people.
              * @example No speech was found in the audio.

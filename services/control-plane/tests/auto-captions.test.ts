@@ -8,6 +8,7 @@ import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { claimTranscript, tryClaimDerivation } from './support/derivations.ts';
 import { type Claimed, tryOf } from './support/long-videos.ts';
+import { sampleManifest } from './support/manifest.ts';
 
 const WEBVTT = 'WEBVTT\n\n00:00:00.500 --> 00:00:02.000\nGood morning.\n';
 const OF_PERSON = 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nBy hand.\n';
@@ -277,6 +278,56 @@ describe('captions of a ready video', () => {
 });
 
 describe('captions that are asked for with the video', () => {
+  const limitStoredBytes = async (more: number) => {
+    const { used } = (await api('get', '/auth/usage')).body.limits.storedBytes;
+    await plane.db
+      .insertInto('quotas')
+      .values({ workspace_id: plane.workspaceId, stored_bytes: used + more })
+      .execute();
+  };
+  const QUOTA_EXCEEDED = { status: 'failed', error: { code: 'quota_exceeded' } };
+
+  test('fail if there is no room when the video becomes ready, and can be asked for again', async () => {
+    const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', autoCaptions: true });
+    await plane.engine.upload(uploadToken);
+    const { attempt } = await plane.engine.claim(videoId);
+    await limitStoredBytes(0);
+    await plane.engine.complete(videoId, attempt);
+    await plane.db.deleteFrom('quotas').execute();
+    expect(await record(videoId)).toMatchObject({ status: 'ready', autoCaptions: [QUOTA_EXCEEDED] });
+    expect((await tryClaimDerivation(plane, videoId, PLAN_VERSION, 'transcribe')).status).toBe(409);
+    await ask(videoId, true).expect(202);
+    await report(videoId, await claimTranscript(plane, videoId));
+    expect(await states(videoId)).toMatchObject([{ status: 'ready', error: null }]);
+  });
+
+  test('are made in as many languages as there is room for', async () => {
+    const { videoId, uploadToken } = await plane.ticket({
+      filename: 'a.mp4',
+      autoCaptions: ['en', 'en-x-a'],
+    });
+    await plane.engine.upload(uploadToken);
+    const { attempt } = await plane.engine.claim(videoId);
+    const { renditions, poster, storyboard } = sampleManifest();
+    const sizes = [...renditions.flatMap(({ segments }) => segments), poster, storyboard];
+    const stored = sizes.reduce((sum, file) => sum + (file?.bytes ?? 0), 0);
+    // 50 bytes for each of the 20 seconds.
+    await limitStoredBytes(stored + 1999);
+    await plane.engine.complete(videoId, attempt);
+    await plane.db.deleteFrom('quotas').execute();
+    expect(await states(videoId)).toMatchObject([{ status: 'preparing' }, QUOTA_EXCEEDED]);
+  });
+
+  test('fail if there is no room for what was made', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, true).expect(202);
+    const claimed = await claimTranscript(plane, videoId);
+    await limitStoredBytes(WEBVTT.length - 1);
+    await report(videoId, claimed);
+    await plane.db.deleteFrom('quotas').execute();
+    expect(await record(videoId)).toMatchObject({ captions: [], autoCaptions: [QUOTA_EXCEEDED] });
+  });
+
   test('are made when it is ready; those that cannot be made fail', async () => {
     const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', autoCaptions: ['en', 'de'] });
     expect(await states(videoId)).toHaveLength(2);

@@ -9,14 +9,11 @@ import {
   requireRecognizer,
 } from '../outputs/auto-captions-request.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
-import { beginDerivations } from '../tasks/derivations.ts';
+import { beginDerivations, bytesStored } from '../tasks/derivations.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { type VideosService, videoFailed, videoNotFound } from '../videos/videos.service.ts';
 
 type AutoCaptions = components['schemas']['AutoCaptions'];
-
-/** The most bytes of captions for a second of speech, for the quota: people read less. */
-const BYTES_PER_SECOND = 50;
 
 type Deps = {
   lifecycle: VideoLifecycle;
@@ -65,7 +62,7 @@ export class AutoCaptionsService {
       impossible: [impossible],
     } = await planAutoCaptions(trx, video, languages);
     if (impossible !== undefined) throw new Problem('audio_not_available', impossible.failure.message);
-    const bytes = Math.ceil(works.length * (video.duration ?? 0) * BYTES_PER_SECOND);
+    const bytes = await bytesStored(trx, video, works, video.duration ?? 0);
     if (bytes > 0) await this.#deps.quotas.requireBytes(trx, video.workspace_id, bytes);
     await beginDerivations(trx, video, works);
   }

@@ -10,7 +10,7 @@ import type { VideoRow } from '../db/schema.ts';
 
 import { forgetAutoCaptions, type StoreTranscript } from '../outputs/auto-captions.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
-import type { QuotasService } from '../quotas/quotas.service.ts';
+import { mayStore, type QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { videoNotFound } from '../videos/videos.service.ts';
 import {
@@ -231,13 +231,15 @@ export class CaptionsService {
   /** Captions of a machine take the place of those that a machine has made before. */
   async #storeOfMachine(
     trx: Database,
-    { id }: VideoRow,
+    { id, workspace_id: workspaceId }: VideoRow,
     { language, cues }: { language: string; cues: StoredCues },
   ): ReturnType<StoreTranscript> {
     const existing = await listCaptions(trx, id);
     const old = existing.find((captions) => captions.language === language);
     if (old !== undefined && old.origin !== 'machine') return 'exist';
     if (old === undefined && existing.length >= MAX_LANGUAGES) return 'too_many';
+    const growth = cues.bytes - (old?.bytes ?? 0);
+    if (growth > 0 && !(await mayStore(trx, workspaceId, growth))) return 'no_room';
     const revision = await this.#deps.playback.incrementVersion(trx, id);
     const facts = {
       language,

@@ -10,7 +10,7 @@ import { notPlayable } from '../playback/playback-access.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { StoredFile } from '../stored-files/stored-file.ts';
 import type { FileHeaders, StoredFiles } from '../stored-files/stored-files.ts';
-import { beginDerivations, bytesRead, endDerivations } from '../tasks/derivations.ts';
+import { beginDerivations, bytesStored, endDerivations } from '../tasks/derivations.ts';
 import { attachment } from '../videos/attachment.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { type VideosService, videoFailed, videoNotFound } from '../videos/videos.service.ts';
@@ -98,7 +98,8 @@ export class DownloadsService {
       impossible: [impossible],
     } = await planDownloads(trx, video, names);
     if (impossible !== undefined) throw new Problem('rendition_not_available', impossible.message);
-    await this.#deps.quotas.requireBytes(trx, video.workspace_id, await bytesRead(trx, video, works));
+    const bytes = await bytesStored(trx, video, works, video.duration ?? 0);
+    await this.#deps.quotas.requireBytes(trx, video.workspace_id, bytes);
     await beginDerivations(trx, video, works);
   }
 

@@ -20,13 +20,13 @@ import {
 type Impossible = { language: string; failure: AutoCaptionsFailure };
 
 /**
- * Stores a transcript that was read as captions of a locked video. Resolves with `exist` if others have set captions in its language, and with
- * `too_many` if there is no room for another language.
+ * Stores a transcript that was read as captions of a locked video. Resolves with `exist` if others have set captions in its language, with
+ * `too_many` if the video has the most languages, and with `no_room` if the workspace may not store them.
  */
 export type StoreTranscript = (
   trx: Database,
   video: VideoRow,
-) => Promise<components['schemas']['Captions'] | 'exist' | 'too_many'>;
+) => Promise<components['schemas']['Captions'] | 'exist' | 'too_many' | 'no_room'>;
 
 /** What turns a transcript into captions. */
 export type TranscriptDeps = {
@@ -90,14 +90,26 @@ export async function planAutoCaptions(
   return { works, impossible };
 }
 
-/** The captions that were asked for before a video became ready. Those that cannot be made fail. */
-export async function wantedAutoCaptions(trx: Database, video: VideoRow): Promise<TranscriptWork[]> {
+/**
+ * The captions that were asked for before a video became ready. Those that cannot be made fail, and so do those that the workspace has no room
+ * for.
+ */
+export async function wantedAutoCaptions(
+  trx: Database,
+  video: VideoRow,
+  hasRoomFor: (works: readonly TranscriptWork[]) => Promise<boolean>,
+): Promise<TranscriptWork[]> {
   const requested = await findRequested(trx, video.id);
   const languages = requested.filter(({ status }) => status === 'preparing').map((each) => each.requested);
   if (languages.length === 0) return [];
   const { works, impossible } = await planAutoCaptions(trx, video, languages);
   for (const { language, failure } of impossible) await saveFailed(trx, video.id, language, failure);
-  return works;
+  const wanted: TranscriptWork[] = [];
+  for (const work of works) {
+    if (await hasRoomFor([...wanted, work])) wanted.push(work);
+    else await saveFailed(trx, video.id, work.requested, NO_ROOM);
+  }
+  return wanted;
 }
 
 /** Stores a transcript as captions. Those that a person or the file has set stay. `store` is undefined if it cannot be read. */
@@ -113,6 +125,7 @@ export async function addTranscript(
   if (store === undefined) return fail(FAILED);
   const record = await store(trx, video);
   if (record === 'exist') return fail(captionsExist(language));
+  if (record === 'no_room') return fail(NO_ROOM);
   if (record === 'too_many') {
     const message = 'The video has captions in the most languages that are possible. Delete others first.';
     return fail({ code: 'captions_limit_reached', message });
@@ -132,6 +145,10 @@ export function failTranscript(
   return saveFailed(trx, id, requested, code === 'transcode_timeout' ? TIMEOUT : FAILED);
 }
 
+const NO_ROOM = {
+  code: 'quota_exceeded',
+  message: 'The workspace may not store that many bytes. Delete videos, then ask for the captions again.',
+} as const;
 // What the engine reports is about a video; the log has it.
 const FAILED = {
   code: 'transcription_failed',

@@ -32,8 +32,31 @@ async function makeFirstCommandsDue(trx: Database, { id: videoId, attempt }: Vid
     await makeCommandsDue(trx, { videoId, attempt, command }, COMMANDS_AT_ONCE);
 }
 
+/** The most bytes of captions for a second of speech, for the quota: people read less. */
+const CAPTIONS_BYTES_PER_SECOND = 50;
+
+/**
+ * Bytes that derivations of a video of some seconds may store: for captions an estimate, for everything else those that it reads, because it is
+ * made without encoding.
+ */
+export async function bytesStored(
+  db: Database,
+  video: Pick<VideoRow, 'id'>,
+  works: readonly Derivation[],
+  seconds: number,
+): Promise<number> {
+  const transcripts = works.filter(({ kind }) => kind === 'transcript');
+  const others = works.filter(({ kind }) => kind !== 'transcript');
+  const ofCaptions = Math.ceil(transcripts.length * seconds * CAPTIONS_BYTES_PER_SECOND);
+  return ofCaptions + (await bytesRead(db, video, others));
+}
+
 /** Bytes of the stored renditions that derivations of a video read, each for itself. */
-export function bytesRead(db: Database, { id }: VideoRow, works: readonly Derivation[]): Promise<number> {
+function bytesRead(
+  db: Database,
+  { id }: Pick<VideoRow, 'id'>,
+  works: readonly Derivation[],
+): Promise<number> {
   return sumOfBytes(db, id, works.flatMap(partsFor));
 }
 

@@ -50,7 +50,7 @@ import {
 import { watermarkFor } from '../watermarks/watermarks.service.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { artifactsOf } from './artifacts-of-results.ts';
-import { beginDerivations, bytesRead, describeDerivation } from './derivations.ts';
+import { beginDerivations, bytesStored, describeDerivation } from './derivations.ts';
 import {
   type ClaimedTry,
   claimTask,
@@ -435,7 +435,7 @@ export class TasksService {
       texts: texts ?? (await this.#deps.attempts.readTexts(video.id, manifest.captions)),
     });
     const hasRoomFor = async (works: readonly Derivation[]) =>
-      mayStore(trx, video.workspace_id, await bytesRead(trx, video, works));
+      mayStore(trx, video.workspace_id, await bytesStored(trx, video, works, manifest.source.duration));
     await beginDerivations(trx, video, await wantedDerivations(trx, video, hasRoomFor, this.#deps));
     return report;
   }
