@@ -405,6 +405,9 @@ export interface paths {
         /**
          * Delete the captions of a language
          * @description Deletes the captions of a video in one language. Players that start after the response do not offer them.
+         *
+         *     Also withdraws requests for speech recognition in this language, in any state: an engine that works on one stops, and its result is ignored.
+         *     The language `und` (undetermined) stands for a request whose language is to be detected.
          */
         delete: operations["deleteCaptions"];
         options?: never;
@@ -4684,7 +4687,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The workspace has no such video (`video_not_found`), or the video has no captions in this language (`captions_not_found`). */
+        /**
+         * @description The workspace has no such video (`video_not_found`), or the video has no captions in this language (`captions_not_found`). They can be deleted if
+         *     they are still being made, too.
+         */
         "NotFound-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -7114,7 +7120,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The captions are deleted. */
+            /** @description There are no captions in this language, and none are being made. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

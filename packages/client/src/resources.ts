@@ -293,6 +293,9 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
             ...requestOptions(options),
           }),
         ),
+      /**
+       * Deletes the captions of a language, and withdraws requests to make them; `und` stands for one whose language is to be detected.
+       */
       delete: (videoId: string, language: string, options?: CallOptions): Promise<undefined> =>
         unwrap(
           api.DELETE('/videos/{id}/captions/{language}', {

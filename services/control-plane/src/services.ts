@@ -1,6 +1,7 @@
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { AutoCaptionsService } from './auto-captions/auto-captions.service.ts';
+import { withdrawCaptions } from './auto-captions/withdraw-captions.ts';
 import { CaptionsService } from './captions/captions.service.ts';
 import { ChaptersService } from './chapters/chapters.service.ts';
 import { ClipsService } from './clips/clips.service.ts';
@@ -163,7 +164,14 @@ function playbackServices(
   const files = new StoredFiles({ reads, objects, redirects: settings.mode === 'redirect' });
   const { cdnUrl } = settings;
   const playback = new PlaybackService({ db, files, previews, contentKeys, cdnUrl });
-  const captions = new CaptionsService({ db, lifecycle, playback, quotas, logger });
+  const captions = new CaptionsService({
+    db,
+    lifecycle,
+    playback,
+    quotas,
+    withdraw: withdrawCaptions,
+    logger,
+  });
   const chapters = new ChaptersService({ db, lifecycle, playback });
   const access = new PlaybackAccessService({ db, clock, videos, contentKeys, baseUrl });
   return {

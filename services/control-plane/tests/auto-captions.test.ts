@@ -277,6 +277,63 @@ describe('captions of a ready video', () => {
   });
 });
 
+describe('a request for captions can be withdrawn', () => {
+  const withdraw = (videoId: string, language: string) =>
+    api('delete', `/videos/${videoId}/captions/${language}`);
+
+  test('while they are made: the engine stops, and its result is ignored', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, ['en', 'en-x-a']).expect(202);
+    const claimed = await claimTranscript(plane, videoId);
+    expect(claimed.work.requested).toBe('en');
+    await withdraw(videoId, 'en').expect(204);
+    const check = await plane.engine.request(INTERNAL_PATHS.checkTask, tryOf(videoId, claimed));
+    expect(check).toMatchObject({ body: { current: false } });
+    await report(videoId, claimed, { requested: 'en' });
+    await fail(videoId, claimed);
+    expect(await record(videoId)).toMatchObject({
+      captions: [],
+      autoCaptions: [{ requestedLanguage: 'en-x-a', status: 'preparing' }],
+    });
+    expect((await claimTranscript(plane, videoId)).work.requested).toBe('en-x-a');
+    const { status, body } = await withdraw(videoId, 'en');
+    expect([status, body.code]).toEqual([404, 'captions_not_found']);
+  });
+
+  test('as und if its language is to be detected', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, true).expect(202);
+    const claimed = await claimTranscript(plane, videoId);
+    await withdraw(videoId, 'und').expect(204);
+    await report(videoId, claimed);
+    expect(await record(videoId)).toMatchObject({ captions: [], autoCaptions: [] });
+    await ask(videoId, true).expect(202);
+    await report(videoId, await claimTranscript(plane, videoId));
+    await withdraw(videoId, 'und').expect(404);
+    const made = { captions: [{ language: 'en' }], autoCaptions: [{ language: 'en', status: 'ready' }] };
+    expect(await record(videoId)).toMatchObject(made);
+  });
+
+  test('before the video is ready', async () => {
+    const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', autoCaptions: ['en'] });
+    await withdraw(videoId, 'EN').expect(204);
+    await plane.engine.upload(uploadToken);
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.complete(videoId, attempt);
+    expect(await record(videoId)).toMatchObject({ status: 'ready', autoCaptions: [] });
+    expect((await tryClaimDerivation(plane, videoId, PLAN_VERSION, 'transcribe')).status).toBe(409);
+  });
+
+  test('after it has failed', async () => {
+    const videoId = await readyVideo();
+    await ask(videoId, ['en']).expect(202);
+    await fail(videoId, await claimTranscript(plane, videoId), { retryable: false });
+    expect(await states(videoId)).toMatchObject([{ status: 'failed' }]);
+    await withdraw(videoId, 'en').expect(204);
+    expect(await states(videoId)).toEqual([]);
+  });
+});
+
 describe('captions that are asked for with the video', () => {
   const limitStoredBytes = async (more: number) => {
     const { used } = (await api('get', '/auth/usage')).body.limits.storedBytes;

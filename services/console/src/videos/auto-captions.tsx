@@ -1,11 +1,11 @@
-import type { Video } from '@framelane/client';
+import type { Schemas, Video } from '@framelane/client';
 import { Button, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
-import { choiceOf, requestedWords, unfinished } from './captions-words.ts';
+import { choiceOf, mayWithdraw, requestedWords, unfinished, withdrawnAs } from './captions-words.ts';
 import { useRefreshVideo } from './queries.ts';
 
 /** The captions that a machine makes or could not make. */
@@ -14,6 +14,10 @@ export function UnfinishedCaptions({ video, mayWrite }: { video: Video; mayWrite
   const again = useMutation({
     mutationFn: (language: string | null) =>
       api.captions.generate(video.id, language === null ? true : [language]),
+    onSuccess: refresh,
+  });
+  const withdrawal = useMutation({
+    mutationFn: (requested: Schemas['AutoCaptions']) => api.captions.delete(video.id, withdrawnAs(requested)),
     onSuccess: refresh,
   });
   return (
@@ -35,9 +39,21 @@ export function UnfinishedCaptions({ video, mayWrite }: { video: Video; mayWrite
               Try again
             </Button>
           )}
+          {mayWrite && mayWithdraw(requested, video.captions) && (
+            <Button
+              size="xs"
+              variant="default"
+              loading={withdrawal.isPending}
+              onClick={() => withdrawal.mutate(requested)}
+              aria-label={`Withdraw: ${requestedWords(requested)}`}
+            >
+              Withdraw
+            </Button>
+          )}
         </li>
       ))}
       {again.error && <ErrorAlert error={again.error} />}
+      {withdrawal.error && <ErrorAlert error={withdrawal.error} />}
     </>
   );
 }

@@ -1,6 +1,14 @@
 import type { Schemas } from '@framelane/client';
 import { expect, test } from '@jest/globals';
-import { captionsWords, choiceOf, labelOfEdited, requestedWords, unfinished } from './captions-words.ts';
+import {
+  captionsWords,
+  choiceOf,
+  labelOfEdited,
+  mayWithdraw,
+  requestedWords,
+  unfinished,
+  withdrawnAs,
+} from './captions-words.ts';
 
 const CAPTIONS: Schemas['Captions'] = {
   language: 'en',
@@ -40,6 +48,13 @@ test('requests are shown until their captions are ready', () => {
     'Captions by speech recognition: de',
   ]);
   expect(unfinished([REQUESTED, { ...german, status: 'ready' }])).toEqual([REQUESTED]);
+});
+
+test('a request is withdrawn by its language, unless that would delete captions', () => {
+  const english = { ...REQUESTED, requestedLanguage: 'en' };
+  expect([REQUESTED, english].map(withdrawnAs)).toEqual(['und', 'en']);
+  expect([REQUESTED, english].map((each) => mayWithdraw(each, [CAPTIONS]))).toEqual([true, false]);
+  expect(mayWithdraw(REQUESTED, [{ ...CAPTIONS, language: 'und' }])).toBe(false);
 });
 
 test('languages are separated by commas; without any, the language is detected', () => {

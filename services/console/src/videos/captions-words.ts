@@ -32,6 +32,16 @@ export function unfinished(all: readonly AutoCaptions[]): AutoCaptions[] {
   return all.filter(({ status }) => status !== 'ready');
 }
 
+/** The language under which a request can be withdrawn. */
+export function withdrawnAs({ requestedLanguage }: AutoCaptions): string {
+  return requestedLanguage ?? 'und';
+}
+
+/** Whether a request can be withdrawn without deleting captions of its language. */
+export function mayWithdraw(requested: AutoCaptions, captions: readonly Captions[]): boolean {
+  return captions.every(({ language }) => language !== withdrawnAs(requested));
+}
+
 /** What a person types into the field for languages: tags, separated by commas. Nothing means that the language is detected. */
 export function choiceOf(text: string): Schemas['AutoCaptionsChoice'] {
   const languages = text.split(/[\s,]+/).filter((language) => language !== '');

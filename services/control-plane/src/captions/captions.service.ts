@@ -59,6 +59,8 @@ type Deps = {
   lifecycle: VideoLifecycle;
   playback: PlaybackService;
   quotas: QuotasService;
+  /** Withdraws what a machine was asked for in a language of a locked video. Resolves with whether there was something. */
+  withdraw: (trx: Database, video: VideoRow, language: string) => Promise<boolean>;
   logger: Logger;
 };
 
@@ -136,16 +138,18 @@ export class CaptionsService {
   }
 
   /**
-   * Deletes the captions of a language. Throws 404 `video_not_found` or `captions_not_found`, and 400 if the language is
-   * invalid.
+   * Deletes the captions of a language, and withdraws the requests to have them made by a machine; `und` stands for a request whose language is to
+   * be detected, too. Throws 404 `video_not_found` or `captions_not_found`, and 400 if the language is invalid.
    */
   async delete(address: CaptionsAddress): Promise<void> {
     const language = requireLanguage(address.language);
-    await this.#change(address, async (trx, existing) => {
-      if (!existing.some((captions) => captions.language === language)) throw captionsNotFound(language);
+    await this.#change(address, async (trx, existing, video) => {
+      const isWithdrawn = await this.#deps.withdraw(trx, video, language);
+      const exist = existing.some((captions) => captions.language === language);
+      if (!exist && !isWithdrawn) throw captionsNotFound(language);
+      if (!exist) return;
       await this.#deps.playback.incrementVersion(trx, address.videoId);
       await removeCaptions(trx, address.videoId, language);
-      await forgetAutoCaptions(trx, address.videoId, language);
       await removeArtifact(trx, address.videoId, { kind: 'captions', name: language });
     });
   }
@@ -255,12 +259,12 @@ export class CaptionsService {
   /** Runs a change with the video locked. Throws 404 `video_not_found`. */
   #change<T>(
     { workspaceId, videoId }: CaptionsAddress,
-    change: (trx: Database, existing: CaptionsRecord[]) => Promise<T>,
+    change: (trx: Database, existing: CaptionsRecord[], video: VideoRow) => Promise<T>,
   ): Promise<T> {
     return this.#deps.db.transaction().execute(async (trx) => {
       const video = await this.#deps.lifecycle.lock(trx, videoId);
       if (video?.workspace_id !== workspaceId) throw videoNotFound(videoId);
-      return change(trx, await listCaptions(trx, videoId));
+      return change(trx, await listCaptions(trx, videoId), video);
     });
   }
 

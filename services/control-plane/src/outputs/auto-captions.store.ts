@@ -65,7 +65,27 @@ export async function saveFailed(
     .execute();
 }
 
-/** Forgets captions of this language that were made or could not be made: they are deleted, or a person's now. */
+/**
+ * Forgets the requests for captions of this language, and for `und` those whose language has not been detected. Resolves with what was asked for.
+ */
+export async function forgetAll(trx: Database, videoId: string, language: string): Promise<string[]> {
+  const undetected = language === 'und' ? '' : language;
+  const rows = await trx
+    .deleteFrom('auto_captions')
+    .where('video_id', '=', videoId)
+    .where(({ eb, or, and }) =>
+      or([
+        eb('language', '=', language),
+        eb('requested', '=', language),
+        and([eb('language', 'is', null), eb('requested', '=', undetected)]),
+      ]),
+    )
+    .returning('requested')
+    .execute();
+  return rows.map(({ requested }) => requested);
+}
+
+/** Forgets captions of this language that were made or could not be made: they are a person's now. */
 export async function forgetEnded(trx: Database, videoId: string, language: string): Promise<void> {
   await trx
     .deleteFrom('auto_captions')

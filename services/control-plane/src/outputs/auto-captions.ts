@@ -10,6 +10,7 @@ import {
   findAudio,
   findOwnLanguages,
   findRequested,
+  forgetAll,
   forgetEnded,
   saveFailed,
   savePreparing,
@@ -159,7 +160,12 @@ const TIMEOUT = {
   message: 'Speech recognition took too long. Ask for the captions again later.',
 } as const;
 
-/** Forgets that captions of a language were made, or could not be: they are deleted, or a person's now. */
+/** Forgets all requests for captions of a language. Resolves with what was asked for. `und` stands for a language that is to be detected, too. */
+export function withdrawAutoCaptions(trx: Database, videoId: string, language: string): Promise<string[]> {
+  return forgetAll(trx, videoId, language);
+}
+
+/** Forgets that captions of a language were made, or could not be: they are a person's now. */
 export function forgetAutoCaptions(trx: Database, videoId: string, language: string): Promise<void> {
   return forgetEnded(trx, videoId, language);
 }
