@@ -738,6 +738,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/watermarks/{id}/image": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The image.
+                 * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+                 */
+                id: components["parameters"]["WatermarkId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the file of a watermark image
+         * @description Returns the image as it is stored: without metadata, such as comments and colour profiles. `Content-Type` is the `contentType` of its record. The file
+         *     of an id never changes.
+         */
+        get: operations["getWatermarkImage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/upload": {
         parameters: {
             query?: never;
@@ -4687,10 +4722,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The workspace has no such video (`video_not_found`), or the video has no captions in this language (`captions_not_found`). They can be deleted if
-         *     they are still being made, too.
-         */
+        /** @description The workspace has no such video (`video_not_found`), or the video has no captions in this language (`captions_not_found`). */
         "NotFound-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -7944,6 +7976,65 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-6"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWatermarkImage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description For images in the console, which have no headers. The same as `X-Svc-Workspace`, and only for sessions.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                workspace?: string;
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The image.
+                 * @example wmk_01m7y5g5zrfqetgq2kbv3n8x7c
+                 */
+                id: components["parameters"]["WatermarkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                    "image/jpeg": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

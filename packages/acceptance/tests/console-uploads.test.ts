@@ -265,6 +265,7 @@ testInBrowser('a watermark is uploaded, chosen for the next uploads, and deleted
   await choose(page, 'Add an image', clip);
   await untilText(page, 'It is neither PNG nor JPEG.');
   await choose(page, 'Add an image', image);
+  await page.waitForFunction("document.querySelector('img.watermark')?.naturalWidth === 64");
   await fill(page, 'Opacity, in percent', '120');
   await untilText(page, 'Write a number from 0 to 100');
   await fill(page, 'Opacity, in percent', '50');

@@ -216,6 +216,15 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       },
       get: (id: string, options?: CallOptions): Promise<Schemas['Watermark']> =>
         unwrap(api.GET('/watermarks/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+      /** The file of an image, PNG or JPEG. */
+      getImage: (id: string, options?: CallOptions): Promise<Blob> =>
+        unwrap(
+          api.GET('/watermarks/{id}/image', {
+            params: { path: { id } },
+            parseAs: 'blob',
+            ...requestOptions(options),
+          }),
+        ),
       /** Deletes an image for new videos; those that have it keep it. */
       delete: (id: string, options?: CallOptions): Promise<undefined> =>
         unwrap(api.DELETE('/watermarks/{id}', { params: { path: { id } }, ...requestOptions(options) })),

@@ -62,6 +62,7 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   createWatermark: ({ watermarks }) => watermarks.create(new Uint8Array([0x89]), { type: 'image/png' }),
   listWatermarks: ({ watermarks }) => watermarks.list(),
   getWatermark: ({ watermarks }) => watermarks.get('wmk_1'),
+  getWatermarkImage: ({ watermarks }) => watermarks.getImage('wmk_1'),
   deleteWatermark: ({ watermarks }) => watermarks.delete('wmk_1'),
   setCaptions: ({ captions }) => captions.set('vid_1', 'lng_1', 'WEBVTT'),
   generateCaptions: ({ captions }) => captions.generate('vid_1', ['en']),

@@ -274,6 +274,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   createWatermark: async () => ({ path: '/watermarks', ...WATERMARK }),
   listWatermarks: async () => ({ path: '/watermarks' }),
   getWatermark: async () => ({ path: await watermark() }),
+  getWatermarkImage: async () => ({ path: `${await watermark()}/image` }),
   deleteWatermark: async () => ({ path: await watermark() }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
   listWebhooks: async () => ({ path: '/webhooks?limit=1' }),
@@ -549,6 +550,7 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   getReferencePage: { 304: ifUnchanged },
   listVideos: { 304: ifUnchanged },
   getVideo: { 304: ifUnchanged },
+  getWatermarkImage: { 304: ifUnchanged },
   getVideoSource: OF_STORED_FILES,
   deleteVideoSource: {
     409: async (documented) => send(documented, { path: `${await newVideo()}/source` }),

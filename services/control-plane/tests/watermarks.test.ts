@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { samplePlan } from './support/plan.ts';
 
@@ -74,11 +75,34 @@ describe('images', () => {
     expect((await call('get', '/watermarks', headers)).body).toEqual({ data: [second.body] });
   });
 
+  test.each([
+    ['image/png', LOGO],
+    ['image/jpeg', jpegOf(640, 360)],
+  ])('of the type %s can be fetched as they are stored', async (type, sent) => {
+    const { id } = (await upload(sent, { type })).body;
+    const path = `/watermarks/${id}/image`;
+    const { status, headers, body } = await call('get', path).responseType('blob');
+    expect([status, body.equals(sent)]).toEqual([200, true]);
+    expect(headers).toMatchObject({
+      'content-type': type,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-cache',
+      'content-length': String(sent.length),
+    });
+    await call('get', path).set('If-None-Match', String(headers.etag)).expect(304);
+    await request(plane.url).get(`/v1${path}`).expect(401);
+    const { headers: ofSession } = await signIn(plane);
+    await call('get', `${path}?workspace=${plane.workspaceId}`, ofSession).expect(200);
+    await call('delete', `/watermarks/${id}`).expect(204);
+    await call('get', path).set('If-None-Match', String(headers.etag)).expect(404);
+  });
+
   test('of another workspace do not exist', async () => {
     const { headers } = await newWorkspace();
     const id = await uploaded();
     for (const method of ['get', 'delete'] as const)
       expect((await call(method, `/watermarks/${id}`, headers)).status).toBe(404);
+    expect((await call('get', `/watermarks/${id}/image`, headers)).body.code).toBe('watermark_not_found');
     const ticket = { filename: 'a.mp4', watermark: { image: id } };
     const response = await request(plane.url).post('/v1/videos/upload-ticket').set(headers).send(ticket);
     expect([response.status, response.body.errors?.[0]?.field]).toEqual([400, 'body/watermark/image']);
@@ -145,6 +169,7 @@ describe('images', () => {
     const { secret } = (await create(['videos:read'])).body;
     const headers = { ...plane.credentials, authorization: `Bearer ${secret}` };
     expect((await call('get', '/watermarks', headers)).status).toBe(200);
+    expect((await call('get', `/watermarks/${await uploaded()}/image`, headers)).status).toBe(200);
     expect((await upload(LOGO, { headers })).body.code).toBe('insufficient_permissions');
   });
 });

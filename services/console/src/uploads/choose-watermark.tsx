@@ -2,6 +2,8 @@ import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/c
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
+import { API_URL } from '../paths.ts';
+import { useSession } from '../sign-in/session.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FileUpload } from '../ui/file-upload.tsx';
@@ -55,6 +57,7 @@ type FormProps = {
 };
 
 function Form({ initial, onDeleted, onCancel, onChosen }: FormProps) {
+  const { workspace } = useSession();
   const queries = useQueryClient();
   const images = useQuery({ queryKey: IMAGES_KEY, queryFn: ({ signal }) => api.watermarks.list({ signal }) });
   const [form, setForm] = useState(initial);
@@ -113,6 +116,11 @@ function Form({ initial, onDeleted, onCancel, onChosen }: FormProps) {
           </Group>
           {chosen !== undefined && (
             <>
+              <img
+                className="watermark"
+                src={`${API_URL}/watermarks/${chosen.id}/image?workspace=${workspace.id}`}
+                alt={`Watermark: ${chosen.name ?? chosen.id}`}
+              />
               <NativeSelect
                 label="Corner"
                 value={form.corner}

@@ -1,6 +1,7 @@
 import type { operations } from '@framelane/openapi/types';
 import { credentialOf } from '../auth/authentication.ts';
 import type { Handlers } from '../http/contract.ts';
+import { sendTagged } from '../http/entity-tags.ts';
 import { readFileBody } from '../http/file-body.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import { MAX_WATERMARK_BYTES } from './watermark-image.ts';
@@ -27,6 +28,13 @@ export function watermarkRoutes(watermarks: WatermarksService, baseUrl: string, 
 
     getWatermark: async (req, res) => {
       res.json(await watermarks.get(credentialOf(req).workspace_id, String(req.params.id)));
+    },
+
+    getWatermarkImage: async (req, res) => {
+      const { workspace_id } = credentialOf(req);
+      const { contentType, image } = await watermarks.image(workspace_id, String(req.params.id));
+      // Caches of browsers must revalidate: the image can be deleted, and the session can end.
+      sendTagged(res.set('Cache-Control', 'private, no-cache').type(contentType), image);
     },
 
     deleteWatermark: async (req, res) => {

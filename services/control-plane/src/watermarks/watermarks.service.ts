@@ -9,6 +9,7 @@ import { readWatermark } from './watermark-image.ts';
 import {
   countStored,
   findImage,
+  findOwnImage,
   findWatermark,
   holdWatermark,
   insertWatermark,
@@ -58,6 +59,16 @@ export class WatermarksService {
     return toRecord(found);
   }
 
+  /** The file of an image. Throws 404 `watermark_not_found`. */
+  async image(
+    workspaceId: string,
+    id: string,
+  ): Promise<Pick<WatermarkRecord, 'contentType'> & { image: Buffer }> {
+    const found = await findOwnImage(this.#db, workspaceId, id);
+    if (found === undefined) throw notFound(id);
+    return { contentType: contentTypeOf(found), image: found.image };
+  }
+
   /** Deletes an image for new videos; those that have it keep it. Throws 404 `watermark_not_found`. */
   async delete(workspaceId: string, id: string): Promise<void> {
     if (!(await markDeleted(this.#db, workspaceId, id))) throw notFound(id);
@@ -92,7 +103,11 @@ export async function watermarkFor(
 }
 
 function toRecord({ created_at: createdAt, format, ...facts }: WatermarkFacts): WatermarkRecord {
-  return { ...facts, contentType: `image/${format}`, createdAt: createdAt.toISOString() };
+  return { ...facts, contentType: contentTypeOf({ format }), createdAt: createdAt.toISOString() };
+}
+
+function contentTypeOf({ format }: Pick<WatermarkFacts, 'format'>): WatermarkRecord['contentType'] {
+  return `image/${format}`;
 }
 
 function notFound(id: string): Problem {

@@ -58,6 +58,15 @@ export async function findWatermark(
   return existing(db, workspaceId).select(FACTS).where('id', '=', id).executeTakeFirst();
 }
 
+/** The bytes of an image that is not deleted. */
+export async function findOwnImage(
+  db: Database,
+  workspaceId: string,
+  id: string,
+): Promise<Pick<WatermarkRow, 'format' | 'image'> | undefined> {
+  return existing(db, workspaceId).select(['format', 'image']).where('id', '=', id).executeTakeFirst();
+}
+
 /** Whether the image exists. It is not deleted before the transaction ends. */
 export async function holdWatermark(trx: Database, workspaceId: string, id: string): Promise<boolean> {
   const row = await existing(trx, workspaceId)
