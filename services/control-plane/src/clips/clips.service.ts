@@ -54,13 +54,15 @@ export class ClipsService {
     const { status } = await this.#deps.videos.get(workspaceId, parentId);
     if (status === 'failed') throw videoFailed();
     if (status !== 'ready') throw notReady(status);
+    // Refused before its captions are cut: a flood of requests costs little.
+    await requireFewUnfinished(db, parentId);
     const planned = await partOf(db, parentId, request);
     const times = { from: Math.round(planned.start * 1000), to: Math.round(planned.end * 1000) };
     const captions = await this.#deps.captions.cut(workspaceId, parentId, times);
     return async (trx) => {
       const parent = await this.#deps.lifecycle.lock(trx, parentId);
       if (parent?.workspace_id !== workspaceId) throw videoNotFound(parentId);
-      if ((await countUnfinished(trx, parentId)) >= MAX_UNFINISHED) throw tooManyUnfinished();
+      await requireFewUnfinished(trx, parentId);
       const bytesOfCaptions = captions.reduce((sum, { cues }) => sum + cues.bytes, 0);
       await this.#deps.quotas.requireRoomForClip(trx, workspaceId, planned.bytes.stored + bytesOfCaptions);
       const videoId = newId('vid');
@@ -154,8 +156,10 @@ export function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest
   return window;
 }
 
-function tooManyUnfinished(): Problem {
-  return rateLimited(`${MAX_UNFINISHED} clips of this video are not ready yet: no more at a time.`, 10);
+/** Throws 429 `rate_limited` if too many clips of a video are unfinished. */
+async function requireFewUnfinished(db: Database, parentId: string): Promise<void> {
+  if ((await countUnfinished(db, parentId)) < MAX_UNFINISHED) return;
+  throw rateLimited(`${MAX_UNFINISHED} clips of this video are not ready yet: no more at a time.`, 10);
 }
 
 function notReady(status: string): Problem {
