@@ -3218,7 +3218,7 @@ export interface components {
              */
             start: number;
             /**
-             * @description Seconds at which the clip ends, at most the `duration` of the video. A clip has at least 0.1 seconds.
+             * @description Seconds at which the clip ends, at most the `duration` of the video. It is at least 0.1 seconds, and one frame, after `start`.
              * @example 4
              */
             end: number;

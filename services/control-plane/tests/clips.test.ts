@@ -227,6 +227,11 @@ describe('a clip of a ready video', () => {
     expect((await record(clip.id)).status).toBe('ready');
   });
 
+  test('has the frames nearest to its times, also if these are fewer than the shortest length has', async () => {
+    const { body } = await ask(await readyVideo(), { start: 0.06, end: 0.16 }).expect(202);
+    expect(body.clipOf).toMatchObject({ start: 0.08, end: 0.16 });
+  });
+
   test('counts the seconds that are encoded, and not the others', async () => {
     const parentId = await readyVideo();
     const minutes = async () => (await api('get', '/auth/usage')).body.transcodedMinutes;

@@ -17,6 +17,7 @@ import { countUnfinished, findCompletedPlan, findParentRenditions, insertClip } 
 
 /** The shortest clip, in seconds: as of uploaded videos. */
 const SHORTEST_SECONDS = 0.1;
+const ROUNDING_SECONDS = 1e-6;
 
 /** Clips of one video that may wait or be made at the same time. The deletion of the video ends them in one transaction. */
 const MAX_UNFINISHED = 100;
@@ -128,7 +129,7 @@ async function partOf(db: Database, parentId: string, request: ClipRequest) {
 }
 
 /** The frames of a request. Throws 400 `validation_failed` if the video does not have them. */
-export function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest, 'start' | 'end'>) {
+function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest, 'start' | 'end'>) {
   const { duration, frames } = plan.encode;
   const length = Number(duration.toFixed(3));
   const shortest = Math.max(SHORTEST_SECONDS, frameSeconds(plan));
@@ -146,8 +147,8 @@ export function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest
       'out_of_range',
       `must be at most ${length}, the duration of the video in seconds`,
     );
-  const { start: from, end: to } = secondsOf(plan, window);
-  if (to - from < shortest - 1e-6)
+  // The request counts, not the frames nearest to its times: a clip of the shortest length can have one frame fewer.
+  if (end - start < shortest - ROUNDING_SECONDS)
     throw invalidField(
       'body/end',
       'out_of_range',
