@@ -33,12 +33,25 @@ describe('the words of a segment', () => {
   });
 
   test('that no part has belong to the one before, with a part of its time', () => {
-    expect(shown(' twenty-five 99 % more', parts('twenty-five', 'ninety-nine', 'percent', 'more'))).toEqual([
-      [' twenty-five', 0, expect.closeTo(0.393, 3)],
-      [' 99', expect.closeTo(0.393, 3), expect.closeTo(0.464, 3)],
-      [' %', expect.closeTo(0.464, 3), 0.5],
-      [' more', 1.5, 2],
+    expect(shown(' twenty-five 99 or more', parts('twenty-five', 'ninety-nine', 'more'))).toEqual([
+      [' twenty-five', 0, expect.closeTo(0.367, 3)],
+      [' 99', expect.closeTo(0.367, 3), expect.closeTo(0.433, 3)],
+      [' or', expect.closeTo(0.433, 3), 0.5],
+      [' more', 1, 1.5],
     ]);
+  });
+
+  test.each([
+    ['without parts', []],
+    ['with parts', parts(' Ça', ' va', ' ?', ' Oui', ' :', ' 9', ' %', ' !')],
+  ])('have signs that are apart from them in French, %s', (_, timed) => {
+    expect(shown(' Ça va ? Oui : 9 % !', timed).map(([word]) => word)).toEqual([
+      ' Ça',
+      ' va ?',
+      ' Oui :',
+      ' 9 % !',
+    ]);
+    expect(shown(' « Non » ?', []).map(([word]) => word)).toEqual([' «', ' Non » ?']);
   });
 
   test('share the time of the segment if it has no parts, or none of its text', () => {

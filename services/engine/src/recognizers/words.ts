@@ -14,6 +14,12 @@ const SEARCHED = 64;
 const WITHOUT_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
+/** Signs with a space before them, as in French. No line begins with them. */
+const APART = /^\s+[?!:;%»…]+$/u;
+
+/** Words, with such signs after them. */
+const WORDS = /\S+(?:\s+[?!:;%»…]+(?!\S))*/gu;
+
 /**
  * The words of a segment. Its text says what is shown, its parts only when: some recognisers report parts without punctuation, parts of words, or
  * none at all. Without parts, the time of the segment is divided by the length of the words.
@@ -66,8 +72,9 @@ function joined(pieces: readonly Word[]): Word[] {
   const words: Word[] = [];
   for (const piece of pieces) {
     const last = words.at(-1);
-    const begins = /^\s/.test(piece.text) || last === undefined || /\s$/.test(last.text);
-    if (begins || mayBreak(last.text, piece.text)) words.push({ ...piece });
+    const begins = /^\s/.test(piece.text) || /\s$/.test(last?.text ?? '');
+    if (last === undefined || ((begins || mayBreak(last.text, piece.text)) && !APART.test(piece.text)))
+      words.push({ ...piece });
     else {
       last.text += piece.text;
       last.end = Math.max(last.end, piece.end);
@@ -80,9 +87,9 @@ function mayBreak(before: string, after: string): boolean {
   return WITHOUT_SPACES.test(before.at(-1) ?? '') && WITHOUT_SPACES.test(after.charAt(0));
 }
 
-/** Divides a text at its spaces. Each word gets a part of the time by its length, and has a space before it if the text has one. */
+/** Divides a text at the spaces between its words. Each word gets a part of the time by its length, and has a space before it if the text has one. */
 function divided({ text, start, end }: Word): Word[] {
-  const words = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => (index > 0 ? ` ${word}` : word));
+  const words = [...text.matchAll(WORDS)].map(({ 0: word, index }) => (index > 0 ? ` ${word}` : word));
   const length = words.reduce((sum, word) => sum + word.trim().length, 0);
   let before = 0;
   return words.map((word) => {

@@ -53,6 +53,25 @@ describe('cues', () => {
     ]);
   });
 
+  test('do not end after a title or an abbreviation', () => {
+    expect(cues(spoken('Then we all saw Mr. Smith. He is e.g. a friend of Dr. J. Miller.'))).toEqual([
+      [0, 1800, 'Then we all saw Mr. Smith.'],
+      [1800, 4500, 'He is e.g. a friend of Dr. J. Miller.'],
+    ]);
+  });
+
+  test('and lines do not end with a title, either', () => {
+    const sentence = 'We went to see the old Mr. Smith of the great house';
+    expect(cues(spoken(sentence)).map(([, , text]) => text)).toEqual([
+      'We went to see the old\nMr. Smith of the great house',
+    ]);
+    const long = `${'aaaaaaaa '.repeat(7)}Mr. Smithsonian`;
+    expect(cues(spoken(long)).map(([, , text]) => text)).toEqual([
+      'aaaaaaaa aaaaaaaa aaaaaaaa\naaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa',
+      'Mr. Smithsonian',
+    ]);
+  });
+
   test('end at a pause, and are not shown for long', () => {
     expect(cues([...spoken('Wait for'), ...spoken('it.', { from: 3 })])).toEqual([
       [0, 1000, 'Wait for'],

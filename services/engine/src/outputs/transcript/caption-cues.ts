@@ -1,5 +1,6 @@
 import type { Cue } from '@framelane/captions/captions';
 import type { Word } from '../../recognizers/words.ts';
+import { endsSentence, isAbbreviation } from './sentence-ends.ts';
 
 /** Two lines of 42 columns: the limits of most style guides for subtitles. Wide characters take two columns. */
 const LINE_COLUMNS = 42;
@@ -22,7 +23,6 @@ const MAX_REPEATS = 2;
 /** After a longer pause, somebody has said it again. */
 const LOOP_PAUSE_SECONDS = 60;
 
-const SENTENCE_END = /[.!?…。！？؟।]["'”’»)\]]*$/u;
 const CLAUSE_END = /[,;:–—、，；]["'”’»)\]]*$/u;
 
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff01-\uff60]/u;
@@ -53,9 +53,11 @@ export class CaptionCues {
   #add(word: Measured): void {
     const [first, last] = [this.#words[0], this.#words.at(-1)];
     if (first !== undefined && last !== undefined) {
-      if (word.start - last.end >= PAUSE_SECONDS || endsSentence(first, last)) this.#emit(this.#words.length);
+      const isPause = word.start - last.end >= PAUSE_SECONDS;
+      const isSentence = endsSentence(last.text, word.text) && last.end - first.start >= SENTENCE_SECONDS;
+      if (isPause || isSentence) this.#emit(this.#words.length);
       else if (linesOf([...this.#words, word]) === undefined || word.end - first.start > MAX_SECONDS) {
-        this.#emit(clauseIn(this.#words));
+        this.#emit(clauseIn(this.#words, word));
       }
     }
     this.#words.push(word);
@@ -88,26 +90,30 @@ export class CaptionCues {
   }
 }
 
-function endsSentence(first: Word, last: Word): boolean {
-  return SENTENCE_END.test(last.text) && last.end - first.start >= SENTENCE_SECONDS;
+/**
+ * How many words the cue has if the next one does not fit: up to the last clause in its second half, or all. A title stays with its name.
+ */
+function clauseIn(words: readonly Measured[], next: Word): number {
+  const half = words.length / 2;
+  const clause = words.findLastIndex(
+    ({ text }, at) => CLAUSE_END.test(text) || endsSentence(text, (words[at + 1] ?? next).text),
+  );
+  if (clause + 1 > half) return clause + 1;
+  const whole = words.findLastIndex(({ text }) => !isAbbreviation(text));
+  return whole + 1 > half ? whole + 1 : words.length;
 }
 
-/** How many words the cue has if the next one does not fit: up to the last clause in its second half, or all. */
-function clauseIn(words: readonly Measured[]): number {
-  const last = words.findLastIndex(({ text }) => CLAUSE_END.test(text) || SENTENCE_END.test(text));
-  return last + 1 > words.length / 2 ? last + 1 : words.length;
-}
-
-/** One line, or two of about the same length; undefined if the words do not fit. */
+/** One line, or two of about the same length, the first of which does not end with a title; undefined if the words do not fit. */
 function linesOf(words: readonly Measured[]): string[] | undefined {
   const total = columnsOf(words);
   if (total <= LINE_COLUMNS) return [textOf(words)];
-  let best: { at: number; longest: number } | undefined;
+  let best: { at: number; cost: number } | undefined;
   let before = 0;
   for (const [at, { columns }] of words.entries()) {
     const longest = Math.max(before, total - before);
-    if (at > 0 && longest <= LINE_COLUMNS && longest < (best?.longest ?? Number.POSITIVE_INFINITY)) {
-      best = { at, longest };
+    if (at > 0 && longest <= LINE_COLUMNS) {
+      const cost = longest + (isAbbreviation(words[at - 1]?.text ?? '') ? LINE_COLUMNS : 0);
+      if (cost < (best?.cost ?? Number.POSITIVE_INFINITY)) best = { at, cost };
     }
     before += columns;
   }
