@@ -137,6 +137,8 @@ export const GROUPS = [
     'segment-encryption',
     'storage-retries',
     'stored-tracks',
+    'together',
+    'renditions/clip/edge-parts',
     'download/ffmetadata',
     'download/track-language',
   ]),
@@ -177,7 +179,7 @@ export const GROUPS = [
       `${ENGINE}/src/plan/stream-copy.test.ts`,
     ],
   },
-  pure('engine-packagers', `${ENGINE}/src/packagers/mpeg-ts`, ['continuity', 'transport-stream']),
+  pure('engine-packagers', `${ENGINE}/src/packagers/mpeg-ts`, ['continuity', 'groups', 'transport-stream']),
   pure(
     'engine-plan',
     `${ENGINE}/src/plan`,

@@ -41,7 +41,7 @@ const NEEDED_ENCODERS = [...ENCODER_PROGRAMS, 'mjpeg', 'libwebp_anim', 'gif'];
 const NEEDED_FILTERS = [
   ...['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile', 'alimiter'],
   ...['overlay', 'premultiply', 'unpremultiply', 'colorchannelmixer'],
-  ...['palettegen', 'paletteuse'],
+  ...['palettegen', 'paletteuse', 'showwavespic'],
 ];
 
 /**

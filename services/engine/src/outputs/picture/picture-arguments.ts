@@ -62,9 +62,9 @@ function pictureFilters(work: PictureWork, startTimestamp: number): string {
   const { start, motion, format } = work;
   const { frames, framesPerSecond } = motion ?? { frames: 1, framesPerSecond: 1 };
   const filters = [
-    `settb=1/${CLOCK_HZ},setpts=PTS-${startTimestamp + HALF_MILLISECOND}`,
-    // The last frame is shown until the end of the video, whatever its duration.
+    // The last frame is shown until the end of the video, whatever its duration. From version 7 on, `tpad` needs the frame rate that `setpts` forgets.
     'tpad=stop_mode=clone:stop=-1',
+    `settb=1/${CLOCK_HZ},setpts=PTS-${startTimestamp + HALF_MILLISECOND}`,
     // At each time, the last frame that is due.
     `fps=fps=${framesPerSecond}:start_time=${start / 1000}:round=up,trim=end_frame=${frames},setpts=PTS-STARTPTS`,
     ...sized(work)[work.fit],
