@@ -2422,6 +2422,25 @@ export interface components {
             margin?: components["schemas"]["WatermarkMargin"];
         };
         /**
+         * @description Makes the video of a part of the file only: exactly the frames that would be displayed from `start` to `end`, with the audio, text tracks and
+         *     chapters of this part. Only the part is encoded, and counted in usage. No variant is a copy of the file then.
+         */
+        TrimRequest: {
+            /**
+             * @description Seconds from the first frame of the whole video at which the part begins, with the nearest frame that all variants have. If the file ends
+             *     before, the video fails with `trim_after_end`.
+             * @default 0
+             * @example 12.5
+             */
+            start?: number;
+            /**
+             * @description Seconds at which the part ends, at least 0.1 after `start`. Default: the end of the file. If the file ends before, that is the end of the
+             *     part, and `inputIssues` says so.
+             * @example 72.5
+             */
+            end?: number;
+        };
+        /**
          * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
          *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
          * @example 30
@@ -2440,6 +2459,7 @@ export interface components {
             autoCaptions?: components["schemas"]["AutoCaptionsChoice"];
             audioOnly?: components["schemas"]["AudioOnly"];
             watermark?: components["schemas"]["WatermarkRequest"];
+            trim?: components["schemas"]["TrimRequest"];
             /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
             /**
@@ -2594,6 +2614,7 @@ export interface components {
             autoCaptions?: components["schemas"]["AutoCaptionsChoice"];
             audioOnly?: components["schemas"]["AudioOnly"];
             watermark?: components["schemas"]["WatermarkRequest"];
+            trim?: components["schemas"]["TrimRequest"];
             /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
         };
@@ -2669,6 +2690,19 @@ export interface components {
             width: components["schemas"]["WatermarkWidth"];
             margin: components["schemas"]["WatermarkMargin"];
         };
+        /** @description The part of its file that a video has, as the ticket or the import asked for it. */
+        Trim: {
+            /**
+             * @description Seconds of the whole video at which the part begins.
+             * @example 12.5
+             */
+            start: number;
+            /**
+             * @description Seconds at which it ends; `null` for the end of the file.
+             * @example 72.5
+             */
+            end: number | null;
+        };
         /**
          * @description - `upload_expired`: the ticket expired before the file arrived
          *     - `clip_source_deleted`: the video that the clip is made of was deleted before the clip was ready
@@ -2690,12 +2724,13 @@ export interface components {
          *     - `duration_too_short`, `duration_exceeded`: the duration is below the minimum or above the maximum
          *     - `dimensions_exceeded`: the frame size or frame rate is outside the limits
          *     - `watermark_unusable`: the image of the watermark is damaged
+         *     - `trim_after_end`: the file ends before the part that `trim` asks for
          *     - `transcode_failed`, `transcode_timeout`: the transcode failed or took too long
          *     - `storage_failed`: the storage could not read or write the data
          *     - `internal_error`: an error in Framelane
          * @enum {string}
          */
-        FailureCode: "upload_expired" | "clip_source_deleted" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "no_audio_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "watermark_unusable" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
+        FailureCode: "upload_expired" | "clip_source_deleted" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "no_audio_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "watermark_unusable" | "trim_after_end" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
         /** @description Why a video has failed. */
         VideoError: {
             code: components["schemas"]["FailureCode"];
@@ -2706,7 +2741,8 @@ export interface components {
         InputIssue: {
             /**
              * @description What was found: `interlaced`, `hdr`, `high_bit_depth`, `chroma_subsampling`, `frame_rate_changed`, `truncated`,
-             *     `audio_downmixed`, `track_left_out`, `chapters_left_out` or `copy_prevented` (the video has a watermark). New codes can appear.
+             *     `audio_downmixed`, `track_left_out`, `chapters_left_out`, `copy_prevented` (the video has a watermark or is trimmed) or
+             *     `trim_shortened` (the file ends before the trim). New codes can appear.
              * @example interlaced
              */
             code: string;
@@ -2993,6 +3029,8 @@ export interface components {
             audioOnly: boolean | null;
             /** @description The image that all renditions show, as the ticket or the import asked for it; `null` without one. */
             watermark: components["schemas"]["VideoWatermark"] | null;
+            /** @description The part of the file that the video has, as the ticket or the import asked for it; `null` if it has all. All other times of the video are those of the part. */
+            trim: components["schemas"]["Trim"] | null;
             /** @description Duration in seconds. */
             duration: number | null;
             /** @description Width of the uploaded video in pixels, as displayed: rotation is applied. */

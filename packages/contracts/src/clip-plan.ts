@@ -1,10 +1,13 @@
 import type { ClipWork, SegmentRange } from './clip-work.ts';
 import { I_FRAME_RENDITION, type RenditionName } from './renditions.ts';
 import { audioSegmentStarts } from './segment-times.ts';
-import { isSoundAlone, type TaskPlan } from './transcode-plan.ts';
+import { type EncodePlan, isSoundAlone, type TaskPlan } from './transcode-plan.ts';
 
 /** Frames of the top rendition of a video: the first one, and how many. */
 export type FrameWindow = { firstFrame: number; frames: number };
+
+/** What is known of a video whose frames are counted. */
+type CountedVideo = { encode: Pick<EncodePlan, 'frameRate' | 'frames' | 'videoRenditions'> };
 
 /** What is known of a stored rendition. */
 type StoredDurations = { name: RenditionName; segmentDurations: readonly number[] };
@@ -13,13 +16,13 @@ type StoredDurations = { name: RenditionName; segmentDurations: readonly number[
 const AUDIO_MARGIN_SECONDS = 0.1;
 
 /** Seconds of one frame of a video. The boundaries of a clip are frames that all its renditions have. */
-export function frameSeconds({ encode }: Pick<TaskPlan, 'encode'>): number {
+export function frameSeconds({ encode }: CountedVideo): number {
   return stepOf(encode) / rateOf(encode);
 }
 
 /** The frames of a clip from `start` to `end`, in seconds: those nearest to both. It may have no frame, or end after the video. */
 export function windowOf(
-  { encode }: Pick<TaskPlan, 'encode'>,
+  { encode }: CountedVideo,
   { start, end }: { start: number; end: number },
 ): FrameWindow {
   const step = stepOf(encode);
@@ -33,7 +36,7 @@ export function windowOf(
 
 /** When a window begins and ends, in seconds with six decimals. */
 export function secondsOf(
-  { encode }: Pick<TaskPlan, 'encode'>,
+  { encode }: CountedVideo,
   { firstFrame, frames }: FrameWindow,
 ): { start: number; end: number } {
   const seconds = (frame: number) => Number((frame / rateOf(encode)).toFixed(6));
@@ -163,10 +166,10 @@ function startsOf(durations: readonly number[]): number[] {
   });
 }
 
-function rateOf({ frameRate }: TaskPlan['encode']): number {
+function rateOf({ frameRate }: CountedVideo['encode']): number {
   return frameRate.numerator / frameRate.denominator;
 }
 
-function stepOf({ videoRenditions }: TaskPlan['encode']): number {
+function stepOf({ videoRenditions }: CountedVideo['encode']): number {
   return Math.max(1, ...videoRenditions.map(({ frameStep }) => frameStep));
 }

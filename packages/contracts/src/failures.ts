@@ -19,7 +19,7 @@ export const IMPORT_FAILURES = {
 export type ImportFailureCode = keyof typeof IMPORT_FAILURES;
 export const IMPORT_FAILURE_CODES = Object.keys(IMPORT_FAILURES) as ImportFailureCode[];
 
-/** Reasons in the file itself or in the watermark: another try fails, too. */
+/** Reasons in the file itself, or in what the ticket or import asks for: another try fails, too. */
 const FILE_FAILURE_CODES = [
   'not_a_video',
   'no_video_track',
@@ -30,6 +30,7 @@ const FILE_FAILURE_CODES = [
   'duration_exceeded',
   'dimensions_exceeded',
   'watermark_unusable',
+  'trim_after_end',
 ] as const;
 
 /** Why a transcode failed. The engine reports these codes. */

@@ -5,6 +5,7 @@ import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } f
 import { derivationSchema, taskSchema } from './outputs/tasks.ts';
 import { RENDITIONS, TRACK_RENDITIONS } from './renditions.ts';
 import { taskPlanSchema, transcodePlanSchema } from './transcode-plan.ts';
+import { trimSchema } from './trim.ts';
 import { claimedWatermark } from './watermark.ts';
 
 /**
@@ -291,6 +292,8 @@ const claimedPlanning = claimedTry.extend({
     pieceSeconds: z.number().positive().nullable(),
     /** Whether sound alone is accepted. The control plane decides, so that all engines do the same. */
     audioOnly: z.enum(AUDIO_ONLY_RULES),
+    /** Only if the video is a part of its file. */
+    trim: trimSchema.optional(),
   }),
 });
 export type ClaimedPlanning = z.infer<typeof claimedPlanning>;

@@ -7,7 +7,7 @@ import { AUDIO_RENDITIONS, AUDIO_ROLES, SURROUND_RENDITIONS, VIDEO_RENDITIONS } 
 import { watermarkPlan } from './watermark.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
-export const PLAN_VERSION = 5;
+export const PLAN_VERSION = 6;
 
 /** Width and height in pixels. */
 const size = z.object({ width: z.int().positive(), height: z.int().positive() });
@@ -86,6 +86,8 @@ const reading = z.object({
   startTime: z.number().optional(),
   /** Timestamps that jump ahead by at most this many seconds are a pause of a track. ffmpeg takes a larger jump for a restart of the clock. */
   maxPauseSeconds: z.number().positive().optional(),
+  /** The second of the file at which runs begin to read, unless a piece says another one. Only for a trimmed video that does not need what is before. */
+  seek: z.number().positive().optional(),
   /** How far into the file ffmpeg must look for the tracks in use, by kind. A run that reads one kind need not find the others. */
   analysis: z.object({ video: analysis, audio: analysis, text: analysis }).optional(),
 });
@@ -104,9 +106,11 @@ const encodePlan = z.object({
   reading: reading.optional(),
   /**
    * Seconds subtracted from all timestamps, so that the first frame is on the frame grid of the output: at zero, unless the video starts
-   * late. May be negative.
+   * late. May be negative. If the video is trimmed, it contains the frames before the first one.
    */
   lead: z.number(),
+  /** The number of frames before the first one of the output that a trim cuts off. */
+  firstFrame: z.int().nonnegative(),
   /** The renditions of the audio tracks in mono or stereo, the default one first, then those in 5.1. */
   audio: z.array(audioPlan).readonly(),
   /** Lowest first. */

@@ -160,6 +160,8 @@ type VideosTable = {
   passthrough: string | null;
   /** Whether the request wants sound alone (true) or refuses it (false); null for the rule of the installation. */
   audio_only: boolean | null;
+  /** The part of the file that the ticket or the import asks for. Null: all of it. */
+  trim: JSONColumnType<components['schemas']['Trim']> | null;
   /** The image that all renditions show, and where; null without one. */
   watermark: JSONColumnType<components['schemas']['VideoWatermark']> | null;
   /** Bytes and SHA-256 (hex) of the source; null until uploaded. */

@@ -288,6 +288,7 @@ export class TasksService {
         hashSource,
         pieceSeconds: video.as_a_whole ? null : pieceSeconds,
         audioOnly: this.#audioOnlyRule(video),
+        ...(video.trim && { trim: video.trim }),
       },
     };
   }
@@ -431,7 +432,7 @@ export class TasksService {
       manifest,
       artifacts: artifactsOf({ attempt: video.attempt, revision: planned.plan.revision }, results),
       sourceSha256: planned.sourceSha256,
-      transcodedSeconds: clip === 'not_a_clip' ? manifest.source.duration : encodedSeconds(clip),
+      transcodedSeconds: clip === 'not_a_clip' ? manifest.duration : encodedSeconds(clip),
       texts: texts ?? (await this.#deps.attempts.readTexts(video.id, manifest.captions)),
     });
     const hasRoomFor = async (works: readonly Derivation[]) =>

@@ -287,6 +287,7 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   filename: '',
   audio_only: null,
   watermark: null,
+  trim: null,
   size: null,
   sha256: null,
   source: null,

@@ -69,6 +69,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
     preview: previewOf(row, baseUrl),
     audioOnly: isSoundAlone(row),
     watermark: row.watermark,
+    trim: row.trim,
     duration: row.duration,
     width: row.width,
     height: row.height,

@@ -30,6 +30,7 @@ export type NewVideo = Pick<VideoRow, 'id' | 'environment' | 'filename'> &
     removeInSeconds: number | null;
     audioOnly?: boolean | undefined;
     watermark?: components['schemas']['VideoWatermark'] | undefined;
+    trim?: components['schemas']['Trim'] | undefined;
     /** `processing` for a clip, which waits for no file. */
     status?: 'uploading' | 'processing';
   };
@@ -45,6 +46,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
     audioOnly,
     status,
     watermark,
+    trim,
     ...own
   } = video;
   await db
@@ -58,6 +60,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       workspace_id: workspaceId,
       audio_only: audioOnly ?? null,
       watermark: watermark === undefined ? null : JSON.stringify(watermark),
+      trim: trim === undefined ? null : JSON.stringify(trim),
       status: status ?? 'uploading',
       remove_at: removeInSeconds === null ? null : inSeconds(removeInSeconds),
     })

@@ -23,6 +23,7 @@ export function samplePlan(): TranscodePlan {
     encode: {
       videoIndex: 0,
       lead: 0,
+      firstFrame: 0,
       audio: [
         {
           name: 'audio',

@@ -1,9 +1,10 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type Cuts, FIRST_SEGMENT_SECONDS } from '@framelane/contracts/segment-times';
-import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { type EncodePlan, isSoundAlone } from '@framelane/contracts/transcode-plan';
 import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentFile } from '../packagers/segment-files.ts';
 import { encodedRenditions } from '../plan/encode-plan.ts';
+import { skippedSeconds } from '../plan/trim.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT, WATERMARK_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
 import { COVER_OPTIONS, DECODE_OPTIONS, watermarkOptions } from '../source/whitelist.ts';
@@ -53,12 +54,25 @@ export function partArguments(
  * (`correct_input_start_times` of ffmpeg).
  */
 export function timeOptions({ reading }: EncodePlan): string[] {
-  return reading?.startTime === undefined ? [] : ['-copyts'];
+  const { startTime, seek } = reading ?? {};
+  if (seek !== undefined) return seekOptions({ reading }, seek);
+  return startTime === undefined ? [] : ['-copyts'];
+}
+
+/**
+ * Begins to read at a second of the file; null for its beginning. The timestamps after a seek equal those of one run from the beginning. Filters
+ * need a plan `withFileTimes`.
+ */
+export function seekOptions({ reading }: Pick<EncodePlan, 'reading'>, seek: number | null): string[] {
+  return [
+    ...['-copyts', ...(reading?.startTime === undefined ? ['-start_at_zero'] : [])],
+    ...(seek === null ? [] : ['-ss', seek.toFixed(6)]),
+  ];
 }
 
 /** A plan whose filters expect the timestamps of the file. */
 export function withFileTimes(plan: EncodePlan): EncodePlan {
-  return { ...plan, lead: Number((plan.lead + (plan.reading?.startTime ?? 0)).toFixed(6)) };
+  return { ...plan, lead: Number((plan.lead + (plan.reading?.startTime ?? 0)).toFixed(9)) };
 }
 
 /** Options before the input, for the tracks that a plan uses. */
@@ -122,7 +136,7 @@ export function renditionOutputs(
     ...graphs.flatMap((graph) => ['-filter_complex', graph]),
   ];
   const limit = ['-t', String(settings.limits.maxDurationSeconds)];
-  return streams.map(({ name, options }, at) => ({
+  const renditions = streams.map(({ name, options }, at) => ({
     options: [
       ...(at === 0 ? ofGraphs : []),
       ...options,
@@ -132,6 +146,15 @@ export function renditionOutputs(
     ],
     path: `${OUTPUT_FOLDER}/${name}.m3u8`,
   }));
+  return [...renditions, ...skippedOutput(plan)];
+}
+
+/** Shows that a run goes on while it decodes what a trim cuts off: an output of the packets that are read. It is not written. */
+function skippedOutput(plan: EncodePlan): FfmpegCommandLine['outputs'] {
+  if (skippedSeconds(plan) === 0) return [];
+  const index = isSoundAlone(plan) ? plan.audio[0]?.index : plan.videoIndex;
+  const end = ['-t', String(plan.lead + plan.duration)];
+  return [{ options: ['-map', `0:${index}`, '-c', 'copy', ...end, '-f', 'null'], path: '-' }];
 }
 
 /**

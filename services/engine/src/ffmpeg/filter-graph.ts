@@ -3,6 +3,7 @@ import type { AudioPlan, EncodePlan, VideoRenditionPlan } from '@framelane/contr
 import { AUDIO_SAMPLE_RATE } from '../plan/audio-plan.ts';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
 import { encodedRenditions } from '../plan/encode-plan.ts';
+import { gridLead } from '../plan/trim.ts';
 import { toFraction } from '../source/frame-rate.ts';
 import type { Size } from '../source/media-source.ts';
 import { watermarked } from './watermark-filter.ts';
@@ -100,11 +101,12 @@ const LIMITER = 'alimiter=limit=0.9:level=disabled:latency=1';
 const LAYOUTS: Record<AudioPlan['channels'], string> = { 1: 'mono', 2: 'stereo', 6: '5.1' };
 
 /** Empty with a stream copy. */
-function audioChain(audio: AudioPlan, { lead }: EncodePlan): string[] {
+function audioChain(audio: AudioPlan, { lead, firstFrame }: EncodePlan): string[] {
   if ('copiedFrames' in audio.method) return [];
   // Fills gaps, pads a late start and an early end with silence, and cuts a late end.
   const steps = [
     ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),
+    ...(firstFrame === 0 ? [] : ['atrim=start=0']),
     `aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`,
     `aformat=channel_layouts=${LAYOUTS[audio.channels]}`,
     ...(audio.silentFrom === undefined ? [] : [`atrim=end=${audio.silentFrom.toFixed(6)}`]),
@@ -118,7 +120,7 @@ function audioChain(audio: AudioPlan, { lead }: EncodePlan): string[] {
 /**
  * From the decoder to a rendition: one size, progressive, upright, one colour space, 8-bit 4:2:0.
  *
- * @param frames the filters that determine the times and the number of frames
+ * @param frames the filters that determine the times and the number of frames, from the timestamps of the source
  */
 export function topChain(top: VideoRenditionPlan, plan: EncodePlan, frames: readonly string[]): string {
   const { matrix, primaries, transfer } = plan.colour;
@@ -128,7 +130,6 @@ export function topChain(top: VideoRenditionPlan, plan: EncodePlan, frames: read
     // A field-coded track may end with a single field. bwdif emits its second frame only if another frame follows.
     ...(plan.deinterlace === 'send_field' ? ['tpad=stop_mode=clone:stop=1'] : []),
     ...plan.turn,
-    ...(plan.lead === 0 ? [] : [`setpts=PTS-(${plan.lead})/TB`]),
     ...frames,
     ...frameStep(top),
     ...(plan.dynamicRange === 'sdr' ? standardRange(top, plan) : toneMapped(top, plan)),
@@ -137,24 +138,34 @@ export function topChain(top: VideoRenditionPlan, plan: EncodePlan, frames: read
   ].join(',');
 }
 
+/** Subtracts seconds from the timestamps. */
+export function earlier(seconds: number): string[] {
+  return seconds === 0 ? [] : [`setpts=PTS-(${seconds})/TB`];
+}
+
 /** `fps` starts at least this long before the range, because it needs the frame that it repeats. */
 const LEAD_IN_SECONDS = 1;
 
 /**
  * Exactly the frames of a range, at a constant rate. `fps` rounds times relative to its start. It starts at a whole second that has
- * a frame, because such a time is exact in every time base. So each range has the same frames as one run from zero.
+ * a frame, because such a time is exact in every time base. So each range has the same frames as one run from zero. The frames that a trim cuts off
+ * count, too: their numbers are only subtracted in the end.
  */
-function framesIn({ first, frames }: FrameRange, { frameRate }: EncodePlan): string[] {
+function framesIn({ first, frames }: FrameRange, plan: EncodePlan): string[] {
+  const { frameRate, firstFrame } = plan;
   const { numerator, denominator } = frameRate;
   const period = denominator / greatestCommonDivisor(numerator, denominator);
   const framesPerPeriod = (numerator * period) / denominator;
-  const latest = Math.floor(first / framesPerPeriod - LEAD_IN_SECONDS / period);
-  const start = period * Math.max(0, latest);
-  const skipped = first - (start / period) * framesPerPeriod;
+  const latest = Math.floor((firstFrame + first) / framesPerPeriod - LEAD_IN_SECONDS / period);
+  // `fps` repeats no frame after the end, and the last picture of slow video can be shown for hours.
+  const start = firstFrame > 0 && hasSlowPictures(plan) ? 0 : period * Math.max(0, latest);
+  const skipped = firstFrame + first - (start / period) * framesPerPeriod;
   return [
+    ...earlier(gridLead(plan)),
     `fps=${toFraction(frameRate)}:start_time=${start}`,
     'tpad=stop_mode=clone:stop=-1',
     `trim=${skipped === 0 ? '' : `start_frame=${skipped}:`}end_frame=${skipped + frames}`,
+    ...(firstFrame === 0 ? [] : [`setpts=PTS-${firstFrame}`]),
   ];
 }
 

@@ -13,6 +13,7 @@ import type { ProgressKey } from '../ffmpeg/progress.ts';
 import { type FfmpegCommandLine, runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
 import { copiedRenditions } from '../plan/encode-plan.ts';
 import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
+import { skippedSeconds } from '../plan/trim.ts';
 import type { Recognizer } from '../recognizers/recognizer.ts';
 import { grantFolder, OUTPUT_FOLDER } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
@@ -70,9 +71,14 @@ export async function noOthers(): Promise<undefined> {}
 
 const MICROSECONDS = 1_000_000;
 
-/** The progress of a run by the time of its first output. */
-export function timeProgress({ duration }: EncodePlan): StoredRun<unknown>['progress'] {
-  return { key: 'out_time_us', end: duration * MICROSECONDS };
+/** The seconds of the source that a run from the beginning to the end of a plan reads. */
+export function secondsRead(plan: EncodePlan): number {
+  return skippedSeconds(plan) + plan.duration;
+}
+
+/** The progress of a run by the time of its fastest output. */
+export function timeProgress(plan: EncodePlan): StoredRun<unknown>['progress'] {
+  return { key: 'out_time_us', end: secondsRead(plan) * MICROSECONDS };
 }
 
 const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;

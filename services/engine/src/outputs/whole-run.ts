@@ -6,7 +6,9 @@ import {
   inputOptions,
   MAX_THREADS,
   renditionOutputs,
+  timeOptions,
   watermarkInput,
+  withFileTimes,
 } from '../ffmpeg/arguments.ts';
 import { filterGraphs } from '../ffmpeg/filter-graph.ts';
 import type { FfmpegCommandLine } from '../ffmpeg/run-ffmpeg.ts';
@@ -22,6 +24,7 @@ import {
   namesOf,
   type RunContext,
   runAndStore,
+  secondsRead,
   type TaskOutput,
   timeProgress,
 } from './stored-run.ts';
@@ -36,12 +39,14 @@ const OTHERS = Object.entries(BESIDE_RENDITIONS).flatMap(([name, beside]) =>
  */
 export function wholeArguments(plan: EncodePlan, settings: ArgumentSettings): FfmpegCommandLine {
   const threads = Math.min(settings.threads, MAX_THREADS);
-  const graphs = filterGraphs(plan, {
+  const seeks = plan.reading?.seek !== undefined;
+  const filtered = seeks ? withFileTimes(plan) : plan;
+  const graphs = filterGraphs(filtered, {
     taps: OTHERS.flatMap(({ beside }) => beside.taps(plan)),
-    chains: OTHERS.flatMap(({ beside }) => beside.chains(plan)),
+    chains: OTHERS.flatMap(({ beside }) => beside.chains(filtered)),
   });
   return {
-    inputOptions: inputOptions(plan, threads),
+    inputOptions: [...inputOptions(plan, threads), ...(seeks ? timeOptions(plan) : [])],
     input: SOURCE_INPUT,
     ...watermarkInput(plan),
     // ffmpeg reports the progress of the first output.
@@ -75,7 +80,7 @@ export async function runWhole(
     {
       output,
       commandLine: wholeArguments(encode, context.settings),
-      seconds: encode.duration,
+      seconds: secondsRead(encode),
       // ffmpeg reports the frame number of its first output, the lowest rendition.
       progress: isSoundAlone(encode)
         ? timeProgress(encode)

@@ -62,6 +62,7 @@ const plan = (
       declaredDuration: declared ?? null,
       gops,
       entryPoints: null,
+      audioAhead: 0,
       layout: null,
     },
     { allowCopy },

@@ -13,8 +13,10 @@ import { fieldRate, isNear, outputFrameRate, phaseAt } from './frame-rate.ts';
 import { planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
 import { DEFAULT_MAX_RATES, planLadder } from './ladder.ts';
+import { seekOf } from './seek.ts';
 import { planSound } from './sound-plan.ts';
 import { checkAudioCopy, checkVideoCopy } from './stream-copy.ts';
+import { partOf } from './trim.ts';
 
 /**
  * If the audio starts less than this many seconds before the video, its start is cut: it is usually encoder delay. If it starts
@@ -37,35 +39,46 @@ export function planEncoding(
     maxRates = DEFAULT_MAX_RATES,
     surround = false,
     watermark,
+    trim,
   }: { allowCopy: boolean } & Partial<PlanSettings>,
 ): ExplainedPlan {
-  if (isSound(source)) return planSound(source, { allowCopy, surround });
+  if (isSound(source)) return planSound(source, { allowCopy, surround, trim });
   const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
   // Only times on a grid lose the same frames again. Moving others would cost the copy of the audio, and often gain nothing.
   const phase = timeline.grid ? phaseAt(frameRate, timeline.losses) : 0;
-  const lead = leadOf(timeline, framesPerSecond, phase);
-  const frames = Math.max(1, Math.round((timeline.duration - lead) * framesPerSecond));
-  const duration = frames / framesPerSecond;
+  const sourceLead = leadOf(timeline, framesPerSecond, phase);
+  const sourceFrames = Math.max(1, Math.round((timeline.duration - sourceLead) * framesPerSecond));
   const videoRenditions = planLadder(video.display, framesPerSecond, maxRates);
+  const whole = { lead: sourceLead, frameRate, frames: sourceFrames, videoRenditions };
+  const { isTrimmed, endsAt, ...part } = partOf(whole, trim);
+  const { lead, firstFrame, frames, duration } = part;
   const [top] = videoRenditions.slice(-1);
   const failed = { copy: null, obstacle: 'failed' } as const;
   const frameStep = Math.max(...videoRenditions.map((rendition) => rendition.frameStep));
   const copy =
     allowCopy && top
-      ? checkVideoCopy({ container, video, gops, top, frameStep, frameRate, duration })
+      ? checkVideoCopy({
+          container,
+          video,
+          gops,
+          top,
+          frameStep,
+          frameRate,
+          duration: sourceFrames / framesPerSecond,
+        })
       : failed;
-  const isCopyPrevented = copy.copy !== null && watermark !== undefined;
-  const ownVideo = isCopyPrevented ? ({ copy: null, obstacle: 'watermark' } as const) : copy;
+  const copyPreventedBy = copy.copy && preventionOf({ watermark, isTrimmed });
+  const ownVideo = copyPreventedBy ? ({ copy: null, obstacle: copyPreventedBy } as const) : copy;
   const copiesVideo = ownVideo.copy !== null;
   const ownAudio = source.audio.map((audio) =>
     allowCopy ? checkAudioCopy({ container, audio, frames: audio.frames, lead, duration }) : failed,
   );
   return {
     videoIndex: video.index,
-    reading: source.reading,
-    lead,
+    reading: { ...source.reading, ...(firstFrame > 0 && { seek: seekOf(source, lead) }) },
+    ...part,
     audio: audioPlans(
       source.audio,
       ownAudio.map(({ copy }) => copy),
@@ -76,8 +89,6 @@ export function planEncoding(
     obstacles: { video: ownVideo.obstacle, audio: ownAudio.map(({ obstacle }) => obstacle) },
     ...(ownVideo.copy ?? ENCODED_CUTS),
     frameRate,
-    frames,
-    duration,
     sourceRate: sourceRate(source, sourceFrameRate),
     coded: video.coded,
     turn: video.turn,
@@ -91,11 +102,18 @@ export function planEncoding(
     ...(watermark && { watermark }),
     inputIssues: inputIssues(source, {
       framesPerSecond: toNumber(sourceFrameRate),
-      lead,
+      lead: sourceLead,
       surround,
-      isCopyPrevented,
+      copyPreventedBy,
+      endsAt,
     }),
   };
+}
+
+/** What the owner of the video has asked for that a stream copy cannot have: a copy of a part would begin and end at key frames. */
+function preventionOf({ watermark, isTrimmed }: { watermark: unknown; isTrimmed: boolean }) {
+  if (watermark) return 'watermark';
+  return isTrimmed ? 'trim' : null;
 }
 
 /** The renditions that are encoded, lowest first. */

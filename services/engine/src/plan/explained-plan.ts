@@ -1,5 +1,6 @@
 import type { Cuts } from '@framelane/contracts/segment-times';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import type { Trim } from '@framelane/contracts/trim';
 import type { WatermarkPlan } from '@framelane/contracts/watermark';
 import type { MaxRates } from './ladder.ts';
 import type { Obstacle } from './stream-copy.ts';
@@ -20,4 +21,6 @@ export type PlanSettings = {
   surround: boolean;
   /** What the owner of the video wants all renditions to show. */
   watermark?: WatermarkPlan | undefined;
+  /** The part of the source that the owner of the video wants. */
+  trim?: Trim | undefined;
 };

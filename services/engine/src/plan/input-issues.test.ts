@@ -30,12 +30,13 @@ function issues(
       declaredDuration: null,
       gops: 'irregular',
       entryPoints: null,
+      audioAhead: 0,
       layout: null,
       ...source,
       video: videoTrack(video),
       timeline: { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...timeline },
     },
-    { framesPerSecond, lead, surround, isCopyPrevented: false },
+    { framesPerSecond, lead, surround, copyPreventedBy: null, endsAt: null },
   );
 }
 const codes = (...facts: Parameters<typeof issues>) => issues(...facts).map(({ code }) => code);

@@ -24,6 +24,9 @@ export function hasHighBitDepth(pixelFormat: string): boolean {
   return HIGH_BIT_DEPTH.test(pixelFormat);
 }
 
+/** What the owner of a video can ask for that prevents a stream copy. */
+const PREVENTIONS = { watermark: 'has a watermark', trim: 'is trimmed' } as const;
+
 type OutputFacts = {
   /** Of the output, before deinterlacing may double it and lower renditions may halve it. */
   framesPerSecond: number;
@@ -31,14 +34,16 @@ type OutputFacts = {
   lead: number;
   /** Whether tracks with 5.1 get a rendition in 5.1. */
   surround: boolean;
-  /** Whether the watermark is the only reason why no rendition is a stream copy. */
-  isCopyPrevented: boolean;
+  /** The only reason why no rendition is a stream copy. */
+  copyPreventedBy: keyof typeof PREVENTIONS | null;
+  /** Seconds of the whole source, if the trim would end later. */
+  endsAt: number | null;
 };
 
 /** What the transcode changes about a source, for the owner of the video. */
 export function inputIssues(
   source: ProbedVideo,
-  { framesPerSecond, lead, surround, isCopyPrevented }: OutputFacts,
+  { framesPerSecond, lead, surround, copyPreventedBy, endsAt }: OutputFacts,
 ): InputIssue[] {
   const { video, timeline } = source;
   const { averageRate } = timeline;
@@ -69,10 +74,10 @@ export function inputIssues(
       },
     ],
     [
-      isCopyPrevented,
+      copyPreventedBy !== null,
       {
         code: 'copy_prevented',
-        message: 'The highest quality was encoded instead of copied, because the video has a watermark.',
+        message: `The highest quality was encoded instead of copied, because the video ${PREVENTIONS[copyPreventedBy ?? 'trim']}.`,
       },
     ],
   ];
@@ -80,14 +85,28 @@ export function inputIssues(
     ...issues.filter(([applies]) => applies).map(([, issue]) => issue),
     ...truncation(source, end, declaredEnd),
     ...trackIssues(source, surround),
+    ...trimIssues(endsAt),
   ];
 }
 
 /** The same for sound alone. */
-export function soundIssues(source: ProbedSound, { surround }: Pick<OutputFacts, 'surround'>): InputIssue[] {
+export function soundIssues(
+  source: ProbedSound,
+  { surround, endsAt }: Pick<OutputFacts, 'surround' | 'endsAt'>,
+): InputIssue[] {
   const declared = source.audio.flatMap(({ declaredDuration }) => declaredDuration ?? []);
   const declaredEnd = source.declaredDuration ?? (declared.length === 0 ? null : Math.max(...declared));
-  return [...truncation(source, source.timeline.duration, declaredEnd), ...trackIssues(source, surround)];
+  return [
+    ...truncation(source, source.timeline.duration, declaredEnd),
+    ...trackIssues(source, surround),
+    ...trimIssues(endsAt),
+  ];
+}
+
+function trimIssues(endsAt: number | null): InputIssue[] {
+  if (endsAt === null) return [];
+  const message = `The trim ends with the file, which lasts ${endsAt.toFixed(3)} seconds.`;
+  return [{ code: 'trim_shortened', message }];
 }
 
 /** Both times are in seconds. */

@@ -18,6 +18,7 @@ const source = (changes: Partial<ProbedSound> = {}): ProbedSound => ({
   declaredDuration: null,
   gops: 'irregular',
   entryPoints: null,
+  audioAhead: 0,
   layout: null,
   ...changes,
 });

@@ -7,6 +7,7 @@ import { BT709 } from './colour.ts';
 import { ENCODED_CUTS, type ExplainedPlan, type PlanSettings } from './explained-plan.ts';
 import { soundIssues } from './input-issues.ts';
 import { checkAudioCopy } from './stream-copy.ts';
+import { partOf } from './trim.ts';
 
 /** The size of a waveform. */
 const WAVEFORM: Size = { width: 1280, height: 720 };
@@ -32,12 +33,18 @@ const WITHOUT_FRAMES = {
 /** Decides how to transcode sound alone (see `planEncoding`). It begins with its first track and lasts as long as the last one. */
 export function planSound(
   source: ProbedSound,
-  { allowCopy, surround }: Pick<PlanSettings, 'surround'> & { allowCopy: boolean },
+  { allowCopy, surround, trim }: Pick<PlanSettings, 'surround' | 'trim'> & { allowCopy: boolean },
 ): ExplainedPlan {
   const { container, timeline, cover } = source;
-  const lead = Number(timeline.start.toFixed(6));
-  const frames = Math.max(1, Math.round((timeline.duration - lead) * SOUND_FRAME_RATE));
-  const duration = frames / SOUND_FRAME_RATE;
+  const sourceLead = Number(timeline.start.toFixed(6));
+  const whole = {
+    lead: sourceLead,
+    frameRate: { numerator: SOUND_FRAME_RATE, denominator: 1 },
+    frames: Math.max(1, Math.round((timeline.duration - sourceLead) * SOUND_FRAME_RATE)),
+    videoRenditions: [],
+  };
+  const { isTrimmed: _, endsAt, ...part } = partOf(whole, trim);
+  const { lead, duration } = part;
   const verdicts = source.audio.map((audio) =>
     allowCopy
       ? checkAudioCopy({ container, audio, frames: audio.frames, lead, duration })
@@ -49,20 +56,18 @@ export function planSound(
   return {
     ...WITHOUT_FRAMES,
     reading: source.reading,
-    lead,
+    ...part,
     audio: audioPlans(source.audio, copies, { surround, duration: until, lead }),
     obstacles: { video: null, audio: verdicts.map(({ obstacle }) => obstacle) },
     ...ENCODED_CUTS,
-    frameRate: { numerator: SOUND_FRAME_RATE, denominator: 1 },
-    frames,
-    duration,
+    frameRate: whole.frameRate,
     coded: cover?.size ?? WAVEFORM,
     images: {
       posterFrom: 0,
       ofSound: { cover: cover?.index ?? null, ...(cover ? posterSize(cover.size) : WAVEFORM) },
       storyboard: null,
     },
-    inputIssues: soundIssues(source, { surround }),
+    inputIssues: soundIssues(source, { surround, endsAt }),
   };
 }
 

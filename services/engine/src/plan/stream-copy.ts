@@ -28,6 +28,7 @@ export type Obstacle =
   | 'gaps'
   | 'start'
   | 'watermark'
+  | 'trim'
   | GopFlaw;
 
 /** How to pass a track through, or why it must be encoded. */

@@ -13,6 +13,7 @@ import { checkVideoEdits, readEditLists, shownParts, withEditLists } from './edi
 import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan, type VideoPacket } from './gop-scan.ts';
+import { Interleaving } from './interleaving.ts';
 import { KeyFrameScan } from './key-frame-scan.ts';
 import { type MediaLayout, readContainerIndex } from './media-layout.ts';
 import {
@@ -31,11 +32,12 @@ import { heldUntil } from './slow-video.ts';
 import { CHAPTER_ENTRIES, MAX_CHAPTER_CHARS, type SourceChapters } from './source-chapters.ts';
 import {
   type ChosenTracks,
+  checkDuration,
   checkHiddenPackets,
   checkSoundDuration,
-  checkSoundLimit,
   checkTimeline,
   chooseTracks,
+  type DurationLimits,
   encryptedTrackRefusal,
   MAX_FRAME_RATE,
   VideoBudget,
@@ -92,6 +94,8 @@ type CommonFacts = {
    * timestamp of the file. Null if runs must begin with the file.
    */
   entryPoints: readonly number[] | null;
+  /** The most seconds of audio in the file that precede a key frame and are heard after it. */
+  audioAhead: number;
   /** For runs that read only a part of the file. Null if every run needs the whole file. */
   layout: MediaLayout | null;
 };
@@ -108,7 +112,7 @@ export type ProbedAudio = AudioTrack & {
 };
 
 /** Measurements of the packets. */
-type PacketFacts = Pick<CommonFacts, 'end' | 'unread' | 'gops' | 'audio' | 'entryPoints'> & {
+type PacketFacts = Pick<CommonFacts, 'end' | 'unread' | 'gops' | 'audio' | 'entryPoints' | 'audioAhead'> & {
   runs: readonly PacketRun[] | null;
   timeline: Timeline | null;
   clock: StreamClock;
@@ -124,6 +128,8 @@ export type ProbeOptions = {
   limits: Pick<TranscodeLimits, 'probeSeconds' | 'scanSeconds' | 'maxDurationSeconds'>;
   /** Whether sound alone is accepted. */
   audioOnly: AudioOnlyRule;
+  /** Whether the video is a part of the source. The source may then last longer than a video. */
+  isTrimmed?: boolean | undefined;
   /** ffmpeg's own if undefined. */
   analysis?: Analysis | undefined;
 };
@@ -152,7 +158,7 @@ const NEW_DESCRIPTION = 'New Extradata';
 /** Probes the source in the job's directory. Throws a TranscodeFailure that refuses the source, or a ToolError. */
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const { source, tracks, facts, editLists, scan, isLate } = await readFile(options);
-  const { timeline, runs, end, unread, gops, entryPoints, clock, arrivals } = facts;
+  const { timeline, runs, end, unread, gops, entryPoints, audioAhead, clock, arrivals } = facts;
   const texts = source.tracks.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
   const analysis = isLate
     ? {
@@ -178,6 +184,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
     unread,
     gops,
     entryPoints,
+    audioAhead,
     audio,
     leftOut,
     chapters: source.chapters,
@@ -194,7 +201,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   }
   const soundEnd = Math.max(Number.NEGATIVE_INFINITY, ...audio.map((track) => track.end));
   const shown = timeline && heldUntil(timeline, soundEnd);
-  checkTimeline(shown, tracks.video.coded, options.limits.maxDurationSeconds);
+  checkTimeline(shown, tracks.video.coded, durationLimits(options));
   if (scan.status === 'rejected') throw scan.reason;
   const scanned = scan.value ?? tracks.video;
   // ffprobe computes the duration from the last timestamps, which then belong to another clock.
@@ -203,7 +210,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
 }
 
 /** Sound alone lasts from the beginning of its first track to the end of its last one. */
-function soundTimeline(audio: readonly ProbedAudio[], { limits }: ProbeOptions): ProbedSound['timeline'] {
+function soundTimeline(audio: readonly ProbedAudio[], options: ProbeOptions): ProbedSound['timeline'] {
   const start = Math.max(0, Math.min(...audio.map((track) => track.start || 0)));
   const duration = Math.max(...audio.map(({ end }) => end));
   if (audio.length === 0) {
@@ -212,8 +219,12 @@ function soundTimeline(audio: readonly ProbedAudio[], { limits }: ProbeOptions):
       'No audio track of the file can be decoded. Export it again and upload that.',
     );
   }
-  checkSoundDuration(duration - start, limits.maxDurationSeconds);
+  checkSoundDuration(duration - start, durationLimits(options).maxSourceSeconds);
   return { start, duration };
+}
+
+function durationLimits({ limits: { maxDurationSeconds }, isTrimmed }: ProbeOptions): DurationLimits {
+  return { maxDurationSeconds, maxSourceSeconds: isTrimmed ? Number.POSITIVE_INFINITY : maxDurationSeconds };
 }
 
 /** The first cover picture that can be decoded. */
@@ -442,6 +453,7 @@ async function readPackets(
   const timeline = new PacketTimeline(startTime, video?.declaredRate ?? null, hasEditLists);
   const arrivals = new TrackArrivals(startTime);
   const keyFrames = new KeyFrameScan(startTime);
+  const interleaving = new Interleaving();
   const runs = allowsParts ? new PacketRuns(startTime) : null;
   const rate = video?.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
   const gops = rate <= MAX_FRAME_RATE ? new GopScan(startTime, rate) : null;
@@ -453,8 +465,9 @@ async function readPackets(
     hasEditLists && (ends.get(index)?.isPassedAt(pts, dts) || pts < 0);
   const encrypted = new Set<number>();
   const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
+  const durations = durationLimits(options);
   const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);
-  const videoBudget = video && new VideoBudget(video.coded, limits.maxDurationSeconds);
+  const videoBudget = video && new VideoBudget(video.coded, durations);
   // A file with a declared duration may end with an index of any size.
   const hasIndex = (video ? video.isIndexed : hasEditLists) || declaredDuration !== null;
   const addVideo = (packet: VideoPacket & { duration: number; at: number }) => {
@@ -463,13 +476,17 @@ async function readPackets(
     else timeline.add(pts, dts, duration);
     videoBudget?.check(timeline.packets, timeline.end);
     keyFrames.add(packet);
+    if (packet.isKey) interleaving.addKeyFrame(pts);
     runs?.add(packet);
     gops?.add(packet);
   };
   const addAudio = (index: number, ...packet: Parameters<AudioScan['add']>) => {
     const scan = audioScans.get(index);
-    scan?.add(...packet);
-    if (scan && !video) checkSoundLimit(scan.end, limits.maxDurationSeconds);
+    if (!scan) return;
+    scan.add(...packet);
+    const [pts, , { duration = 0 } = {}] = packet;
+    interleaving.addAudio(pts + (duration || 0));
+    if (!video) checkDuration(scan.end, durations.maxSourceSeconds);
   };
   let end = 0;
   let readTo = 0;
@@ -508,6 +525,7 @@ async function readPackets(
     gops: gops?.result() ?? 'irregular',
     runs: runs?.result() ?? null,
     entryPoints: entryPointsOf(keyFrames, clock, seek),
+    audioAhead: interleaving.audioAhead,
     clock,
     arrivals,
     unread: hasIndex || readTo === 0 || fileBytes - readTo <= PAGE_BYTES ? 0 : 1 - readTo / fileBytes,

@@ -171,7 +171,7 @@ describe('a timeline', () => {
           ...changes,
         },
         size,
-        3600,
+        { maxDurationSeconds: 3600, maxSourceSeconds: 3600 },
       );
 
   test.each([{}, { duration: 0.1 }, { duration: 3600 }, { averageRate: 0.01 }, { averageRate: 240 }])(
@@ -213,7 +213,10 @@ describe('a timeline', () => {
 
 describe('the frame budget', () => {
   const spend = (frames: number, duration: number, width = 640, height = 360) =>
-    new VideoBudget({ width, height }, 12 * 3600).check(frames, duration);
+    new VideoBudget({ width, height }, { maxDurationSeconds: 12 * 3600, maxSourceSeconds: 12 * 3600 }).check(
+      frames,
+      duration,
+    );
 
   test('allows twelve hours at 240 frames per second, and twelve hours of 4K at 30', () => {
     expect(() => spend(12 * 3600 * 240, 12 * 3600)).not.toThrow();

@@ -14,7 +14,7 @@ import type { PacketTimeline, Timeline } from './packet-timeline.ts';
 import { isSlow } from './slow-video.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS, MAX_SIDE } from './whitelist.ts';
 
-const MIN_DURATION_SECONDS = 0.1;
+export const MIN_DURATION_SECONDS = 0.1;
 export const MAX_FRAME_RATE = 240;
 /** Pixels per second: a little more than 8192×4320 at 30 frames per second, or 4096×2160 at 120. */
 const MAX_PIXEL_RATE = 1_100_000_000;
@@ -90,33 +90,40 @@ function noAudioRefusal({ audioTracks, tracks }: MediaSource, audioOnly: AudioOn
   return refusal('no_audio_track', 'The file has no audio track. Upload a file that contains sound.');
 }
 
-/** Throws a refusal if sound alone is too long. Call it while its packets are read. `duration` is in seconds. */
-export function checkSoundLimit(duration: number, maxDurationSeconds: number): void {
+/** Throws a refusal if a video or sound alone is too long. For sound, call it while its packets are read. `duration` is in seconds. */
+export function checkDuration(duration: number, maxDurationSeconds: number): void {
   if (duration > maxDurationSeconds) throw tooLong(maxDurationSeconds);
 }
 
 /** Throws a refusal if the duration of sound alone is outside the limits, or unknown. */
 export function checkSoundDuration(duration: number, maxDurationSeconds: number): void {
   if (!(duration >= MIN_DURATION_SECONDS)) throw tooShort();
-  checkSoundLimit(duration, maxDurationSeconds);
+  checkDuration(duration, maxDurationSeconds);
 }
+
+export type DurationLimits = {
+  /** Maximum duration of a video. It also limits the work of reading a source. */
+  maxDurationSeconds: number;
+  /** Maximum duration of a source: that of a video, or Infinity if the video is a part of it. */
+  maxSourceSeconds: number;
+};
 
 /** Limits the number of frames of a video while its packets are read. */
 export class VideoBudget {
   readonly #maxFrames: number;
   readonly #maxFramesForSize: number;
-  readonly #maxDurationSeconds: number;
+  readonly #maxSourceSeconds: number;
 
   /** @param coded size of a frame */
-  constructor(coded: Size, maxDurationSeconds: number) {
+  constructor(coded: Size, { maxDurationSeconds, maxSourceSeconds }: DurationLimits) {
     this.#maxFrames = maxDurationSeconds * MAX_FRAME_RATE;
     this.#maxFramesForSize = MAX_TOTAL_PIXELS / (coded.width * coded.height);
-    this.#maxDurationSeconds = maxDurationSeconds;
+    this.#maxSourceSeconds = maxSourceSeconds;
   }
 
   /** Throws a refusal when there are too many frames, or they last too long. */
   check(frames: number, duration: number): void {
-    if (duration > this.#maxDurationSeconds) throw tooLong(this.#maxDurationSeconds);
+    checkDuration(duration, this.#maxSourceSeconds);
     if (frames > this.#maxFrames) {
       throw refusal('malformed_media', `The video has too many frames; ${this.#maxFrames} are allowed.`);
     }
@@ -133,7 +140,7 @@ export class VideoBudget {
 export function checkTimeline(
   timeline: Timeline | null,
   coded: Size,
-  maxDurationSeconds: number,
+  limits: DurationLimits,
 ): asserts timeline is Timeline {
   if (!timeline)
     throw refusal(
@@ -144,7 +151,7 @@ export function checkTimeline(
   if (!(duration >= MIN_DURATION_SECONDS)) {
     throw tooShort();
   }
-  if (duration > maxDurationSeconds) throw tooLong(maxDurationSeconds);
+  checkDuration(duration, limits.maxSourceSeconds);
   if (averageRate > MAX_FRAME_RATE) {
     throw refusal(
       'malformed_media',
@@ -152,7 +159,7 @@ export function checkTimeline(
     );
   }
   // The frames of slow video are repeated: a single one can be shown for hours.
-  if (isSlow(timeline)) new VideoBudget(coded, maxDurationSeconds).check(duration * MIN_RATE, duration);
+  if (isSlow(timeline)) new VideoBudget(coded, limits).check(duration * MIN_RATE, duration);
   const pixelRate = coded.width * coded.height * averageRate;
   if (pixelRate > MAX_PIXEL_RATE) {
     throw refusal(

@@ -224,7 +224,7 @@ async function runClaimedPlanning(
 ): Promise<Made> {
   const { logger, metrics, signal } = context;
   const { videoId } = output.facts;
-  const { hashSource, pieceSeconds, audioOnly } = work;
+  const { hashSource, pieceSeconds, audioOnly, trim } = work;
   const watermarkImage = imageOf(watermark);
   const source: JobSource = {
     videoId,
@@ -245,7 +245,7 @@ async function runClaimedPlanning(
     if (!isStored) throw new WorkObsoleteError('The try ended before its plan was stored');
   };
   const { plan, result } = await runPlanning(
-    { source, pieceSeconds, audioOnly, watermark, output, storePlan },
+    { source, pieceSeconds, audioOnly, trim, watermark, output, storePlan },
     context,
   );
   return result && { result, count: () => metrics.transcodeCompleted(plan.encode.duration) };

@@ -112,12 +112,12 @@ async function writeWatermark(
 /** Probes the source in a directory. Throws a TranscodeFailure. */
 export async function probeSource(
   directory: string,
-  audioOnly: ProbeOptions['audioOnly'],
+  { audioOnly, isTrimmed }: Pick<ProbeOptions, 'audioOnly' | 'isTrimmed'>,
   { tools, settings, signal }: Pick<TranscodeJobContext, 'tools' | 'settings' | 'signal'>,
 ): Promise<ProbedSource> {
   try {
     const { limits } = settings;
-    return await probe({ program: tools.ffprobe, cwd: directory, signal, limits, audioOnly });
+    return await probe({ program: tools.ffprobe, cwd: directory, signal, limits, audioOnly, isTrimmed });
   } catch (error) {
     throw error instanceof ToolError ? explainToolError(error, 'probe') : error;
   }

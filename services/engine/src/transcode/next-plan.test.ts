@@ -31,6 +31,7 @@ const source: ProbedSource = {
   declaredDuration: null,
   gops: 'irregular',
   entryPoints: null,
+  audioAhead: 0,
   layout: null,
 };
 const encoded = planEncoding(source, { allowCopy: false });

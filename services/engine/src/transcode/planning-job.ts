@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { revised } from '@framelane/object-store/object-keys';
 import { encoderOf } from '../encoders/encoders.ts';
@@ -12,6 +13,7 @@ import type { PlanSettings } from '../plan/explained-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { parameterSetsChange } from '../source/parameter-sets.ts';
 import type { ProbedSource } from '../source/probe.ts';
+import { checkDuration } from '../source/source-checks.ts';
 import { storageFailure } from '../transcode-failure.ts';
 import { type JobSource, probeSource, type TranscodeJobContext, withSource } from './job-source.ts';
 import { nextPlan, type PlannedSource } from './next-plan.ts';
@@ -27,6 +29,8 @@ export type PlanningJob = {
   pieceSeconds: number | null;
   /** Whether sound alone is accepted. */
   audioOnly: AudioOnlyRule;
+  /** The part of the source that the video has; undefined for all. */
+  trim?: Trim | undefined;
   /** Its image is in the folder of the source. */
   watermark?: ClaimedWatermark | undefined;
   output: TaskOutput;
@@ -46,10 +50,11 @@ export async function runPlanning(
   return withSource(job.source, context, async (directory, sourceSha256) => {
     const { metrics } = context;
     const watermark = job.watermark && (await planWatermark(job.watermark, directory, context));
-    const settings = { ...context.settings, watermark };
+    const { audioOnly, trim } = job;
+    const settings = { ...context.settings, watermark, trim };
     const { planned, texts } = await metrics.inStage('probe', async () => {
       const { source, texts } = await readTextTracks(
-        await probeSource(directory, job.audioOnly, context),
+        await probeSource(directory, { audioOnly, isTrimmed: trim !== undefined }, context),
         directory,
         context,
       );
@@ -81,6 +86,7 @@ async function planSource(
   { tools, settings: { limits }, signal }: TranscodeJobContext,
 ): Promise<PlannedSource> {
   const plan = planEncoding(source, { allowCopy: true, ...settings });
+  if (settings.trim) checkDuration(plan.duration, limits.maxDurationSeconds);
   const [top] = plan.videoRenditions.slice(-1);
   if (!plan.copiesVideo || top === undefined || plan.videoIndex === null) return { source, plan };
   const track = { index: plan.videoIndex, filters: encoderOf(top.name).configurationFilters };

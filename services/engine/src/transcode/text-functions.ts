@@ -27,7 +27,11 @@ export function convert(
 ): string | null {
   const { shift, duration } = text;
   const shown = (cuesOf(text).cues ?? [])
-    .map((cue) => ({ ...cue, start: Math.max(0, cue.start - shift), end: cue.end - shift }))
+    .map((cue) => ({
+      ...cue,
+      start: Math.max(0, cue.start - shift),
+      end: Math.min(cue.end - shift, duration),
+    }))
     .filter(({ start, end }) => end > start && start < duration);
   return shown.length === 0 ? null : webVttFile(shown.map(cueBlock));
 }

@@ -30,7 +30,7 @@ test('captions that take too long are left out, and jobs take turns', async () =
   }
 });
 
-test('cues move with the video, and those outside of it are left out', async () => {
+test('cues move with the video, and what is outside of it is left out', async () => {
   const srt = (...times: string[]) => Buffer.from(times.map((time) => `${time}\nA\n\n`).join(''));
   const texts = [
     {
@@ -49,7 +49,7 @@ test('cues move with the video, and those outside of it are left out', async () 
     {
       language: 'en',
       label: 'Full',
-      webvtt: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.460\nA\n\n00:00:01.460 --> 00:00:02.460\nA\n',
+      webvtt: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.460\nA\n\n00:00:01.460 --> 00:00:02.000\nA\n',
     },
   ]);
 });

@@ -13,6 +13,7 @@ import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import { type Derivation, PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type TaskPlan, type TranscodePlan, transcodePlanSchema } from '@framelane/contracts/transcode-plan';
+import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
@@ -68,6 +69,8 @@ export class TaskBench implements StoredVideos {
   readonly copiesVideo = new Set<string>();
   /** The watermark of all videos. */
   watermark: ClaimedWatermark | undefined;
+  /** The part of their sources that all videos have. */
+  trim: Trim | undefined;
   readonly #settings: TranscodeSettings;
   readonly #logger = createLogger({ service: 'test' });
   readonly #tools: MediaTools;
@@ -124,12 +127,15 @@ export class TaskBench implements StoredVideos {
     const context = this.#context();
     return this.withSource(video, async (directory) => {
       const { source, texts } = await readTextTracks(
-        await probeSource(directory, 'accepted', context),
+        await probeSource(directory, { audioOnly: 'accepted', isTrimmed: this.trim !== undefined }, context),
         directory,
         context,
       );
       const watermark = this.watermark && (await planWatermark(this.watermark, directory, context));
-      const planned = { source, plan: planEncoding(source, { allowCopy, ...this.#settings, watermark }) };
+      const planned = {
+        source,
+        plan: planEncoding(source, { allowCopy, ...this.#settings, watermark, trim: this.trim }),
+      };
       const captions = { directory, logger: this.#logger };
       const plan = await planVideo(planned, texts, this.#settings, { pieceSeconds, revision: 0 }, captions);
       return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))) };

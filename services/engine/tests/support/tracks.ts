@@ -71,6 +71,7 @@ export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
   return {
     videoIndex: 1,
     lead: 0,
+    firstFrame: 0,
     audio: [audioPlan()],
     videoRenditions: planLadder({ width: 854, height: 480 }, 25),
     copiesVideo: false,

@@ -20,6 +20,7 @@ import {
 } from '@framelane/contracts/messages';
 import { PLANNING_TASK, taskNumber } from '@framelane/contracts/outputs/tasks';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
+import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
@@ -66,6 +67,8 @@ export class WorkerBench {
   pieceSeconds: number | null = null;
   /** What becomes of sound alone. */
   audioOnly: AudioOnlyRule = 'refused';
+  /** The part of their sources that all videos have. */
+  trim: Trim | undefined;
   /** The watermark of all videos. */
   watermark: ClaimedWatermark | undefined;
   /** Whether the control plane asks for the SHA-256 of sources. */
@@ -239,8 +242,8 @@ export class WorkerBench {
 
   #claimPlanning({ videoId }: ClaimTaskRequest): ClaimTaskResponse | null {
     if (!this.#claimable.delete(videoId)) return null;
-    const { hashSource, pieceSeconds, audioOnly } = this;
-    const work = { kind: 'plan' as const, hashSource, pieceSeconds, audioOnly };
+    const { hashSource, pieceSeconds, audioOnly, trim } = this;
+    const work = { kind: 'plan' as const, hashSource, pieceSeconds, audioOnly, ...(trim && { trim }) };
     return { ...this.#claimed(videoId, PLANNING_TASK), work };
   }
 

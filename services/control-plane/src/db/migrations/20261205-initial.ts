@@ -97,6 +97,7 @@ const TABLES = [
     tags text[] not null default '{}',
     passthrough text,
     audio_only boolean,
+    trim jsonb,
     watermark jsonb,
     size bigint,
     sha256 text,

@@ -1,7 +1,7 @@
 import type { ImagesPlan } from '@framelane/contracts/outputs/images';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Tap } from '../../ffmpeg/filter-graph.ts';
-import { fork, hasSlowPictures, topChain } from '../../ffmpeg/filter-graph.ts';
+import { earlier, fork, hasSlowPictures, topChain } from '../../ffmpeg/filter-graph.ts';
 import { TO_JPEG } from '../../ffmpeg/image-colours.ts';
 import { watermarked } from '../../ffmpeg/watermark-filter.ts';
 import { encodedRenditions } from '../../plan/encode-plan.ts';
@@ -45,7 +45,7 @@ export function imagesGraph(plan: EncodePlan, others: readonly string[]): string
     plan.videoRenditions[0];
   const { storyboard } = plan.images;
   if (source === undefined || storyboard === null) return '';
-  const chain = topChain({ ...source, frameStep: 1 }, plan, [displayedTimes(plan)]);
+  const chain = topChain({ ...source, frameStep: 1 }, plan, displayedTimes(plan));
   const shown = watermarked(`[0:${plan.videoIndex}]${chain}`, source, plan);
   const frames = `${shown},${fork([...others, 'to-poster', 'to-storyboard'])}`;
   return [frames, ...imageChains(plan, storyboard, atEachTile(storyboard))].join(';');
@@ -77,9 +77,12 @@ function atEachTile({ interval, tiles }: Storyboard): string {
 /** Filters round times. */
 const TIME_TOLERANCE_SECONDS = 0.001;
 
-/** Drops frames that an edit list hides, if ffmpeg does not: those of fragments and of AV1. */
-function displayedTimes({ duration }: EncodePlan): string {
-  return `trim=start=${-TIME_TOLERANCE_SECONDS}:end=${(duration - TIME_TOLERANCE_SECONDS).toFixed(3)}`;
+/** Drops frames that a trim cuts off, and those that an edit list hides, if ffmpeg does not: those of fragments and of AV1. */
+function displayedTimes({ lead, duration }: EncodePlan): string[] {
+  return [
+    ...earlier(lead),
+    `trim=start=${-TIME_TOLERANCE_SECONDS}:end=${(duration - TIME_TOLERANCE_SECONDS).toFixed(3)}`,
+  ];
 }
 
 /** The frames that the images are chosen from: for the poster those of the highest rendition of its size, for the storyboard of the lowest. */

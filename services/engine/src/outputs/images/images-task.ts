@@ -11,7 +11,7 @@ import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { SOURCE_INPUT } from '../../sandbox/job-folder.ts';
 import type { TranscodeSettings } from '../../transcode-settings.ts';
 import type { TaskKind, VideoToCut } from '../kinds.ts';
-import { runAndStore, timeProgress } from '../stored-run.ts';
+import { runAndStore, secondsRead, timeProgress } from '../stored-run.ts';
 import { storeImages } from './image-files.ts';
 import { CANDIDATES, imagesGraph } from './image-filters.ts';
 import { imageOutputs } from './image-options.ts';
@@ -27,7 +27,7 @@ const MAX_IMAGE_GAP_SECONDS = 12;
 export const IMAGES_TASK: TaskKind<TaskOf<'images'>> = {
   plan: ({ source, encode }) => {
     // Decoding sound takes little time, as decoding key frames does.
-    const keyFramesOnly = isSoundAlone(encode) || haveCloseKeyFrames(source);
+    const keyFramesOnly = isSoundAlone(encode) || haveCloseKeyFrames(source, encode);
     return [{ task: { kind: 'images', keyFramesOnly }, turn: TURN }];
   },
   run: async ({ plan: { encode, encoder }, work, output }, directory, context) => {
@@ -35,7 +35,7 @@ export const IMAGES_TASK: TaskKind<TaskOf<'images'>> = {
       {
         output,
         commandLine: imagesArguments(encode, work, encoder),
-        seconds: encode.duration,
+        seconds: secondsRead(encode),
         progress: timeProgress(encode),
         segments: { renditions: new Set(), iFramesOf: null, maxSegments: 0 },
         storeOthers: (files, storing) => storeImages(files, encode, storing),
@@ -59,9 +59,9 @@ export function imagesArguments(
   const ofGraph = (graph: string) => ['-filter_complex_threads', String(threads), '-filter_complex', graph];
   const shown = (label: string) => ['-map', `[${label}]`, '-f', 'null'];
   if (isSoundAlone(plan)) {
-    const graph = ofGraph(movingSoundPosterChains(plan).join(';'));
+    const graph = ofGraph(movingSoundPosterChains(withFileTimes(plan)).join(';'));
     return {
-      inputOptions: inputOptions(plan, threads),
+      inputOptions: [...inputOptions(plan, threads), ...timeOptions(plan)],
       input: SOURCE_INPUT,
       outputs: [{ options: [...graph, ...shown(MOVING)], path: '-' }, ...imageOutputs(plan)],
     };
@@ -80,10 +80,16 @@ export function imagesArguments(
 }
 
 /** Whether key frames are near enough to each other for images. Interlaced frames need the frames beside them. */
-function haveCloseKeyFrames({ entryPoints, timeline, video }: VideoToCut['source']): boolean {
-  if (entryPoints === null || entryPoints.length === 0 || video?.interlaced) return false;
+function haveCloseKeyFrames(
+  { entryPoints, timeline, video }: VideoToCut['source'],
+  { lead, duration }: VideoToCut['encode'],
+): boolean {
   // An edit list may begin long before its first key frame.
-  const starts = [timeline.start, ...entryPoints];
-  const ends = [...entryPoints, timeline.duration];
+  const start = Math.max(lead, timeline.start);
+  const end = Math.min(lead + duration, timeline.duration);
+  const shown = entryPoints?.filter((time) => time >= start && time < end) ?? [];
+  if (shown.length === 0 || video?.interlaced) return false;
+  const starts = [start, ...shown];
+  const ends = [...shown, end];
   return starts.every((time, at) => (ends[at] ?? 0) - time <= MAX_IMAGE_GAP_SECONDS);
 }

@@ -19,7 +19,7 @@ const FOLLOWED_RATE = 8000;
 const FRAME_SAMPLES = 4096;
 
 /** The filter chain of the poster of sound alone: its cover, or a waveform of its first track. Empty for a video. */
-export function soundPosterChains({ audio, images, duration }: EncodePlan): string[] {
+export function soundPosterChains({ audio, images, lead, duration }: EncodePlan): string[] {
   const { ofSound } = images;
   if (ofSound === undefined) return [];
   const { cover, width, height } = ofSound;
@@ -33,7 +33,8 @@ export function soundPosterChains({ audio, images, duration }: EncodePlan): stri
     return [`[0:${cover}]${picture.join(',')},setpts=N/TB[poster]`];
   }
   const drawn = `showwavespic=s=${width}x${height}:colors=${COLOUR}:scale=sqrt`;
-  return [`[0:${audio[0]?.index}]${samplesFor(duration)},${drawn},setpts=N/TB,${TO_JPEG}[poster]`];
+  const shown = `asetpts=PTS-(${lead})/TB,atrim=start=0,apad,atrim=end=${duration.toFixed(6)}`;
+  return [`[0:${audio[0]?.index}]${shown},${samplesFor(duration)},${drawn},setpts=N/TB,${TO_JPEG}[poster]`];
 }
 
 /** The same chains, with another output that moves (see `MOVING`). */

@@ -3,8 +3,8 @@ import type { EncodePlan, TranscodePlan, VideoRenditionPlan } from '@framelane/c
 import {
   inputOptions,
   MAX_THREADS,
+  seekOptions,
   TIMESTAMP_OFFSET_SECONDS,
-  timeOptions,
   WITHOUT_METADATA,
   watermarkInput,
   withFileTimes,
@@ -41,9 +41,7 @@ export function pieceArguments(
   return {
     inputOptions: [
       ...inputOptions({ ...plan, audio: [] }, Math.min(settings.threads, MAX_THREADS)),
-      // The timestamps after a seek equal those of one run from the beginning.
-      ...(plan.reading?.startTime === undefined ? ['-copyts', '-start_at_zero'] : timeOptions(plan)),
-      ...(seek === null ? [] : ['-ss', seek.toFixed(6)]),
+      ...seekOptions(plan, seek),
     ],
     input: SOURCE_INPUT,
     ...watermarkInput(plan),

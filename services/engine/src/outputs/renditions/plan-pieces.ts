@@ -2,13 +2,10 @@ import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import { MIN_I_FRAME_SECONDS, ROUNDING_SECONDS } from '../../plan/key-frames.ts';
 import { LastIndex } from '../../plan/last-index.ts';
 import { PieceBytes } from '../../plan/piece-bytes.ts';
-import { containerTraits } from '../../source/containers.ts';
+import { seekPoints } from '../../plan/seek.ts';
 import { toNumber } from '../../source/frame-rate.ts';
 import { isSlow } from '../../source/slow-video.ts';
 import type { VideoToCut } from '../kinds.ts';
-
-/** Seconds by which reading begins before a key frame. An index finds the key frame; a search may miss it. */
-const SEEK_MARGINS = { index: 0.0001, search: 1 };
 
 /** Segments in each of the first pieces: few at first, so that playback can soon begin while the rest is transcoded. */
 const FIRST_PIECES = [1, 1, 2, 2, 4, 4];
@@ -38,20 +35,21 @@ export function planPieces({
   keyFrames,
   pieceSeconds,
 }: VideoToCut): PieceTask[] | null {
-  const { container, entryPoints, layout } = source;
-  const { seek } = containerTraits(container);
-  if (seek === null || entryPoints === null) return null;
+  const { entryPoints, layout } = source;
+  const entryBefore = seekPoints(source);
+  if (entryBefore === null || entryPoints === null) return null;
   const { segmentStarts } = keyFrames;
   const perPiece = Math.max(1, Math.round(pieceSeconds / plan.segmentSeconds));
   const rate = toNumber(plan.frameRate);
   const secondOf = (segment: number) => (segmentStarts[segment] ?? 0) / rate + plan.lead;
-  const entryBefore = entryPointsBefore(entryPoints);
   const lastCut = lastCutOf(source, entryPoints);
-  const firsts: { segment: number; seek: number | null }[] = [{ segment: 0, seek: null }];
+  const firsts: { segment: number; seek: number | null }[] = [
+    { segment: 0, seek: plan.reading?.seek ?? null },
+  ];
   const shortSegments = plan.startsShort ? SHORT_SEGMENTS : 0;
   for (const cut of cutsOf(segmentStarts.length - shortSegments, perPiece)) {
     const segment = cut + shortSegments;
-    const entry = entryBefore(secondOf(segment)) - SEEK_MARGINS[seek];
+    const entry = entryBefore(secondOf(segment));
     if (secondOf(segment) > lastCut) break;
     // Where key frames are far apart, each cut would decode the same frames again.
     if (entry > secondOf(firsts.at(-1)?.segment ?? 0)) firsts.push({ segment, seek: entry });
@@ -86,15 +84,6 @@ export function planPieces({
 function lastCutOf({ timeline }: VideoToCut['source'], entryPoints: readonly number[]): number {
   const isHeld = 'frames' in timeline && isSlow(timeline);
   return isHeld ? (entryPoints.at(-1) ?? 0) : Number.POSITIVE_INFINITY;
-}
-
-/**
- * Finds the second-to-last key frame before a time of the source, or a time before the file. A run that begins at the last key frame may
- * lack frames before it, as with open groups of pictures, and deinterlacing needs frames before the piece.
- */
-function entryPointsBefore(entryPoints: readonly number[]): (second: number) => number {
-  const index = new LastIndex(entryPoints);
-  return (second) => entryPoints[index.below(second) - 1] ?? Number.NEGATIVE_INFINITY;
 }
 
 /** The number of I-frames of the segments, without those that come too early after the previous one. */

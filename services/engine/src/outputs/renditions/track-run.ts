@@ -3,7 +3,15 @@ import type { Task } from '@framelane/contracts/outputs/tasks';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import type { TaskJob } from '../kinds.ts';
-import { maxSegments, namesOf, noOthers, type RunContext, runAndStore, timeProgress } from '../stored-run.ts';
+import {
+  maxSegments,
+  namesOf,
+  noOthers,
+  type RunContext,
+  runAndStore,
+  secondsRead,
+  timeProgress,
+} from '../stored-run.ts';
 import { describeStored } from './describe-stored.ts';
 
 /** Makes some renditions of a plan, from beginning to end. `part` is the plan with these renditions alone. */
@@ -19,7 +27,7 @@ export async function runTracks(
     {
       output,
       commandLine,
-      seconds: encode.duration,
+      seconds: secondsRead(encode),
       progress: timeProgress(encode),
       segments: {
         renditions: namesOf([...part.videoRenditions, ...part.audio]),
