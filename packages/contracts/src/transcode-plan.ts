@@ -41,6 +41,8 @@ const audioPlan = z.object({
   late: z.boolean(),
   /** The second from which the edit list of the track shows nothing. ffmpeg has its beginning there. */
   silentFrom: z.number().nonnegative().optional(),
+  /** The track has no sound within the output. The rendition is then not made from it. */
+  silent: z.literal(true).optional(),
   /** Whether the source has more channels, which are mixed down. */
   downmix: z.boolean(),
   /** Whether the decoder mixes to stereo. Filters cannot if the number of channels changes within the file. */

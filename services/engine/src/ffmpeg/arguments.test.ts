@@ -3,10 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import { wholeArguments } from '../outputs/whole-run.ts';
 import { planLadder } from '../plan/ladder.ts';
-import { DEFAULT_TRANSCODE_LIMITS } from '../transcode-settings.ts';
 
 const lineFor = (changes: Partial<EncodePlan> = {}) =>
-  wholeArguments(encodePlan(changes), { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS });
+  wholeArguments(encodePlan(changes), { preset: 'veryfast', threads: 2 });
 /** The options of the renditions, without those of the images. */
 const renditionsFor = (changes: Partial<EncodePlan> = {}) =>
   lineFor(changes)
@@ -51,7 +50,7 @@ describe('the ffmpeg arguments', () => {
       [
         '-filter_complex_threads 2 -filter_complex <graph> -map 0:1',
         '-c:v copy -bsf:v filter_units=remove_types=6,h264_metadata=colour_primaries=1:transfer_characteristics=1:matrix_coefficients=1:video_full_range_flag=0:sample_aspect_ratio=1/1',
-        '-map_metadata -1 -map_chapters -1 -t 43200 -output_ts_offset 10',
+        '-map_metadata -1 -map_chapters -1 -t 3 -output_ts_offset 10',
         '-f hls -hls_init_time 2 -hls_list_size 1 -hls_time 6 -hls_flags temp_file -hls_segment_type mpegts',
         '-hls_segment_filename output/360p-%d.ts',
       ].join(' '),
@@ -82,7 +81,7 @@ describe('the ffmpeg arguments', () => {
     ['8K', 8192, 4320, 64, '3'],
     ['8K', 8192, 4320, 1, '1'],
   ])('for %s (%sx%s) and %s available threads give the decoder %s', (_, width, height, threads, used) => {
-    const settings = { preset: 'veryfast', threads, limits: DEFAULT_TRANSCODE_LIMITS };
+    const settings = { preset: 'veryfast', threads };
     const line = wholeArguments(encodePlan({ coded: { width, height } }), settings);
     expect(optionValue(line.inputOptions, '-threads')).toBe(used);
     const encoders = optionValue(line.outputs[0]?.options ?? [], '-threads:v');
@@ -107,7 +106,7 @@ describe('the ffmpeg arguments', () => {
     const maps = renditionsFor().map((options) => options.filter((_, at) => options[at - 1] === '-map'));
     expect(maps).toEqual([['[360p]'], ['[480p]'], ['[audio]']]);
     for (const options of renditionsFor())
-      expect(options.join(' ')).toContain(' -map_metadata -1 -map_chapters -1 -t 43200 ');
+      expect(options.join(' ')).toContain(' -map_metadata -1 -map_chapters -1 -t 3 ');
   });
 
   test('limit the bit rate of each rendition', () => {

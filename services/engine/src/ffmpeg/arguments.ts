@@ -33,7 +33,7 @@ const MAX_DECODER_PIXELS = MAX_THREADS * 3840 * 2160;
  */
 const PERMANENT_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
 
-export type ArgumentSettings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
+export type ArgumentSettings = Pick<TranscodeSettings, 'preset' | 'threads'>;
 
 /** The run of a part of a plan that reads all its tracks from beginning to end. */
 export function partArguments(
@@ -135,7 +135,8 @@ export function renditionOutputs(
     ...['-filter_complex_threads', String(settings.threads)],
     ...graphs.flatMap((graph) => ['-filter_complex', graph]),
   ];
-  const limit = ['-t', String(settings.limits.maxDurationSeconds)];
+  // A run ends when all outputs have ended: stream copies must not go on to the end of the file.
+  const limit = ['-t', String(Math.ceil(plan.duration) + 1)];
   const renditions = streams.map(({ name, options }, at) => ({
     options: [
       ...(at === 0 ? ofGraphs : []),

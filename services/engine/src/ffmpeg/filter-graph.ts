@@ -103,18 +103,21 @@ const LAYOUTS: Record<AudioPlan['channels'], string> = { 1: 'mono', 2: 'stereo',
 /** Empty with a stream copy. */
 function audioChain(audio: AudioPlan, { lead, firstFrame }: EncodePlan): string[] {
   if ('copiedFrames' in audio.method) return [];
+  const layout = LAYOUTS[audio.channels];
+  const end = `atrim=end_sample=${audio.method.samples}[${audio.name}]`;
+  if (audio.silent) return [`anullsrc=channel_layout=${layout}:sample_rate=${AUDIO_SAMPLE_RATE},${end}`];
   // Fills gaps, pads a late start and an early end with silence, and cuts a late end.
   const steps = [
     ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),
     ...(firstFrame === 0 ? [] : ['atrim=start=0']),
     `aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`,
-    `aformat=channel_layouts=${LAYOUTS[audio.channels]}`,
+    `aformat=channel_layouts=${layout}`,
     ...(audio.silentFrom === undefined ? [] : [`atrim=end=${audio.silentFrom.toFixed(6)}`]),
     ...(audio.downmix ? [LIMITER] : []),
     'apad',
-    `atrim=end_sample=${audio.method.samples}`,
+    end,
   ];
-  return [`[0:${audio.index}]${steps.join(',')}[${audio.name}]`];
+  return [`[0:${audio.index}]${steps.join(',')}`];
 }
 
 /**

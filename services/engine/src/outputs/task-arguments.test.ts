@@ -3,13 +3,12 @@ import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import { planLadder } from '../plan/ladder.ts';
-import { DEFAULT_TRANSCODE_LIMITS } from '../transcode-settings.ts';
 import { imagesArguments } from './images/images-task.ts';
 import { audioArguments } from './renditions/audio-task.ts';
 import { copyArguments } from './renditions/copy-task.ts';
 import { pieceArguments } from './renditions/piece-arguments.ts';
 
-const SETTINGS = { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS };
+const SETTINGS = { preset: 'veryfast', threads: 2 };
 const optionValue = (options: readonly string[], name: string) => options[options.indexOf(name) + 1];
 
 /** Seconds 60 to 72.04 of a video at 25 frames a second. */

@@ -7,6 +7,7 @@ const renditions = (
   tracks: readonly { channels: number; start?: number; silentFrom?: number }[],
   surround = false,
   lead = 0,
+  firstFrame = 0,
 ) =>
   audioPlans(
     tracks.map(({ channels, start = 0, silentFrom }, index) => ({
@@ -17,7 +18,7 @@ const renditions = (
       ...(silentFrom !== undefined && { silentFrom }),
     })),
     tracks.map(() => null),
-    { surround, duration: 10, lead },
+    { surround, duration: 10, lead, firstFrame },
   );
 
 test('tracks of 5.1 and more have a second rendition in 5.1, if that is on', () => {

@@ -1,6 +1,6 @@
 import { languageName } from '@framelane/contracts/languages';
 import { AUDIO_RENDITIONS, SURROUND_RENDITIONS, UNNAMED_AUDIO } from '@framelane/contracts/renditions';
-import type { AudioPlan } from '@framelane/contracts/transcode-plan';
+import type { AudioPlan, EncodePlan } from '@framelane/contracts/transcode-plan';
 import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
 import type { AudioTrack } from '../source/media-source.ts';
 import type { ProbedAudio } from '../source/probe.ts';
@@ -11,32 +11,36 @@ export const AUDIO_SAMPLE_RATE = 48_000;
 /** Audio that begins later than this in the output is late. */
 const LATE_SECONDS = 1;
 
+/** Sound that ends sooner after the first frame of a trimmed video is left out: its decoder may have nothing to show for its last packets. */
+const SHORTEST_REST_SECONDS = 0.1;
+
 /** Channels of 5.1. */
 export const SURROUND_CHANNELS = 6;
 
 /** How many frames of a track are copied, and the second at which they end; null if the track is encoded. */
 type Copied = { frames: number; end: number } | null;
 
+type OutputTimes = Pick<EncodePlan, 'lead' | 'firstFrame' | 'duration'>;
+
 /**
  * How to produce the renditions of the audio tracks: those in mono or stereo, then those in 5.1.
  *
  * @param copied for each track
  * @param surround whether tracks with 5.1 get a rendition in 5.1
- * @param duration seconds of the output
- * @param lead seconds cut from the start (see EncodePlan)
+ * @param part the times of the output. The duration that audio has may differ a little from that of the frames
  */
 export function audioPlans(
   tracks: readonly ProbedAudio[],
   copied: readonly (Copied | undefined)[],
-  { surround, duration, lead }: { surround: boolean; duration: number; lead: number },
+  { surround, ...part }: { surround: boolean } & OutputTimes,
 ): AudioPlan[] {
-  const samples = audioSamples(duration);
+  const samples = audioSamples(part.duration);
   const encoded = { method: { samples }, end: samples / AUDIO_SAMPLE_RATE, decodeToStereo: false };
   const plans = AUDIO_RENDITIONS.flatMap((name, at): AudioPlan[] => {
     const track = tracks[at];
     if (track === undefined) return [];
     const { index, channels } = track;
-    const times = timesOf(track, lead);
+    const times = timesOf(track, part);
     const own = copied[at];
     return [
       {
@@ -55,13 +59,18 @@ export function audioPlans(
     const track = tracks[at];
     if (track === undefined || track.channels < SURROUND_CHANNELS) return [];
     const { index, channels } = track;
-    const facts = { ...timesOf(track, lead), downmix: channels > SURROUND_CHANNELS };
+    const facts = { ...timesOf(track, part), downmix: channels > SURROUND_CHANNELS };
     return [{ ...encoded, ...facts, name, index, channels: SURROUND_CHANNELS }];
   });
   return [...plans, ...surroundPlans];
 }
 
-function timesOf({ start, silentFrom }: ProbedAudio, lead: number): Pick<AudioPlan, 'late' | 'silentFrom'> {
+function timesOf(
+  { start, end, silentFrom }: ProbedAudio,
+  { lead, firstFrame, duration }: OutputTimes,
+): Pick<AudioPlan, 'late' | 'silentFrom' | 'silent'> {
+  const isOver = firstFrame > 0 && end < lead + SHORTEST_REST_SECONDS;
+  if (isOver || start > lead + duration) return { late: false, silent: true };
   const late = start - lead > LATE_SECONDS;
   const isCut = silentFrom !== undefined && Number.isFinite(silentFrom);
   return { late, ...(isCut && { silentFrom: Math.max(0, silentFrom - lead) }) };

@@ -82,7 +82,7 @@ export function planEncoding(
     audio: audioPlans(
       source.audio,
       ownAudio.map(({ copy }) => copy),
-      { surround, duration, lead },
+      { surround, ...part },
     ),
     videoRenditions,
     copiesVideo,

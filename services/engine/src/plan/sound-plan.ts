@@ -57,7 +57,7 @@ export function planSound(
     ...WITHOUT_FRAMES,
     reading: source.reading,
     ...part,
-    audio: audioPlans(source.audio, copies, { surround, duration: until, lead }),
+    audio: audioPlans(source.audio, copies, { surround, ...part, duration: until }),
     obstacles: { video: null, audio: verdicts.map(({ obstacle }) => obstacle) },
     ...ENCODED_CUTS,
     frameRate: whole.frameRate,

@@ -9,6 +9,7 @@ import { IMAGE_NAMES } from '../../src/outputs/images/image-filters.ts';
 import { imagesArguments } from '../../src/outputs/images/images-task.ts';
 import { SOURCE_PATH } from '../../src/sandbox/job-folder.ts';
 import { type Edit, withEditLists } from './edit-lists.ts';
+import { greyFrames } from './media.ts';
 
 const run = promisify(execFile);
 const LONG_OUTPUT = { encoding: 'buffer', maxBuffer: 64 * 1024 ** 2 } as const;
@@ -20,14 +21,42 @@ export const SECONDS = 24;
 const LOWEST_PITCH = 400;
 const PITCH_PER_SECOND = 100;
 
-/** Frames that all differ, and a tone whose pitch rises with time. */
-const COUNTED: Required<Omit<Clip, 'options'>> = {
-  video:
-    `color=s=64x64:r=${RATE}:d=${SECONDS},format=yuv420p,` +
-    String.raw`geq=lum='24+14*if(lt(X\,21)\,floor(N/225)\,if(lt(X\,42)\,mod(floor(N/15)\,15)\,mod(N\,15)))':cb=128:cr=128`,
-  audio: `aevalsrc='0.3*sin(2*PI*(${LOWEST_PITCH}*t+${PITCH_PER_SECOND / 2}*t*t))':s=48000:d=${SECONDS}`,
-};
-const BT709 = ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709'];
+/** Frames that show their number in three columns, as digits of base 15, and a tone whose pitch rises with time. */
+export const COUNTED: Required<Omit<Clip, 'options'>> = countedClip();
+
+/** The same of any rate and duration. */
+export function countedClip({
+  rate = String(RATE),
+  seconds = SECONDS,
+} = {}): Required<Omit<Clip, 'options'>> {
+  return {
+    video:
+      `color=s=64x64:r=${rate}:d=${seconds},format=yuv420p,` +
+      String.raw`geq=lum='24+14*if(lt(X\,21)\,floor(N/225)\,if(lt(X\,42)\,mod(floor(N/15)\,15)\,mod(N\,15)))':cb=128:cr=128`,
+    audio: `aevalsrc='0.3*sin(2*PI*(${LOWEST_PITCH}*t+${PITCH_PER_SECOND / 2}*t*t))':s=48000:d=${seconds}`,
+  };
+}
+
+/** The numbers that the frames of a transcoded file show. */
+export async function shownNumbers(path: string): Promise<number[]> {
+  const frames = await greyFrames(path, 64, 64);
+  return frames.map((frame) => 225 * digitAt(frame, 10) + 15 * digitAt(frame, 31) + digitAt(frame, 53));
+}
+
+/** Grey has the full range of values. */
+const FULL_RANGE = 255 / 219;
+
+/** The average of the middle of a column. */
+function digitAt(frame: Buffer, column: number): number {
+  const pixels = Array.from(
+    { length: 32 * 9 },
+    (_, at) => frame[64 * (16 + Math.floor(at / 9)) + column - 4 + (at % 9)] ?? 0,
+  );
+  const average = pixels.reduce((sum, pixel) => sum + pixel, 0) / pixels.length;
+  return Math.round((average / FULL_RANGE - 8) / 14);
+}
+
+export const BT709 = ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709'];
 
 /** AAC begins with one frame of priming samples. */
 const AUDIO_DELAY = 1024 / 48_000;
@@ -148,7 +177,11 @@ export async function heardSeconds(directory: string, plan: EncodePlan): Promise
     ],
     LONG_OUTPUT,
   );
-  const samples = new Float32Array(new Uint8Array(stdout).buffer);
+  return secondsHeardIn(new Float32Array(new Uint8Array(stdout).buffer));
+}
+
+/** The same of mono samples at 48 kHz. */
+export function secondsHeardIn(samples: Float32Array): number[] {
   const count = Math.floor(samples.length / 48_000 / PITCH_STEP) - 1;
   return Array.from({ length: count }, (_, at) =>
     secondAt(samples, Math.round((at + 1) * PITCH_STEP * 48_000)),

@@ -34,7 +34,7 @@ export function soundPosterChains({ audio, images, lead, duration }: EncodePlan)
   }
   const drawn = `showwavespic=s=${width}x${height}:colors=${COLOUR}:scale=sqrt`;
   const shown = `asetpts=PTS-(${lead})/TB,atrim=start=0,apad,atrim=end=${duration.toFixed(6)}`;
-  return [`[0:${audio[0]?.index}]${shown},${samplesFor(duration)},${drawn},setpts=N/TB,${TO_JPEG}[poster]`];
+  return [`[0:${drawnTrack(audio)}]${shown},${samplesFor(duration)},${drawn},setpts=N/TB,${TO_JPEG}[poster]`];
 }
 
 /** The same chains, with another output that moves (see `MOVING`). */
@@ -42,7 +42,12 @@ export function movingSoundPosterChains(plan: EncodePlan): string[] {
   const { ofSound } = plan.images;
   const [chain = ''] = soundPosterChains(plan);
   if (ofSound?.cover != null) return [chain.replace('[poster]', `,split=2[${MOVING}][poster]`)];
-  return [`[0:${plan.audio[0]?.index}]asplit=2[${MOVING}][drawn]`, chain.replace(/^\[[^\]]*\]/, '[drawn]')];
+  return [`[0:${drawnTrack(plan.audio)}]asplit=2[${MOVING}][drawn]`, chain.replace(/^\[[^\]]*\]/, '[drawn]')];
+}
+
+/** The track of the waveform: the first one that has sound. */
+function drawnTrack(audio: EncodePlan['audio']): number | undefined {
+  return audio.find(({ silent }) => !silent)?.index;
 }
 
 /** The samples that the waveform is drawn from. Those of an envelope are all positive, so every second one is negated. */
