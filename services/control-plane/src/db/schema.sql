@@ -447,6 +447,7 @@ create table videos (
   tags text[] not null default '{}'::text[],
   passthrough text,
   audio_only boolean,
+  "trim" jsonb,
   watermark jsonb,
   size bigint,
   sha256 text,
