@@ -2427,9 +2427,8 @@ export interface components {
          */
         TrimRequest: {
             /**
-             * @description Seconds from the first frame of the whole video at which the part begins, with the nearest frame that all variants have. If the file ends
-             *     before, the video fails with `trim_after_end`.
-             * @default 0
+             * @description Seconds from the first frame of the whole video at which the part begins, with the nearest frame that all variants have. Default: 0. If the
+             *     file ends before, the video fails with `trim_after_end`.
              * @example 12.5
              */
             start?: number;

@@ -1,6 +1,7 @@
 import { Button, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useShortcut } from '../ui/shortcuts.ts';
+import { ChooseTrim } from './choose-trim.tsx';
 import { ChooseWatermark } from './choose-watermark.tsx';
 import { ImportVideo } from './import-video.tsx';
 import { useUploadQueue } from './uploads-provider.tsx';
@@ -47,6 +48,7 @@ export function DropZone() {
     <div className={isOver ? 'drop-zone over' : 'drop-zone'}>
       <Text>Drop video or audio files anywhere on this page.</Text>
       <div className="buttons">
+        <ChooseTrim />
         <ChooseWatermark />
         <ImportVideo />
         <Button onClick={() => input.current?.click()}>Choose files</Button>

@@ -20,6 +20,11 @@ test('each line is a header', () => {
   expect(wrongHeaderLine(headers)).toBeUndefined();
 });
 
+test('a trim is that of the request', () => {
+  const form = { url: 'u', title: '', headers: '', audioOnly: false };
+  expect(importRequest({ ...form, trim: { start: 1 } })).toEqual({ url: 'u', trim: { start: 1 } });
+});
+
 test('sound alone has no watermark', () => {
   const form = { url: 'u', title: '', headers: '', watermark: { image: 'wmk_1' } };
   expect(importRequest({ ...form, audioOnly: false })).toEqual({ url: 'u', watermark: { image: 'wmk_1' } });

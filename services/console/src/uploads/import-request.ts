@@ -1,5 +1,6 @@
 import type { ImportRequest } from '@framelane/client';
 import { linesOf } from '../ui/lines.ts';
+import type { TrimRequest } from './trim-request.ts';
 import type { WatermarkRequest } from './watermark-request.ts';
 
 /** The input in the form for an import. */
@@ -8,6 +9,7 @@ export type ImportForm = {
   title: string;
   headers: string;
   audioOnly: boolean;
+  trim?: TrimRequest | undefined;
   /** That of the next uploads; sound alone has none. */
   watermark?: WatermarkRequest | undefined;
 };
@@ -18,7 +20,14 @@ export function wrongHeaderLine(headers: string): string | undefined {
 }
 
 /** The request of the form. Headers are lines of `Name: value`; empty fields are left out. */
-export function importRequest({ url, title, headers, audioOnly, watermark }: ImportForm): ImportRequest {
+export function importRequest({
+  url,
+  title,
+  headers,
+  audioOnly,
+  trim,
+  watermark,
+}: ImportForm): ImportRequest {
   const entries = linesOf(headers).map((line) => {
     const colon = line.indexOf(':');
     return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
@@ -26,6 +35,7 @@ export function importRequest({ url, title, headers, audioOnly, watermark }: Imp
   return {
     url: url.trim(),
     ...(title.trim() !== '' && { title: title.trim() }),
+    ...(trim && { trim }),
     ...(audioOnly ? { audioOnly } : watermark && { watermark }),
     ...(entries.length > 0 && { headers: Object.fromEntries(entries) }),
   };

@@ -6,6 +6,8 @@ import { fieldMessage } from '../api/problem.ts';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { FormError } from '../ui/form-error.tsx';
 import { importRequest, wrongHeaderLine } from './import-request.ts';
+import { TrimFields } from './trim-fields.tsx';
+import { trimForm, trimRequest } from './trim-request.ts';
 import { useUploadQueue, useWatermark } from './uploads-provider.tsx';
 
 /** Creates a video from a URL. The engine fetches the file; the list of videos shows the progress. */
@@ -46,10 +48,12 @@ function ImportForm({ onCancel, onBegun }: ImportFormProps) {
   const [title, setTitle] = useState('');
   const [headers, setHeaders] = useState('');
   const [audioOnly, setAudioOnly] = useState(false);
+  const [times, setTimes] = useState(trimForm());
   const watermark = useWatermark(useUploadQueue());
+  const { trim, errors: wrongTimes } = trimRequest(times);
   const wrongLine = wrongHeaderLine(headers);
   const creation = useMutation({
-    mutationFn: () => api.videos.import(importRequest({ url, title, headers, audioOnly, watermark })),
+    mutationFn: () => api.videos.import(importRequest({ url, title, headers, audioOnly, trim, watermark })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['videos'] }),
   });
   const { error } = creation;
@@ -101,12 +105,17 @@ function ImportForm({ onCancel, onBegun }: ImportFormProps) {
           checked={audioOnly}
           onChange={({ currentTarget }) => setAudioOnly(currentTarget.checked)}
         />
-        <FormError error={error} fields={['url', 'title', 'headers']} />
+        <TrimFields
+          form={times}
+          errors={wrongTimes ?? { end: fieldMessage(error, 'trim') ?? undefined }}
+          onChange={setTimes}
+        />
+        <FormError error={error} fields={['url', 'title', 'headers', 'trim']} />
         <FormButtons
           cancel="Cancel"
           onCancel={onCancel}
           submit="Import"
-          disabled={url.trim() === '' || wrongLine !== undefined}
+          disabled={url.trim() === '' || wrongLine !== undefined || wrongTimes !== undefined}
           loading={creation.isPending}
         />
       </Stack>

@@ -1,6 +1,7 @@
 import { FramelaneError, type SessionScope, type UploadTicket } from '@framelane/client';
 import { apiIn } from '../api/api.ts';
 import { isFileOf, StoredUploads } from './stored-uploads.ts';
+import type { TrimRequest } from './trim-request.ts';
 import {
   type Action,
   type Item,
@@ -25,6 +26,7 @@ type Transfer = {
   file: File;
   /** That of the queue when the file was added. */
   watermark?: WatermarkRequest | undefined;
+  trim?: TrimRequest | undefined;
   /** Aborted by a pause; each start has its own. */
   controller: AbortController;
   /** Requested once, also if the upload is paused meanwhile. */
@@ -38,6 +40,7 @@ let lastId = 0;
 export class UploadQueue {
   #items: readonly Item[] = [];
   #watermark: WatermarkRequest | undefined;
+  #trim: TrimRequest | undefined;
   #ticking: ReturnType<typeof setInterval> | undefined;
   readonly #api: ReturnType<typeof apiIn>;
   readonly #stored: StoredUploads;
@@ -76,6 +79,14 @@ export class UploadQueue {
     for (const listener of this.#listeners) listener();
   };
 
+  /** The trim of the files that are added next. */
+  readonly trim = (): TrimRequest | undefined => this.#trim;
+
+  readonly setTrim = (trim: TrimRequest | undefined): void => {
+    this.#trim = trim;
+    for (const listener of this.#listeners) listener();
+  };
+
   /** Adds files. A file of an unfinished upload continues it. */
   readonly add = (files: Iterable<File>): void => {
     const added = [...files].flatMap((file) => {
@@ -90,11 +101,15 @@ export class UploadQueue {
       this.#transfers.set(lastId, {
         file,
         watermark: this.#watermark,
+        trim: this.#trim,
         controller: new AbortController(),
       });
       return { id: lastId, name: file.name, size: file.size };
     });
-    if (added.length > 0) this.#dispatch({ type: 'added', items: added });
+    if (added.length === 0) return;
+    // Other files rarely have the same part.
+    this.#trim = undefined;
+    this.#dispatch({ type: 'added', items: added });
   };
 
   /** Continues an unfinished upload with its file, if it is that. */
@@ -208,6 +223,7 @@ export class UploadQueue {
       title: titleOf(name),
       size,
       expiresIn: TICKET_SECONDS,
+      ...(transfer.trim && { trim: transfer.trim }),
       ...(isSoundFile(name) ? { audioOnly: true } : transfer.watermark && { watermark: transfer.watermark }),
     };
     const { videoId, uploadUrl, tusUrl, uploadToken } = await this.#api.uploadTickets.create(request);

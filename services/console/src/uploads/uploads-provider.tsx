@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useState, useSyncExternalStore } from 'react';
 import { useSession } from '../sign-in/session.ts';
+import type { TrimRequest } from './trim-request.ts';
 import { canPause, type Item } from './upload-items.ts';
 import { UploadQueue } from './upload-queue.ts';
 import type { WatermarkRequest } from './watermark-request.ts';
@@ -25,6 +26,11 @@ export function useUploadItems(queue: UploadQueue): readonly Item[] {
 /** The watermark of the next uploads of a queue. The component renders again when it changes. */
 export function useWatermark(queue: UploadQueue): WatermarkRequest | undefined {
   return useSyncExternalStore(queue.subscribe, queue.watermark);
+}
+
+/** The trim of the next files of a queue. The component renders again when it changes. */
+export function useTrim(queue: UploadQueue): TrimRequest | undefined {
+  return useSyncExternalStore(queue.subscribe, queue.trim);
 }
 
 /** Sends files to the engine, also while pages change. */

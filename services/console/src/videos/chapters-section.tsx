@@ -7,8 +7,8 @@ import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FileUpload } from '../ui/file-upload.tsx';
 import { Section } from '../ui/section.tsx';
+import { formatStart } from '../ui/typed-time.ts';
 import { readCaptionsFile } from './captions-file.ts';
-import { formatStart } from './chapter-rows.ts';
 import { ChaptersForm } from './chapters-form.tsx';
 import { useChapters } from './queries.ts';
 

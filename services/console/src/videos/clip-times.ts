@@ -1,4 +1,4 @@
-import { parseStart } from './chapter-rows.ts';
+import { parseStart, UNREADABLE_TIME } from '../ui/typed-time.ts';
 
 /** Players report the time of a frame with an error of less than this. */
 const TOLERANCE_SECONDS = 0.001;
@@ -19,12 +19,11 @@ export function clipTimes({
   | { times: { start: number; end: number }; errors?: undefined }
   | { times?: undefined; errors: Partial<TypedTimes> } {
   const [from, to] = [parseStart(start), parseStart(end)];
-  const unreadable = 'Write a time such as 1:02.5.';
   if (from === undefined || to === undefined)
     return {
       errors: {
-        ...(from === undefined && { start: unreadable }),
-        ...(to === undefined && { end: unreadable }),
+        ...(from === undefined && { start: UNREADABLE_TIME }),
+        ...(to === undefined && { end: UNREADABLE_TIME }),
       },
     };
   if (to <= from) return { errors: { end: 'The clip must end after it begins.' } };

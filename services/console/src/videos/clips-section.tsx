@@ -8,7 +8,7 @@ import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Section } from '../ui/section.tsx';
-import { formatStart } from './chapter-rows.ts';
+import { formatStart } from '../ui/typed-time.ts';
 import { clipTimes, frameStart, type TypedTimes } from './clip-times.ts';
 import { playerTime } from './player-time.ts';
 

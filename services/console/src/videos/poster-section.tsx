@@ -9,7 +9,7 @@ import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FileUpload } from '../ui/file-upload.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
-import { formatStart } from './chapter-rows.ts';
+import { formatStart } from '../ui/typed-time.ts';
 import { playerTime } from './player-time.ts';
 import { Poster } from './poster.tsx';
 import { posterOf } from './poster-file.ts';

@@ -6,14 +6,25 @@ import { paths } from '../paths.ts';
 import { Fact, Facts } from '../ui/facts.tsx';
 import { formatBytes, formatDuration, formatTime } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
+import { formatStart } from '../ui/typed-time.ts';
 import { watermarkWords } from '../ui/watermark-words.ts';
-import { formatStart } from './chapter-rows.ts';
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 
 /** The properties of a video and its file. */
 export function VideoFacts({ video, action }: { video: Video; action: ReactNode }) {
-  const { width, height, frameRate, duration, size, source, tags, metadata, allowedOrigins, watermark } =
-    video;
+  const {
+    width,
+    height,
+    frameRate,
+    duration,
+    size,
+    source,
+    tags,
+    metadata,
+    allowedOrigins,
+    watermark,
+    trim,
+  } = video;
   return (
     <Section title="Details" action={action}>
       <Facts>
@@ -26,6 +37,7 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
             </Anchor>
           </Fact>
         )}
+        <TrimFact trim={trim} />
         {size !== null && <Fact name="Size">{formatBytes(size)}</Fact>}
         {duration !== null && <Fact name="Duration">{formatDuration(duration)}</Fact>}
         {width !== null && height !== null && (
@@ -78,6 +90,12 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
       <InputIssues issues={video.inputIssues} />
     </Section>
   );
+}
+
+function TrimFact({ trim }: Pick<Video, 'trim'>) {
+  if (trim === null) return null;
+  const end = trim.end === null ? 'the end' : formatStart(trim.end);
+  return <Fact name="Trim">{`${formatStart(trim.start)} to ${end} of the file`}</Fact>;
 }
 
 function InputIssues({ issues }: { issues: Video['inputIssues'] }) {

@@ -89,6 +89,7 @@ const ADVICE: Record<Schemas['FailureCode'], string> = {
   duration_exceeded: SMALLER,
   dimensions_exceeded: SMALLER,
   watermark_unusable: 'Upload another watermark image, and upload the video again with that one.',
+  trim_after_end: 'Upload the file again with an earlier start of the trim.',
   transcode_failed: 'Retry. If it fails again, export the file with H.264 and upload it.',
   transcode_timeout: 'Retry when the system has less to do, or upload a shorter file.',
   storage_failed: 'Retry. If it fails again, the operator should check the storage.',

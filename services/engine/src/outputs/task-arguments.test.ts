@@ -7,6 +7,7 @@ import { imagesArguments } from './images/images-task.ts';
 import { audioArguments } from './renditions/audio-task.ts';
 import { copyArguments } from './renditions/copy-task.ts';
 import { pieceArguments } from './renditions/piece-arguments.ts';
+import { wholeArguments } from './whole-run.ts';
 
 const SETTINGS = { preset: 'veryfast', threads: 2 };
 const optionValue = (options: readonly string[], name: string) => options[options.indexOf(name) + 1];
@@ -186,4 +187,70 @@ test('audio and images leave the start time of the file to the filters, where ff
   const images = imagesArguments(plan, { keyFramesOnly: true }, SETTINGS);
   expect(images.inputOptions).toContain('-copyts');
   expect(images.outputs[0]?.options.join(' ')).toContain(',setpts=PTS-(1.42)/TB,');
+});
+
+describe('a trimmed video', () => {
+  const trimmed = (changes: Partial<EncodePlan> = {}) =>
+    encodePlan({ firstFrame: 1500, lead: 60.02, reading: { seek: 55.9 }, ...changes });
+
+  test('is read from before its part, in one run and in tasks', () => {
+    const whole = wholeArguments(trimmed(), SETTINGS);
+    const lines = [
+      whole,
+      audioArguments(trimmed(), SETTINGS),
+      imagesArguments(trimmed(), { keyFramesOnly: false }, SETTINGS),
+    ];
+    for (const { inputOptions } of lines)
+      expect(inputOptions.join(' ')).toMatch(/ -copyts -start_at_zero -ss 55\.900000$/);
+    const graph = optionValue(whole.outputs[0]?.options ?? [], '-filter_complex');
+    expect(graph).toContain(
+      ',setpts=PTS-(0.02)/TB,fps=25/1:start_time=59,tpad=stop_mode=clone:stop=-1,trim=start_frame=25:end_frame=75,setpts=PTS-1500,',
+    );
+    expect(graph).toContain(']asetpts=PTS-(60.02)/TB,atrim=start=0,aresample=');
+    const images = lines.at(-1)?.outputs[0]?.options.join(' ');
+    expect(images).toContain(',setpts=PTS-(60.02)/TB,trim=start=-0.001:end=1.999,');
+  });
+
+  test('in a transport stream keeps the times of the file', () => {
+    const { inputOptions, outputs } = wholeArguments(
+      trimmed({ reading: { seek: 55.9, startTime: 1.4 } }),
+      SETTINGS,
+    );
+    expect(inputOptions.join(' ')).toMatch(/ -copyts -ss 55\.900000$/);
+    expect(inputOptions).not.toContain('-start_at_zero');
+    const graph = optionValue(outputs[0]?.options ?? [], '-filter_complex');
+    expect(graph).toContain(',setpts=PTS-(1.42)/TB,fps=');
+    expect(graph).toContain(']asetpts=PTS-(61.42)/TB,');
+  });
+
+  test('shows that a run goes on while it drops what is before the part', () => {
+    const copied = (plan: EncodePlan) =>
+      wholeArguments(plan, SETTINGS)
+        .outputs.filter(({ path }) => path === '-')
+        .map(({ options }) => options.join(' '));
+    expect(copied(encodePlan())).toEqual([]);
+    expect(copied(trimmed({ reading: {} }))).toEqual(['-map 0:1 -c copy -t 62.02 -f null']);
+    const images = {
+      posterFrom: 0,
+      ofSound: { cover: null, width: 1280, height: 720 },
+      storyboard: null,
+    };
+    const sound = trimmed({ reading: {}, videoRenditions: [], images });
+    expect(copied(sound)).toEqual(['-map 0:0 -c copy -t 62.02 -f null']);
+  });
+
+  test('of slides repeats the picture that is shown from before its part', () => {
+    const { outputs } = wholeArguments(trimmed({ sourceRate: 0.2 }), SETTINGS);
+    expect(optionValue(outputs[0]?.options ?? [], '-filter_complex')).toContain(
+      ',fps=25/1:start_time=0,tpad=stop_mode=clone:stop=-1,trim=start_frame=1500:end_frame=1550,setpts=PTS-1500,',
+    );
+  });
+
+  test('has silence where a track has no sound', () => {
+    const plan = trimmed({ audio: [audioPlan({ silent: true, channels: 6 })] });
+    const { outputs } = audioArguments(plan, SETTINGS);
+    expect(optionValue(outputs[0]?.options ?? [], '-filter_complex')).toBe(
+      'anullsrc=channel_layout=5.1:sample_rate=48000,atrim=end_sample=95232[audio]',
+    );
+  });
 });

@@ -4,16 +4,16 @@ import { audioLabels, audioPlans } from './audio-plan.ts';
 
 /** The renditions of tracks in a video of ten seconds, without those of 5.1 unless `surround` is set. */
 const renditions = (
-  tracks: readonly { channels: number; start?: number; silentFrom?: number }[],
+  tracks: readonly { channels: number; start?: number; end?: number; silentFrom?: number }[],
   surround = false,
   lead = 0,
   firstFrame = 0,
 ) =>
   audioPlans(
-    tracks.map(({ channels, start = 0, silentFrom }, index) => ({
+    tracks.map(({ channels, start = 0, end = 10, silentFrom }, index) => ({
       ...audioTrack({ index, channels }),
       start,
-      end: 10,
+      end,
       frames: null,
       ...(silentFrom !== undefined && { silentFrom }),
     })),
@@ -45,6 +45,20 @@ test.each([
   [1.1, true],
 ])('audio that begins after %s s is late: %s', (start, late) => {
   expect(renditions([{ channels: 6, start }], true).map((rendition) => rendition.late)).toEqual([late, late]);
+});
+
+test('a track without sound in a part is silent there', () => {
+  const isSilent = (track: { start?: number; end?: number }, lead: number, firstFrame = 25 * lead) =>
+    renditions([{ channels: 6, ...track }], true, lead, firstFrame).map(({ silent = false }) => silent);
+  expect(isSilent({ end: 59 }, 60)).toEqual([true, true]);
+  expect(isSilent({ end: 60.09 }, 60)).toEqual([true, true]);
+  expect(isSilent({ end: 60.11 }, 60)).toEqual([false, false]);
+  expect(isSilent({ start: 70, end: 90 }, 60)).toEqual([false, false]);
+  expect(isSilent({ start: 70.1, end: 90 }, 60)).toEqual([true, true]);
+  expect(isSilent({ start: 70.1, end: 90 }, 60, 0)).toEqual([true, true]);
+  // Without a trim, the shortest sound is heard.
+  expect(isSilent({ end: 0.05 }, 0)).toEqual([false, false]);
+  expect(isSilent({ start: Number.NaN, end: 90 }, 60)).toEqual([false, false]);
 });
 
 test('times of audio are those of the output', () => {

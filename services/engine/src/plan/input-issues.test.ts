@@ -16,7 +16,12 @@ function issues(
     channels?: number;
     timeline?: Partial<ProbedVideo['timeline']>;
   },
-  { framesPerSecond = 25, lead = 0, surround = false } = {},
+  {
+    framesPerSecond = 25,
+    lead = 0,
+    surround = false,
+    ...asked
+  }: Partial<Parameters<typeof inputIssues>[1]> = {},
 ) {
   return inputIssues(
     {
@@ -36,7 +41,7 @@ function issues(
       video: videoTrack(video),
       timeline: { cut: 0, frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...timeline },
     },
-    { framesPerSecond, lead, surround, copyPreventedBy: null, endsAt: null },
+    { framesPerSecond, lead, surround, copyPreventedBy: null, endsAt: null, ...asked },
   );
 }
 const codes = (...facts: Parameters<typeof issues>) => issues(...facts).map(({ code }) => code);
@@ -163,4 +168,20 @@ describe('the frame rate is changed', () => {
   ])('except for %s', (_, timeline, output) => {
     expect(codes({ timeline }, output)).toEqual([]);
   });
+});
+
+test('what the owner has asked for', () => {
+  expect(issues({}, { copyPreventedBy: 'watermark' })).toEqual([
+    {
+      code: 'copy_prevented',
+      message: 'The highest quality was encoded instead of copied, because the video has a watermark.',
+    },
+  ]);
+  expect(issues({}, { copyPreventedBy: 'trim', endsAt: 12.3456 })).toEqual([
+    {
+      code: 'copy_prevented',
+      message: 'The highest quality was encoded instead of copied, because the video is trimmed.',
+    },
+    { code: 'trim_shortened', message: 'The trim ends with the file, which lasts 12.346 seconds.' },
+  ]);
 });

@@ -315,7 +315,10 @@ test('text and chapters are cut, and have the times of the part', async () => {
     { start: expect.closeTo(2000, -2), title: 'Three' },
   ]);
   expect(manifest.captions.map(({ webvtt }) => webvtt.match(/-->.*\n.*/g))).toEqual([
-    [expect.stringMatching(/^--> 00:00:0(0\.9|1\.0)\d\d\nBefore and within$/), '--> 00:00:04.400\nTo the end'],
+    [
+      expect.stringMatching(/^--> 00:00:0(0\.9|1\.0)\d\d\nBefore and within$/),
+      '--> 00:00:04.400\nTo the end',
+    ],
   ]);
 });
 
