@@ -38,7 +38,7 @@ describe('the part of a source', () => {
   });
 
   test.each([
-    [9.9, 3],
+    [9.9, 2],
     [9.92, null],
     [10, null],
     [500, null],

@@ -33,18 +33,19 @@ export function partOf(whole: Whole, trim: Trim | undefined): Part {
   };
 }
 
+const ROUNDING_SECONDS = 1e-6;
+
 /** The frames of a trim, to its end or to that of the source. */
 function trimmed(whole: Whole, { start, end }: Trim) {
-  const rate = toNumber(whole.frameRate);
-  const { firstFrame, frames } = windowOf({ encode: whole }, { start, end: end ?? whole.frames / rate });
-  const left = whole.frames - firstFrame;
-  if (left / rate < MIN_DURATION_SECONDS) {
-    const seconds = (whole.frames / rate).toFixed(3);
+  const seconds = whole.frames / toNumber(whole.frameRate);
+  if (seconds - start < MIN_DURATION_SECONDS - ROUNDING_SECONDS) {
     throw refusal(
       'trim_after_end',
-      `The video lasts ${seconds} seconds, and the trim begins at second ${start}. Upload the video again with an earlier start.`,
+      `The video lasts ${seconds.toFixed(3)} seconds, and the trim begins at second ${start}. Upload the video again with an earlier start.`,
     );
   }
+  const { firstFrame, frames } = windowOf({ encode: whole }, { start, end: end ?? seconds });
+  const left = whole.frames - firstFrame;
   return { firstFrame, frames: Math.min(frames, left), isLate: frames > left };
 }
 
