@@ -154,7 +154,7 @@ const LEAD_IN_SECONDS = 1;
  * a frame, because such a time is exact in every time base. So each range has the same frames as one run from zero. The frames that a trim cuts off
  * count, too: their numbers are only subtracted in the end.
  */
-function framesIn({ first, frames }: FrameRange, plan: EncodePlan): string[] {
+export function framesIn({ first, frames }: FrameRange, plan: EncodePlan): string[] {
   const { frameRate, firstFrame } = plan;
   const { numerator, denominator } = frameRate;
   const period = denominator / greatestCommonDivisor(numerator, denominator);

@@ -356,6 +356,8 @@ test('slides: the last picture is shown until the part ends', async () => {
   });
   const [all, part] = [await transcode(path), await transcode(path, { start: 40, end: 44 })];
   expect(new Set(part.numbers)).toEqual(new Set([2]));
+  expect(part.manifest.poster).not.toBeNull();
+  expect(part.manifest.storyboard).toMatchObject({ tiles: 4 });
   expect(part.manifest.duration).toBe(4);
   expectHeard(part, all.heard, 40);
 });

@@ -1,7 +1,7 @@
 import type { ImagesPlan } from '@framelane/contracts/outputs/images';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Tap } from '../../ffmpeg/filter-graph.ts';
-import { earlier, fork, hasSlowPictures, topChain } from '../../ffmpeg/filter-graph.ts';
+import { earlier, fork, framesIn, hasSlowPictures, topChain } from '../../ffmpeg/filter-graph.ts';
 import { TO_JPEG } from '../../ffmpeg/image-colours.ts';
 import { watermarked } from '../../ffmpeg/watermark-filter.ts';
 import { encodedRenditions } from '../../plan/encode-plan.ts';
@@ -77,8 +77,13 @@ function atEachTile({ interval, tiles }: Storyboard): string {
 /** Filters round times. */
 const TIME_TOLERANCE_SECONDS = 0.001;
 
-/** Drops frames that a trim cuts off, and those that an edit list hides, if ffmpeg does not: those of fragments and of AV1. */
-function displayedTimes({ lead, duration }: EncodePlan): string[] {
+/**
+ * Drops frames that a trim cuts off, and those that an edit list hides, if ffmpeg does not: those of fragments and of AV1. The first slide of a part may
+ * have begun long before it.
+ */
+function displayedTimes(plan: EncodePlan): string[] {
+  const { lead, firstFrame, frames, duration } = plan;
+  if (firstFrame > 0 && hasSlowPictures(plan)) return framesIn({ first: 0, frames }, plan);
   return [
     ...earlier(lead),
     `trim=start=${-TIME_TOLERANCE_SECONDS}:end=${(duration - TIME_TOLERANCE_SECONDS).toFixed(3)}`,
