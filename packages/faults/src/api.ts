@@ -81,6 +81,14 @@ export class Api {
     return data;
   }
 
+  /** The ETag of a video, which changes with everything that its record shows, such as its captions. */
+  async etag(id: string): Promise<string> {
+    const { error, response } = await this.client.GET('/videos/{id}', { params: { path: { id } } });
+    const etag = response.headers.get('etag');
+    if (etag === null) throw new Error(`GET of ${id}: status ${response.status}, ${error?.detail}`);
+    return etag;
+  }
+
   async delete(id: string): Promise<void> {
     await unwrap(this.client.DELETE('/videos/{id}', { params: { path: { id } } }));
   }
