@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { cachedClip } from '@framelane/test-kit/clips';
 
 /** Files to upload. Tests must not change them. */
@@ -16,6 +17,8 @@ export type PieceClips = Pick<Clips, 'short'> & {
   encoded: string;
   /** Its video and audio are copied, and the lower renditions are encoded. */
   copied: string;
+  /** Its video could be copied. It has fewer frames than `copied`, because all renditions are encoded in tests that prevent the copy. */
+  copyable: string;
 };
 
 export async function makeClips(): Promise<Clips> {
@@ -30,12 +33,26 @@ export async function makePieceClips(): Promise<PieceClips> {
   return {
     short: await makeShortClip(),
     encoded: await cachedMp4({ size: '854x480', rate: 12, seconds: 30 }),
-    copied: await cachedClip('.mp4', {
-      video: 'testsrc2=size=1280x720:rate=48:duration=30',
-      audio: 'sine=frequency=440:duration=30',
-      options: [...PASSED_THROUGH_VIDEO, '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
-    }),
+    copied: await passedThrough({ size: '1280x720', rate: 48, seconds: 30 }),
+    copyable: await passedThrough({ size: '1280x720', rate: 24, seconds: 30 }),
   };
+}
+
+/** Has a key frame every two seconds. */
+function passedThrough({
+  size,
+  rate,
+  seconds,
+}: {
+  size: string;
+  rate: number;
+  seconds: number;
+}): Promise<string> {
+  return cachedClip('.mp4', {
+    video: `testsrc2=size=${size}:rate=${rate}:duration=${seconds}`,
+    audio: `sine=frequency=440:duration=${seconds}`,
+    options: [...PASSED_THROUGH_VIDEO, '-g', String(2 * rate), '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
+  });
 }
 
 function makeShortClip(): Promise<string> {
@@ -47,8 +64,6 @@ const PASSED_THROUGH_VIDEO = [
   'libx264',
   '-preset',
   'ultrafast',
-  '-g',
-  '96',
   '-pix_fmt',
   'yuv420p',
   '-b:v',
@@ -73,6 +88,17 @@ export function cachedMp4({
     audio: `sine=frequency=440:duration=${seconds}`,
     options: ['-c:v', 'mpeg4', '-q:v', String(quality), '-g', '24', '-c:a', 'aac', '-shortest'],
   });
+}
+
+/**
+ * An AVI file with random bytes that players skip, of this size in all. They are in a chunk, because in anything else after the file,
+ * ffmpeg searches for further chunks of the video.
+ */
+export function padded(clip: Buffer, bytes: number): Buffer {
+  const head = Buffer.from('JUNK    ');
+  const padding = randomBytes(bytes - clip.byteLength - head.byteLength);
+  head.writeUInt32LE(padding.byteLength, 4);
+  return Buffer.concat([clip, head, padding]);
 }
 
 /**

@@ -1,11 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { upload } from '@framelane/client/node';
 import { type RabbitMqNode, startRabbitMq } from '@framelane/test-kit/rabbitmq-node';
 import { Random, testSeed } from '@framelane/test-kit/random';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { type Clips, makeClips } from '../src/clips.ts';
+import { type Clips, makeClips, padded } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { PostgresServer } from '../src/postgres-server.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
@@ -14,6 +14,9 @@ const LOOPS = Number(process.env.LOOPS ?? 1);
 const SEED = testSeed();
 const ROUNDS = 6;
 const UPLOADS_A_ROUND = 3;
+
+/** The client sends a file of this size as a resumable upload. */
+const RESUMABLE_BYTES = 80 * 1024 ** 2;
 
 const RETRY_MS = 250;
 const MAX_ATTEMPTS = 400;
@@ -118,7 +121,7 @@ test('every accepted video becomes ready, whichever process is killed at any mom
 });
 
 test('a resumable upload arrives unchanged, although every engine is killed during it', async () => {
-  const file = Buffer.concat([await readFile(clips.short), randomBytes(120 * 1024 ** 2)]);
+  const file = padded(await readFile(clips.short), RESUMABLE_BYTES);
   const ticket = await cluster.api.ticket();
   const victims = cluster.engines.map((engine, index) => ({
     engine,

@@ -104,7 +104,7 @@ async function pruneWatermarks(): Promise<void> {
 test('a video keeps its watermark, although the image is deleted and the engine is killed', async () => {
   const { watermarks } = cluster.api.client;
   const { id: image } = await watermarks.create(pngOf(64, 32), { type: 'image/png' });
-  const videoId = await cluster.api.send(clips.copied, { watermark: { image } });
+  const videoId = await cluster.api.send(clips.copyable, { watermark: { image } });
   const engine = await pauseAtPiece(videoId);
   await watermarks.delete(image);
   await pruneWatermarks();

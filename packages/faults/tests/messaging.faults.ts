@@ -15,12 +15,15 @@ import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { hasLogged } from '../src/logged.ts';
 import { beginPausedTranscode } from '../src/paused-transcode.ts';
-import { sendRaw } from '../src/raw-upload.ts';
+import { outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import { type SystemState, signInForSystem } from '../src/system-state.ts';
 import { holdUpload } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const DEAD_EVENTS = 'control-plane.events.dead';
+const ACCEPTED = { status: 202, code: undefined };
+/** A shorter lease of an upload expires while the connections to a broker are made again. */
+const TIMING = { uploadLease: 12 };
 
 let rabbitmq: RabbitMqNode;
 let cluster: Cluster;
@@ -28,7 +31,10 @@ let clips: Clips;
 
 beforeAll(async () => {
   rabbitmq = await startRabbitMq();
-  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true, rabbitmq }), makeClips()]);
+  [cluster, clips] = await Promise.all([
+    Cluster.start({ anyStorage: true, timing: TIMING, rabbitmq }),
+    makeClips(),
+  ]);
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -251,6 +257,27 @@ describe('control planes killed after a commit and before its command is confirm
     for (const proxy of brokerProxies()) proxy.heal();
     await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.start()));
   }
+});
+
+test('a broker that is down or does not confirm at the end of an upload delays no response', async () => {
+  const [down, silent] = await Promise.all([cluster.api.ticket(), cluster.api.ticket()]);
+  const file = await readFile(clips.short);
+  await rabbitmq.flush();
+
+  const first = await holdUpload(cluster, down, { file, fraction: 0.9 });
+  await rabbitmq.kill();
+  await first.sendUntil(1);
+  expect(await outcomeOf(first.client)).toEqual(ACCEPTED);
+  await rabbitmq.start();
+
+  const second = await holdUpload(cluster, silent, { file, fraction: 0.9 });
+  cluster.proxies.broker.silence();
+  await second.sendUntil(1);
+  expect(await outcomeOf(second.client)).toEqual(ACCEPTED);
+  cluster.proxies.broker.heal();
+
+  for (const { videoId } of [down, silent]) await cluster.api.client.videos.waitUntilReady(videoId);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
 test.each(['memory', 'disk'] as const)('a broker short of %s delays work and loses none', async (what) => {

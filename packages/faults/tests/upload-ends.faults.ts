@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { formWith } from '@framelane/test-kit/multipart';
-import { type RabbitMqNode, startRabbitMq } from '@framelane/test-kit/rabbitmq-node';
 import { Random, testSeed } from '@framelane/test-kit/random';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Ticket } from '../src/api.ts';
-import { makeClips } from '../src/clips.ts';
+import { makeClips, padded } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { HeldFile } from '../src/held-file.ts';
 import { HeldUpload, outcomeOf } from '../src/raw-upload.ts';
@@ -16,8 +15,8 @@ import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
 const SEED = testSeed();
-const LARGE_BYTES = 20_000_000;
-/** Uploads of these tests pause. A shorter lease expires when the machine is busy or a broker connection is made again. */
+const LARGE_BYTES = 15_000_000;
+/** Uploads of these tests pause. A shorter lease expires when the machine is busy. */
 const TIMING = { uploadLease: 12 };
 
 jest.setTimeout(LOOPS * 300_000);
@@ -25,20 +24,18 @@ jest.setTimeout(LOOPS * 300_000);
 const ACCEPTED = { status: 202, code: undefined };
 const random = new Random(SEED);
 
-let rabbitmq: RabbitMqNode;
 let cluster: Cluster;
 let uploader: Uploader;
-/** A video, and the same video with zeros appended, so that its upload takes longer. */
+/** A video, and the same video with bytes that players skip, so that its upload takes longer. */
 let clip: Buffer;
 let large: Buffer;
 
 beforeAll(async () => {
   const clips = await makeClips();
-  rabbitmq = await startRabbitMq();
-  cluster = await Cluster.start({ timing: TIMING, rabbitmq });
+  cluster = await Cluster.start({ timing: TIMING });
   clip = await readFile(clips.short);
   uploader = new Uploader(cluster, clip);
-  large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
+  large = padded(clip, LARGE_BYTES);
   process.stdout.write(`PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`);
 });
 afterEach(async () => {
@@ -47,25 +44,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-});
-
-test('a broker that is down or does not confirm at the end of an upload delays no response', async () => {
-  await rabbitmq.flush();
-  const [down, silent] = (await uploader.tickets(2)) as [Ticket, Ticket];
-
-  const first = await holdUpload(cluster, down, { file: large, fraction: 0.9 });
-  await rabbitmq.kill();
-  await first.sendUntil(1);
-  expect(await outcomeOf(first.client)).toEqual(ACCEPTED);
-  await rabbitmq.start();
-
-  const second = await holdUpload(cluster, silent, { file: large, fraction: 0.9 });
-  cluster.proxies.broker.silence();
-  await second.sendUntil(1);
-  expect(await outcomeOf(second.client)).toEqual(ACCEPTED);
-  cluster.proxies.broker.heal();
-
-  await uploader.expectReady([down, silent]);
 });
 
 describe('202 follows from the database', () => {
