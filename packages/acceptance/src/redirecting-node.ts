@@ -26,6 +26,7 @@ export class RedirectingNode {
         S3_ENDPOINT: s3.endpoint,
         S3_BUCKET: s3.bucket,
         SEGMENT_SERVING: 'redirect',
+        ENGINE_PRESET: 'ultrafast',
         S3_ACCESS_KEY_ID: 'tests',
         S3_SECRET_ACCESS_KEY: 'tests-only-secret',
       });

@@ -1,5 +1,6 @@
 import {
   type Browser,
+  Frame,
   type HTTPRequest,
   launch,
   type Page,
@@ -12,6 +13,17 @@ const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrom
 
 /** Browsers are slow on busy machines. */
 const BROWSER_TIMEOUT_MS = 120_000;
+
+/**
+ * Between two checks of a condition. Puppeteer would check before each frame, 60 times a second: with that, the browser takes more processor
+ * time for a wait than for what the test waits for.
+ */
+const CHECK_MS = 50;
+
+const { waitForFunction } = Frame.prototype;
+Frame.prototype.waitForFunction = function (this: Frame, condition, options, ...args) {
+  return Reflect.apply(waitForFunction, this, [condition, { polling: CHECK_MS, ...options }, ...args]);
+};
 
 /** A page in a browser, with its requests and errors. */
 export type OpenedPage = {
