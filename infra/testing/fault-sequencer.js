@@ -3,15 +3,18 @@ import { LongestFirst } from './longest-first.js';
 /** The fault files by duration, most of which is waiting. */
 export const LONGEST_FAULTS = [
   'long-videos',
+  'storage',
   'upload-ends',
   'network',
-  'storage',
-  'uploads',
-  'messaging',
-  'resumable-uploads',
-  'kills',
-  'stops',
   'transcoding',
+  'messaging',
+  'uploads',
+  'kills',
+  'derivations',
+  'resumable-uploads',
+  'stops',
+  'auto-captions',
+  'short-videos',
   'webhooks',
 ];
 
