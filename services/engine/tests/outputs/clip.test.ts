@@ -33,6 +33,10 @@ async function transcode(
 const video = (size: string, rate: string, seconds: number) => [
   ...['-f', 'lavfi', '-i', `testsrc2=s=${size}:r=${rate}:d=${seconds}`],
 ];
+/** For two renditions. Most of the frame is black, which takes little time to encode and to decode. */
+const large = (rate: string, seconds: number) => [
+  ...['-f', 'lavfi', '-i', `testsrc2=s=240x240:r=${rate}:d=${seconds},pad=480:480`],
+];
 const sound = (hertz: number, sampleRate: number, seconds: number) => [
   ...['-f', 'lavfi', '-i', `sine=${hertz}:r=${sampleRate}:d=${seconds}`],
 ];
@@ -50,26 +54,37 @@ async function fileOf({ stored, video: { videoId }, manifest }: Stored, name: st
 
 const TILE = 32;
 
+type Frames = { times: number[]; pictures: Buffer[] };
+
+/** The frames of renditions that were read before: most parents have several clips. */
+const known = new Map<string, Frames>();
+
 /** The timestamps of the frames of a rendition, in milliseconds, and each frame as a small grey picture. */
-async function framesOf(of: Stored, name: string): Promise<{ times: number[]; pictures: Buffer[] }> {
+async function framesOf(of: Stored, name: string): Promise<Frames> {
   const path = await fileOf(of, name);
-  const { stdout } = await runProgram('ffprobe', [
-    ...['-v', 'error', '-select_streams', 'v', '-show_entries', 'frame=pts_time', '-of', 'csv=p=0', path],
-  ]);
-  const raw = `${path}.raw`;
+  const frames = known.get(path) ?? (await readFrames(path));
+  known.set(path, frames);
+  return frames;
+}
+
+async function readFrames(path: string): Promise<Frames> {
+  const [raw, list] = [`${path}.raw`, `${path}.frames`];
+  // One run for both, because a decoder takes time.
+  const unchanged = ['-vsync', 'passthrough', '-enc_time_base', `1:${CLOCK_HZ}`];
   await runProgram('ffmpeg', [
-    ...['-y', '-v', 'error', '-i', path, '-vsync', 'passthrough'],
-    ...['-vf', `scale=${TILE}:${TILE},format=gray`, '-f', 'rawvideo', raw],
+    ...['-y', '-v', 'error', '-copyts', '-i', path],
+    ...['-filter_complex', `[0:v]scale=${TILE}:${TILE},format=gray,split[pictures][times]`],
+    ...['-map', '[pictures]', ...unchanged, '-f', 'rawvideo', raw],
+    ...['-map', '[times]', ...unchanged, '-f', 'framehash', '-hash', 'murmur3', list],
   ]);
   const bytes = await readFile(raw);
   const size = TILE * TILE;
   const pictures = Array.from({ length: bytes.length / size }, (_, at) =>
     bytes.subarray(at * size, (at + 1) * size),
   );
-  const times = stdout
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => Math.round(Number(line.split(',')[0]) * 1000));
+  // Stream, dts, pts, duration, size and checksum.
+  const lines = (await readFile(list, 'utf8')).split('\n').filter((line) => /^\d/.test(line));
+  const times = lines.map((line) => Math.round((1000 * Number(line.split(',')[2])) / CLOCK_HZ));
   return { times, pictures };
 }
 
@@ -130,7 +145,7 @@ describe('a clip of a video', () => {
     const parent = await transcode(
       `copied-${name.slice(0, 4)}.mp4`,
       [
-        ...[...video('854x480', '30', 21), ...sound(440, 44_100, 21)],
+        ...[...large('30', 21), ...sound(440, 44_100, 21)],
         ...['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'veryfast', '-b:v', '700k', ...options],
         ...['-maxrate', '900k', '-bufsize', '900k', '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
       ],
@@ -140,13 +155,15 @@ describe('a clip of a video', () => {
     await expectClip(parent, { start: 3.1, end: 17.5 }, { frames: 432 });
   });
 
-  test('with several languages and surround, at 50 frames a second', async () => {
+  test('with several languages and surround, and with half the frames in a lower rendition', async () => {
     const parent = await transcode('languages.mkv', [
-      ...[...video('1280x720', '50', 21), ...sound(440, 48_000, 20), ...sound(880, 44_100, 20)],
+      ...[...large('40', 21), ...sound(440, 48_000, 20), ...sound(880, 44_100, 20)],
       ...['-map', '0', '-map', '1', '-map', '2', '-g', '50', ...H264, '-c:a', 'aac', '-ac:a:1', '6'],
       ...['-metadata:s:a:0', 'language=eng', '-metadata:s:a:1', 'language=ger'],
     ]);
-    const clip = await expectClip(parent, { start: 3.02, end: 15.5 }, { frames: 624 });
+    expect(parent.plan.encode.videoRenditions.map(({ frameStep }) => frameStep)).toEqual([2, 1]);
+    // It begins with a frame of all renditions: at 3.05.
+    const clip = await expectClip(parent, { start: 3.025, end: 15.5 }, { frames: 498 });
     expect(clip.manifest.renditions.map(({ name }) => name)).toEqual(
       parent.manifest.renditions.map(({ name }) => name),
     );

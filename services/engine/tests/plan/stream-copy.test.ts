@@ -21,13 +21,15 @@ const inBench = (name: string) => join(bench.directory, name);
 
 const GOP_2 = ['-preset', 'veryfast', '-g', '50', '-sc_threshold', '0'];
 const STEREO = ['-c:a', 'aac', '-ac', '2', '-b:a', '96k'];
-const SMALL = 'testsrc2=s=640x360:r=25';
-/** Has a lower rendition, whose segments must begin at the key frames of the copied one. */
-const SD = 'testsrc2=s=854x480:r=25';
+/** Keeps its size, as all video below the lowest rung. */
+const SMALL = 'testsrc2=s=160x90:r=25';
 
 /** Most of the frame is black, which takes little time to encode. */
-const HD = 'testsrc2=s=320x320:r=50';
-const PADDED = 'pad=720:720';
+const padded = (rate: number, seconds: number, size: string) =>
+  `testsrc2=s=160x160:r=${rate}:d=${seconds},pad=${size}`;
+/** Has a lower rendition, whose segments must begin at the key frames of the copied one. */
+const sd = (seconds: number) => padded(25, seconds, '854:480');
+const hd = (seconds: number) => padded(50, seconds, '720:720');
 
 type Track = { path: string; track: 'v' | 'a' };
 
@@ -93,7 +95,7 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     'irregular key frames',
     'b.mp4',
     {
-      video: `${SD}:d=15`,
+      video: sd(15),
       options: [...GOP_2, '-g', '250', '-force_key_frames', '1.4,4.4,5.8,8,9.6,12.2'],
     },
     ['480p'],
@@ -123,7 +125,7 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
   [
     '50 frames per second, with half the frame rate in lower renditions',
     'fast.mp4',
-    { video: `${HD}:d=7.02,${PADDED}`, options: [...GOP_2, '-g', '100'] },
+    { video: hd(7.02), options: [...GOP_2, '-g', '100'] },
     ['720p'],
     [2, 2, 3.02],
   ],
@@ -131,7 +133,7 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     'a segment boundary at a frame that lower renditions do not have',
     'odd.mp4',
     {
-      video: `${HD}:d=7,${PADDED}`,
+      video: hd(7),
       options: [...GOP_2, '-g', '350', '-force_key_frames', '6.02'],
     },
     [],
@@ -193,7 +195,7 @@ test.each(SOURCES)('%s', async (_name, file, clip, expected, segments) => {
 test('a stream copy removes closed captions, as the playlist declares', async () => {
   const plain = inBench('plain.264');
   const slices = ['-bf', '0', '-x264-params', 'slices=1:threads=1'];
-  await makeClip(plain, { video: `${SD}:d=2`, options: [...GOP_2, ...slices] });
+  await makeClip(plain, { video: sd(2), options: [...GOP_2, ...slices] });
   await writeFile(inBench('captioned.264'), withCaptions(await readFile(plain)));
   await ffmpeg('-framerate', '25', '-i', inBench('captioned.264'), '-c', 'copy', inBench('captioned.mp4'));
   const captions = async (path: string) => {
@@ -212,8 +214,8 @@ const ELEMENTARY = [...GOP_2, '-bf', '0', '-level', '3', '-f', 'h264'];
 /** Two H.264 streams of a second each. */
 async function twoStreams(second: string, options: readonly string[]): Promise<[Buffer, Buffer]> {
   const clips = [
-    await makeClip(inBench('first.264'), { video: `${SD}:d=1`, options: ELEMENTARY }),
-    await makeClip(inBench('second.264'), { video: `${second}:d=1`, options: [...ELEMENTARY, ...options] }),
+    await makeClip(inBench('first.264'), { video: sd(1), options: ELEMENTARY }),
+    await makeClip(inBench('second.264'), { video: second, options: [...ELEMENTARY, ...options] }),
   ];
   const [a, b] = await Promise.all(clips.map((clip) => readFile(clip)));
   return [a ?? Buffer.alloc(0), b ?? Buffer.alloc(0)];
@@ -232,14 +234,18 @@ async function transcodeStream(stream: Buffer): Promise<unknown[]> {
 }
 
 test.each([
-  ['size', 'testsrc2=s=640x480:r=25', []],
-  ['colours', SD, ['-colorspace', 'smpte170m', '-color_primaries', 'smpte170m', '-color_trc', 'smpte170m']],
+  ['size', padded(25, 1, '640:480'), []],
+  [
+    'colours',
+    sd(1),
+    ['-colorspace', 'smpte170m', '-color_primaries', 'smpte170m', '-color_trc', 'smpte170m'],
+  ],
 ])('video that changes its %s within the stream is encoded at once', async (_what, second, options) => {
   expect(await transcodeStream(Buffer.concat(await twoStreams(second, options)))).toEqual([]);
 });
 
 test('video whose key frames all have the parameter sets of two sizes is encoded, as the segments show them', async () => {
-  const [first, second] = await twoStreams('testsrc2=s=640x480:r=25', ['-x264-params', 'sps-id=1']);
+  const [first, second] = await twoStreams(padded(25, 1, '640:480'), ['-x264-params', 'sps-id=1']);
   // Each stream begins with its parameter sets. Supplemental information follows them.
   const parts = [first, second].map((stream) => {
     const at = stream.indexOf('00000106', 0, 'hex');

@@ -124,7 +124,7 @@ function inPrimaries(primaries: string, matrix: string, size: Size): Clip {
     `zscale=primaries=${primaries}:transfer=bt709:matrix=${matrix}:range=tv,format=yuv420p`,
   ];
   return {
-    video: `${quartered(1, size, PALE_COLOURS)},${steps.join(',')}`,
+    video: `${quartered(0.4, size, PALE_COLOURS)},${steps.join(',')}`,
     options: ['-preset', 'veryfast', '-crf', '10', ...tags],
   };
 }
@@ -170,7 +170,7 @@ test.each([
   'renditions below a copied rendition of standard definition that is %s have its colours',
   async (_, name, options) => {
     const clip = await makeClip(inBench(`sd-${name}`), {
-      video: quartered(1, { width: 852, height: 480 }),
+      video: quartered(0.4, { width: 852, height: 480 }),
       options: ['-preset', 'veryfast', ...options],
     });
     const { videoId, manifest } = await transcode(clip);

@@ -24,10 +24,12 @@ export async function firstSigns(
   { renditions }: Manifest,
 ): Promise<{ light: number; audio: number }> {
   const video = await renditionFile(bench, videoId, renditions[0]);
-  const seen = await ffmpegReport('-copyts', '-i', video, '-vf', 'blackdetect=d=0.2');
-  const [, dark, light] = /black_start:([\d.]+) black_end:([\d.]+)/.exec(seen) ?? [];
   const track = await renditionFile(bench, videoId, renditions.at(-1));
-  const heard = await ffmpegReport('-copyts', '-i', track, '-af', 'silencedetect=noise=-30dB:d=0.2');
-  const [, audible] = /silence_end: ([\d.]+)/.exec(heard) ?? [];
+  const report = await ffmpegReport(
+    ...['-copyts', '-i', video, '-i', track, '-map', '0:v', '-map', '1:a'],
+    ...['-vf', 'blackdetect=d=0.2', '-af', 'silencedetect=noise=-30dB:d=0.2'],
+  );
+  const [, dark, light] = /black_start:([\d.]+) black_end:([\d.]+)/.exec(report) ?? [];
+  const [, audible] = /silence_end: ([\d.]+)/.exec(report) ?? [];
   return { light: Number(light) - Number(dark), audio: Number(audible) - Number(dark) };
 }

@@ -26,7 +26,7 @@ afterEach(async () => {
 /** Submits a video that the worker plans. */
 async function submitLongVideo(seconds = 20): Promise<string> {
   const clip = await makeClip(join(bench.directory, 'long.mp4'), {
-    video: `testsrc2=s=320x240:r=25:d=${seconds}`,
+    video: `testsrc2=s=160x120:r=25:d=${seconds}`,
     audio: `sine=d=${seconds}`,
     options: ['-c:v', 'mpeg4', '-g', '25', '-c:a', 'aac'],
   });
@@ -129,7 +129,7 @@ describe('an engine that can link to sources', () => {
 
   test('the metric counts a stream copy without pieces once', async () => {
     const clip = await makeClip(join(bench.directory, 'kept.mp4'), {
-      video: 'testsrc2=s=320x240:r=25:d=20',
+      video: 'testsrc2=s=160x120:r=25:d=20',
       options: ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25'],
     });
     const videoId = await bench.submit(clip);

@@ -29,7 +29,7 @@ describe('a transcode worker', () => {
 
   test('transcodes a video to an encrypted ladder with a manifest', async () => {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), {
-      video: 'testsrc2=s=854x480:r=25:d=13',
+      video: 'testsrc2=s=240x240:r=25:d=13,pad=854:480',
       audio: 'sine=r=44100:d=13',
       options: ['-c:a', 'aac', '-metadata:s:a:0', 'language=por'],
     });
@@ -93,7 +93,7 @@ describe('a transcode worker', () => {
     ['encoded', ['-c:v', 'mpeg4', '-q:v', '4']],
   ])('makes four renditions of the same colours if the highest one is %s', async (what, codec) => {
     const clip = await makeClip(join(bench.directory, `colours-${what}.mp4`), {
-      video: 'color=0xf0e0c0:s=1920x1080:r=50:d=1',
+      video: 'color=0xf0e0c0:s=1920x1080:r=50:d=0.4',
       options: [
         ...codec,
         '-vf',
