@@ -1,6 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import { COMMAND_TYPES, type CommandType } from '@framelane/contracts/messages';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import { claimDueImport, findOtherWaiting } from '../src/imports/imports.store.ts';
@@ -197,47 +197,64 @@ describe('the queue of commands', () => {
   );
 });
 
-describe('with many rows that are due at the same time', () => {
-  const ROWS = 2000;
-  beforeEach(clear);
+/** Expects claims in this order to read few rows of a table. */
+async function expectFewReads(claim: Slots['claim'], table: string, workspaceIds: readonly string[]) {
+  for (const workspaceId of workspaceIds) {
+    await db.transaction().execute(async (trx) => {
+      const before = await rowsRead(trx, table);
+      expect(await claim(1, trx)).toEqual([workspaceId]);
+      expect((await rowsRead(trx, table)) - before).toBeLessThan(50);
+    });
+  }
+}
 
-  test.each([
-    ['imports', 'imports', 'due_at'],
-    ['commands to plan', 'tasks', 'command_due_at'],
-    ['commands for tasks', 'tasks', 'command_due_at'],
-  ])('a claim of %s reads few of them', async (kind, table, due) => {
-    const { insert, claim } = KINDS[kind] as (typeof KINDS)[string];
-    await insert(busy, ROWS);
+const MANY = 2000;
+
+describe('with many rows that are due at the same time', () => {
+  /** Clears the tables and inserts rows that are all due at once. The statistics know only the busy one of the two workspaces. */
+  async function insertMany({ insert }: Slots, table: string, due: string): Promise<readonly string[]> {
+    await clear();
+    await insert(busy, MANY);
     await sql`update ${sql.table(table)} set ${sql.ref(due)} = now() - interval '2 hours'`.execute(db);
     await sql`analyze ${sql.table(table)}`.execute(db);
-    // The statistics know only one workspace.
-    await insert(quiet, 1);
-    for (const workspaceId of [busy, quiet]) {
-      await db.transaction().execute(async (trx) => {
-        const before = await rowsRead(trx, table);
-        expect(await claim(1, trx)).toEqual([workspaceId]);
-        expect((await rowsRead(trx, table)) - before).toBeLessThan(50);
-      });
-    }
+    const other = await insertWorkspace(db);
+    await insert(other, 1);
+    return [busy, other];
+  }
+
+  test('a claim of imports reads few of them', async () => {
+    const imports = KINDS.imports as Slots;
+    await expectFewReads(imports.claim, 'imports', await insertMany(imports, 'imports', 'due_at'));
+  });
+
+  describe('of commands', () => {
+    let workspaces: readonly string[];
+    beforeAll(async () => {
+      // Commands of all types.
+      workspaces = await insertMany(slotsFor('plan'), 'tasks', 'command_due_at');
+    });
+
+    test.each(['plan', 'task'] as const)('a claim of the type %s reads few of them', async (type) => {
+      await expectFewReads(slotsFor(type).claim, 'tasks', workspaces);
+    });
   });
 });
 
-test.each(COMMAND_TYPES)(
-  'a claim of a command of the type %s reads few of the tasks in progress',
-  async (type) => {
+describe('with many tasks in progress', () => {
+  beforeAll(async () => {
     await clear();
-    const { insert, claim } = slotsFor(type);
-    await insert(busy, 2000);
+    // Of all types.
+    const { insert } = slotsFor('plan');
+    await insert(busy, MANY);
     await sql`update tasks set command_due_at = null, lease_expires_at = 'infinity'`.execute(db);
     await insert(busy, 1);
     await sql`analyze tasks`.execute(db);
-    await db.transaction().execute(async (trx) => {
-      const before = await rowsRead(trx, 'tasks');
-      expect(await claim(1, trx)).toHaveLength(1);
-      expect((await rowsRead(trx, 'tasks')) - before).toBeLessThan(50);
-    });
-  },
-);
+  });
+
+  test.each(COMMAND_TYPES)('a claim of a command of the type %s reads few of them', async (type) => {
+    await expectFewReads(slotsFor(type).claim, 'tasks', [busy]);
+  });
+});
 
 test('an import waits for a slot also while a transaction has locked its row', async () => {
   await clear();
