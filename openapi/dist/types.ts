@@ -2836,12 +2836,12 @@ export interface components {
         DownloadError: {
             /**
              * @description `rendition_not_available`: the video has no such variant, or no audio. `quota_exceeded`: the workspace had no room for the file when the video
-             *     became ready. `download_failed`: ask for the file again later.
+             *     became ready. `no_disk_space`: no engine has had room on its disk for the file for a day. `download_failed`: ask for the file again later.
              *     `video_failed`: the video has failed. A retry of the video also prepares its files.
              * @example rendition_not_available
              * @enum {string}
              */
-            code: "rendition_not_available" | "quota_exceeded" | "download_failed" | "video_failed";
+            code: "rendition_not_available" | "quota_exceeded" | "no_disk_space" | "download_failed" | "video_failed";
             /**
              * @description What is wrong, and what helps.
              * @example This video has no 1080p rendition. It has 360p, 480p.

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { clipWorkSchema } from './clip-work.ts';
 import { IMPORT_FAILURE_CODES } from './failures.ts';
 import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } from './messages.ts';
+import { DERIVATION_COMMANDS } from './outputs/kinds.ts';
 import { derivationSchema, taskSchema } from './outputs/tasks.ts';
 import { RENDITIONS, TRACK_RENDITIONS } from './renditions.ts';
 import { taskPlanSchema, transcodePlanSchema } from './transcode-plan.ts';
@@ -28,6 +29,7 @@ export const INTERNAL_PATHS = {
   storePlan: '/internal/v1/plans/store',
   claimTask: '/internal/v1/tasks/claim',
   checkTask: '/internal/v1/tasks/check',
+  reportNoRoom: '/internal/v1/tasks/no-room',
   announceEngine: '/internal/v1/engines/announce',
 } as const;
 
@@ -374,6 +376,18 @@ export type StorePlanRequest = z.infer<typeof storePlanRequest>;
 /** Checks whether the try is current: it holds its lease, and the video is not deleted. */
 export const checkTaskRequest = taskTrySchema;
 export type CheckTaskRequest = z.infer<typeof checkTaskRequest>;
+
+/**
+ * Reports that an engine has dropped a command of a derivation because its disk has no room for it. The derivation ends if it has waited for a day.
+ * Idempotent; responds with 204.
+ */
+export const reportNoRoomRequest = z.object({
+  videoId: z.string(),
+  command: z.enum(DERIVATION_COMMANDS),
+  /** As in the command. */
+  inputBytes: z.int().positive(),
+});
+export type ReportNoRoomRequest = z.infer<typeof reportNoRoomRequest>;
 
 /** The response to all checks. If `current` is false, the engine stops the work and cleans up. */
 export const checkResponse = z.object({ current: z.boolean() });

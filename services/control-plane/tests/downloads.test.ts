@@ -261,6 +261,82 @@ describe('a download of a ready video', () => {
   });
 });
 
+describe('a download that fits on the disk of no engine', () => {
+  const reportNoRoom = (videoId: string, inputBytes: number) =>
+    plane.engine.request(INTERNAL_PATHS.reportNoRoom, { videoId, command: 'derive', inputBytes });
+  const waitFor = (videoId: string, hours: number) =>
+    plane.db
+      .updateTable('tasks')
+      .set({ due_at: sql<Date>`now() - make_interval(hours => ${hours}::int)` })
+      .where('video_id', '=', videoId)
+      .execute();
+  const bytesOf = async (videoId: string, name: string) => {
+    const rows = await plane.db
+      .selectFrom('tasks')
+      .select(['work', 'input_bytes'])
+      .where('video_id', '=', videoId)
+      .execute();
+    return rows.find(({ work }) => work?.kind === 'download' && work.name === name)?.input_bytes ?? 0;
+  };
+
+  test('fails when it has waited for a day; smaller ones, and those of engines, go on', async () => {
+    const videoId = await readyVideo();
+    const { reserved } = (await api('get', '/auth/usage')).body.limits.storedBytes;
+    await ask(videoId, ['480p', 'highest', '360p', 'audio']).expect(202);
+    const bytes = await bytesOf(videoId, '480p');
+    const running = await claimDerivation(plane, videoId);
+    expect(running.work.name).toBe('audio');
+
+    await waitFor(videoId, 23);
+    expect(await reportNoRoom(videoId, 1)).toMatchObject({ status: 204 });
+    expect((await list(videoId)).map(({ status }: { status: string }) => status)).toEqual(
+      Array(4).fill('preparing'),
+    );
+
+    await waitFor(videoId, 25);
+    await reportNoRoom(videoId, bytes);
+    const tooLarge = { status: 'failed', error: { code: 'no_disk_space' } };
+    const preparing = { status: 'preparing', error: null };
+    expect(await list(videoId)).toMatchObject([
+      { file: '360p', ...preparing },
+      { file: '480p', ...tooLarge },
+      { file: 'audio', ...preparing },
+      { file: 'highest', ...tooLarge },
+    ]);
+    await reportNoRoom(videoId, 1);
+    expect((await tryClaimDerivation(plane, videoId)).status).toBe(409);
+    await plane.engine.report('task.completed', {
+      ...tryOf(videoId, running),
+      result: { download: { name: 'audio', bytes: FILE.length } },
+    });
+    expect(await list(videoId)).toMatchObject([tooLarge, tooLarge, { status: 'ready' }, tooLarge]);
+    expect((await api('get', '/auth/usage')).body.limits.storedBytes.reserved).toBe(reserved);
+    await ask(videoId, ['480p']).expect(202);
+    await makeDownload(plane, videoId, FILE);
+  });
+
+  test('leaves commands to those that go on', async () => {
+    const videoId = await readyVideo();
+    // Two at a time have commands.
+    await ask(videoId, ['360p', '480p']).expect(202);
+    const bytes = await bytesOf(videoId, '360p');
+    await waitFor(videoId, 25);
+    await ask(videoId, ['highest']).expect(202);
+    await reportNoRoom(videoId, bytes);
+    const rows = await plane.db
+      .selectFrom('tasks')
+      .select(['work', 'command_due_at', 'command_published_at'])
+      .where('video_id', '=', videoId)
+      .execute();
+    expect(rows).toMatchObject([{ work: { name: 'highest' } }]);
+    expect(rows[0]?.command_due_at ?? rows[0]?.command_published_at).not.toBeNull();
+  });
+
+  test('of an unknown video changes nothing', async () => {
+    expect(await reportNoRoom('vid_00000000000000000000000000', 1)).toMatchObject({ status: 204 });
+  });
+});
+
 describe('downloads that are asked for with the video', () => {
   test('are prepared when it is ready; those that it cannot have fail', async () => {
     const downloads = ['highest', '1080p', 'audio'];

@@ -24,6 +24,7 @@ import {
   type RedeemTicketRequest,
   type RedeemTicketResponse,
   type ReleaseTransferRequest,
+  type ReportNoRoomRequest,
   redeemTicketResponse,
   type SaveResumableRequest,
   type SaveResumableResponse,
@@ -190,6 +191,11 @@ export class ControlPlaneClient {
   /** Whether the try of a task still holds its lease. */
   async isTaskCurrent(request: CheckTaskRequest): Promise<boolean> {
     return parseResponse(checkResponse, await this.#post(INTERNAL_PATHS.checkTask, request)).current;
+  }
+
+  /** Reports that this engine has no room on its disk for a derivation. */
+  async reportNoRoom(request: ReportNoRoomRequest): Promise<void> {
+    await this.#post(INTERNAL_PATHS.reportNoRoom, request);
   }
 
   /** Reports the state and load of this engine. */

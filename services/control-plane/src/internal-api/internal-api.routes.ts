@@ -13,6 +13,7 @@ import {
   openResumableRequest,
   redeemTicketRequest,
   releaseTransferRequest,
+  reportNoRoomRequest,
   saveResumableRequest,
   storePlanRequest,
   terminateResumableRequest,
@@ -103,6 +104,8 @@ export function internalApi(
   post(INTERNAL_PATHS.checkTask, checkTaskRequest, async (request) => ({
     current: await tasks.isCurrent(request),
   }));
+
+  post(INTERNAL_PATHS.reportNoRoom, reportNoRoomRequest, (request) => tasks.reportNoRoom(request));
 
   post(INTERNAL_PATHS.announceEngine, announceEngineRequest, (request) => engines.announce(request));
 

@@ -2,6 +2,7 @@ import type { DownloadName, DownloadResult, DownloadWork } from '@framelane/cont
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
+import { type DerivationFailure, NO_DISK_SPACE } from './derivation-failure.ts';
 import { toDownload } from './download-record.ts';
 import { downloadWork, notAvailable } from './download-work.ts';
 import {
@@ -96,13 +97,22 @@ export function failDownload(
   trx: Database,
   video: VideoRow,
   { name }: DownloadWork,
-  _: object,
+  { code }: DerivationFailure,
   deps: DownloadDeps,
 ): Promise<void> {
-  // What the engine reports is about a video; the log has it.
-  const message = 'The file could not be prepared. Ask for it again later.';
-  return fail(trx, video, name, { code: 'download_failed', message }, deps);
+  return fail(trx, video, name, code === NO_DISK_SPACE.code ? TOO_LARGE : FAILED, deps);
 }
+
+// What the engine reports is about a video; the log has it.
+const FAILED = {
+  code: 'download_failed',
+  message: 'The file could not be prepared. Ask for it again later.',
+} as const;
+const TOO_LARGE = {
+  code: 'no_disk_space',
+  message:
+    'No engine has had room on its disk for the file for a day. Ask for a smaller file, or tell the operator.',
+} as const;
 
 async function fail(
   trx: Database,

@@ -9,6 +9,7 @@ import {
   type TranscriptDeps,
   wantedAutoCaptions,
 } from './auto-captions.ts';
+import type { DerivationFailure } from './derivation-failure.ts';
 import { addDownload, type DownloadDeps, failDownload, wantedDownloads } from './downloads.ts';
 import { addImages } from './images.store.ts';
 import { addPicture, failPicture, wantedPoster } from './pictures.ts';
@@ -35,9 +36,6 @@ const ADD: { [K in Exclude<OutputName, 'renditions'>]: AddOutput<NonNullable<Tas
   transcript: (trx, video, result, { read, deps }) =>
     addTranscript(trx, video, result, read.transcript, deps),
 };
-
-/** Why a derivation has failed for good. The message is one sentence for the owner of the video. */
-export type DerivationFailure = { code: string; message: string };
 
 /** Whether the workspace of a video may store what derivations make of renditions without encoding them again. */
 type HasRoomFor = (works: readonly Derivation[]) => Promise<boolean>;

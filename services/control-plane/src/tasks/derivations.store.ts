@@ -1,8 +1,9 @@
-import type { StoredTrack } from '@framelane/contracts/internal-api';
+import type { ReportNoRoomRequest, StoredTrack } from '@framelane/contracts/internal-api';
 import { DERIVATION_COMMANDS, type RenditionPart } from '@framelane/contracts/outputs/kinds';
 import type { Derivation } from '@framelane/contracts/outputs/tasks';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { inSeconds } from '../db/due-rows.ts';
 
 /** The place of segments: their attempt, and the folder of a try of a task. */
 type Place = { firstSegment: number; attempt: number; folder: string };
@@ -47,6 +48,25 @@ export async function sumOfBytes(
     select coalesce(sum((select sum(bytes) from unnest(${SEGMENT_BYTES}) as bytes)), 0)::float8 as bytes
     from ${partsOf(videoId, parts)}`.execute(db);
   return rows[0]?.bytes ?? 0;
+}
+
+/** The derivations of a video that no engine works on, that read at least `inputBytes`, and that have waited for `seconds`. */
+export async function findStuck(
+  trx: Database,
+  { videoId, command, inputBytes }: ReportNoRoomRequest,
+  seconds: number,
+): Promise<Derivation[]> {
+  const rows = await trx
+    .selectFrom('tasks')
+    .select('work')
+    .where('video_id', '=', videoId)
+    .where('command', '=', command)
+    .where('input_bytes', '>=', inputBytes)
+    .where('lease_expires_at', 'is', null)
+    .where('due_at', '<=', inSeconds(-seconds))
+    .orderBy('number')
+    .execute();
+  return rows.map(({ work }) => work as Derivation);
 }
 
 /** Deletes the derivations of a video whose work has these members. */

@@ -3,6 +3,7 @@ import type {
   AudioOnlyRule,
   ClaimTaskRequest,
   ClaimTaskResponse,
+  ReportNoRoomRequest,
   StorePlanRequest,
 } from '@framelane/contracts/internal-api';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
@@ -29,6 +30,7 @@ import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { NO_DISK_SPACE } from '../outputs/derivation-failure.ts';
 import {
   addOutputs,
   derivationFailed,
@@ -50,7 +52,8 @@ import {
 import { watermarkFor } from '../watermarks/watermarks.service.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { artifactsOf } from './artifacts-of-results.ts';
-import { beginDerivations, bytesStored, describeDerivation } from './derivations.ts';
+import { findStuck } from './derivations.store.ts';
+import { beginDerivations, bytesStored, describeDerivation, endDerivations } from './derivations.ts';
 import {
   type ClaimedTry,
   claimTask,
@@ -119,6 +122,9 @@ const BATCH = 100;
 
 /** Commands of one video that wait in the queue. Few of them let engines take tasks of other videos in between. */
 const COMMANDS_AT_ONCE = 2;
+
+/** A derivation that has waited for so long, and for which an engine has no room, ends. A disk may be full for hours, and more engines may start. */
+const STUCK_SECONDS = 24 * 3600;
 
 /**
  * After this time, a command is sent again that an engine dropped because the workspace had its maximum of running tasks. The end of a task
@@ -361,6 +367,28 @@ export class TasksService {
     if (code === ENGINE_STOPPED) await this.#end(taskTry, 'handed_back', HANDED_BACK);
     else
       await this.#end(taskTry, retryable ? 'transient' : 'permanent', { outcome: 'failed', code, message });
+  }
+
+  /**
+   * Ends the derivations of a video that have waited for a day, and that read as much as one for which an engine has no room. Other work waits
+   * until an engine has room.
+   */
+  async reportNoRoom(request: ReportNoRoomRequest): Promise<void> {
+    const { videoId } = request;
+    const ended = await this.#deps.lifecycle.transaction(async (trx) => {
+      const video = await this.#deps.lifecycle.lock(trx, videoId);
+      const stuck = video === undefined ? [] : await findStuck(trx, request, STUCK_SECONDS);
+      if (video === undefined || stuck.length === 0) return stuck;
+      for (const work of stuck) {
+        await endDerivations(trx, video, work);
+        await derivationFailed(trx, video, work, NO_DISK_SPACE, this.#deps);
+      }
+      // Of failed tries.
+      await this.#deps.lifecycle.requestPurge(trx, videoId);
+      return stuck;
+    });
+    for (const { kind } of ended)
+      this.#deps.logger.warn('video.output_left_out', { videoId, kind, code: NO_DISK_SPACE.code });
   }
 
   /** The tasks of plans that wait for an engine, and those that engines work on. */

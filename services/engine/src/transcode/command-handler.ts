@@ -5,6 +5,7 @@ import {
   type ClaimedPlanning,
   type ClaimedTask,
   type ClaimTaskResponse,
+  type ReportNoRoomRequest,
   storePlanRequest,
 } from '@framelane/contracts/internal-api';
 import {
@@ -65,6 +66,7 @@ export async function handleCommand(
       const waitedSeconds = (Date.now() - Date.parse(waitingSince)) / 1000;
       logger.warn('work.insufficient_disk_space', { videoId, command: type, inputBytes, waitedSeconds });
       leaveToOthers(type, redelivered, worker);
+      if (isDerivationCommand(type)) await reportNoRoom({ videoId, command: type, inputBytes }, worker);
       return;
     }
     const request = { videoId, command: type, planVersion: PLAN_VERSION, claimId: randomUUID() };
@@ -79,6 +81,16 @@ export async function handleCommand(
     reservation?.release();
     releaseSource();
   }
+}
+
+/** Tells the control plane that a derivation does not fit, which ends it if it has waited for long. The next engine without room does the same. */
+async function reportNoRoom(
+  request: ReportNoRoomRequest,
+  { controlPlane, logger }: WorkerParts,
+): Promise<void> {
+  await controlPlane
+    .reportNoRoom(request)
+    .catch((error: unknown) => logger.warn('work.request_failed', { videoId: request.videoId, error }));
 }
 
 /** Bytes of disk for each byte that a derivation reads: its input and its output. Those of decoded sound are many. */

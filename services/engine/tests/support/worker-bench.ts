@@ -9,6 +9,7 @@ import {
   type ClaimTaskRequest,
   type ClaimTaskResponse,
   claimTaskResponse,
+  type ReportNoRoomRequest,
   type StorePlanRequest,
   storePlanRequest,
 } from '@framelane/contracts/internal-api';
@@ -85,6 +86,8 @@ export class WorkerBench {
   readonly claimedTasks = new Map<string, number[]>();
   /** How often the worker has asked whether a task of a plan is current. */
   taskChecks = 0;
+  /** The derivations that the worker has reported as too large for its disk. */
+  readonly withoutRoom: ReportNoRoomRequest[] = [];
   /** The size of the source in commands. Undefined: the real one. */
   commandedBytes: number | undefined;
   /** `waitingSince` in commands: when the video began to wait. */
@@ -151,6 +154,10 @@ export class WorkerBench {
         storePlan: async (request) => {
           this.#reach();
           return this.#storePlan(storePlanRequest.parse(JSON.parse(JSON.stringify(request))));
+        },
+        reportNoRoom: async (request) => {
+          this.#reach();
+          this.withoutRoom.push(request);
         },
         isTaskCurrent: async ({ task }) => {
           if (task !== PLANNING_TASK) this.taskChecks += 1;

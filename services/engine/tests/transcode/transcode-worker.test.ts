@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newId } from '@framelane/contracts/ids';
 import { makeClip } from '@framelane/test-kit/clips';
 import { isStopped, processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
@@ -361,6 +362,29 @@ test('a source that does not fit on the disk costs no attempt, and its video wai
     bench.commandedBytes = undefined;
     await bench.command(videoId);
     await bench.manifest(videoId);
+  } finally {
+    await bench.stop();
+  }
+});
+
+test('a derivation that does not fit on the disk is reported when its command is dropped; a video is not', async () => {
+  const bench = await WorkerBench.start();
+  const refusals = bench.warningsOf('work.insufficient_disk_space');
+  const failures = bench.warningsOf('work.request_failed');
+  try {
+    const inputBytes = Number.MAX_SAFE_INTEGER;
+    bench.commandedBytes = inputBytes;
+    const videoId = newId('vid');
+    await bench.command(videoId, 'plan');
+    await until(() => refusals.length === 2);
+    await bench.command(videoId, 'derive');
+    await until(() => bench.withoutRoom.length === 1);
+    expect(bench.withoutRoom).toEqual([{ videoId, command: 'derive', inputBytes }]);
+    expect(refusals).toHaveLength(4);
+    bench.isUnreachable = true;
+    await bench.command(videoId, 'derive');
+    await until(() => failures.length === 1);
+    expect(bench.withoutRoom).toHaveLength(1);
   } finally {
     await bench.stop();
   }
