@@ -3454,8 +3454,8 @@ export interface components {
             attempt?: number;
             /** @description The tasks of a long video. Only when `preparing`, and if the video is transcoded in pieces. */
             tasks?: components["schemas"]["TaskCounts"];
-            /** @description Whether the stream is sound alone. Present together with `hls`. */
-            audioOnly?: boolean;
+            /** @description Whether the stream is sound alone. Until it is ready, whether that was asked for. */
+            audioOnly: boolean;
             /** @description The poster image, if there is one. Only when `ready`. */
             poster?: string | null;
             /** @description The thumbnails for the seek bar, if there are any. Only when `ready`. */

@@ -182,11 +182,21 @@ describe('who may show the page in a frame', () => {
 describe('a viewer learns', () => {
   test('of a public video: its progress, and that it failed, without the reason', async () => {
     const { videoId, uploadToken } = await plane.ticket();
-    expect((await state(videoId)).body).toEqual({ status: 'preparing', title: 'holiday', progress: 0 });
+    expect((await state(videoId)).body).toEqual({
+      status: 'preparing',
+      title: 'holiday',
+      progress: 0,
+      audioOnly: false,
+    });
     await plane.engine.upload(uploadToken);
     const { attempt } = await plane.engine.claim(videoId);
     await plane.engine.fail(videoId, attempt, { code: 'not_a_video', message: 'No.' });
-    expect((await state(videoId)).body).toEqual({ status: 'failed', title: 'holiday', progress: 0 });
+    expect((await state(videoId)).body).toEqual({
+      status: 'failed',
+      title: 'holiday',
+      progress: 0,
+      audioOnly: false,
+    });
   });
 
   test.each([

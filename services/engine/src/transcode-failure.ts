@@ -47,7 +47,7 @@ export function outOfDiskSpace(cause?: unknown): TranscodeFailure {
 export function incompleteOutput(what: string): TranscodeFailure {
   return new TranscodeFailure(
     'internal_error',
-    'The engine could not write the complete video. Retry the video later.',
+    'The engine could not write the complete output. Retry the video later.',
     {
       retryable: true,
       cause: new Error(what),

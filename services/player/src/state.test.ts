@@ -17,8 +17,13 @@ test.each<[State, string]>([
     'This video is being prepared: 40 %. It appears here when it can be played.',
   ],
   [{ status: 'preparing', progress: 40, hls: '/v1/hls/a' }, ''],
-  [{ status: 'waiting' }, 'This part of the video is being prepared. Playback continues when it is ready.'],
+  [
+    { status: 'preparing', progress: 40, audioOnly: true },
+    'This recording is being prepared: 40 %. It appears here when it can be played.',
+  ],
+  [{ status: 'waiting' }, 'This part is being prepared. Playback continues when it is ready.'],
   [{ status: 'failed' }, 'This video could not be prepared.'],
+  [{ status: 'failed', audioOnly: true }, 'This recording could not be prepared.'],
   [{ status: 'offline' }, 'No connection. Playback continues when it is back.'],
   [{ status: 'refused', code: 'rate_limited' }, 'The video cannot be shown at the moment. Try again later.'],
   [READY, ''],
@@ -29,6 +34,10 @@ test.each<[State, string]>([
 test.each<[State, string]>([
   [{ status: 'preparing', progress: 40 }, ''],
   [{ status: 'preparing', progress: 40, hls: '/v1/hls/a' }, 'This video is being prepared: 40 %'],
+  [
+    { status: 'preparing', progress: 40, hls: '/v1/hls/a', audioOnly: true },
+    'This recording is being prepared: 40 %',
+  ],
   [READY, ''],
 ])('in the state %j, the page shows %j above the video', (state, words) => {
   expect(previewWords(state)).toBe(words);

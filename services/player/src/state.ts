@@ -14,7 +14,7 @@ export type Source = {
 /** The state of the video, as far as viewers may know it. See `EmbedState` of the contract; a problem has the `code` of the contract. */
 export type State =
   | { status: 'preparing'; progress: number; hls?: string; attempt?: number; audioOnly?: boolean }
-  | { status: 'failed' }
+  | { status: 'failed'; audioOnly?: boolean }
   | ({ status: 'ready' } & Source)
   | { status: 'waiting' }
   | { status: 'refused'; code: string }
@@ -32,11 +32,11 @@ export function wordsFor(state: State): string {
   switch (state.status) {
     case 'preparing':
       if (state.hls !== undefined) return '';
-      return `This video is being prepared: ${state.progress} %. It appears here when it can be played.`;
+      return `This ${nounFor(state)} is being prepared: ${state.progress} %. It appears here when it can be played.`;
     case 'failed':
-      return 'This video could not be prepared.';
+      return `This ${nounFor(state)} could not be prepared.`;
     case 'waiting':
-      return 'This part of the video is being prepared. Playback continues when it is ready.';
+      return 'This part is being prepared. Playback continues when it is ready.';
     case 'offline':
       return 'No connection. Playback continues when it is back.';
     case 'refused':
@@ -49,7 +49,11 @@ export function wordsFor(state: State): string {
 /** The message above a video that plays before it is ready. */
 export function previewWords(state: State): string {
   if (state.status !== 'preparing' || state.hls === undefined) return '';
-  return `This video is being prepared: ${state.progress} %`;
+  return `This ${nounFor(state)} is being prepared: ${state.progress} %`;
+}
+
+function nounFor({ audioOnly = false }: { audioOnly?: boolean }): string {
+  return audioOnly ? 'recording' : 'video';
 }
 
 /** The source of a video; undefined unless it can be played. A video that is being prepared has no images and no chapters yet. */

@@ -102,25 +102,24 @@ export class EmbedService {
     const valid = isPublic ? undefined : await this.#deps.access.requireToken(token, video.id);
     const { title, progress, hls, preview } = video;
     const address = (url: string | null) => url && withToken(new URL(url).pathname, valid);
-    if (video.status === 'failed') return { status: 'failed', title, progress };
+    const common = { title, progress, audioOnly: isSoundAlone(video) };
+    if (video.status === 'failed') return { status: 'failed', ...common };
     if (hls === undefined) {
       const early = preview && {
         hls: address(preview.hls) ?? '',
-        audioOnly: isSoundAlone(video),
         ...(await this.#attemptOf(video)),
       };
       const tasks = await this.#deps.videos.taskCounts(video.id);
-      return { status: 'preparing', title, progress, ...early, ...(tasks && { tasks }) };
+      return { status: 'preparing', ...common, ...early, ...(tasks && { tasks }) };
     }
     const poster = address(video.thumbnail);
     const storyboard = address(video.storyboard);
     const source = {
       hls: address(hls) ?? '',
-      audioOnly: isSoundAlone(video),
       ...(await this.#attemptOf(video)),
     };
     const chapters = video.chapterCount === 0 ? null : address(hls.replace(/master\.m3u8$/, 'chapters.json'));
-    return { status: 'ready', title, progress, ...source, poster, storyboard, chapters };
+    return { status: 'ready', ...common, ...source, poster, storyboard, chapters };
   }
 
   /** The poster, unless it exceeds the maximum: oEmbed 1.0, section 2.3.4, limits thumbnails as well. */
@@ -169,8 +168,13 @@ function soundSizeWithin(max: MaxSize): MaxSize {
 }
 
 /** Whether the stream, or its preview, has no video. */
-function isSoundAlone({ variants, preview }: Pick<VideoRecord, 'variants' | 'preview'>): boolean {
-  return (variants ?? preview?.variants)?.length === 0;
+function isSoundAlone({
+  variants,
+  preview,
+  audioOnly,
+}: Pick<VideoRecord, 'variants' | 'preview' | 'audioOnly'>): boolean {
+  const known = variants ?? preview?.variants;
+  return known === undefined ? audioOnly === true : known.length === 0;
 }
 
 function frameHtml({ embed, title }: VideoRecord, { width, height }: MaxSize): string {

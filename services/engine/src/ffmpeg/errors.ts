@@ -48,7 +48,7 @@ const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
     /^\[(?:mp3|aac|wav|aiff|flac|amr) @ .*Format not on whitelist/m,
     fileFault('not_a_video', `The file has sound alone. Upload a video. ${AUDIO_ONLY_ADVICE}`),
   ],
-  [/(?:Format|') not on whitelist/, fileFault('not_a_video', 'The file is not in a supported video format.')],
+  [/(?:Format|') not on whitelist/, fileFault('not_a_video', 'The file is not in a supported format.')],
   [
     /\) not found for input stream|Decoding requested, but no decoder/,
     fileFault('unsupported_codec', 'The file uses a codec that is not supported.'),
@@ -68,8 +68,8 @@ const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
 ];
 
 const DEFAULTS: Record<'probe' | 'encode', Verdict> = {
-  probe: fileFault('not_a_video', 'The file is not a video, or it is too damaged to read.'),
-  encode: fileFault('transcode_failed', 'The video could not be transcoded.'),
+  probe: fileFault('not_a_video', 'The file contains neither video nor sound, or it is too damaged to read.'),
+  encode: fileFault('transcode_failed', 'The file could not be transcoded.'),
 };
 
 /** ffprobe's last lines about a track that it cannot open: the name of the decoder, if that is not allowed, and the track index. */
@@ -119,7 +119,7 @@ function verdict(error: ToolError, stage: 'probe' | 'encode'): Verdict {
       ? fileFault('transcode_timeout', 'Reading the file took too long.')
       : { code: 'transcode_timeout', message: 'Transcoding took too long.', retryable: true };
   }
-  if (end === 'memory') return fileFault('transcode_failed', 'The video needs too much memory to transcode.');
+  if (end === 'memory') return fileFault('transcode_failed', 'The file needs too much memory to transcode.');
   if (end === 'output_limit') return fileFault('malformed_media', 'The file contains too much metadata.');
   const match = PATTERNS.find(([pattern]) => pattern.test(stderr));
   if (match?.[0] === OUT_OF_MEMORY && (stage === 'probe' || lacksMemoryForPacketOnly(linesOf(error)))) {

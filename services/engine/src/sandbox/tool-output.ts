@@ -11,7 +11,7 @@ export class ToolOutputError extends Error {
 
 /** The failure of a try with such output. Most likely the file exploited a vulnerability of the tool. */
 export function hostileOutput(cause: ToolOutputError): TranscodeFailure {
-  return refusal('transcode_failed', 'The video could not be transcoded.', cause);
+  return refusal('transcode_failed', 'The file could not be transcoded.', cause);
 }
 
 /** A regular file that a tool wrote, opened for reading. The caller closes it. */

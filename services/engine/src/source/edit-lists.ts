@@ -95,7 +95,7 @@ export function checkVideoEdits(
   if (!track || flaw === null) return;
   throw refusal(
     'malformed_media',
-    `The edit list of track ${describeTrack(track)} ${FLAWS[flaw]}, which is not supported. Export the video again and upload that.`,
+    `The edit list of track ${describeTrack(track)} ${FLAWS[flaw]}, which is not supported. Export the file again and upload that.`,
   );
 }
 
@@ -156,7 +156,7 @@ async function* childrenOf(file: FileHandle, { content, end }: Part, type: strin
     if (boxes > MAX_BOXES) {
       throw refusal(
         'malformed_media',
-        `The file has more than ${MAX_BOXES} boxes in a box of its index, or before it. Export the video again and upload that.`,
+        `The file has more than ${MAX_BOXES} boxes in a box of its index, or before it. Export the file again and upload that.`,
       );
     }
     if (box.type === type) yield box;

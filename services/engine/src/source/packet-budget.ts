@@ -25,15 +25,12 @@ export class PacketBudget {
     this.#packets -= 1;
     this.#bytes -= bytes || 0;
     if (this.#packets < 0) {
-      throw refusal(
-        'malformed_media',
-        'The file has too many packets. Export the video again and upload that.',
-      );
+      throw refusal('malformed_media', 'The file has too many packets. Export it again and upload that.');
     }
     if (this.#bytes < 0) {
       throw refusal(
         'malformed_media',
-        'The packets are much larger than the file itself. Export the video again and upload that.',
+        'The packets are much larger than the file itself. Export it again and upload that.',
       );
     }
   }

@@ -172,14 +172,14 @@ export function checkTimeline(
 function tooShort(): TranscodeFailure {
   return refusal(
     'duration_too_short',
-    `The video is too short; at least ${MIN_DURATION_SECONDS} seconds are required.`,
+    `The file is too short; at least ${MIN_DURATION_SECONDS} seconds are required.`,
   );
 }
 
 function tooLong(maxDurationSeconds: number): TranscodeFailure {
   return refusal(
     'duration_exceeded',
-    `The video is too long; at most ${maxDurationSeconds / 3600} hours are allowed.`,
+    `The file is too long; at most ${maxDurationSeconds / 3600} hours are allowed.`,
   );
 }
 
@@ -226,7 +226,7 @@ export function checkHiddenPackets(
 export function encryptedTrackRefusal(track: TrackName): TranscodeFailure {
   return refusal(
     'unsupported_codec',
-    `Track ${describeTrack(track)} is encrypted. Upload the video without encryption.`,
+    `Track ${describeTrack(track)} is encrypted. Upload the file without encryption.`,
   );
 }
 

@@ -341,7 +341,7 @@ test('encrypted video is refused', async () => {
   });
   expect(await bench.refuse(clip)).toMatchObject({
     code: 'unsupported_codec',
-    message: 'Track 1 (video, h264) is encrypted. Upload the video without encryption.',
+    message: 'Track 1 (video, h264) is encrypted. Upload the file without encryption.',
   });
 });
 

@@ -31,6 +31,6 @@ export async function readSegmentInfo(
 /** The probe found packets in the track, so the decoder rejected all of them. */
 function emptyTrack(rendition: TrackRendition): TranscodeFailure {
   const cause = new EmptyRenditionError(rendition);
-  const message = `No frame of the ${isAudioRendition(rendition) ? 'audio' : 'video'} track can be decoded. Export the video again and upload that.`;
+  const message = `No frame of the ${isAudioRendition(rendition) ? 'audio' : 'video'} track can be decoded. Export the file again and upload that.`;
   return refusal('malformed_media', message, cause);
 }

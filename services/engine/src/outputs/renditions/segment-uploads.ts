@@ -122,7 +122,7 @@ export class SegmentUploads {
         if (!isPlanned) {
           throw refusal(
             'malformed_media',
-            'The video has more segments than its duration allows. Export the video again and upload that.',
+            'The file has more segments than its duration allows. Export it again and upload that.',
           );
         }
         this.#waiting.push(file);
