@@ -65,6 +65,21 @@ afterAll(async () => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
+/** A set-up that runs once for the same arguments. Requests that only read share it. */
+function shared<Args extends unknown[], T>(
+  setUp: (...args: Args) => Promise<T>,
+): (...args: Args) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (...args) => {
+    const key = JSON.stringify(args);
+    const result = known.get(key) ?? setUp(...args);
+    known.set(key, result);
+    return result;
+  };
+}
+
+type Policy = 'public' | 'signed';
+
 /** Sends one request; the response body is bytes for every type. */
 function send(
   { method }: Pick<DocumentedResponse, 'method'>,
@@ -145,12 +160,12 @@ async function download(): Promise<string> {
 }
 
 /** The URL of the file of a download that is ready. */
-async function downloadedFile(file: '480p.mp4' | 'audio.m4a', policy: 'public' | 'signed' = 'public') {
+const downloadedFile = shared(async (file: '480p.mp4' | 'audio.m4a', policy: Policy = 'public') => {
   const [, , videoId = ''] = (await download()).split('/');
   for (let made = 0; made < 2; made += 1) await makeDownload(plane, videoId, Buffer.alloc(1000));
   await plane.db.updateTable('videos').set({ playback_policy: policy }).where('id', '=', videoId).execute();
   return `/hls/${plane.workspaceId}/${videoId}/downloads/${file}`;
-}
+});
 
 /** The pictures, by operation. */
 const PICTURES: Record<string, string> = {
@@ -161,13 +176,13 @@ const PICTURES: Record<string, string> = {
 };
 
 /** The URL of a picture that is made. */
-async function picture(name: string, policy: 'public' | 'signed' = 'public'): Promise<string> {
+const picture = shared(async (name: string, policy: Policy = 'public') => {
   const { videoId } = await plane.readyVideo();
   const path = `/hls/${plane.workspaceId}/${videoId}/${name}`;
   await Promise.all([send({ method: 'get' }, { path }), makePicture(plane, videoId, Buffer.alloc(1000))]);
   await plane.db.updateTable('videos').set({ playback_policy: policy }).where('id', '=', videoId).execute();
   return path;
-}
+});
 
 /** The URL of a video with chapters, and of its chapters. */
 async function withChapters(): Promise<string> {
@@ -185,25 +200,25 @@ async function failedVideo(): Promise<string> {
   return `/videos/${videoId}`;
 }
 
-async function stream(policy: 'public' | 'signed' = 'public'): Promise<string> {
+const stream = shared(async (policy: Policy = 'public') => {
   const { videoId } = await plane.readyVideo();
   await send({ method: 'put' }, { ...CAPTIONS, path: `/videos/${videoId}/captions/en` });
   await send({ method: 'put' }, { ...CHAPTERS, path: `/videos/${videoId}/chapters` });
   await plane.db.updateTable('videos').set({ playback_policy: policy }).where('id', '=', videoId).execute();
   return `/hls/${plane.workspaceId}/${videoId}`;
-}
+});
 
 /** The player page of a ready video. */
-async function embed(policy: 'public' | 'signed' = 'public'): Promise<string> {
+async function embed(policy: Policy = 'public'): Promise<string> {
   return (await stream(policy)).replace('/hls/', '/embed/');
 }
 
-async function segment(): Promise<string> {
+const segment = shared(async () => {
   const { videoId } = await plane.readyVideo();
   const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER }, '360p', 0);
   await plane.objects.put(key, Buffer.alloc(480_000), 'video/mp2t');
   return `/hls/${plane.workspaceId}/${videoId}/360p/0.ts`;
-}
+});
 
 async function image(name: ImageName): Promise<Call> {
   const path = await stream();
