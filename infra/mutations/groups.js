@@ -154,6 +154,7 @@ export const GROUPS = [
     'outputs/transcript/caption-cues',
     'outputs/transcript/detected-language',
     'outputs/transcript/quiet-cut',
+    'outputs/transcript/recognizer-retries',
     'outputs/transcript/sentence-ends',
     'outputs/transcript/sound-parts',
   ]),

@@ -6,7 +6,12 @@ import { text } from 'node:stream/consumers';
  * Agents of our own. Unlike `fetch` and the agents of Node, they ignore the proxy in the environment (`NODE_USE_ENV_PROXY`), which would
  * receive the service secret. Idle connections do not keep the process alive.
  */
-const AGENTS = { 'http:': new HttpAgent({ keepAlive: true }), 'https:': new HttpsAgent({ keepAlive: true }) };
+const agents = (keepAlive: boolean) => ({
+  'http:': new HttpAgent({ keepAlive }),
+  'https:': new HttpsAgent({ keepAlive }),
+});
+const KEPT = agents(true);
+const UNKEPT = agents(false);
 
 export type DirectResponse = { status: number; headers: IncomingMessage['headers']; text: string };
 
@@ -16,13 +21,15 @@ type DirectRequest = {
   contentType: string;
   authorization?: string;
   headers?: Readonly<Record<string, string>>;
+  /** Whether the connection is kept for the next request; by default, it is. */
+  keepAlive?: boolean;
   signal: AbortSignal;
 };
 
 /** Sends a POST over a direct connection. Follows no redirect. The caller reads the response. */
 export async function sendDirectly(
   url: string,
-  { body, contentType, authorization, headers, signal }: DirectRequest,
+  { body, contentType, authorization, headers, keepAlive = true, signal }: DirectRequest,
 ): Promise<IncomingMessage> {
   const { protocol } = new URL(url);
   const isTls = protocol === 'https:';
@@ -35,7 +42,7 @@ export async function sendDirectly(
       'Content-Type': contentType,
       'Content-Length': body.byteLength,
     },
-    agent: AGENTS[isTls ? 'https:' : 'http:'],
+    agent: (keepAlive ? KEPT : UNKEPT)[isTls ? 'https:' : 'http:'],
     signal,
   })
     .on('response', resolve)

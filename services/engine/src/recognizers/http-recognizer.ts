@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { readRetryAfter } from '@framelane/service-kit/retry-after';
 import { sendDirectly } from '../direct-request.ts';
 import { MAX_ANSWER_BYTES, type Recognizer } from './recognizer.ts';
 import { recognizerFailure, recognizerTimeout } from './recognizer-failure.ts';
@@ -16,6 +17,9 @@ const LOGGED = 300;
 
 /** Responses after which another try may succeed, besides those of 500 and above. */
 const RETRYABLE = [408, 425, 429];
+
+/** Many servers are behind nginx, which takes 1 MiB by default: half a minute. */
+const TOO_LARGE = 413;
 
 /** A server with `POST /audio/transcriptions` as in OpenAI's API. It gets each part of the sound in one request. */
 export function httpRecognizer(
@@ -37,6 +41,8 @@ export function httpRecognizer(
             ...(language !== null && { language }),
           }),
           ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+          // While a part is read and recognised, an idle connection could be closed or forgotten, and the next part would get no response on it.
+          keepAlive: false,
           signal: AbortSignal.any([signal, timeout]),
         });
         return await read(response);
@@ -54,8 +60,11 @@ async function read(response: IncomingMessage): Promise<string> {
   const status = response.statusCode ?? 0;
   const body = await bounded(response);
   if (status === 200) return body;
-  const retryable = status >= 500 || RETRYABLE.includes(status);
-  throw recognizerFailure(`The recogniser responded with ${status}: ${body.slice(0, LOGGED)}`, { retryable });
+  throw recognizerFailure(`The recogniser responded with ${status}: ${body.slice(0, LOGGED)}`, {
+    retryable: status >= 500 || RETRYABLE.includes(status),
+    retryAfterSeconds: readRetryAfter(response.headers['retry-after'], new Date()) ?? 0,
+    isTooLong: status === TOO_LARGE,
+  });
 }
 
 /** The text of a response. Throws once it is too large. */

@@ -41,6 +41,26 @@ test('times outside of the sound are between their neighbours', () => {
   ]);
 });
 
+test('words that begin at the same time are spoken one after the other', () => {
+  expect(timed([1, 1], [1, 1], [1, 2.5], [4, 5])).toEqual([
+    [1, 1.5],
+    [1.5, 2],
+    [2, 2.5],
+    [4, 5],
+  ]);
+  // Nothing says how long they are.
+  expect(timed([1, 1], [1, 1], [9, 9])).toEqual([
+    [1, 1.3],
+    [1.3, 1.6],
+    [9, 9],
+  ]);
+  expect(timed([1, 1], [1, 1], [1.2, 2])).toEqual([
+    [1, 1.1],
+    [1.1, 1.2],
+    [1.2, 2],
+  ]);
+});
+
 test('nothing has no times, and one word has its own', () => {
   expect(timed()).toEqual([]);
   expect(timed([3, 1])).toEqual([[3, 10]]);

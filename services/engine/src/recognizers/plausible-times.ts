@@ -17,12 +17,39 @@ export function withPlausibleTimes(words: readonly Word[], seconds: number): Wor
     if (at < words.length) starts.push(next);
     [before, from] = [next, at];
   }
-  return words.map(({ text, start: own, end }, at) => {
+  const timed = words.map(({ text, start: own, end }, at) => {
     const start = starts[at] ?? seconds;
     const latest = starts[at + 1] ?? seconds;
     // The end of a word whose start is wrong is not believed either.
     return { text, start, end: own === start && end >= start ? Math.min(end, latest) : latest };
   });
+  return spread(timed, seconds);
+}
+
+/** How long a word is spoken, if nothing says more. */
+const WORD_SECONDS = 0.3;
+
+/** Words that begin at the same time, as some recognisers write them, are spoken one after the other until the last one ends. */
+function spread(words: readonly Word[], seconds: number): Word[] {
+  const result: Word[] = [];
+  for (let from = 0, to = 0; from < words.length; from = to) {
+    const start = words[from]?.start ?? 0;
+    while (words[to]?.start === start) to += 1;
+    const count = to - from;
+    const next = words[to]?.start ?? seconds;
+    const end = Math.max(words[to - 1]?.end ?? start, Math.min(start + WORD_SECONDS * count, next));
+    for (const [at, word] of words.slice(from, to).entries())
+      result.push(
+        count === 1
+          ? word
+          : {
+              text: word.text,
+              start: start + ((end - start) * at) / count,
+              end: start + ((end - start) * (at + 1)) / count,
+            },
+      );
+  }
+  return result;
 }
 
 /** The positions of a longest part of the values that does not decrease. NaN is never part of it. */

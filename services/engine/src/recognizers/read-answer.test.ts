@@ -69,6 +69,26 @@ describe('the answer of a recogniser', () => {
     });
   });
 
+  test('can have numbers as strings, as vLLM wrote them', () => {
+    const silent = { no_speech_prob: '0.9', avg_logprob: '-1.5' };
+    const segments = [
+      { text: 'One', start: '1.5', end: '2' },
+      { text: 'two', start: '2', end: '3', ...silent },
+    ];
+    expect(words({ duration: '10.0', segments })).toEqual([['One', 1.5, 2]]);
+  });
+
+  test('can have times in nanoseconds, as LocalAI writes them', () => {
+    const segments = [
+      { text: ' One', start: 0, end: 1_500_000_000 },
+      { text: ' two', start: 1_500_000_000, end: 4_000_000_000 },
+    ];
+    expect(words({ segments })).toEqual([
+      [' One', 0, 1.5],
+      [' two', 1.5, 4],
+    ]);
+  });
+
   test('can have the NaN of Python, which is not JSON', () => {
     const answer = '{"segments": [{"text": "A, NaN", "start": NaN, "end": 3, "avg_logprob": -Infinity}]}';
     // The beginning is not known.
@@ -96,7 +116,7 @@ test('times that cannot be true get others', () => {
     { text: '0', start: 1, end: 2 },
     { text: '1', start: 76, end: 76 },
     { text: '2', start: 3, end: 4 },
-    { text: '3', start: '5', end: null },
+    { text: '3', start: 'five', end: null },
   ];
   expect(words({ segments })).toEqual([
     ['0', 1, 2],
@@ -142,6 +162,24 @@ describe('the text', () => {
     expect(texts({ text: `${'you '.repeat(100)}and me` })).toEqual(
       [...Array(6).fill('you'), ' and', ' me'].map((text, at) => (at > 0 && text === 'you' ? ' you' : text)),
     );
+  });
+
+  test('of a phrase again and again has it four times', () => {
+    const loop = 'a little bit of '.repeat(30);
+    expect(texts({ text: `It is ${loop}everything.` }).slice(0, 20)).toHaveLength(19);
+    expect(texts({ text: `${"I'm sorry. ".repeat(20)}The end.` })).toEqual([
+      "I'm",
+      ...Array(3).fill([' sorry.', " I'm"]).flat(),
+      ' sorry.',
+      ' The',
+      ' end.',
+    ]);
+    const refrain = 'Let it be, let it be, let it be, let it be.';
+    expect(texts({ text: refrain })).toHaveLength(12);
+    const spoken = [...'ご視聴ありがとうございました。'];
+    const parts = Array.from({ length: 9 }, () => spoken).flat();
+    const timed = parts.map((word, at) => ({ word, start: at / 30, end: (at + 1) / 30 }));
+    expect(texts({ text: parts.join(''), words: timed })).toHaveLength(4 * (spoken.length - 1));
   });
 
   test('is not more than anyone speaks', () => {

@@ -17,9 +17,16 @@ const MAX_CHARACTERS_PER_SECOND = 100;
 const MAX_SEGMENTS_PER_SECOND = 20;
 const MAX_PARTS_PER_SECOND = 50;
 
-/** A segment or a word as often as this in a row is a loop of the recogniser, which happens in music and noise. */
+/**
+ * A segment, a word or a phrase more often than this in a row is a loop of the recogniser, which happens in music and noise. The refrains of songs
+ * remain.
+ */
 const MAX_REPEATS = 2;
 const MAX_WORD_REPEATS = 6;
+const MAX_PHRASE_REPEATS = 4;
+
+/** The most words of a phrase that is looked for: a sentence of a script without spaces has one for each character. */
+const MAX_PHRASE = 32;
 
 /** With both, OpenAI's Whisper regards a segment as silence. */
 const SILENT = { noSpeech: 0.6, logarithm: -1 };
@@ -27,7 +34,16 @@ const SILENT = { noSpeech: 0.6, logarithm: -1 };
 /** What recognisers write for sound without speech, without spaces and signs. */
 const NO_SPEECH = new Set(['', 'blankaudio', 'silence', 'nospeech', 'music', 'musicplaying', 'inaudible']);
 
-const time = z.number().nullish().catch(null);
+/** Some servers write numbers as strings. */
+const number = z.preprocess(
+  (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
+  z.number().nullish().catch(null),
+);
+
+/** Seconds. LocalAI writes nanoseconds, and no sound has a million seconds. */
+const time = number.transform((value) =>
+  typeof value === 'number' && value >= 1_000_000 ? value / 1_000_000_000 : value,
+);
 const part = z.object({ word: z.string().catch(''), start: time, end: time });
 const parts = z
   .array(part.catch({ word: '', start: null, end: null }))
@@ -45,8 +61,8 @@ const verboseJson = z.object({
         start: time,
         end: time,
         words: parts,
-        no_speech_prob: time,
-        avg_logprob: time,
+        no_speech_prob: number,
+        avg_logprob: number,
       }),
     )
     .nullish(),
@@ -54,7 +70,7 @@ const verboseJson = z.object({
 });
 
 const milliseconds = z.object({
-  offsets: z.object({ from: time, to: time }).catch({}),
+  offsets: z.object({ from: number, to: number }).catch({}),
   text: z.string().catch(''),
 });
 
@@ -164,13 +180,27 @@ function recognition(
   return { language: language ?? null, words: withPlausibleTimes(withoutLoops(words), seconds) };
 }
 
-/** The words; one that is repeated again and again remains `MAX_WORD_REPEATS` times. */
+/** The words; a word or a phrase that is repeated again and again remains as often as it may be. */
 function withoutLoops(words: readonly Word[]): Word[] {
-  let repeats = 0;
-  return words.filter(({ text }, at) => {
-    repeats = at > 0 && text.trim() === words[at - 1]?.text.trim() ? repeats + 1 : 0;
-    return repeats < MAX_WORD_REPEATS;
+  const texts = words.map(({ text }) => comparable(text));
+  /** For each length of a phrase, how many words in a row are as the one so many before them. */
+  const repeated = new Uint32Array(MAX_PHRASE + 1);
+  return words.filter((_, at) => {
+    let isLoop = false;
+    for (let length = 1; length <= MAX_PHRASE; length += 1) {
+      const isSame = at >= length && texts[at] === texts[at - length];
+      const count = isSame ? (repeated[length] ?? 0) + 1 : 0;
+      repeated[length] = count;
+      const most = length === 1 ? MAX_WORD_REPEATS : MAX_PHRASE_REPEATS;
+      isLoop ||= count > (most - 1) * length;
+    }
+    return !isLoop;
   });
+}
+
+/** A text as it is compared with others: without spaces, signs and cases. */
+function comparable(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 }
 
 /** The segments with speech: text without letters and digits is none. One that is repeated again and again remains `MAX_REPEATS` times. */
@@ -178,6 +208,6 @@ function spokenSegments(segments: readonly Segment[]): Segment[] {
   let repeats = 0;
   return segments.filter(({ text }, at) => {
     repeats = at > 0 && text.trim() === segments[at - 1]?.text.trim() ? repeats + 1 : 0;
-    return repeats < MAX_REPEATS && !NO_SPEECH.has(text.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase());
+    return repeats < MAX_REPEATS && !NO_SPEECH.has(comparable(text));
   });
 }

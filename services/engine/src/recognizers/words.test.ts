@@ -32,6 +32,11 @@ describe('the words of a segment', () => {
     ]);
   });
 
+  test('end with the signs of these scripts, after which a sentence can begin', () => {
+    const found = shown('はい。「今」と。', parts('は', 'い', '。', '「', '今', '」', 'と', '。'));
+    expect(found.map(([word]) => word)).toEqual(['は', 'い。', '「今」', 'と。']);
+  });
+
   test('that no part has belong to the one before, with a part of its time', () => {
     expect(shown(' twenty-five 99 or more', parts('twenty-five', 'ninety-nine', 'more'))).toEqual([
       [' twenty-five', 0, expect.closeTo(0.367, 3)],

@@ -14,6 +14,10 @@ const SEARCHED = 64;
 const WITHOUT_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
+/** Signs of these scripts after and before which a line may be broken. */
+const WIDE_END = /[。、！？」』）]/u;
+const WIDE_BEGIN = /[「『（]/u;
+
 /** Signs with a space before them, as in French. No line begins with them. */
 const APART = /^\s+[?!:;%»…]+$/u;
 
@@ -84,7 +88,11 @@ function joined(pieces: readonly Word[]): Word[] {
 }
 
 function mayBreak(before: string, after: string): boolean {
-  return WITHOUT_SPACES.test(before.at(-1) ?? '') && WITHOUT_SPACES.test(after.charAt(0));
+  const [last, first] = [before.at(-1) ?? '', after.charAt(0)];
+  return (
+    (WITHOUT_SPACES.test(last) || WIDE_END.test(last)) &&
+    (WITHOUT_SPACES.test(first) || WIDE_BEGIN.test(first))
+  );
 }
 
 /** Divides a text at the spaces between its words. Each word gets a part of the time by its length, and has a space before it if the text has one. */

@@ -241,6 +241,40 @@ describe('a recogniser that cannot be trusted', () => {
     expect(server.requests.length - before).toBe(3);
   }, 60_000);
 
+  test('parts that are too large for a server are sent in halves', async () => {
+    const before = server.requests.length;
+    // The limit of nginx.
+    const limit = 1024 ** 2;
+    server.answer = (response) => {
+      const isTooLarge = (server.requests.at(-1)?.bytes ?? 0) > limit;
+      response.writeHead(isTooLarge ? 413 : 200);
+      response.end(JSON.stringify({ segments: [{ start: 0, end: 2, text: 'It is heard.' }] }));
+    };
+    const result = await transcribe();
+    expect(cuesIn(result).length).toBeGreaterThan(1);
+    const sizes = server.requests.slice(before).map(({ bytes }) => bytes);
+    expect(sizes.filter((bytes) => bytes > limit)).toHaveLength(1);
+    expect(sizes.length).toBeGreaterThan(3);
+    answerWith({}, 413);
+    await expect(transcribe()).rejects.toEqual(failed(false));
+  }, 60_000);
+
+  test('a server that asks for a pause gets it, and each request has a connection of its own', async () => {
+    const connections = new Set<unknown>();
+    const before = server.requests.length;
+    server.answer = (response, request) => {
+      connections.add(request.socket);
+      const isFirst = server.requests.length === before + 1;
+      response.writeHead(isFirst ? 429 : 200, isFirst ? { 'Retry-After': '1' } : {});
+      response.end(JSON.stringify({ segments: [{ start: 0, end: 2, text: 'It is heard.' }] }));
+    };
+    const begun = performance.now();
+    expect(cuesIn(await transcribe()).length).toBeGreaterThan(0);
+    expect(performance.now() - begun).toBeGreaterThan(999);
+    expect(connections.size).toBe(server.requests.length - before);
+    expect(connections.size).toBeGreaterThan(1);
+  });
+
   test('an endless response is cut off', async () => {
     let sent = 0;
     const closed = Promise.withResolvers<void>();

@@ -6,15 +6,14 @@ import type { DerivationOf } from '@framelane/contracts/outputs/tasks';
 import { MAX_TRANSCRIPT_BYTES } from '@framelane/contracts/outputs/transcript';
 import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
 import { explainToolError } from '../../ffmpeg/errors.ts';
-import { pause } from '../../pause.ts';
 import type { Recognition } from '../../recognizers/read-answer.ts';
 import type { Recognizer } from '../../recognizers/recognizer.ts';
-import { recognizerFailure } from '../../recognizers/recognizer-failure.ts';
+import { RecognizerFailure, recognizerFailure } from '../../recognizers/recognizer-failure.ts';
 import { primaryLanguage } from '../../recognizers/spoken-language.ts';
 import { grantFile, grantFolder, OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
 import { ToolError } from '../../sandbox/run-tool.ts';
 import { hostileOutput, type OutputFile, ToolOutput, ToolOutputError } from '../../sandbox/tool-output.ts';
-import { incompleteOutput, TranscodeFailure } from '../../transcode-failure.ts';
+import { incompleteOutput } from '../../transcode-failure.ts';
 import type { DerivationJob, DerivationKind } from '../kinds.ts';
 import { runOnStored } from '../run-on-stored.ts';
 import type { RunContext } from '../stored-run.ts';
@@ -22,6 +21,7 @@ import { fetchTrack } from '../stored-tracks.ts';
 import { CaptionCues } from './caption-cues.ts';
 import { DetectedLanguage } from './detected-language.ts';
 import { SAMPLE_RATE } from './quiet-cut.ts';
+import { withRetries } from './recognizer-retries.ts';
 import { SOUND_FILE, soundArguments } from './sound-arguments.ts';
 import { nextPart, readWav } from './sound-parts.ts';
 import { SAMPLE_BYTES } from './wav.ts';
@@ -31,6 +31,9 @@ type Job = DerivationJob<DerivationOf<'transcript'>>;
 /** The progress when the audio is fetched, and when it is decoded. */
 const FETCHED = 0.03;
 const DECODED = 0.06;
+
+/** Parts that are too long for the recogniser are halved, down to this. */
+const MIN_PART_SECONDS = 10;
 
 /** The language of a text that is not known (BCP 47). */
 const UNDETERMINED = 'und';
@@ -120,7 +123,7 @@ async function transcribe(
   const named = work.requested === '' ? null : primaryLanguage(work.requested);
   const samples = Math.min(Math.floor(sound.bytes / SAMPLE_BYTES), Math.ceil(duration * SAMPLE_RATE));
   let [parts, words, recognized] = [0, 0, 0];
-  const most = recognizer.maxSeconds * SAMPLE_RATE;
+  let most = recognizer.maxSeconds * SAMPLE_RATE;
   for (let from = 0; from < samples; ) {
     const part = await nextPart(sound, { from, end: samples, most });
     if (part.heard !== undefined) {
@@ -131,7 +134,13 @@ async function transcribe(
       const recognition = await withRetries(recognizer, signal, async () => {
         const answer = await recognizer.recognize({ wav, seconds }, request);
         return read(directory, answer, seconds);
+      }).catch((error: unknown) => {
+        if (!isTooLong(error) || most / 2 < MIN_PART_SECONDS * SAMPLE_RATE) throw error;
       });
+      if (recognition === undefined) {
+        most /= 2;
+        continue;
+      }
       detected.add(recognition);
       cues.add(recognition.words.map((word) => later(word, begin / SAMPLE_RATE)));
       parts += 1;
@@ -146,29 +155,6 @@ async function transcribe(
   return { requested: work.requested, language, webvtt: webvttOf(cues), seconds: recognized };
 }
 
-/**
- * Repeats a request that failed at once: a recogniser that restarts must not cost the work on all parts before. One that takes too long is not
- * repeated here.
- */
-async function withRetries<T>(
-  { retryDelaysMs }: Recognizer,
-  signal: AbortSignal,
-  request: () => Promise<T>,
-): Promise<T> {
-  for (let retries = 0; ; retries += 1) {
-    try {
-      return await request();
-    } catch (error) {
-      signal.throwIfAborted();
-      const delayMs = retryDelaysMs[retries];
-      const mayRepeat =
-        error instanceof TranscodeFailure && error.retryable && error.code !== 'transcode_timeout';
-      if (!mayRepeat || delayMs === undefined) throw error;
-      await pause(delayMs, signal);
-    }
-  }
-}
-
 async function read(job: string, answer: string, seconds: number): Promise<Recognition> {
   try {
     const result = await threads.run(job, 'readAnswer', { answer, seconds });
@@ -178,6 +164,10 @@ async function read(job: string, answer: string, seconds: number): Promise<Recog
     if (!(error instanceof ThreadTimeoutError)) throw error;
     throw recognizerFailure('Reading the answer took too long', { retryable: false, cause: error });
   }
+}
+
+function isTooLong(error: unknown): boolean {
+  return error instanceof RecognizerFailure && error.isTooLong;
 }
 
 function later<T extends { start: number; end: number }>(word: T, seconds: number): T {
