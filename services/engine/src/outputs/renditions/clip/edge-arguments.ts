@@ -21,7 +21,7 @@ export type Cut = {
   rendition: VideoRenditionPlan;
   firstFrame: number;
   frames: number;
-  /** How they continue a stream copy; null if their rendition is none. */
+  /** How they continue the frames around them; null if an encoder with the settings of the plan does so anyway. */
   continuation: { codecs: string; delaySeconds: number } | null;
 };
 

@@ -25,6 +25,9 @@ import { type EdgePart, edgeParts } from './edge-parts.ts';
 /** An edge of a rendition: its segment, and its I-frames if they are stored. */
 export type MadeEdge = { edge: Edge; segment: Buffer; iFrames: readonly IFrame[] };
 
+/** Encoders decode so few frames when they are shown, and not earlier, as the frames around them. So these are encoded as those of a copy. */
+const UNDELAYED_FRAMES = 2;
+
 /** A rendition that begins or ends at another time by more than this is not the frames that were asked for. */
 const TOLERANCE_SECONDS = 0.001;
 
@@ -80,8 +83,9 @@ async function planParts(
     const isEnd = !part.isWhole && at === parts.length - 1 && !hasNext;
     const continued = async () =>
       isEnd ? part.group : (parts[at + 1]?.group ?? (await fetched(edge.parentSequence + 1)));
+    const isUndelayed = Math.ceil(part.frames / rendition.frameStep) <= UNDELAYED_FRAMES;
     const continuation =
-      isCopied && !part.isWhole
+      !part.isWhole && (isCopied || isUndelayed)
         ? { codecs: track.codecs, delaySeconds: PACKAGER.delayOf(await continued()) }
         : null;
     const { firstFrame, frames } = part;
