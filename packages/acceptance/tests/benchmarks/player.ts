@@ -61,14 +61,18 @@ try {
 async function firstFrame(opener: Pick<Browser, 'newPage'>, url: string): Promise<number> {
   const page = await opener.newPage();
   await page.goto(url, { waitUntil: 'domcontentloaded' });
-  const frame = await page.waitForFunction(`(() => {
+  const frame = await page.waitForFunction(
+    `(() => {
     const media = document.querySelector('framelane-video')?.nativeEl;
     if (media && !window.watched) {
       window.watched = true;
       media.requestVideoFrameCallback((_now, { presentationTime }) => { window.firstFrame = presentationTime; });
     }
     return window.firstFrame;
-  })()`);
+  })()`,
+    // Not after the first frame.
+    { polling: 'raf' },
+  );
   const time = Number(await frame.jsonValue());
   await page.close();
   return time;
