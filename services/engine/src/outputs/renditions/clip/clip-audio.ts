@@ -1,3 +1,4 @@
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import type { FfmpegCommandLine } from '../../../ffmpeg/run-ffmpeg.ts';
 import { PACKAGER } from '../../../packagers/packagers.ts';
 import { segmentFile } from '../../../packagers/segment-files.ts';
@@ -10,6 +11,9 @@ import { MUXER_DELAY_SECONDS } from './edge-arguments.ts';
 
 /** Timestamps are rounded. */
 const ROUNDING_SECONDS = 0.001;
+
+/** Two units of the clock of transport streams: rounded times are not negative. */
+const FIRST_SECONDS = 2 / CLOCK_HZ;
 
 /** The times of the parent at which the audio of a clip is cut: the begin of each segment, and the end. */
 export function audioCuts(job: ClipJob, frameSeconds: number): number[] {
@@ -49,12 +53,15 @@ export function audioArguments(job: ClipJob, inputs: readonly AudioInput[]): Ffm
     moreInputs: others.map((path) => ({ options: READ_SEGMENTS, path })),
     outputs: tracks.map(({ name }, at) => {
       const input = inputs[at] as AudioInput;
+      // From version 7 on, ffmpeg counts the times of cuts from the first frame. So the first frame is at zero, just not before it.
+      const begin = input.start - FIRST_SECONDS;
       const cuts = audioCuts(job, input.frameSeconds).slice(firstFileOf(job, input) === 1 ? 0 : 1);
       return {
         options: [
           ...['-map', `${at}:a:0`, '-map_metadata', '-1', '-c', 'copy'],
-          ...['-output_ts_offset', offset.toFixed(6), '-f', 'segment', ...PACKAGER.segmentOptions],
-          ...['-segment_times', cuts.map((seconds) => (seconds + offset).toFixed(6)).join(',')],
+          ...['-output_ts_offset', (-begin).toFixed(6), '-f', 'segment', ...PACKAGER.segmentOptions],
+          ...['-segment_times', cuts.map((seconds) => (seconds - begin).toFixed(6)).join(',')],
+          ...['-initial_offset', (begin + offset).toFixed(6)],
         ],
         path: `${OUTPUT_FOLDER}/${segmentFile(name, '%d')}`,
       };
