@@ -1,3 +1,4 @@
+import { requireLinearTime } from '@framelane/test-kit/growth';
 import { expect, test } from '@jest/globals';
 import { requestedRange } from './requested-range.ts';
 
@@ -59,11 +60,11 @@ test.each([
   expect(read(header)).toBeUndefined();
 });
 
-test('a header with thousands of ranges takes no longer than their number', () => {
+test('a header with thousands of ranges takes no longer than their number', async () => {
   const ranges = Array.from({ length: 8_000 }, (_, index) => `${2 * index}-`);
-  const startedAt = performance.now();
   expect(read(`bytes=${ranges.join(',')}`, 100_000)).toBe('0-99999');
-  const apart = Array.from({ length: 8_000 }, (_, index) => `${2 * index}-${2 * index}`);
-  expect(read(`bytes=${apart.join(',')}`, 100_000)).toBeUndefined();
-  expect(performance.now() - startedAt).toBeLessThan(200);
+  const apart = (count: number) =>
+    `bytes=${Array.from({ length: count }, (_, index) => `${2 * index}-${2 * index}`).join(',')}`;
+  expect(read(apart(8_000), 100_000)).toBeUndefined();
+  await requireLinearTime(2 ** 18, apart, (header) => read(header, 2 ** 20));
 });

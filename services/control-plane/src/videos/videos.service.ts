@@ -159,10 +159,10 @@ export class VideosService {
     if (failed.status !== 'failed') throw notFailed(failed.status);
     const isClip = failed.clip_of?.exists === true;
     const source = await storedSource(this.#deps.db, failed);
-    if (!isClip && (source === undefined || !(await this.#isStored(source.key))))
-      throw sourceNotAvailable(failed);
+    const isAvailable = isClip || (source !== undefined && (await this.#isStored(source.key)));
     return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
+      if (!isAvailable) throw sourceNotAvailable(failed);
       // The object of a deleted source exists until the purge.
       if (!isClip && (await storedSource(trx, video)) === undefined) throw sourceNotAvailable(failed);
       await this.#deps.quotas.requireMinutes(trx, workspaceId);
