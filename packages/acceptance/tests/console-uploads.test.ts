@@ -225,6 +225,7 @@ testInBrowser('a video is imported from a URL, and a failed import says what to 
     await fill(page, 'Request headers', 'Bearer abc');
     await untilText(page, 'not “Bearer abc”');
     await fill(page, 'Request headers', 'X-Secret: import-secret');
+    await fill(page, 'End at', '0:00.4');
     await inspect(opened, 'import', /responded with 400|status of 400/);
     await click(page, 'Import');
     await untilText(page, 'Importing 50 %');
@@ -236,6 +237,7 @@ testInBrowser('a video is imported from a URL, and a failed import says what to 
     server.release();
     await untilText(page, 'Ready');
     expect(server.secrets).toContain('import-secret');
+    await untilText(page, '0:00 to 0:00.4 of the file');
 
     await page.goBack();
     await click(page, 'Import from URL');
@@ -254,6 +256,31 @@ testInBrowser('a video is imported from a URL, and a failed import says what to 
   } finally {
     await server.stop();
   }
+});
+
+testInBrowser('a trim is chosen for the next upload, and applies once', async () => {
+  const opened = await signIn();
+  const { page } = opened;
+  await click(page, 'Trim: none');
+  await fill(page, 'Begin at', 'soon');
+  await untilText(page, 'Write a time such as 1:02.5.');
+  await fill(page, 'Begin at', '0:00.2');
+  await fill(page, 'End at', '0:00.8');
+  await inspect(opened, 'trim');
+  await click(page, 'Use');
+  await untilText(page, 'Trim: on');
+  const path = join(directory, 'trimmed.mp4');
+  await writeFile(path, await readFile(clip));
+  await choose(page, 'Choose files', path);
+  await untilText(page, 'Trim: none');
+  await follow(page, 'trimmed');
+  await untilText(page, '0:00.2 to 0:00.8 of the file');
+  await untilText(page, 'Ready');
+  const [video] = await videosWith('trimmed');
+  expect(await client.video(video?.id ?? '')).toMatchObject({
+    trim: { start: 0.2, end: 0.8 },
+    duration: 0.6,
+  });
 });
 
 testInBrowser('a watermark is uploaded, chosen for the next uploads, and deleted', async () => {
