@@ -1,10 +1,9 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type Cuts, FIRST_SEGMENT_SECONDS } from '@framelane/contracts/segment-times';
-import { type EncodePlan, isSoundAlone } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { PACKAGER } from '../packagers/packagers.ts';
 import { segmentFile } from '../packagers/segment-files.ts';
 import { encodedRenditions } from '../plan/encode-plan.ts';
-import { skippedSeconds } from '../plan/trim.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT, WATERMARK_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
 import { COVER_OPTIONS, DECODE_OPTIONS, watermarkOptions } from '../source/whitelist.ts';
@@ -137,7 +136,7 @@ export function renditionOutputs(
   ];
   // A run ends when all outputs have ended: stream copies must not go on to the end of the file.
   const limit = ['-t', String(Math.ceil(plan.duration) + 1)];
-  const renditions = streams.map(({ name, options }, at) => ({
+  return streams.map(({ name, options }, at) => ({
     options: [
       ...(at === 0 ? ofGraphs : []),
       ...options,
@@ -147,15 +146,6 @@ export function renditionOutputs(
     ],
     path: `${OUTPUT_FOLDER}/${name}.m3u8`,
   }));
-  return [...renditions, ...skippedOutput(plan)];
-}
-
-/** Shows that a run goes on while it decodes what a trim cuts off: an output of the packets that are read. It is not written. */
-function skippedOutput(plan: EncodePlan): FfmpegCommandLine['outputs'] {
-  if (skippedSeconds(plan) === 0) return [];
-  const index = isSoundAlone(plan) ? plan.audio[0]?.index : plan.videoIndex;
-  const end = ['-t', String(plan.lead + plan.duration)];
-  return [{ options: ['-map', `0:${index}`, '-c', 'copy', ...end, '-f', 'null'], path: '-' }];
 }
 
 /**

@@ -71,14 +71,17 @@ export async function noOthers(): Promise<undefined> {}
 
 const MICROSECONDS = 1_000_000;
 
+/** The longest time for a second of the source that is decoded and dropped. Meanwhile, ffmpeg reports no progress. */
+const SKIPPING_SECONDS = 4;
+
 /** The seconds of the source that a run from the beginning to the end of a plan reads. */
 export function secondsRead(plan: EncodePlan): number {
   return skippedSeconds(plan) + plan.duration;
 }
 
-/** The progress of a run by the time of its fastest output. */
-export function timeProgress(plan: EncodePlan): StoredRun<unknown>['progress'] {
-  return { key: 'out_time_us', end: secondsRead(plan) * MICROSECONDS };
+/** The progress of a run by the time of its first output. */
+export function timeProgress({ duration }: EncodePlan): StoredRun<unknown>['progress'] {
+  return { key: 'out_time_us', end: duration * MICROSECONDS };
 }
 
 const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
@@ -119,7 +122,7 @@ export async function runAndStore<T>(
         encodeSeconds.fixed + encodeSeconds.perSecondOfVideo * run.seconds,
         encodeSeconds.max,
       ),
-      stallSeconds,
+      stallSeconds: stallSeconds + SKIPPING_SECONDS * skippedSeconds(plan),
       memoryBytes,
       progressKey: run.progress.key,
       onProgress: (value) => {

@@ -223,22 +223,6 @@ describe('a trimmed video', () => {
     expect(graph).toContain(']asetpts=PTS-(61.42)/TB,');
   });
 
-  test('shows that a run goes on while it drops what is before the part', () => {
-    const copied = (plan: EncodePlan) =>
-      wholeArguments(plan, SETTINGS)
-        .outputs.filter(({ path }) => path === '-')
-        .map(({ options }) => options.join(' '));
-    expect(copied(encodePlan())).toEqual([]);
-    expect(copied(trimmed({ reading: {} }))).toEqual(['-map 0:1 -c copy -t 62.02 -f null']);
-    const images = {
-      posterFrom: 0,
-      ofSound: { cover: null, width: 1280, height: 720 },
-      storyboard: null,
-    };
-    const sound = trimmed({ reading: {}, videoRenditions: [], images });
-    expect(copied(sound)).toEqual(['-map 0:0 -c copy -t 62.02 -f null']);
-  });
-
   test('of slides repeats the picture that is shown from before its part', () => {
     const { outputs } = wholeArguments(trimmed({ sourceRate: 0.2 }), SETTINGS);
     expect(optionValue(outputs[0]?.options ?? [], '-filter_complex')).toContain(

@@ -119,6 +119,22 @@ describe('a trimmed video has exactly the frames and the sound of its part', () 
       made(...H264, '-x264-params', 'open-gop=1', '-c:a', 'libmp3lame', '-b:a', '64k'),
     ],
     [
+      'HEVC of phones, with open groups of pictures',
+      'phone.mov',
+      made(
+        ...BT709,
+        '-c:v',
+        'libx265',
+        '-preset',
+        'ultrafast',
+        '-x265-params',
+        'log-level=error:keyint=30:min-keyint=30:open-gop=1:bframes=3',
+        '-tag:v',
+        'hvc1',
+        ...AAC,
+      ),
+    ],
+    [
       'VP8 and Opus',
       'vp8.webm',
       made(...BT709, '-c:v', 'libvpx', '-deadline', 'realtime', '-g', '60', '-c:a', 'libopus'),
@@ -381,4 +397,18 @@ describe('a file that lasts longer than a video may', () => {
     const result = await strict.result(videoId);
     expect(result.type === 'task.failed' ? result.data.code : null).toBe(code);
   });
+});
+
+test('a run without progress has more time while it drops the beginning of the file', async () => {
+  // No run can make progress as soon as that.
+  const strict = await WorkerBench.start({ limits: { stallSeconds: 0.001 } });
+  try {
+    const clip = made(...BT709, '-c:v', 'mpeg4', '-c:a', 'libmp3lame');
+    const path = await makeClip(join(strict.directory, 'a.avi'), clip);
+    expect(await strict.refuse(path)).toMatchObject({ code: 'transcode_timeout' });
+    strict.trim = { start: 15, end: null };
+    expect((await strict.transcode(path)).manifest.duration).toBeGreaterThan(0.9);
+  } finally {
+    await strict.stop();
+  }
 });
