@@ -78,17 +78,16 @@ async function atRest(cluster: Cluster, { videos, objects, usage }: Snapshot): P
       stored.map((segment) => objects.get(`hls/${workspaceId}/${id}/a${attempt}/${segment}`) ?? 0),
     )
     .reduce((sum, bytes) => sum + bytes, 0);
-  return [
-    ...broken,
-    ...(await uncountedBytes(cluster, usage.bandwidthBytes + played)),
-    ...(await unsettledMessages(cluster)),
-    ...(await openFiles(cluster)),
-    ...(await leaks(
+  const found = await Promise.all([
+    uncountedBytes(cluster, usage.bandwidthBytes + played),
+    unsettledMessages(cluster),
+    openFiles(cluster),
+    leaks(
       cluster,
       ready.map(({ id }) => id),
-    )),
-    ...internalErrors(cluster),
-  ];
+    ),
+  ]);
+  return [...broken, ...found.flat(), ...internalErrors(cluster)];
 }
 
 /** Services store usage every second. On a busy machine it may take longer. */
