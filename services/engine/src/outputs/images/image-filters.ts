@@ -60,7 +60,8 @@ export function clipImagesGraph(plan: EncodePlan, start: number): string {
   if (storyboard === null) return '';
   const counted = `setpts=PTS-${start.toFixed(6)}/TB`;
   return [
-    `[0:v]${counted}[to-storyboard]`,
+    // The only key frame of a very short clip has no duration, and no tile without a frame after it.
+    `[0:v]tpad=stop_mode=clone:stop=1,${counted}[to-storyboard]`,
     `[1:v]${counted}[to-poster]`,
     ...imageChains(plan, storyboard, atEachTile(storyboard)),
   ].join(';');
