@@ -5,7 +5,7 @@ import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
 import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';
 import { rungTraits } from '../plan/ladder.ts';
 import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
-import { toNumber } from '../source/frame-rate.ts';
+import { toFraction, toNumber } from '../source/frame-rate.ts';
 import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 
 /** How a run encodes video: the preset and the number of threads of each encoder. */
@@ -67,8 +67,18 @@ function optionsOf(
     ['-force_key_frames', keyFrames],
     ['-g', String(Math.ceil(longest * framesPerSecond) + 1)],
     ['-threads', String(threads)],
+    ...frameRateOf(rendition, plan),
   ] as const;
   return values.flatMap(([option, value]) => [`${option}:v`, value]);
+}
+
+/** The frame rate, if filters subtract the first frame of the plan: from version 7 on, ffmpeg forgets the rate of frames whose times are changed. */
+function frameRateOf(
+  { frameStep }: VideoRenditionPlan,
+  { firstFrame, frameRate: { numerator, denominator } }: EncodePlan,
+): (readonly [string, string])[] {
+  if (firstFrame === 0) return [];
+  return [['-r', toFraction({ numerator, denominator: denominator * frameStep })]];
 }
 
 function smallOf(rendition: VideoRenditionPlan, { videoRenditions }: EncodePlan): VideoDemands['small'] {

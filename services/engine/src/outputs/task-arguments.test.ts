@@ -211,6 +211,19 @@ describe('a trimmed video', () => {
     expect(images).toContain(',setpts=PTS-(60.02)/TB,trim=start=-0.001:end=1.999,');
   });
 
+  test('has its frame rate from the plan: filters that move times may forget it', () => {
+    const half = encodePlan().videoRenditions.map(
+      (each, at) => ({ ...each, frameStep: at === 0 ? 2 : 1 }) as const,
+    );
+    const rates = (plan: EncodePlan) =>
+      wholeArguments(plan, SETTINGS)
+        .outputs.slice(0, 2)
+        .map(({ options }) => (options.includes('-r:v') ? optionValue(options, '-r:v') : null));
+    expect(rates(trimmed({ videoRenditions: half }))).toEqual(['25/2', '25/1']);
+    expect(rates(encodePlan())).toEqual([null, null]);
+    expect(pieceLine({ firstFrame: 100 }).outputs[0]?.options.join(' ')).toContain(' -r:v 25/1 ');
+  });
+
   test('in a transport stream keeps the times of the file', () => {
     const { inputOptions, outputs } = wholeArguments(
       trimmed({ reading: { seek: 55.9, startTime: 1.4 } }),

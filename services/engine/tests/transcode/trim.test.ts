@@ -174,6 +174,14 @@ describe('a trimmed video has exactly the frames and the sound of its part', () 
     }
   });
 
+  test('at 30000/1001 frames a second', async () => {
+    const rate = 30_000 / 1001;
+    const clip = countedClip({ rate: '30000/1001', seconds: 16 });
+    const path = await makeClip(inBench('ntsc.mp4'), { ...clip, options: [...H264, ...AAC] });
+    const times = { start: 8.3, end: 12.7 };
+    expectPart(await transcode(path, times), await transcode(path), times, rate);
+  });
+
   test('from the beginning', async () => {
     const path = await makeClip(inBench('beginning.mp4'), made(...H264, ...AAC));
     const times = { start: 0, end: 5.02 };
