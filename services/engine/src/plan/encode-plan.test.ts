@@ -63,6 +63,7 @@ const plan = (
       gops,
       entryPoints: null,
       audioAhead: 0,
+      hasOpenGroups: false,
       layout: null,
     },
     { allowCopy },

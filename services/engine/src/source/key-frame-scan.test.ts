@@ -10,6 +10,31 @@ function scan(...packets: Packet[]): KeyFrameScan {
   return keyFrames;
 }
 
+test.each([
+  [
+    'closed',
+    false,
+    [
+      [10, 9.9],
+      [10.2, 10, false],
+      [12, 12],
+      [12.1, 12.1, false],
+    ],
+  ],
+  [
+    'open',
+    true,
+    [
+      [10, 9.9],
+      [10.2, 10, false],
+      [12, 12],
+      [11.9, 12.1, false],
+    ],
+  ],
+] as [string, boolean, Packet[]][])('groups of pictures are %s', (_, isOpen, packets) => {
+  expect(scan(...packets).hasLeadingFrames).toBe(isOpen);
+});
+
 test('displayed key frames are collected, at least half a second apart', () => {
   const { times } = scan(
     [10, 10],

@@ -94,6 +94,8 @@ type CommonFacts = {
    * timestamp of the file. Null if runs must begin with the file.
    */
   entryPoints: readonly number[] | null;
+  /** Whether groups of pictures are open: frames after a key frame are displayed before it. */
+  hasOpenGroups: boolean;
   /** The most seconds of audio in the file that precede a key frame and are heard after it. */
   audioAhead: number;
   /** For runs that read only a part of the file. Null if every run needs the whole file. */
@@ -112,7 +114,10 @@ export type ProbedAudio = AudioTrack & {
 };
 
 /** Measurements of the packets. */
-type PacketFacts = Pick<CommonFacts, 'end' | 'unread' | 'gops' | 'audio' | 'entryPoints' | 'audioAhead'> & {
+type PacketFacts = Pick<
+  CommonFacts,
+  'end' | 'unread' | 'gops' | 'audio' | 'entryPoints' | 'audioAhead' | 'hasOpenGroups'
+> & {
   runs: readonly PacketRun[] | null;
   timeline: Timeline | null;
   clock: StreamClock;
@@ -158,7 +163,8 @@ const NEW_DESCRIPTION = 'New Extradata';
 /** Probes the source in the job's directory. Throws a TranscodeFailure that refuses the source, or a ToolError. */
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const { source, tracks, facts, editLists, scan, isLate } = await readFile(options);
-  const { timeline, runs, end, unread, gops, entryPoints, audioAhead, clock, arrivals } = facts;
+  const { timeline, runs, end, unread, gops, entryPoints, audioAhead, hasOpenGroups, clock, arrivals } =
+    facts;
   const texts = source.tracks.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
   const analysis = isLate
     ? {
@@ -185,6 +191,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
     gops,
     entryPoints,
     audioAhead,
+    hasOpenGroups,
     audio,
     leftOut,
     chapters: source.chapters,
@@ -526,6 +533,7 @@ async function readPackets(
     runs: runs?.result() ?? null,
     entryPoints: entryPointsOf(keyFrames, clock, seek),
     audioAhead: interleaving.audioAhead,
+    hasOpenGroups: keyFrames.hasLeadingFrames,
     clock,
     arrivals,
     unread: hasIndex || readTo === 0 || fileBytes - readTo <= PAGE_BYTES ? 0 : 1 - readTo / fileBytes,

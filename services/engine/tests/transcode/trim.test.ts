@@ -204,7 +204,7 @@ describe('a long part is made in pieces', () => {
 
   test.each<[file: string, options: string[]]>([
     ['pieces.mp4', [...H264, ...AAC]],
-    ['pieces.mkv', [...H264, '-c:a', 'libmp3lame']],
+    ['pieces.mkv', [...H264, '-x264-params', 'open-gop=1', '-c:a', 'libmp3lame']],
     ['pieces.ts', [...H264, '-c:a', 'ac3', '-output_ts_offset', '30000']],
   ])('%s', async (file, options) => {
     const path = await makeClip(inBench(file), { ...long, options });
