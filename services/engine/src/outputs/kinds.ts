@@ -13,7 +13,10 @@ import type { RunContext, TaskOutput } from './stored-run.ts';
 
 /** What the tasks of a video depend on. */
 export type VideoToCut = {
-  source: Pick<ProbedSource, 'container' | 'entryPoints' | 'hasOpenGroups' | 'layout' | 'timeline' | 'video'>;
+  source: Pick<
+    ProbedSource,
+    'container' | 'entryPoints' | 'keyFramesNeedOthers' | 'layout' | 'timeline' | 'video'
+  >;
   encode: EncodePlan;
   keyFrames: KeyFrames;
   /** The duration of a piece. */

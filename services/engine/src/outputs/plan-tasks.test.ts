@@ -26,7 +26,7 @@ function sourceOf(seconds: number, distance: number, container = 'mp4') {
     container,
     gops: 'open_gop' as const,
     video: videoTrack(),
-    hasOpenGroups: false,
+    keyFramesNeedOthers: false,
     layout: null,
     entryPoints: Array.from({ length: count }, (_, at) => at * distance),
     timeline: { cut: 0, frames: 25 * seconds, start: 0, duration: seconds, averageRate: 25, grid: null },

@@ -63,7 +63,7 @@ const plan = (
       gops,
       entryPoints: null,
       audioAhead: 0,
-      hasOpenGroups: false,
+      keyFramesNeedOthers: false,
       layout: null,
     },
     { allowCopy },

@@ -36,7 +36,7 @@ function issues(
       gops: 'irregular',
       entryPoints: null,
       audioAhead: 0,
-      hasOpenGroups: false,
+      keyFramesNeedOthers: false,
       layout: null,
       ...source,
       video: videoTrack(video),

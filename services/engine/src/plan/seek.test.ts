@@ -5,7 +5,7 @@ const source = (changes: Partial<Parameters<typeof seekOf>[0]> = {}) => ({
   container: 'mp4',
   entryPoints: [0, 2, 4, 6, 8],
   audioAhead: 0,
-  hasOpenGroups: false,
+  keyFramesNeedOthers: false,
   ...changes,
 });
 

@@ -19,7 +19,7 @@ const source = (changes: Partial<ProbedSound> = {}): ProbedSound => ({
   gops: 'irregular',
   entryPoints: null,
   audioAhead: 0,
-  hasOpenGroups: false,
+  keyFramesNeedOthers: false,
   layout: null,
   ...changes,
 });

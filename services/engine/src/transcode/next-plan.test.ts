@@ -32,7 +32,7 @@ const source: ProbedSource = {
   gops: 'irregular',
   entryPoints: null,
   audioAhead: 0,
-  hasOpenGroups: false,
+  keyFramesNeedOthers: false,
   layout: null,
 };
 const encoded = planEncoding(source, { allowCopy: false });

@@ -81,16 +81,14 @@ export function imagesArguments(
 
 /** Whether key frames are near enough to each other for images. Interlaced frames need the frames beside them. */
 function haveCloseKeyFrames(
-  { entryPoints, hasOpenGroups, timeline, video }: VideoToCut['source'],
+  { entryPoints, keyFramesNeedOthers, timeline, video }: VideoToCut['source'],
   { lead, duration }: VideoToCut['encode'],
 ): boolean {
   // An edit list may begin long before its first key frame.
   const start = Math.max(lead, timeline.start);
   const end = Math.min(lead + duration, timeline.duration);
   const shown = entryPoints?.filter((time) => time >= start && time < end) ?? [];
-  if (shown.length === 0 || video?.interlaced) return false;
-  // ffmpeg's decoder of H.264 decodes few key frames of open groups without the frames between them (measured with 5.1).
-  if (hasOpenGroups && video?.codec === 'h264') return false;
+  if (shown.length === 0 || video?.interlaced || keyFramesNeedOthers) return false;
   const starts = [start, ...shown];
   const ends = [...shown, end];
   return starts.every((time, at) => (ends[at] ?? 0) - time <= MAX_IMAGE_GAP_SECONDS);
