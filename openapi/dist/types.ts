@@ -2433,11 +2433,11 @@ export interface components {
              */
             start?: number;
             /**
-             * @description Seconds at which the part ends, at least 0.1 after `start`. Default: the end of the file. If the file ends before, that is the end of the
+             * @description Seconds at which the part ends, at least 0.1 after `start`. Default, and with `null`: the end of the file. If the file ends before, that is the end of the
              *     part, and `inputIssues` says so.
              * @example 72.5
              */
-            end?: number;
+            end?: number | null;
         };
         /**
          * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became

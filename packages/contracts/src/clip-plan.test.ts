@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { planClip } from './clip-plan.ts';
+import { planClip, windowOf } from './clip-plan.ts';
 import { I_FRAME_RENDITION } from './renditions.ts';
 import type { TaskPlan } from './transcode-plan.ts';
 
@@ -29,4 +29,9 @@ test('the I-frames of a clip are those of its segments, although rounded duratio
   expect(work.segments).toEqual({ [I_FRAME_RENDITION]: { first: GOPS - 10, end: GOPS - 5 } });
   const cut = planClip(PLAN, stored, { firstFrame: firstFrame + 1, frames: 5 * GOP });
   expect(cut.work.segments).toEqual({ [I_FRAME_RENDITION]: { first: GOPS - 9, end: GOPS - 5 } });
+});
+
+test('a window has one frame at least', () => {
+  const encode = { ...PLAN.encode, frameRate: { numerator: 10, denominator: 1 } };
+  expect(windowOf({ encode }, { start: 1.95, end: 2.0499995 })).toEqual({ firstFrame: 20, frames: 1 });
 });

@@ -20,7 +20,7 @@ export function frameSeconds({ encode }: CountedVideo): number {
   return stepOf(encode) / rateOf(encode);
 }
 
-/** The frames of a clip from `start` to `end`, in seconds: those nearest to both. It may have no frame, or end after the video. */
+/** The frames of a clip from `start` to `end`, in seconds: those nearest to both, one at least. It may end after the video. */
 export function windowOf(
   { encode }: CountedVideo,
   { start, end }: { start: number; end: number },
@@ -31,7 +31,7 @@ export function windowOf(
   // The last frame of the video may be one that not all renditions have.
   const endFrame =
     frameAt(end) >= encode.frames && frameAt(end) < encode.frames + step ? encode.frames : frameAt(end);
-  return { firstFrame, frames: endFrame - firstFrame };
+  return { firstFrame, frames: Math.max(step, endFrame - firstFrame) };
 }
 
 /** When a window begins and ends, in seconds with six decimals. */
@@ -58,6 +58,8 @@ export function planClip(
   const { encode } = parent;
   const rate = rateOf(encode);
   const { firstFrame, frames } = window;
+  // What was cut off of the file of the parent is nothing that a clip reads.
+  const { seek: _, ...reading } = encode.reading ?? {};
   const from = firstFrame / rate;
   const duration = frames / rate;
   const cut = isSoundAlone(encode) ? cutSound(parent, duration) : cutVideo(parent, window);
@@ -74,6 +76,8 @@ export function planClip(
       segmentStarts: cut.segmentStarts,
       encode: {
         ...encode,
+        reading,
+        firstFrame: 0,
         frames,
         duration,
         audio: encode.audio.map((audio) => ({ ...audio, end: Math.min(audio.end - from, duration) })),

@@ -365,12 +365,14 @@ describe('captions that are asked for with the video', () => {
     });
     await plane.engine.upload(uploadToken);
     const { attempt } = await plane.engine.claim(videoId);
-    const { renditions, poster, storyboard } = sampleManifest();
+    const made = sampleManifest();
+    const { renditions, poster, storyboard } = made;
     const sizes = [...renditions.flatMap(({ segments }) => segments), poster, storyboard];
     const stored = sizes.reduce((sum, file) => sum + (file?.bytes ?? 0), 0);
     // 50 bytes for each of the 20 seconds.
     await limitStoredBytes(stored + 1999);
-    await plane.engine.complete(videoId, attempt);
+    // The video is a part of a long file.
+    await plane.engine.complete(videoId, attempt, { ...made, source: { ...made.source, duration: 7200 } });
     await plane.db.deleteFrom('quotas').execute();
     expect(await states(videoId)).toMatchObject([{ status: 'preparing' }, QUOTA_EXCEEDED]);
   });

@@ -112,7 +112,7 @@ function sum(bytes: readonly (number | undefined)[]): number {
   return bytes.reduce((total: number, each = 0) => total + each, 0);
 }
 
-/** Seconds of a clip that are encoded: those of its edges. */
+/** Seconds of a clip that count as transcoded: those of its edges, although engines encode only a part of them. */
 export function encodedSeconds({ plan, work }: Pick<PlannedClip, 'plan' | 'work'>): number {
   const { encode, segmentStarts } = plan;
   const rate = encode.frameRate.numerator / encode.frameRate.denominator;

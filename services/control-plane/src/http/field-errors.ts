@@ -64,6 +64,7 @@ function inWords(code: string, message: string, patterns: PatternMessages): stri
       return `must be ${message.replace('must be ', '').split(',').map(withArticle).join(' or ')}`;
     case 'minLength':
     case 'minItems':
+    case 'minProperties':
       return number === '1' ? 'must not be empty' : `must have at least ${number} ${unitOf(code)}`;
     case 'maxLength':
     case 'maxItems':

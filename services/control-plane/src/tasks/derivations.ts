@@ -62,7 +62,7 @@ function bytesRead(
 
 /**
  * Ends the derivations of a locked video whose work has these members; an engine that works on one stops. If their commands were the only ones
- * of the video, those that remain get commands. The caller makes a purge due.
+ * of the video, those that remain get commands. The caller makes a purge due if they store objects.
  */
 export async function endDerivations(
   trx: Database,

@@ -464,7 +464,7 @@ export class TasksService {
       texts: texts ?? (await this.#deps.attempts.readTexts(video.id, manifest.captions)),
     });
     const hasRoomFor = async (works: readonly Derivation[]) =>
-      mayStore(trx, video.workspace_id, await bytesStored(trx, video, works, manifest.source.duration));
+      mayStore(trx, video.workspace_id, await bytesStored(trx, video, works, manifest.duration));
     await beginDerivations(trx, video, await wantedDerivations(trx, video, hasRoomFor, this.#deps));
     return report;
   }

@@ -71,7 +71,7 @@ export async function noOthers(): Promise<undefined> {}
 
 const MICROSECONDS = 1_000_000;
 
-/** The longest time for a second of the source that is decoded and dropped. Meanwhile, ffmpeg reports no progress. */
+/** Seconds that decoding and dropping one second of the source may take. Meanwhile, ffmpeg reports no progress. */
 const SKIPPING_SECONDS = 4;
 
 /** The seconds of the source that a run from the beginning to the end of a plan reads. */

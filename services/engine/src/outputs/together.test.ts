@@ -5,11 +5,7 @@ import { together } from './together.ts';
 const { signal } = new AbortController();
 
 test('both results', async () => {
-  const results = together(
-    signal,
-    async () => 1,
-    async () => 'b',
-  );
+  const results = together<[number, string]>(signal, [async () => 1, async () => 'b']);
   expect(await results).toEqual([1, 'b']);
 });
 
@@ -27,7 +23,7 @@ test('a failure aborts the other work, and is thrown when that has ended', async
       ended = true;
     }
   };
-  await expect(together(signal, waits, fails)).rejects.toBe(failure);
+  await expect(together(signal, [waits, fails])).rejects.toBe(failure);
   expect(ended).toBe(true);
 });
 
@@ -36,7 +32,7 @@ test('an abort from outside ends both', async () => {
   const reason = new Error('The engine stops');
   const waits = (aborted: AbortSignal) =>
     new Promise((_, reject) => aborted.addEventListener('abort', () => reject(aborted.reason)));
-  const results = together(abort.signal, waits, waits);
+  const results = together(abort.signal, [waits, waits]);
   abort.abort(reason);
   await expect(results).rejects.toBe(reason);
 });

@@ -1,17 +1,16 @@
 /**
- * Runs two works at the same time. If one fails, the other is aborted. Throws the first error after both have ended, so that nothing is stored
+ * Runs works at the same time. If one fails, the others are aborted. Throws the first error after all have ended, so that nothing is stored
  * afterwards.
  */
-export async function together<A, B>(
+export async function together<T extends readonly unknown[]>(
   signal: AbortSignal,
-  a: (signal: AbortSignal) => Promise<A>,
-  b: (signal: AbortSignal) => Promise<B>,
-): Promise<[A, B]> {
+  works: readonly [...{ [At in keyof T]: (signal: AbortSignal) => Promise<T[At]> }],
+): Promise<T> {
   const failure = new AbortController();
   const either = AbortSignal.any([signal, failure.signal]);
-  const works = [a(either), b(either)] as const;
-  for (const work of works) work.catch((error) => failure.abort(error));
-  await Promise.allSettled(works);
+  const running = works.map((work) => work(either));
+  for (const each of running) each.catch((error) => failure.abort(error));
+  await Promise.allSettled(running);
   if (failure.signal.aborted) throw failure.signal.reason;
-  return Promise.all(works);
+  return (await Promise.all(running)) as unknown as T;
 }

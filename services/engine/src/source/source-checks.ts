@@ -179,7 +179,7 @@ function tooShort(): TranscodeFailure {
 function tooLong(maxDurationSeconds: number): TranscodeFailure {
   return refusal(
     'duration_exceeded',
-    `The file is too long; at most ${maxDurationSeconds / 3600} hours are allowed.`,
+    `The video or sound is too long; at most ${maxDurationSeconds / 3600} hours are allowed.`,
   );
 }
 

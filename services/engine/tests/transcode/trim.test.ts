@@ -360,6 +360,20 @@ test.each([
   expectHeard(part, all.heard, 7.3);
 });
 
+test('sound alone that has no sound in the part', async () => {
+  whole.audioOnly = 'required';
+  const path = await makeClip(inBench('gap.mka'), {
+    audio: 'sine=d=5',
+    options: ['-itsoffset', '30', '-f', 'lavfi', '-i', 'sine=d=5', '-map', '0', '-map', '1', ...AAC],
+  });
+  const times = { start: 7, end: 25 };
+  for (const part of [await transcode(path, times), await transcodeInPieces(path, times)]) {
+    expect(part.manifest.duration).toBe(18);
+    expect(part.manifest.poster).not.toBeNull();
+  }
+  whole.audioOnly = 'refused';
+});
+
 test('sound alone that is made in tasks', async () => {
   const path = await makeClip(inBench('long-sound.m4a'), {
     audio: countedClip({ seconds: 40 }).audio,

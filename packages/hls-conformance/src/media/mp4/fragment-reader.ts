@@ -50,10 +50,14 @@ export class FragmentReader {
       this.#chunkBytes += chunk.length;
       if (this.#pending.length + this.#chunkBytes < this.#needed) return;
       this.#join();
-      while (this.#step()) {
-        // Each step reads a part of a box.
-      }
+      this.#readAll();
     });
+  }
+
+  #readAll(): void {
+    while (this.#step()) {
+      // Each step reads a part of a box.
+    }
   }
 
   #join(): void {
@@ -73,6 +77,7 @@ export class FragmentReader {
   end(): SegmentContent {
     this.#unlessDamaged(() => {
       this.#join();
+      this.#readAll();
       const isOpen = this.#box !== null && this.#box.end !== Number.POSITIVE_INFINITY;
       if (isOpen || this.#pending.length > 0) throw new Error('the last box is truncated');
       if (this.#next < this.#samples.length) throw new Error('the last frames have no media');
@@ -133,6 +138,7 @@ export class FragmentReader {
     if (begin < this.#position || begin + sample.size > end)
       throw new Error('a frame is outside of the media of its fragment');
     if (begin > this.#position) {
+      this.#needed = 0;
       this.#take(Math.min(begin - this.#position, this.#pending.length));
       return this.#position === begin;
     }

@@ -18,9 +18,9 @@ const FOLLOWED_RATE = 8000;
 
 const FRAME_SAMPLES = 4096;
 
-/** The filter chain of the poster of sound alone: its cover, or a waveform of its first track. Empty for a video. */
-export function soundPosterChains({ audio, images, lead, duration }: EncodePlan): string[] {
-  const { ofSound } = images;
+/** The filter chain of the poster of sound alone: its cover, or a waveform of its first track that has sound. Empty for a video. */
+export function soundPosterChains(plan: EncodePlan): string[] {
+  const { ofSound } = plan.images;
   if (ofSound === undefined) return [];
   const { cover, width, height } = ofSound;
   if (cover !== null) {
@@ -32,22 +32,30 @@ export function soundPosterChains({ audio, images, lead, duration }: EncodePlan)
     ];
     return [`[0:${cover}]${picture.join(',')},setpts=N/TB[poster]`];
   }
+  return [`${drawnSound(plan)}${waveform(plan, ofSound)}`];
+}
+
+/** From sound to the poster. */
+function waveform({ duration }: EncodePlan, { width, height }: { width: number; height: number }): string {
   const drawn = `showwavespic=s=${width}x${height}:colors=${COLOUR}:scale=sqrt`;
-  const shown = `asetpts=PTS-(${lead})/TB,atrim=start=0,apad,atrim=end=${duration.toFixed(6)}`;
-  return [`[0:${drawnTrack(audio)}]${shown},${samplesFor(duration)},${drawn},setpts=N/TB,${TO_JPEG}[poster]`];
+  return `${samplesFor(duration)},${drawn},setpts=N/TB,${TO_JPEG}[poster]`;
 }
 
 /** The same chains, with another output that moves (see `MOVING`). */
 export function movingSoundPosterChains(plan: EncodePlan): string[] {
   const { ofSound } = plan.images;
-  const [chain = ''] = soundPosterChains(plan);
-  if (ofSound?.cover != null) return [chain.replace('[poster]', `,split=2[${MOVING}][poster]`)];
-  return [`[0:${drawnTrack(plan.audio)}]asplit=2[${MOVING}][drawn]`, chain.replace(/^\[[^\]]*\]/, '[drawn]')];
+  if (ofSound === undefined) return [];
+  if (ofSound.cover !== null)
+    return soundPosterChains(plan).map((chain) => chain.replace('[poster]', `,split=2[${MOVING}][poster]`));
+  return [`${drawnSound(plan)}asplit=2[${MOVING}][drawn]`, `[drawn]${waveform(plan, ofSound)}`];
 }
 
-/** The track of the waveform: the first one that has sound. */
-function drawnTrack(audio: EncodePlan['audio']): number | undefined {
-  return audio.find(({ silent }) => !silent)?.index;
+/** The beginning of a chain: as much sound as the output has, of its first track that is not silent. A trim can leave none. */
+function drawnSound({ audio, lead, duration }: EncodePlan): string {
+  const track = audio.find(({ silent }) => !silent);
+  const end = `atrim=end=${duration.toFixed(6)},`;
+  if (track === undefined) return `anullsrc=channel_layout=mono:sample_rate=48000,${end}`;
+  return `[0:${track.index}]asetpts=PTS-(${lead})/TB,atrim=start=0,apad,${end}`;
 }
 
 /** The samples that the waveform is drawn from. Those of an envelope are all positive, so every second one is negated. */

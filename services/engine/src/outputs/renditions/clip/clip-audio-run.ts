@@ -13,7 +13,7 @@ import { maxSegmentBytes, type RunContext } from '../../stored-run.ts';
 import { fetchSegment, fetchSegments, segmentsOf, writeSegments } from '../../stored-tracks.ts';
 import { type AudioInput, audioArguments, audioCuts, firstFileOf } from './clip-audio.ts';
 import { audioTracksOf, rangeOf } from './clip-job.ts';
-import { inParallel, range, type Stored, storeSegment } from './clip-storage.ts';
+import { inParallel, type Stored, storeSegment } from './clip-storage.ts';
 
 type Track = ReturnType<typeof audioTracksOf>[number];
 
@@ -70,8 +70,8 @@ async function store(
   // The last cut is the end.
   const count = audioCuts(job, input.frameSeconds).length - 1;
   const segments: Stored[] = await inParallel(
-    range(0, count),
-    async (sequence) => {
+    [...Array(count).keys()],
+    async (sequence, signal) => {
       const fileName = segmentFile(name, firstFile + sequence);
       const file = await files.file(fileName, maxSegmentBytes(job.plan.encode));
       if (file === null || file.bytes === 0) throw incompleteOutput(`${fileName} is missing`);
@@ -79,7 +79,7 @@ async function store(
         return await storeSegment(
           job.output,
           { name, sequence, segment: await buffer(readFrom(file)) },
-          context,
+          { ...context, signal },
         );
       } finally {
         await file.handle.close();

@@ -8,7 +8,7 @@ import type { ClipJob } from '../../kinds.ts';
 /** A stored rendition of the parent. */
 type ParentTrack = ClaimedClip['parent']['tracks'][number];
 
-/** Segments of the clip's video that are encoded again, each from one segment of the parent. */
+/** A segment of the clip's video that has a part of one segment of the parent. */
 export type Edge = {
   /** The number of the segment in the clip, and that of the segment of the parent. */
   sequence: number;

@@ -26,19 +26,16 @@ export async function makeClipRenditions(
   const progress = new Progress(job, context);
   const onStored = () => progress.add();
   // ffmpeg runs beside the transfers, which need little of the processor.
-  const [{ audio, edges }, middle] = await together(
-    context.signal,
-    async (signal) => ({
-      edges: await makeEdges(job, directory, files, { ...context, signal }),
-      audio: await storeAudio(job, directory, files, { ...context, signal }),
-    }),
+  const [edges, audio, middle] = await together(context.signal, [
+    (signal) => makeEdges(job, directory, files, { ...context, signal }),
+    (signal) => storeAudio(job, directory, files, { ...context, signal }),
     (signal) => storeMiddle(job, { ...context, signal, onStored }),
-  );
+  ]);
   const video: StoredRendition[] = [];
   for (const { name } of job.plan.encode.videoRenditions) {
     const ofEdges = await storeEdges(job, name, edges.get(name) ?? [], { ...context, onStored });
-    const isFirst = job.work.head ? 1 : 0;
-    const segments = [...ofEdges.slice(0, isFirst), ...(middle.get(name) ?? []), ...ofEdges.slice(isFirst)];
+    const heads = job.work.head ? 1 : 0;
+    const segments = [...ofEdges.slice(0, heads), ...(middle.get(name) ?? []), ...ofEdges.slice(heads)];
     video.push({ name, codecs: trackOf(job, name).codecs, first: 0, segments });
   }
   return [...video, ...audio, ...(await storeIFrames(job, edges, context))];
@@ -71,9 +68,10 @@ async function storeMiddle(job: ClipJob, context: Storing): Promise<Map<VideoRen
   const stored = new Map<VideoRendition, Stored[]>();
   for (const { name } of plan.encode.videoRenditions) {
     const { first } = rangeOf(job, name);
-    const store = async (sequence: number) => {
-      const segment = await fetchOf(job, name, first + sequence, context);
-      const result = await storeSegment(output, { name, sequence, segment }, context);
+    const store = async (sequence: number, signal: AbortSignal) => {
+      const storing = { ...context, signal };
+      const segment = await fetchOf(job, name, first + sequence, storing);
+      const result = await storeSegment(output, { name, sequence, segment }, storing);
       context.onStored();
       return result;
     };
@@ -136,14 +134,16 @@ async function storeIFrames(
     ...ofEdge(true),
     ...Array.from(
       { length: end - first },
-      (_, at) => () => fetchOf(job, I_FRAME_RENDITION, first + at, context),
+      (_, at) => (signal: AbortSignal) => fetchOf(job, I_FRAME_RENDITION, first + at, { ...context, signal }),
     ),
     ...ofEdge(false),
   ];
   const segments: Stored[] = await inParallel(
     frames.map((read, sequence) => ({ read, sequence })),
-    async ({ read, sequence }) =>
-      storeSegment(output, { name: I_FRAME_RENDITION, sequence, segment: await read() }, context),
+    async ({ read, sequence }, signal) => {
+      const segment = await read(signal);
+      return storeSegment(output, { name: I_FRAME_RENDITION, sequence, segment }, { ...context, signal });
+    },
     context.signal,
   );
   if (segments.length === 0) return [];

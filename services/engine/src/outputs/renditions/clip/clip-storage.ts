@@ -6,6 +6,7 @@ import { PACKAGER } from '../../../packagers/packagers.ts';
 import { encryptSegment } from '../../segment-encryption.ts';
 import { withStorageRetries } from '../../storage-retries.ts';
 import type { RunContext, TaskOutput } from '../../stored-run.ts';
+import { together } from '../../together.ts';
 
 /** A stored segment, as results have it. */
 export type Stored = StoredRendition['segments'][number];
@@ -28,16 +29,20 @@ export async function storeSegment(
   return { start: PACKAGER.startOf(segment), bytes };
 }
 
-/** Runs `work` for some items at a time. Resolves with its results in the order of the items. */
-export function inParallel<T, R>(
+/** Runs `work` for some items at a time (see `together`). Resolves with its results in the order of the items. */
+export async function inParallel<T, R>(
   items: readonly T[],
-  work: (item: T) => Promise<R>,
+  work: (item: T, signal: AbortSignal) => Promise<R>,
   signal: AbortSignal,
 ): Promise<R[]> {
-  return Readable.from(items).map(work, { concurrency: AT_ONCE, signal }).toArray({ signal });
-}
-
-/** The numbers from the first one up to, but without, the last one. */
-export function range(first: number, end: number): number[] {
-  return Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
+  const results: R[] = [];
+  const waiting = items.entries();
+  const lane = async (either: AbortSignal) => {
+    for (const [at, item] of waiting) {
+      either.throwIfAborted();
+      results[at] = await work(item, either);
+    }
+  };
+  await together(signal, Array(AT_ONCE).fill(lane));
+  return results;
 }

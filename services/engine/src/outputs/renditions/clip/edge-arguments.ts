@@ -59,6 +59,7 @@ function cutOptions(job: ClipJob, cut: Cut, threads: number): string[] {
   const { rendition, frames, continuation } = cut;
   const start = timestampOf(job, cut.firstFrame);
   const piece = {
+    // ffmpeg names the file by this number.
     firstSegment: cut.firstFrame,
     firstFrame: 0,
     frames,

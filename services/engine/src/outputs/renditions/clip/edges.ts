@@ -17,6 +17,7 @@ import type { ClipJob } from '../../kinds.ts';
 import { runOnStored } from '../../run-on-stored.ts';
 import { maxSegmentBytes, type RunContext } from '../../stored-run.ts';
 import { fetchSegment } from '../../stored-tracks.ts';
+import { together } from '../../together.ts';
 import { readSegmentInfo } from '../segment-info.ts';
 import { type Edge, edgesOf, timestampOf, trackOf } from './clip-job.ts';
 import { type Cut, cutArguments, cutInput, cutOutput } from './edge-arguments.ts';
@@ -38,8 +39,11 @@ export async function makeEdges(
   files: ToolOutput,
   context: RunContext,
 ): Promise<Map<VideoRendition, MadeEdge[]>> {
-  const all = await Promise.all(
-    edgesOf(job).map((edge) => makeEdge(job, edge, { directory, files }, context)),
+  const all = await together<Map<VideoRendition, MadeEdge>[]>(
+    context.signal,
+    edgesOf(job).map(
+      (edge) => (signal: AbortSignal) => makeEdge(job, edge, { directory, files }, { ...context, signal }),
+    ),
   );
   const ofName = (name: VideoRendition) => all.flatMap((made) => made.get(name) ?? []);
   return new Map(job.plan.encode.videoRenditions.map(({ name }) => [name, ofName(name)]));
