@@ -2423,7 +2423,8 @@ export interface components {
         };
         /**
          * @description Makes the video of a part of the file only: exactly the frames that would be displayed from `start` to `end`, with the audio, text tracks and
-         *     chapters of this part. Only the part is encoded, and counted in usage. No variant is a copy of the file then.
+         *     chapters of this part. Only the part is encoded, and counted in usage. No variant is a copy of the file then, unless the part has all
+         *     frames of the file.
          */
         TrimRequest: {
             /**
@@ -2836,7 +2837,7 @@ export interface components {
         DownloadError: {
             /**
              * @description `rendition_not_available`: the video has no such variant, or no audio. `quota_exceeded`: the workspace had no room for the file when the video
-             *     became ready. `no_disk_space`: no engine has had room on its disk for the file for a day. `download_failed`: ask for the file again later.
+             *     became ready. `no_disk_space`: the file has waited for a day, and the disk of an engine had no room for it. `download_failed`: ask for the file again later.
              *     `video_failed`: the video has failed. A retry of the video also prepares its files.
              * @example rendition_not_available
              * @enum {string}

@@ -111,7 +111,7 @@ const FAILED = {
 const TOO_LARGE = {
   code: 'no_disk_space',
   message:
-    'No engine has had room on its disk for the file for a day. Ask for a smaller file, or tell the operator.',
+    'The file has waited for a day, and the disk of an engine has no room for it. Ask for a smaller file, or tell the operator.',
 } as const;
 
 async function fail(
