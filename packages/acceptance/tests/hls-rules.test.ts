@@ -21,6 +21,8 @@ const RULES_FOR_AUDIO = [
 /** Not applicable: these clips have no captions. captions.test.ts checks a stream that has. */
 const RULES_FOR_CAPTIONS = ['webvtt', 'start', 'segments', 'cues', 'clear'].map((name) => `captions.${name}`);
 
+/** Not applicable to transport streams. */
+const RULES_FOR_FRAGMENTS = ['segments.fragments', 'segments.initialization'];
 /** Nor chapters; see chapters.test.ts. */
 const RULES_FOR_CHAPTERS = ['tag', 'json', 'chapters'].map((name) => `session-data.${name}`);
 
@@ -115,6 +117,7 @@ describe.each(CASES)('a $name clip', ({ name, audio, renditions, skippedRules })
       ...DEVIATIONS,
       ...RULES_FOR_CAPTIONS,
       ...RULES_FOR_CHAPTERS,
+      ...RULES_FOR_FRAGMENTS,
       ...skippedRules,
       ...needStorage,
     ];
