@@ -21,10 +21,11 @@ const RULES_FOR_AUDIO = [
 /** Not applicable: these clips have no captions. captions.test.ts checks a stream that has. */
 const RULES_FOR_CAPTIONS = ['webvtt', 'start', 'segments', 'cues', 'clear'].map((name) => `captions.${name}`);
 
-/** Not applicable to transport streams. */
-const RULES_FOR_FRAGMENTS = ['segments.fragments', 'segments.initialization'];
 /** Nor chapters; see chapters.test.ts. */
 const RULES_FOR_CHAPTERS = ['tag', 'json', 'chapters'].map((name) => `session-data.${name}`);
+
+/** Not applicable to transport streams. */
+const RULES_FOR_FRAGMENTS = ['segments.fragments', 'segments.initialization'];
 
 /** Clips, their expected renditions, and the rules that the checker cannot apply to them. */
 const CASES: (ClipPlan & {
