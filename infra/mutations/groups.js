@@ -139,6 +139,7 @@ export const GROUPS = [
     'stored-tracks',
     'together',
     'renditions/clip/edge-parts',
+    'in-parallel',
     'download/ffmetadata',
     'download/track-language',
   ]),

@@ -7,13 +7,14 @@ import { segmentFile } from '../../../packagers/segment-files.ts';
 import { grantFile, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
 import { readFrom, type ToolOutput } from '../../../sandbox/tool-output.ts';
 import { incompleteOutput } from '../../../transcode-failure.ts';
+import { inParallel } from '../../in-parallel.ts';
 import type { ClipJob } from '../../kinds.ts';
 import { runOnStored } from '../../run-on-stored.ts';
 import { maxSegmentBytes, type RunContext } from '../../stored-run.ts';
 import { fetchSegment, fetchSegments, segmentsOf, writeSegments } from '../../stored-tracks.ts';
 import { type AudioInput, audioArguments, audioCuts, firstFileOf } from './clip-audio.ts';
 import { audioTracksOf, rangeOf } from './clip-job.ts';
-import { inParallel, type Stored, storeSegment } from './clip-storage.ts';
+import { type Stored, storeSegment } from './clip-storage.ts';
 
 type Track = ReturnType<typeof audioTracksOf>[number];
 

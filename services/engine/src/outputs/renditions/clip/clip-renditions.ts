@@ -4,13 +4,14 @@ import { isSoundAlone } from '@framelane/contracts/transcode-plan';
 import { PACKAGER } from '../../../packagers/packagers.ts';
 import { iFrameSource } from '../../../plan/encode-plan.ts';
 import type { ToolOutput } from '../../../sandbox/tool-output.ts';
+import { inParallel } from '../../in-parallel.ts';
 import type { ClipJob } from '../../kinds.ts';
 import type { RunContext } from '../../stored-run.ts';
 import { fetchSegment } from '../../stored-tracks.ts';
 import { together } from '../../together.ts';
 import { storeAudio } from './clip-audio-run.ts';
 import { rangeOf, trackOf } from './clip-job.ts';
-import { inParallel, type Stored, storeSegment } from './clip-storage.ts';
+import { type Stored, storeSegment } from './clip-storage.ts';
 import { type MadeEdge, makeEdges } from './edges.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { inParallel } from './clip-storage.ts';
+import { inParallel } from './in-parallel.ts';
 
 const { signal } = new AbortController();
 const items = [...Array(20).keys()];
