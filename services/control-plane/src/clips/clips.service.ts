@@ -141,18 +141,18 @@ function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest, 'star
       'out_of_range',
       `must be before the end of the video, at ${length} seconds`,
     );
-  if (window.firstFrame + window.frames > frames)
-    throw invalidField(
-      'body/end',
-      'out_of_range',
-      `must be at most ${length}, the duration of the video in seconds`,
-    );
   // The request counts, not the frames nearest to its times: a clip of the shortest length can have one frame fewer.
   if (end - start < shortest - ROUNDING_SECONDS)
     throw invalidField(
       'body/end',
       'out_of_range',
       `must be at least ${Number(shortest.toFixed(3))} seconds after start`,
+    );
+  if (window.firstFrame + window.frames > frames)
+    throw invalidField(
+      'body/end',
+      'out_of_range',
+      `must be at most ${length}, the duration of the video in seconds`,
     );
   return window;
 }
