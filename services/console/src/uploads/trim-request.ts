@@ -12,7 +12,7 @@ export function trimForm(request: TrimRequest = {}): TrimForm {
   const { start, end } = request;
   return {
     start: start === undefined ? '' : formatStart(start),
-    end: end === undefined ? '' : formatStart(end),
+    end: end == null ? '' : formatStart(end),
   };
 }
 
