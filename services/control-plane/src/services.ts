@@ -209,7 +209,7 @@ function playbackServices(
 
 function transcodingServices(
   config: ControlPlaneConfig,
-  { db, logger, metrics, leaseGrace, contentKeys, addresses: { baseUrl } }: Infrastructure,
+  { db, logger, metrics, leaseGrace, contentKeys }: Infrastructure,
   services: VideoServices & ReturnType<typeof playbackServices>,
 ) {
   const { events, lifecycle, quotas, playback, previews, captions, chapters } = services;
@@ -222,7 +222,6 @@ function transcodingServices(
     previews,
     captions,
     events,
-    baseUrl,
     leaseGrace,
     settings: config.attempts,
   });

@@ -3,7 +3,6 @@ import { AUDIO_RENDITIONS, type TrackRendition, VIDEO_RENDITIONS } from '@framel
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { DownloadRow } from '../db/schema.ts';
-import type { StoredDownload } from './download-record.ts';
 
 /** Why a download could not be made. */
 export type DownloadFailure = { code: NonNullable<DownloadRow['error_code']>; message: string };
@@ -81,27 +80,6 @@ async function end(
     .where('status', '=', 'preparing')
     .executeTakeFirstOrThrow();
   return numUpdatedRows > 0n;
-}
-
-/** What the record of a video shows of one of its downloads, which exists. */
-export async function findDownload(
-  db: Database,
-  videoId: string,
-  name: DownloadName,
-): Promise<StoredDownload> {
-  const { created_at, ready_at, ...row } = await db
-    .selectFrom('downloads')
-    .leftJoin('artifacts', (join) =>
-      join
-        .onRef('artifacts.video_id', '=', 'downloads.video_id')
-        .onRef('artifacts.name', '=', 'downloads.name')
-        .on('kind', '=', 'download'),
-    )
-    .select(['downloads.name', 'status', 'error_code', 'error_message', 'created_at', 'ready_at', 'bytes'])
-    .where('downloads.video_id', '=', videoId)
-    .where('downloads.name', '=', name)
-    .executeTakeFirstOrThrow();
-  return { ...row, created_at: created_at.toISOString(), ready_at: ready_at?.toISOString() ?? null };
 }
 
 /** The names of the video renditions of a video, lowest first, and those of its audio tracks, the default one first. */

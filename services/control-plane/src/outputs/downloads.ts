@@ -1,14 +1,11 @@
 import type { DownloadName, DownloadResult, DownloadWork } from '@framelane/contracts/outputs/download';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
-import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { type DerivationFailure, NO_DISK_SPACE } from './derivation-failure.ts';
-import { toDownload } from './download-record.ts';
 import { downloadWork, notAvailable } from './download-work.ts';
 import {
   type DownloadFailure,
   findChapterStarts,
-  findDownload,
   findPreparing,
   findStatuses,
   findTrackNames,
@@ -22,8 +19,10 @@ const NO_ROOM = {
   message: 'The workspace may not store that many bytes. Delete videos, then ask for the file again.',
 } as const;
 
-/** What reports the end of downloads. `baseUrl` ends in `/v1`. */
-export type DownloadDeps = { events: WebhookEventsService; baseUrl: string };
+/** What reports the end of downloads. */
+export type DownloadDeps = {
+  lifecycle: { recordEndOfDownloads(trx: Database, video: VideoRow, name: DownloadName): Promise<void> };
+};
 
 /** A download that a video has no rendition for. The message is for its owner. */
 type Impossible = { name: DownloadName; message: string };
@@ -89,7 +88,7 @@ export async function addDownload(
   { name }: DownloadResult,
   deps: DownloadDeps,
 ): Promise<void> {
-  if (await saveReady(trx, video.id, name)) await reportEnd(trx, video, name, deps);
+  if (await saveReady(trx, video.id, name)) await deps.lifecycle.recordEndOfDownloads(trx, video, name);
 }
 
 /** Stores that a download has failed. */
@@ -121,18 +120,6 @@ async function fail(
   error: DownloadFailure,
   deps: DownloadDeps,
 ): Promise<void> {
-  if (await saveFailed(trx, video.id, name, error)) await reportEnd(trx, video, name, deps);
-}
-
-/** Records the event of a download that has just become ready or failed. */
-async function reportEnd(
-  trx: Database,
-  video: VideoRow,
-  name: DownloadName,
-  { events, baseUrl }: DownloadDeps,
-): Promise<void> {
-  const { id, title, workspace_id: workspaceId } = video;
-  const download = toDownload(video, await findDownload(trx, id, name), baseUrl);
-  const type = download.status === 'ready' ? 'video.download.ready' : 'video.download.failed';
-  await events.record(trx, type, workspaceId, { id, title, download });
+  if (await saveFailed(trx, video.id, name, error))
+    await deps.lifecycle.recordEndOfDownloads(trx, video, name);
 }

@@ -139,7 +139,6 @@ type Deps = {
   previews: PreviewsService;
   captions: CaptionsService;
   events: WebhookEventsService;
-  baseUrl: string;
   logger: Logger;
   metrics: Metrics;
   leaseGrace: LeaseGrace;

@@ -1,5 +1,6 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
+import type { DownloadName } from '@framelane/contracts/outputs/download';
 import { transferFolder } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
 import { addArtifacts, removeArtifact } from '../artifacts/artifacts.service.ts';
@@ -222,6 +223,19 @@ export class VideoLifecycle {
     return true;
   }
 
+  /**
+   * Records the event of a download of a locked video that has just become ready or failed. Without a name, of all: those of a video that has failed
+   * were being prepared.
+   */
+  async recordEndOfDownloads(trx: Database, video: VideoRow, name?: DownloadName): Promise<void> {
+    const { id, title, downloads } = await this.#record(trx, video);
+    for (const download of downloads) {
+      if (name !== undefined && download.file !== name) continue;
+      const type = download.status === 'ready' ? 'video.download.ready' : 'video.download.failed';
+      await this.#events.record(trx, type, video.workspace_id, { id, title, download });
+    }
+  }
+
   async #apply(
     trx: Database,
     video: VideoRow,
@@ -242,17 +256,10 @@ export class VideoLifecycle {
       case 'video.deleted':
         return this.#recordDeletion(trx, video);
       case 'video.download.failed':
-        return this.#recordFailedDownloads(trx, video);
+        return this.recordEndOfDownloads(trx, video);
       default:
         await this.#events.record(trx, effect, video.workspace_id, await this.#record(trx, video));
     }
-  }
-
-  /** Downloads end after their video has become ready, so all of a video that has failed were being prepared. */
-  async #recordFailedDownloads(trx: Database, video: VideoRow): Promise<void> {
-    const { id, title, downloads } = await this.#record(trx, video);
-    for (const download of downloads)
-      await this.#events.record(trx, 'video.download.failed', video.workspace_id, { id, title, download });
   }
 
   /** The record of a locked video that is not deleted. */
