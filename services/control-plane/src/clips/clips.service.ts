@@ -1,5 +1,6 @@
 import { frameSeconds, planClip, secondsOf, windowOf } from '@framelane/contracts/clip-plan';
 import { newId } from '@framelane/contracts/ids';
+import { isShorter, MIN_DURATION_SECONDS } from '@framelane/contracts/shortest-duration';
 import type { TaskPlan } from '@framelane/contracts/transcode-plan';
 import type { components } from '@framelane/openapi/types';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
@@ -14,10 +15,6 @@ import type { VideoRecord } from '../videos/video-record.ts';
 import { type VideosService, videoFailed, videoNotFound } from '../videos/videos.service.ts';
 import { bytesOf } from './clip-work.ts';
 import { countUnfinished, findCompletedPlan, findParentRenditions, insertClip } from './clips.store.ts';
-
-/** The shortest clip, in seconds: as of uploaded videos. */
-const SHORTEST_SECONDS = 0.1;
-const ROUNDING_SECONDS = 1e-6;
 
 /** Clips of one video that may wait or be made at the same time. The deletion of the video ends them in one transaction. */
 const MAX_UNFINISHED = 100;
@@ -132,7 +129,7 @@ async function partOf(db: Database, parentId: string, request: ClipRequest) {
 function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest, 'start' | 'end'>) {
   const { duration, frames } = plan.encode;
   const length = Number(duration.toFixed(3));
-  const shortest = Math.max(SHORTEST_SECONDS, frameSeconds(plan));
+  const shortest = Math.max(MIN_DURATION_SECONDS, frameSeconds(plan));
   if (end <= start) throw invalidField('body/end', 'out_of_range', 'must be after start');
   const window = windowOf(plan, { start, end });
   if (start >= duration)
@@ -142,7 +139,7 @@ function requestedWindow(plan: TaskPlan, { start, end }: Pick<ClipRequest, 'star
       `must be before the end of the video, at ${length} seconds`,
     );
   // The request counts, not the frames nearest to its times: a clip of the shortest length can have one frame fewer.
-  if (end - start < shortest - ROUNDING_SECONDS)
+  if (isShorter(end - start, shortest))
     throw invalidField(
       'body/end',
       'out_of_range',

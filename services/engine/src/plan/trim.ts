@@ -1,8 +1,8 @@
 import { windowOf } from '@framelane/contracts/clip-plan';
+import { isShorter } from '@framelane/contracts/shortest-duration';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Trim } from '@framelane/contracts/trim';
 import { toNumber } from '../source/frame-rate.ts';
-import { MIN_DURATION_SECONDS } from '../source/source-checks.ts';
 import { refusal } from '../transcode-failure.ts';
 
 /** The video that a whole source would become. */
@@ -33,12 +33,10 @@ export function partOf(whole: Whole, trim: Trim | undefined): Part {
   };
 }
 
-const ROUNDING_SECONDS = 1e-6;
-
 /** The frames of a trim, to its end or to that of the source. */
 function trimmed(whole: Whole, { start, end }: Trim) {
   const seconds = whole.frames / toNumber(whole.frameRate);
-  if (seconds - start < MIN_DURATION_SECONDS - ROUNDING_SECONDS) {
+  if (isShorter(seconds - start)) {
     throw refusal(
       'trim_after_end',
       `The video lasts ${seconds.toFixed(3)} seconds, and the trim begins at second ${start}. Upload the video again with an earlier start.`,

@@ -1,5 +1,6 @@
 import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import { AUDIO_RENDITIONS } from '@framelane/contracts/renditions';
+import { MIN_DURATION_SECONDS } from '@framelane/contracts/shortest-duration';
 import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
 import { MIN_RATE } from './frame-rate.ts';
 import {
@@ -14,7 +15,6 @@ import type { PacketTimeline, Timeline } from './packet-timeline.ts';
 import { isSlow } from './slow-video.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS, MAX_SIDE } from './whitelist.ts';
 
-export const MIN_DURATION_SECONDS = 0.1;
 export const MAX_FRAME_RATE = 240;
 /** Pixels per second: a little more than 8192×4320 at 30 frames per second, or 4096×2160 at 120. */
 const MAX_PIXEL_RATE = 1_100_000_000;
