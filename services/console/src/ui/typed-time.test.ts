@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatStart, parseStart } from './typed-time.ts';
+import { formatTypedTime, parseTypedTime } from './typed-time.ts';
 
 test.each([
   ['0', 0],
@@ -9,11 +9,11 @@ test.each([
   ['90:00', 5400],
   ['1:02.1234', 62.123],
 ])('%j is a time', (text, seconds) => {
-  expect(parseStart(text)).toBe(seconds);
+  expect(parseTypedTime(text)).toBe(seconds);
 });
 
 test.each(['', 'a', '-1', '1:', ':1', '1:2:3:4', '1.2.3', 'NaN', '1e3'])('%j is no time', (text) => {
-  expect(parseStart(text)).toBeUndefined();
+  expect(parseTypedTime(text)).toBeUndefined();
 });
 
 test.each([
@@ -22,5 +22,5 @@ test.each([
   [3602.04, '1:00:02.04'],
   [59.9999, '1:00'],
 ])('%d seconds are %s', (seconds, text) => {
-  expect(formatStart(seconds)).toBe(text);
+  expect(formatTypedTime(seconds)).toBe(text);
 });

@@ -1,5 +1,5 @@
 import type { UploadTicketRequest } from '@framelane/client';
-import { formatStart, parseStart, UNREADABLE_TIME } from '../ui/typed-time.ts';
+import { formatTypedTime, parseTypedTime, UNREADABLE_TIME } from '../ui/typed-time.ts';
 
 /** The trim of a new video, as tickets and imports have it. */
 export type TrimRequest = NonNullable<UploadTicketRequest['trim']>;
@@ -11,8 +11,8 @@ export type TrimForm = { start: string; end: string };
 export function trimForm(request: TrimRequest = {}): TrimForm {
   const { start, end } = request;
   return {
-    start: start === undefined ? '' : formatStart(start),
-    end: end == null ? '' : formatStart(end),
+    start: start === undefined ? '' : formatTypedTime(start),
+    end: end == null ? '' : formatTypedTime(end),
   };
 }
 
@@ -34,5 +34,5 @@ export function trimRequest(
 
 /** Null for an empty text, undefined for one that is no time. */
 function timeOf(text: string): number | null | undefined {
-  return text.trim() === '' ? null : parseStart(text);
+  return text.trim() === '' ? null : parseTypedTime(text);
 }

@@ -1,5 +1,5 @@
 import { FramelaneError, type Schemas } from '@framelane/client';
-import { formatStart, parseStart, UNREADABLE_TIME } from '../ui/typed-time.ts';
+import { formatTypedTime, parseTypedTime, UNREADABLE_TIME } from '../ui/typed-time.ts';
 
 type Chapter = Schemas['Chapter'];
 
@@ -16,14 +16,14 @@ export type ChapterRow = {
 export type RowErrors = Readonly<Record<number, { time?: string; title?: string }>>;
 
 export function rowsOf(chapters: readonly Chapter[]): ChapterRow[] {
-  return chapters.map(({ start, title }, key) => ({ key, time: formatStart(start), title }));
+  return chapters.map(({ start, title }, key) => ({ key, time: formatTypedTime(start), title }));
 }
 
 /** The chapters of the rows, in their order; or the errors in times that cannot be read. The API checks the rest. */
 export function chaptersOf(
   rows: readonly ChapterRow[],
 ): { chapters: Chapter[]; errors?: undefined } | { chapters?: undefined; errors: RowErrors } {
-  const starts = rows.map(({ time }) => parseStart(time));
+  const starts = rows.map(({ time }) => parseTypedTime(time));
   const wrong = [...starts.entries()].filter(([, start]) => start === undefined);
   if (wrong.length > 0) {
     return { errors: Object.fromEntries(wrong.map(([at]) => [at, { time: UNREADABLE_TIME }])) };
@@ -47,7 +47,7 @@ export function rowErrors(error: unknown): RowErrors {
 /** The rows with another one at a time in seconds, before the first row that begins later. */
 export function withRow(rows: readonly ChapterRow[], seconds: number): ChapterRow[] {
   const key = Math.max(-1, ...rows.map((row) => row.key)) + 1;
-  const row = { key, time: formatStart(seconds), title: '' };
-  const next = rows.findIndex(({ time }) => (parseStart(time) ?? Number.NEGATIVE_INFINITY) > seconds);
+  const row = { key, time: formatTypedTime(seconds), title: '' };
+  const next = rows.findIndex(({ time }) => (parseTypedTime(time) ?? Number.NEGATIVE_INFINITY) > seconds);
   return next === -1 ? [...rows, row] : rows.toSpliced(next, 0, row);
 }

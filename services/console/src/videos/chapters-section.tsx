@@ -7,7 +7,7 @@ import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FileUpload } from '../ui/file-upload.tsx';
 import { Section } from '../ui/section.tsx';
-import { formatStart } from '../ui/typed-time.ts';
+import { formatTypedTime } from '../ui/typed-time.ts';
 import { readCaptionsFile } from './captions-file.ts';
 import { ChaptersForm } from './chapters-form.tsx';
 import { useChapters } from './queries.ts';
@@ -68,7 +68,7 @@ function ChaptersList({ chapters: { chapters, origin } }: { chapters: Chapters }
       <ol className="chapters">
         {chapters.map(({ start, title }) => (
           <li key={start}>
-            <span className="hint">{formatStart(start)}</span> <span>{title}</span>
+            <span className="hint">{formatTypedTime(start)}</span> <span>{title}</span>
           </li>
         ))}
       </ol>

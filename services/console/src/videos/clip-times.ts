@@ -1,4 +1,4 @@
-import { parseStart, UNREADABLE_TIME } from '../ui/typed-time.ts';
+import { parseTypedTime, UNREADABLE_TIME } from '../ui/typed-time.ts';
 
 /** Players report the time of a frame with an error of less than this. */
 const TOLERANCE_SECONDS = 0.001;
@@ -18,7 +18,7 @@ export function clipTimes({
 }: TypedTimes):
   | { times: { start: number; end: number }; errors?: undefined }
   | { times?: undefined; errors: Partial<TypedTimes> } {
-  const [from, to] = [parseStart(start), parseStart(end)];
+  const [from, to] = [parseTypedTime(start), parseTypedTime(end)];
   if (from === undefined || to === undefined)
     return {
       errors: {

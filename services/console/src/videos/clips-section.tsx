@@ -8,7 +8,7 @@ import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Section } from '../ui/section.tsx';
-import { formatStart } from '../ui/typed-time.ts';
+import { formatTypedTime } from '../ui/typed-time.ts';
 import { clipTimes, frameStart, type TypedTimes } from './clip-times.ts';
 import { playerTime } from './player-time.ts';
 
@@ -19,7 +19,10 @@ export function ClipsSection({ video }: { video: Video }) {
 }
 
 function ClipForm({ video: { id, duration, frameRate } }: { video: Video }) {
-  const [typed, setTyped] = useState<TypedTimes>({ start: formatStart(0), end: formatStart(duration ?? 0) });
+  const [typed, setTyped] = useState<TypedTimes>({
+    start: formatTypedTime(0),
+    end: formatTypedTime(duration ?? 0),
+  });
   const [title, setTitle] = useState('');
   const [errors, setErrors] = useState<Partial<TypedTimes>>({});
   const clip = useMutation({
@@ -34,7 +37,7 @@ function ClipForm({ video: { id, duration, frameRate } }: { video: Video }) {
   const take = async (point: keyof TypedTimes) => {
     const seconds = frameStart(await playerTime(), frameRate);
     // The player may show a time that is a little after the last frame.
-    change({ [point]: formatStart(Math.min(seconds, duration ?? seconds)) });
+    change({ [point]: formatTypedTime(Math.min(seconds, duration ?? seconds)) });
   };
   const submit = () => {
     const { times, errors: wrong } = clipTimes(typed);

@@ -9,7 +9,7 @@ import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FileUpload } from '../ui/file-upload.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
-import { formatStart } from '../ui/typed-time.ts';
+import { formatTypedTime } from '../ui/typed-time.ts';
 import { playerTime } from './player-time.ts';
 import { Poster } from './poster.tsx';
 import { posterOf } from './poster-file.ts';
@@ -30,7 +30,7 @@ export function PosterSection({ video }: { video: Video }) {
 
 function posterWords({ poster, posterTime, thumbnail, status }: Video): string {
   if (poster !== null) return `Your image, ${poster.width} × ${poster.height}, ${formatBytes(poster.bytes)}`;
-  if (posterTime !== null) return `The frame at ${formatStart(posterTime)}`;
+  if (posterTime !== null) return `The frame at ${formatTypedTime(posterTime)}`;
   if (thumbnail !== null) return 'A frame of the video';
   const isUnderWay = status === 'uploading' || status === 'processing';
   return isUnderWay ? 'A frame of the video, when it is ready' : 'None';

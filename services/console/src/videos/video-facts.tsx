@@ -6,7 +6,7 @@ import { paths } from '../paths.ts';
 import { Fact, Facts } from '../ui/facts.tsx';
 import { formatBytes, formatDuration, formatTime } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
-import { formatStart } from '../ui/typed-time.ts';
+import { formatTypedTime } from '../ui/typed-time.ts';
 import { watermarkWords } from '../ui/watermark-words.ts';
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 
@@ -33,7 +33,7 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
         {video.clipOf !== null && (
           <Fact name="Clip of">
             <Anchor component={Link} href={paths.video(video.clipOf.videoId)}>
-              {`${formatStart(video.clipOf.start)} to ${formatStart(video.clipOf.end)} of another video`}
+              {`${formatTypedTime(video.clipOf.start)} to ${formatTypedTime(video.clipOf.end)} of another video`}
             </Anchor>
           </Fact>
         )}
@@ -94,8 +94,8 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
 
 function TrimFact({ trim }: Pick<Video, 'trim'>) {
   if (trim === null) return null;
-  const end = trim.end === null ? 'the end' : formatStart(trim.end);
-  return <Fact name="Trim">{`${formatStart(trim.start)} to ${end} of the file`}</Fact>;
+  const end = trim.end === null ? 'the end' : formatTypedTime(trim.end);
+  return <Fact name="Trim">{`${formatTypedTime(trim.start)} to ${end} of the file`}</Fact>;
 }
 
 function InputIssues({ issues }: { issues: Video['inputIssues'] }) {
