@@ -256,7 +256,7 @@ describe('an import', () => {
     expect(await record(videoId)).toMatchObject({
       status: 'processing',
       size: 1_000_000,
-      import: { bytes: 500 },
+      import: { bytes: 1_000_000 },
     });
     expect(await row(videoId)).toMatchObject({ request: null, due_at: null, claimed_until: null });
     expect(await progress(claimed)).toBe(false);

@@ -273,7 +273,7 @@ function importOf(eb: ExpressionBuilder<Schema, 'videos'>) {
     .select(
       sql<
         VideoDetails['import']
-      >`json_build_object('url', shown_url, 'bytes', bytes, 'totalBytes', total_bytes,
+      >`json_build_object('url', shown_url, 'bytes', coalesce(videos.size, bytes), 'totalBytes', total_bytes,
         'tries', tries, 'nextTryAt', next_try_at, 'failure', failure)`.as('import'),
     )
     .whereRef('imports.video_id', '=', 'videos.id')
