@@ -93,7 +93,7 @@ const CHANGES: Record<string, string> = {
   preview: `update videos set preview_variants = '{360p}' where id = ?`,
   import: `insert into imports (video_id, workspace_id, shown_url, deadline)
     select id, workspace_id, 'https://example.com/', '2031-01-01' from videos where id = ?`,
-  'progress of an import': `update imports set bytes = bytes + 1 where video_id = ?`,
+  'tries of an import': `update imports set tries = tries + 1 where video_id = ?`,
   'deadline of an import': `update imports set deadline = '2032-01-01' where video_id = ?`,
 };
 
