@@ -3,7 +3,9 @@ import { clipWorkSchema } from './clip-work.ts';
 import { IMPORT_FAILURE_CODES } from './failures.ts';
 import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } from './messages.ts';
 import { DERIVATION_COMMANDS } from './outputs/kinds.ts';
+import { initializationSection } from './outputs/renditions.ts';
 import { derivationSchema, taskSchema } from './outputs/tasks.ts';
+import { PACKAGING_NAMES } from './packaging.ts';
 import { RENDITIONS, TRACK_RENDITIONS } from './renditions.ts';
 import { taskPlanSchema, transcodePlanSchema } from './transcode-plan.ts';
 import { trimSchema } from './trim.ts';
@@ -294,6 +296,8 @@ const claimedPlanning = claimedTry.extend({
     pieceSeconds: z.number().positive().nullable(),
     /** Whether sound alone is accepted. The control plane decides, so that all engines do the same. */
     audioOnly: z.enum(AUDIO_ONLY_RULES),
+    /** How the segments are packed. */
+    packaging: z.enum(PACKAGING_NAMES),
     /** Only if the video is a part of its file. */
     trim: trimSchema.optional(),
   }),
@@ -309,6 +313,8 @@ const storedTrack = z.object({
   /** BCP 47, and the name in players. Null for video, and without a language. */
   language: z.string().nullable(),
   label: z.string().nullable(),
+  /** Absent if the packaging has none. */
+  initialization: initializationSection.optional(),
   /** The number of the first of these segments. */
   firstSegment: z.int().nonnegative(),
   /** Bytes of each encrypted segment, in playback order. */
@@ -320,6 +326,8 @@ export type StoredTrack = z.infer<typeof storedTrack>;
 
 const claimedDerivation = claimedTry.extend({
   work: derivationSchema,
+  /** How the segments are packed. */
+  packaging: z.enum(PACKAGING_NAMES),
   /** What it reads of renditions, in its order. */
   tracks: z.array(storedTrack).min(1),
   /** Seconds of the video. */

@@ -1,6 +1,7 @@
-import { CLOCK_HZ, type Manifest, type RenditionManifest, START_TIMESTAMP } from './manifest.ts';
+import { CLOCK_HZ, type Manifest, type RenditionManifest } from './manifest.ts';
 import type { TaskResult } from './outputs/outputs.ts';
 import type { StoredRendition } from './outputs/renditions.ts';
+import { PACKAGINGS } from './packaging.ts';
 import { I_FRAME_RENDITION, type RenditionName } from './renditions.ts';
 import { isSoundAlone, type TranscodePlan } from './transcode-plan.ts';
 
@@ -11,7 +12,7 @@ import { isSoundAlone, type TranscodePlan } from './transcode-plan.ts';
 export const ALIGNMENT_TOLERANCE_SECONDS = 0.001;
 
 /** A rendition with all its segments. */
-type Joined = Pick<StoredRendition, 'codecs' | 'segments'>;
+type Joined = Pick<StoredRendition, 'codecs' | 'initialization' | 'segments'>;
 
 /**
  * The manifest of a video, from the results of all its tasks in any order. Throws an Error if a rendition is missing, or if its segments
@@ -24,7 +25,7 @@ export function joinManifest(
   const stored = results.flatMap(({ renditions = [] }) => renditions);
   const video = encode.videoRenditions.map(({ name }) => joined(name, stored));
   const zero = isSoundAlone(encode)
-    ? START_TIMESTAMP / CLOCK_HZ
+    ? PACKAGINGS[encode.packaging].startTimestamp / CLOCK_HZ
     : (video[0]?.segments[0]?.start ?? Number.NaN);
   assertAligned(video);
   const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
@@ -94,7 +95,9 @@ function joined(name: RenditionName, stored: readonly StoredRendition[]): Joined
   if (codecs === undefined) throw new Error(`${name} is missing`);
   if (others.length > 0)
     throw new Error(`Segments of ${name} differ in their codecs: ${codecs} and ${others.join()}`);
-  return { codecs, segments };
+  const [initialization, ...otherSections] = new Set(parts.map((part) => part.initialization));
+  if (otherSections.length > 0) throw new Error(`Segments of ${name} differ in their initialization sections`);
+  return { codecs, ...(initialization !== undefined && { initialization }), segments };
 }
 
 function assertAligned([first, ...others]: readonly Joined[]): void {
@@ -126,11 +129,11 @@ function assertPlanned(
 
 /** A segment ends where the next begins, the last one at `end`. */
 function described(
-  { codecs, segments }: Joined,
+  { segments, ...facts }: Joined,
   end: number,
-): Pick<RenditionManifest, 'codecs' | 'segments'> {
+): Pick<RenditionManifest, 'codecs' | 'initialization' | 'segments'> {
   return {
-    codecs,
+    ...facts,
     segments: segments.map(({ start, bytes }, at) => ({
       duration: rounded((segments[at + 1]?.start ?? end) - start, 6),
       bytes,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { initializationSection } from './outputs/renditions.ts';
 import { AUDIO_ROLES, RENDITIONS } from './renditions.ts';
 
 const segment = z.object({
@@ -29,6 +30,8 @@ const renditionManifest = z.object({
     .optional(),
   /** Absent for video and for ordinary audio. */
   role: z.enum(AUDIO_ROLES).optional(),
+  /** The initialization section of all segments. Absent if each segment has its own. */
+  initialization: initializationSection.optional(),
   /** In playback order. Segment n is stored as `<rendition>/<n>.<extension>`, with that of the packaging. */
   segments: z.array(segment).min(1),
 });
@@ -76,9 +79,6 @@ export const MAX_CHAPTER_TITLE = 255;
 
 /** Units of timestamps in transport streams, per second (ISO/IEC 13818-1 §2.4.3.7). */
 export const CLOCK_HZ = 90_000;
-
-/** The timestamp of the first frame in segments, or of the beginning of sound alone, in units of 1/90,000 s. */
-export const START_TIMESTAMP = 1_026_000;
 
 /** The result of a completed attempt: everything the control plane needs for playback. */
 export const manifestSchema = z.object({

@@ -5,19 +5,22 @@ export type Packaging = {
   contentType: string;
   /** Bytes of a segment for each 100 bytes of media, at most. */
   bytesFor100: number;
+  /** The timestamp of the first frame in segments, or of the beginning of sound alone, in units of 1/90,000 s. */
+  startTimestamp: number;
 };
 
-/** The packagings that engines can make. */
+/** The packagings that engines can make: MPEG-2 transport streams, and fragmented MP4 (ISO/IEC 23000-19). */
 export const PACKAGINGS = {
-  'mpeg-ts': { extension: 'ts', contentType: 'video/mp2t', bytesFor100: 110 },
+  // ffmpeg adds 1.4 s to the timestamps of transport streams.
+  ts: { extension: 'ts', contentType: 'video/mp2t', bytesFor100: 110, startTimestamp: 1_026_000 },
+  cmaf: { extension: 'm4s', contentType: 'video/mp4', bytesFor100: 110, startTimestamp: 900_000 },
 } as const satisfies Record<string, Packaging>;
 export type PackagingName = keyof typeof PACKAGINGS;
 
-/** The packaging of all segments. */
-export const SEGMENT_PACKAGING: PackagingName = 'mpeg-ts';
-export const SEGMENTS: Packaging = PACKAGINGS[SEGMENT_PACKAGING];
+/** All packagings, the default first. */
+export const PACKAGING_NAMES = Object.keys(PACKAGINGS) as [PackagingName, ...PackagingName[]];
 
 /** The name of segment `sequence` (0, 1, 2 …), beside the playlist of its rendition and in the object store. */
-export function segmentName(sequence: number): string {
-  return `${sequence}.${SEGMENTS.extension}`;
+export function segmentName(sequence: number, packaging: PackagingName): string {
+  return `${sequence}.${PACKAGINGS[packaging].extension}`;
 }

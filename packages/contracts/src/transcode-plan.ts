@@ -3,11 +3,12 @@ import { captionsTrack, chapter, inputIssue, MAX_CHAPTERS, sourceFacts } from '.
 import { imagesPlan } from './outputs/images.ts';
 import { frameNumber } from './outputs/piece-task.ts';
 import { optionalTaskSchema, taskSchema } from './outputs/tasks.ts';
+import { PACKAGING_NAMES } from './packaging.ts';
 import { AUDIO_RENDITIONS, AUDIO_ROLES, SURROUND_RENDITIONS, VIDEO_RENDITIONS } from './renditions.ts';
 import { watermarkPlan } from './watermark.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
-export const PLAN_VERSION = 6;
+export const PLAN_VERSION = 7;
 
 /** Width and height in pixels. */
 const size = z.object({ width: z.int().positive(), height: z.int().positive() });
@@ -119,6 +120,7 @@ const encodePlan = z.object({
   videoRenditions: z.array(videoRenditionPlan).readonly(),
   /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
   copiesVideo: z.boolean(),
+  packaging: z.enum(PACKAGING_NAMES),
   /** How segments are cut (see `Cuts`). */
   startsShort: z.boolean(),
   segmentSeconds: z.number().positive(),

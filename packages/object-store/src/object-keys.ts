@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { segmentName } from '@framelane/contracts/packaging';
+import { type PackagingName, segmentName } from '@framelane/contracts/packaging';
 
 /**
  * Builds and parses every object key. A key contains only ids and names that Framelane makes, nothing that a user has
@@ -77,13 +77,23 @@ export function revised(folder: string, revision: number): string {
 type Output = { workspaceId: string; videoId: string; attempt: number; folder: string };
 
 /** Segment `sequence` (0, 1, 2 …) of a rendition, encrypted. */
-export function segmentKey(output: Output, rendition: string, sequence: number): string {
-  return segmentKeyBelow(outputPrefix(output), rendition, sequence);
+export function segmentKey(
+  output: Output,
+  rendition: string,
+  sequence: number,
+  packaging: PackagingName,
+): string {
+  return segmentKeyBelow(outputPrefix(output), rendition, sequence, packaging);
 }
 
 /** The same for an output whose prefix is known. */
-export function segmentKeyBelow(prefix: string, rendition: string, sequence: number): string {
-  return `${prefix}${rendition}/${segmentName(sequence)}`;
+export function segmentKeyBelow(
+  prefix: string,
+  rendition: string,
+  sequence: number,
+  packaging: PackagingName,
+): string {
+  return `${prefix}${rendition}/${segmentName(sequence, packaging)}`;
 }
 
 /** The images stored with the segments of an attempt. */

@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { RENDITIONS } from '../renditions.ts';
 import type { OutputKind } from './kinds.ts';
 
+/**
+ * What decoders need before the first segment of a rendition, in base64: the MP4 header. It is public, so it must not contain anything
+ * of the content.
+ */
+export const initializationSection = z.base64().min(1).max(8192);
+
 /** A stored segment. */
 const storedSegment = z.object({
   /** Timestamp of the first access unit, in seconds. */
@@ -15,6 +21,8 @@ const storedRendition = z.object({
   name: z.enum(RENDITIONS),
   /** RFC 6381 codec string of all these segments. */
   codecs: z.string().min(1),
+  /** Absent if the packaging has none. */
+  initialization: initializationSection.optional(),
   /** The number of the first of these segments. */
   first: z.int().nonnegative(),
   segments: z.array(storedSegment).min(1).readonly(),
@@ -23,8 +31,12 @@ export type StoredRendition = z.infer<typeof storedRendition>;
 
 const renditionsResult = z.array(storedRendition).readonly();
 
-/** The renditions whose first segment is stored, with their RFC 6381 codecs. */
-export const startedRenditionsSchema = z.partialRecord(z.enum(RENDITIONS), z.string().min(1));
+/** What players have to know of a rendition before its first segment. */
+const startedRendition = storedRendition.pick({ codecs: true, initialization: true });
+export type StartedRendition = z.infer<typeof startedRendition>;
+
+/** The renditions whose first segment is stored. */
+export const startedRenditionsSchema = z.partialRecord(z.enum(RENDITIONS), startedRendition);
 export type StartedRenditions = z.infer<typeof startedRenditionsSchema>;
 
 /** The HLS renditions: video, audio and I-frames, in encrypted segments. */
