@@ -96,7 +96,8 @@ function joined(name: RenditionName, stored: readonly StoredRendition[]): Joined
   if (others.length > 0)
     throw new Error(`Segments of ${name} differ in their codecs: ${codecs} and ${others.join()}`);
   const [initialization, ...otherSections] = new Set(parts.map((part) => part.initialization));
-  if (otherSections.length > 0) throw new Error(`Segments of ${name} differ in their initialization sections`);
+  if (otherSections.length > 0)
+    throw new Error(`Segments of ${name} differ in their initialization sections`);
   return { codecs, ...(initialization !== undefined && { initialization }), segments };
 }
 

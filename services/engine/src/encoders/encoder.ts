@@ -44,17 +44,24 @@ export type VideoEncoder = {
   /** The bitstream filters that leave only what configures a decoder, to find out whether that changes. */
   configurationFilters: string;
   /**
-   * How to encode frames that continue a stream copy: its codec string, and the seconds by which its frames are decoded before they are
-   * presented. A decoder needs no new configuration other than parameter sets, and the decoding times go on.
+   * How to encode frames that continue a stream copy. A decoder needs no new configuration other than parameter sets, and the decoding times go
+   * on.
+   *
+   * @param codecs the codec string of the copy
+   * @param delaySeconds by how much its frames are decoded before they are presented
+   * @param configuration what configures its decoder, if the packaging has initialization sections (see `SampleReader`)
    */
   continuation: (
     codecs: string,
     delaySeconds: number,
-  ) => {
-    options: readonly StreamOption[];
-    /** Makes the parameter sets at the beginning of an access unit declare the codec string, in place. */
-    declare: (beginning: Buffer) => void;
-  };
+    configuration: Buffer | null,
+  ) => readonly StreamOption[];
+  /** Makes the parameter sets at the beginning of an access unit declare the codec string, in place. */
+  declare: (beginning: Buffer, codecs: string) => void;
+  /**
+   * A configuration with the parameter sets of another one, which declare the codec string then. Throws if a set has the id of another set.
+   */
+  extended: (configuration: Buffer, other: Buffer, codecs: string) => Buffer;
   reader: StreamReader;
 };
 
@@ -63,8 +70,6 @@ export type AudioEncoder = {
   program: string;
   decoder: string;
   options: (channels: AudioPlan['channels']) => readonly StreamOption[];
-  /** Seconds of each frame of a stream. */
-  frameSeconds: (stream: Buffer) => number;
   copyObstacle: (track: AudioTrack) => 'codec' | 'profile' | 'channels' | 'sample_rate' | null;
   reader: StreamReader;
 };

@@ -10,6 +10,22 @@ export type StreamReader = {
    * The duration of an access unit in seconds. Throws an IncompleteUnitError. Absent for video, where an access unit is one frame.
    */
   duration?: (unit: Buffer) => number;
+  /** Seconds of each frame of a stream of audio. Absent for video. */
+  frameSeconds?: (stream: Buffer) => number;
+  sample: SampleReader;
+};
+
+/** Reads samples of MP4, whose decoder is configured by the initialization section (ISO/IEC 14496-12 §8.5.2). */
+export type SampleReader = {
+  isAudio: boolean;
+  /** The type of the box of the sample entry that configures the decoder. */
+  configurationBox: string;
+  /** The RFC 6381 codec string. Throws if the content of that box does not say the codec. */
+  codecString: (configuration: Buffer) => string;
+  /** Whether decoding can start at a sample. */
+  isDecodable: (sample: Buffer) => boolean;
+  /** Whether a decoder with that configuration is configured for the sample, whatever the sample brings along. */
+  isConfigured: (sample: Buffer, configuration: Buffer) => boolean;
 };
 
 /** Finds what configures a decoder in the bytes of a stream. */

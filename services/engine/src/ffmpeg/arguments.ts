@@ -1,8 +1,8 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type Cuts, FIRST_SEGMENT_SECONDS } from '@framelane/contracts/segment-times';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
-import { PACKAGER } from '../packagers/packagers.ts';
-import { segmentFile } from '../packagers/segment-files.ts';
+import { packagerOf } from '../packagers/packagers.ts';
+import { initializationFile, segmentFile } from '../packagers/segment-files.ts';
 import { encodedRenditions } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT, WATERMARK_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
@@ -10,12 +10,7 @@ import { COVER_OPTIONS, DECODE_OPTIONS, watermarkOptions } from '../source/white
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { audioOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
-
-/**
- * Added to all timestamps to make them positive: ffmpeg would shift negative ones by an amount that it chooses itself. The first
- * decoding timestamps of video with B-frames and of AAC are negative, by different amounts.
- */
-export const TIMESTAMP_OFFSET_SECONDS = 10;
+import { TIMESTAMP_OFFSET_SECONDS } from './timestamps.ts';
 
 export const WITHOUT_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1'];
 
@@ -153,13 +148,17 @@ export function renditionOutputs(
  * segment gets its final name when it is complete. The engine does not use the playlists. `-fs` has no effect on HLS (measured). The number
  * of frames, the bit rate limits and the checks of each segment bound the size of the output.
  */
-function hlsOptions(name: RenditionName, { startsShort, segmentSeconds }: Cuts): string[] {
+function hlsOptions(
+  name: RenditionName,
+  { startsShort, segmentSeconds, packaging }: Pick<EncodePlan, 'packaging'> & Cuts,
+): string[] {
+  const packager = packagerOf(packaging);
   const first = startsShort ? ['-hls_init_time', String(FIRST_SEGMENT_SECONDS)] : [];
   return [
     ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
     ...['-f', 'hls', ...first, '-hls_list_size', '1'],
     ...['-hls_time', String(segmentSeconds), '-hls_flags', 'temp_file'],
-    ...PACKAGER.hlsOptions,
-    ...['-hls_segment_filename', `${OUTPUT_FOLDER}/${segmentFile(name, '%d')}`],
+    ...packager.hlsOptions(initializationFile(name)),
+    ...['-hls_segment_filename', `${OUTPUT_FOLDER}/${segmentFile(name, '%d', packager)}`],
   ];
 }

@@ -51,7 +51,7 @@ export type TaskKind<T extends Task> = {
 /** One try of a derivation. */
 export type DerivationJob<W extends Derivation> = Pick<
   ClaimedDerivation,
-  'tracks' | 'duration' | 'startTimestamp'
+  'packaging' | 'tracks' | 'duration' | 'startTimestamp'
 > & { work: W; output: TaskOutput };
 
 /** A kind of derivation, as engines know it. */

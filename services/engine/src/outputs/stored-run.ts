@@ -11,6 +11,7 @@ import { explainToolError } from '../ffmpeg/errors.ts';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import type { ProgressKey } from '../ffmpeg/progress.ts';
 import { type FfmpegCommandLine, runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
+import { packagerOf } from '../packagers/packagers.ts';
 import { copiedRenditions } from '../plan/encode-plan.ts';
 import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
 import { skippedSeconds } from '../plan/trim.ts';
@@ -106,8 +107,9 @@ export async function runAndStore<T>(
     copied: copiedRenditions(plan),
     output,
     objects: context.objects,
+    packager: packagerOf(plan.packaging),
     contentKey,
-    keyOf: (rendition, sequence) => segmentKeyBelow(prefix, rendition, sequence),
+    keyOf: (rendition, sequence) => segmentKeyBelow(prefix, rendition, sequence, plan.packaging),
     onRenditionStarted,
     maxBytes: maxSegmentBytes(plan),
     signal,

@@ -2,35 +2,43 @@ import { createWriteStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { ClaimedClip, StoredTrack } from '@framelane/contracts/internal-api';
+import type { PackagingName } from '@framelane/contracts/packaging';
 import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { RENDITION_DECODERS } from '../encoders/encoders.ts';
-import { PACKAGER } from '../packagers/packagers.ts';
+import { packagerOf } from '../packagers/packagers.ts';
 import { outOfDiskSpace } from '../transcode-failure.ts';
 import { readAhead } from './read-ahead.ts';
 import { segmentDecipher } from './segment-encryption.ts';
 import { isDiskFull, withStorageRetries } from './storage-retries.ts';
 
 /** The options of ffmpeg for an input of decrypted segments: they are read, and nothing else. */
-export const READ_SEGMENTS = [
-  ...['-protocol_whitelist', 'file', '-format_whitelist', PACKAGER.demuxer],
-  ...['-codec_whitelist', RENDITION_DECODERS.join(',')],
-];
+export function readSegments(packaging: PackagingName): string[] {
+  return [
+    ...['-protocol_whitelist', 'file', '-format_whitelist', packagerOf(packaging).demuxer],
+    ...['-codec_whitelist', RENDITION_DECODERS.join(',')],
+  ];
+}
 
 /** A stored rendition, and where its segments are. */
 export type StoredSegments = Pick<ClaimedClip['parent']['tracks'][number], 'name' | 'places'>;
 
 /** What reading stored segments needs. */
-export type Reading = { objects: ObjectStore; contentKey: Uint8Array; signal: AbortSignal };
+export type Reading = {
+  objects: ObjectStore;
+  packaging: PackagingName;
+  contentKey: Uint8Array;
+  signal: AbortSignal;
+};
 
 /** A decrypted segment of a stored rendition. Throws a TranscodeFailure if the object store fails. */
 export async function fetchSegment(
   stored: StoredSegments,
   sequence: number,
-  { objects, contentKey, signal }: Reading,
+  { objects, packaging, contentKey, signal }: Reading,
 ): Promise<Buffer> {
   return withStorageRetries(async () => {
-    const { body } = await objects.get(keyOfSegment(stored, sequence));
+    const { body } = await objects.get(keyOfSegment(stored, sequence, packaging));
     const decrypted = pipeline(body, segmentDecipher(contentKey, sequence), buffer, { signal });
     return decrypted as Promise<Buffer>;
   }, signal);
@@ -48,10 +56,29 @@ export function fetchSegments(
 }
 
 /** Where a stored segment is: below the last place that begins before it. */
-export function keyOfSegment({ name, places }: StoredSegments, sequence: number): string {
+export function keyOfSegment(
+  { name, places }: StoredSegments,
+  sequence: number,
+  packaging: PackagingName,
+): string {
   const place = places.findLast(({ firstSegment }) => firstSegment <= sequence);
   if (place === undefined) throw new Error(`Segment ${sequence} of ${name} has no place`);
-  return segmentKeyBelow(place.prefix, name, sequence);
+  return segmentKeyBelow(place.prefix, name, sequence, packaging);
+}
+
+/** The initialization section of a stored rendition; null if its packaging has none. */
+export function initializationOf({ initialization }: Pick<StoredTrack, 'initialization'>): Buffer | null {
+  return initialization === undefined ? null : Buffer.from(initialization, 'base64');
+}
+
+/** The segments after the initialization section, if there is one: what ffmpeg reads. */
+export async function* withInitialization(
+  track: Pick<StoredTrack, 'initialization'>,
+  segments: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void, undefined> {
+  const initialization = initializationOf(track);
+  if (initialization !== null) yield initialization;
+  yield* segments;
 }
 
 /** Bytes of all segments of stored renditions. */
@@ -72,7 +99,7 @@ export function segmentsOf(
 }
 
 /**
- * Writes the decrypted segments of a stored rendition one after the other to a file. Reports the bytes of each segment when it is written.
+ * Writes the decrypted segments of a stored rendition one after the other to a file, as ffmpeg reads them. Reports the bytes of each segment when it is written.
  * Throws a TranscodeFailure if the object store fails or the disk is full.
  */
 export async function fetchTrack(
@@ -84,7 +111,7 @@ export async function fetchTrack(
   const segments = segmentsOf(track, { first, end: first + segmentBytes.length });
   await writeSegments(
     path,
-    reported(fetchSegments(track, segments, reading), segmentBytes, onFetched),
+    withInitialization(track, reported(fetchSegments(track, segments, reading), segmentBytes, onFetched)),
     reading,
   );
 }

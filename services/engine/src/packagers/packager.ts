@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Packaging } from '@framelane/contracts/packaging';
+import type { VideoEncoder } from '../encoders/encoder.ts';
 import type { StreamReader } from '../encoders/stream-reader.ts';
 import type { OutputFile } from '../sandbox/tool-output.ts';
 
@@ -29,14 +30,10 @@ export type GroupOfPictures = {
   segment: Buffer;
 };
 
-/** Packs encoded media into segments, with muxers of ffmpeg, and reads the segments that they have written. */
-export type Packager = Packaging & {
-  /** ffmpeg's name of the demuxer that reads segments. */
-  demuxer: string;
-  /** Options of ffmpeg's muxer `hls`. */
-  hlsOptions: readonly string[];
-  /** Options of ffmpeg's muxer `segment`. It writes nothing between two segments, so that each continues the previous one. */
-  segmentOptions: readonly string[];
+/** Reads the segments of one rendition. */
+export type SegmentReader = {
+  /** The initialization section in base64, without what identifies the muxer; null if the packaging has none. */
+  initialization: string | null;
   /**
    * Reads a finished segment from its beginning to its end. Throws
    * - an InvalidSegmentError if decoding cannot start at its beginning (HLS authoring specification 7.4), if the last audio frame of a
@@ -44,30 +41,59 @@ export type Packager = Packaging & {
    * - a retryable failure if the segment is truncated: its end is missing, or it is encoded audio whose last frame is incomplete,
    * - a ToolOutputError if it has another packaging, or its beginning cannot be parsed.
    */
-  readSegment: (
-    segment: OutputFile,
-    reader: StreamReader,
-    options: { isCopy: boolean },
-  ) => Promise<SegmentInfo>;
+  read: (segment: OutputFile, options: { isCopy: boolean }) => Promise<SegmentInfo>;
   /** Reads the I-frames of a video segment, without those that come less than `minSeconds` after the previous one. */
-  readIFrames: (chunks: Readable, reader: StreamReader, minSeconds: number) => Promise<readonly IFrame[]>;
+  iFrames: (chunks: Readable, minSeconds: number) => Promise<readonly IFrame[]>;
   /**
    * The groups of pictures of a video segment, in order: decoding can start at each. Throws if it cannot start at the beginning of the segment,
    * or the segment is truncated.
    */
-  groupsOf: (segment: Buffer, reader: StreamReader) => readonly GroupOfPictures[];
+  groups: (segment: Buffer) => readonly GroupOfPictures[];
+  /** Presentation time of the first access unit of a segment, in seconds. Throws if it is no segment. */
+  start: (segment: Buffer) => number;
+  /** Seconds from the decoding of the first access unit of a segment to its presentation. */
+  delay: (segment: Buffer) => number;
+  /** Seconds of each frame of an audio segment. */
+  frameSeconds: (segment: Buffer) => number;
+};
+
+/** Packs encoded media into segments, with muxers of ffmpeg, and reads the segments that they have written. */
+export type Packager = Packaging & {
+  /** ffmpeg's name of the demuxer that reads segments. */
+  demuxer: string;
+  /** Seconds that the muxers add to all timestamps. */
+  muxerDelaySeconds: number;
+  /** Whether the muxers write initialization sections to files of their own. */
+  hasInitialization: boolean;
+  /** Options of ffmpeg's muxer `hls`. `initialization` is the name of the file for the initialization section. */
+  hlsOptions: (initialization: string) => readonly string[];
+  /**
+   * Options of ffmpeg's muxer `segment`. It writes nothing between two segments, so that each continues the previous one.
+   *
+   * @param initialization the path of the file for the initialization section
+   * @param continued the initialization section of the rendition that the segments become a part of
+   */
+  segmentOptions: (initialization: string, continued?: Buffer | null) => readonly string[];
+  /** The reader of the segments of a rendition. Throws an Error if the initialization section is missing or cannot be parsed. */
+  open: (reader: StreamReader, initialization: Buffer | null) => SegmentReader;
+  /** What configures a decoder in an initialization section (see `SampleReader`); null if the packaging has none. */
+  configurationOf: (initialization: Buffer | null, reader: StreamReader) => Buffer | null;
   /** A segment that the first segment of another run can follow. Throws if it is too short for that. */
   completed: (segment: Buffer) => Buffer;
-  /** The elementary stream of a segment. Throws if it is no segment. */
-  streamOf: (segment: Buffer) => Buffer;
-  /** Presentation time of the first access unit of a segment, in seconds. Throws if it is no segment. */
-  startOf: (segment: Buffer) => number;
-  /** Seconds from the decoding of the first access unit of a segment to its presentation. */
-  delayOf: (segment: Buffer) => number;
   /** A segment of another run, or a group of pictures, changed so that it follows one segment, or another follows it. */
   joined: (segment: Buffer, neighbour: { after: Buffer } | { before: Buffer }) => Buffer;
-  /** Lets `edit` change the first bytes of each access unit in place. */
-  editUnits: (segment: Buffer, edit: (beginning: Buffer) => void) => Buffer;
+  /** A segment of another run as a part of a rendition with that codec string, which its encoder has continued. */
+  adopted: (segment: Buffer, encoder: VideoEncoder, codecs: string) => Buffer;
+  /**
+   * The initialization section of a rendition with adopted segments, which have another one; null if the packaging has none. Throws an Error if a decoder
+   * cannot have both.
+   */
+  extended: (
+    initialization: Buffer | null,
+    other: Buffer | null,
+    encoder: VideoEncoder,
+    codecs: string,
+  ) => Buffer | null;
 };
 
 /** A segment breaks a rule of HLS. With a stream copy, encoding the source avoids that. */

@@ -36,13 +36,14 @@ export function planEncoding(
   source: ProbedSource,
   {
     allowCopy,
+    packaging = 'ts',
     maxRates = DEFAULT_MAX_RATES,
     surround = false,
     watermark,
     trim,
   }: { allowCopy: boolean } & Partial<PlanSettings>,
 ): ExplainedPlan {
-  if (isSound(source)) return planSound(source, { allowCopy, surround, trim });
+  if (isSound(source)) return planSound(source, { allowCopy, packaging, surround, trim });
   const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
@@ -86,6 +87,7 @@ export function planEncoding(
     ),
     videoRenditions,
     copiesVideo,
+    packaging,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio.map(({ obstacle }) => obstacle) },
     ...(ownVideo.copy ?? ENCODED_CUTS),
     frameRate,

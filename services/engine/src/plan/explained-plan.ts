@@ -1,3 +1,4 @@
+import type { PackagingName } from '@framelane/contracts/packaging';
 import type { Cuts } from '@framelane/contracts/segment-times';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Trim } from '@framelane/contracts/trim';
@@ -15,6 +16,7 @@ export type ExplainedPlan = EncodePlan & {
 
 /** The settings that a plan depends on. */
 export type PlanSettings = {
+  packaging: PackagingName;
   /** The bit rates of the ladder. */
   maxRates: MaxRates;
   /** Whether tracks with 5.1 get a rendition in 5.1. */

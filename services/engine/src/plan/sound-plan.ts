@@ -33,7 +33,12 @@ const WITHOUT_FRAMES = {
 /** Decides how to transcode sound alone (see `planEncoding`). It begins with its first track and lasts as long as the last one. */
 export function planSound(
   source: ProbedSound,
-  { allowCopy, surround, trim }: Pick<PlanSettings, 'surround' | 'trim'> & { allowCopy: boolean },
+  {
+    allowCopy,
+    packaging,
+    surround,
+    trim,
+  }: Pick<PlanSettings, 'packaging' | 'surround' | 'trim'> & { allowCopy: boolean },
 ): ExplainedPlan {
   const { container, timeline, cover } = source;
   const sourceLead = Number(timeline.start.toFixed(6));
@@ -57,6 +62,7 @@ export function planSound(
     ...WITHOUT_FRAMES,
     reading: source.reading,
     ...part,
+    packaging,
     audio: audioPlans(source.audio, copies, { surround, ...part, duration: until }),
     obstacles: { video: null, audio: verdicts.map(({ obstacle }) => obstacle) },
     ...ENCODED_CUTS,

@@ -19,7 +19,7 @@ import {
 import type { DerivationCommand } from '@framelane/contracts/outputs/kinds';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
-import { type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
+import { VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
@@ -135,8 +135,8 @@ async function runTry(
     onStartOver: () => {
       startedRenditions = {};
     },
-    onRenditionStarted: (rendition: RenditionName, codecs: string) => {
-      startedRenditions[rendition] = codecs;
+    onRenditionStarted: (rendition, started) => {
+      startedRenditions[rendition] = started;
       // A whole video has no preview before one of its video renditions has started.
       const hasVideo = VIDEO_RENDITIONS.some((name) => startedRenditions[name] !== undefined);
       if ('plan' in claim || hasVideo) lease.reportSoon();
@@ -202,13 +202,13 @@ async function runClaimedTask(
 }
 
 async function runClaimedDerivation(
-  { work, tracks, duration, startTimestamp, inputBytes }: ClaimedDerivation,
+  { work, packaging, tracks, duration, startTimestamp, inputBytes }: ClaimedDerivation,
   output: TaskOutput,
   context: TranscodeJobContext,
 ): Promise<Made> {
   // The command may have announced another derivation of the video.
   context.disk.changeTo(diskNeedOf(work, inputBytes, duration));
-  const job = { work, tracks, duration, startTimestamp, output };
+  const job = { work, packaging, tracks, duration, startTimestamp, output };
   const result = await withJobDirectory(output.facts.videoId, context, (directory) =>
     runDerivation(job, directory, context),
   );
@@ -236,7 +236,7 @@ async function runClaimedPlanning(
 ): Promise<Made> {
   const { logger, metrics, signal } = context;
   const { videoId } = output.facts;
-  const { hashSource, pieceSeconds, audioOnly, trim } = work;
+  const { hashSource, pieceSeconds, audioOnly, packaging, trim } = work;
   const watermarkImage = imageOf(watermark);
   const source: JobSource = {
     videoId,
@@ -257,7 +257,7 @@ async function runClaimedPlanning(
     if (!isStored) throw new WorkObsoleteError('The try ended before its plan was stored');
   };
   const { plan, result } = await runPlanning(
-    { source, pieceSeconds, audioOnly, trim, watermark, output, storePlan },
+    { source, pieceSeconds, audioOnly, packaging, trim, watermark, output, storePlan },
     context,
   );
   return result && { result, count: () => metrics.transcodeCompleted(plan.encode.duration) };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
+import type { PackagingName } from '@framelane/contracts/packaging';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
@@ -29,6 +30,7 @@ export type PlanningJob = {
   pieceSeconds: number | null;
   /** Whether sound alone is accepted. */
   audioOnly: AudioOnlyRule;
+  packaging: PackagingName;
   /** The part of the source that the video has; undefined for all. */
   trim?: Trim | undefined;
   /** Its image is in the folder of the source. */
@@ -50,8 +52,8 @@ export async function runPlanning(
   return withSource(job.source, context, async (directory, sourceSha256) => {
     const { metrics } = context;
     const watermark = job.watermark && (await planWatermark(job.watermark, directory, context));
-    const { audioOnly, trim } = job;
-    const settings = { ...context.settings, watermark, trim };
+    const { audioOnly, packaging, trim } = job;
+    const settings = { ...context.settings, packaging, watermark, trim };
     const { planned, texts } = await metrics.inStage('probe', async () => {
       const { source, texts } = await readTextTracks(
         await probeSource(directory, { audioOnly, isTrimmed: trim !== undefined }, context),

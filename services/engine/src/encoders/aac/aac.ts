@@ -2,6 +2,7 @@ import type { AudioPlan } from '@framelane/contracts/transcode-plan';
 import type { AudioTrack } from '../../source/media-source.ts';
 import type { AudioEncoder } from '../encoder.ts';
 import { AdtsHeaders, audioSeconds, codecString, frameSeconds } from './adts.ts';
+import { configuredCodec } from './elementary-stream-descriptor.ts';
 
 /** By the number of channels. */
 const BIT_RATES: Record<AudioPlan['channels'], string> = { 1: '64k', 2: '128k', 6: '320k' };
@@ -12,13 +13,21 @@ export const AAC: AudioEncoder = {
   program: 'aac',
   decoder: 'aac',
   options: (channels) => [['-b', BIT_RATES[channels]]],
-  frameSeconds,
   copyObstacle,
   reader: {
     codecString,
     isDecodable: () => true,
     configuration: () => new AdtsHeaders(),
     duration: audioSeconds,
+    frameSeconds,
+    sample: {
+      isAudio: true,
+      configurationBox: 'esds',
+      codecString: configuredCodec,
+      isDecodable: () => true,
+      // Samples bring no configuration.
+      isConfigured: () => true,
+    },
   },
 };
 

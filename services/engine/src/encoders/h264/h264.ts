@@ -1,8 +1,9 @@
 import type { Colour } from '@framelane/contracts/transcode-plan';
 import type { VideoTrack } from '../../source/media-source.ts';
 import type { StreamOption, VideoDemands, VideoEncoder } from '../encoder.ts';
+import { configuredCodec, extended, isConfigured, isIdrSample } from './avc-configuration.ts';
 import { codecString, startsWithIdr } from './byte-stream.ts';
-import { continuationOf } from './continuation.ts';
+import { continuationOf, declare } from './continuation.ts';
 import { h264Level } from './level.ts';
 import { SEQUENCE_PARAMETER_SET } from './nal-unit-types.ts';
 import { ParameterSets } from './parameter-sets.ts';
@@ -39,8 +40,21 @@ export const H264: VideoEncoder = {
   copyObstacle,
   copyFilters,
   continuation: continuationOf,
+  declare,
+  extended,
   configurationFilters: `h264_mp4toannexb,filter_units=pass_types=${SEQUENCE_PARAMETER_SET}`,
-  reader: { codecString, isDecodable: startsWithIdr, configuration: () => new ParameterSets() },
+  reader: {
+    codecString,
+    isDecodable: startsWithIdr,
+    configuration: () => new ParameterSets(),
+    sample: {
+      isAudio: false,
+      configurationBox: 'avcC',
+      codecString: configuredCodec,
+      isDecodable: isIdrSample,
+      isConfigured,
+    },
+  },
 };
 
 function options(demands: VideoDemands): StreamOption[] {

@@ -1,10 +1,11 @@
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import type { DownloadWork } from '@framelane/contracts/outputs/download';
+import type { PackagingName } from '@framelane/contracts/packaging';
 import { isAudioRendition } from '@framelane/contracts/renditions';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
-import { READ_SEGMENTS } from '../stored-tracks.ts';
+import { readSegments } from '../stored-tracks.ts';
 import { languageOfTrack } from './track-language.ts';
 
 /** The name of the file with the title, in the folder of the inputs. */
@@ -12,6 +13,7 @@ export const METADATA_FILE = 'metadata';
 
 /** What to put into a file. The tracks are in its order. */
 export type DownloadContent = {
+  packaging: PackagingName;
   tracks: readonly StoredTrack[];
   startTimestamp: number;
   chapters: DownloadWork['chapters'];
@@ -22,18 +24,19 @@ export type DownloadContent = {
  * each track would begin at its own first timestamp, which is earlier for audio.
  */
 export function downloadArguments(
-  { tracks, startTimestamp, chapters }: DownloadContent,
+  { packaging, tracks, startTimestamp, chapters }: DownloadContent,
   file: string,
 ): FfmpegCommandLine {
+  const reading = readSegments(packaging);
   const inputs = tracks.map(({ name }) => `file:${SOURCE_FOLDER}/${name}`);
   const [first = '', ...others] = inputs;
   const audio = tracks.filter(({ name }) => isAudioRendition(name));
   const isVideo = audio.length < tracks.length;
   return {
-    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READ_SEGMENTS],
+    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...reading],
     input: first,
     moreInputs: [
-      ...others.map((path) => ({ options: READ_SEGMENTS, path })),
+      ...others.map((path) => ({ options: reading, path })),
       {
         options: ['-protocol_whitelist', 'file', '-f', 'ffmetadata'],
         path: `file:${SOURCE_FOLDER}/${METADATA_FILE}`,

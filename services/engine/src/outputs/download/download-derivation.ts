@@ -23,14 +23,14 @@ export const DOWNLOAD: DerivationKind<DerivationOf<'download'>> = {
   // The decrypted renditions and the file.
   diskNeed: (inputBytes) => 2 * inputBytes + OVERHEAD_BYTES,
   run: async (job, directory, context) => {
-    const { work, tracks, duration, startTimestamp, output } = job;
+    const { work, packaging, tracks, duration, startTimestamp, output } = job;
     await fetchInputs(job, directory, context);
     const file = `download.${downloadExtension(work.name)}`;
     const isVideo = tracks.some(({ name }) => !isAudioRendition(name));
     const limitSeconds = context.settings.limits.encodeSeconds.fixed + duration;
     const bytes = await makeFile(
       {
-        commandLine: downloadArguments({ tracks, startTimestamp, chapters: work.chapters }, file),
+        commandLine: downloadArguments({ packaging, tracks, startTimestamp, chapters: work.chapters }, file),
         program: context.tools.remuxFfmpeg,
         limitSeconds,
         // While ffmpeg moves the index to the beginning, it reports no progress.
@@ -53,7 +53,7 @@ export const DOWNLOAD: DerivationKind<DerivationOf<'download'>> = {
 
 /** Writes the decrypted renditions and the title to the folder that ffmpeg reads. */
 async function fetchInputs(
-  { work, tracks, duration, output }: DerivationJob<DerivationOf<'download'>>,
+  { work, packaging, tracks, duration, output }: DerivationJob<DerivationOf<'download'>>,
   directory: string,
   { objects, tools, signal, onProgress }: RunContext,
 ): Promise<void> {
@@ -66,7 +66,7 @@ async function fetchInputs(
   };
   for (const track of tracks) {
     const path = join(folder, track.name);
-    await fetchTrack(track, path, { objects, contentKey: output.contentKey, signal, onFetched });
+    await fetchTrack(track, path, { objects, packaging, contentKey: output.contentKey, signal, onFetched });
     await grantFile(path, tools.account);
   }
   const metadata = join(folder, METADATA_FILE);

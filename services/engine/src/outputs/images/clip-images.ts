@@ -14,7 +14,7 @@ import type { ClipJob, OfClip } from '../kinds.ts';
 import { runOnStored } from '../run-on-stored.ts';
 import { withStorageRetries } from '../storage-retries.ts';
 import type { RunContext } from '../stored-run.ts';
-import { fetchSegments, READ_SEGMENTS, writeSegments } from '../stored-tracks.ts';
+import { fetchSegments, readSegments, withInitialization, writeSegments } from '../stored-tracks.ts';
 import { storeImages } from './image-files.ts';
 import { clipImagesGraph } from './image-filters.ts';
 import { imageOutputs } from './image-options.ts';
@@ -51,12 +51,13 @@ function withImages(encode: EncodePlan): EncodePlan | null {
 function imagesArguments(encode: EncodePlan, start: number): FfmpegCommandLine {
   const input = (name: string) => `file:${SOURCE_FOLDER}/${name}`;
   const graph = ['-filter_complex', clipImagesGraph(encode, start)];
+  const reading = readSegments(encode.packaging);
   return {
     inputOptions: [
-      ...['-nostdin', '-hide_banner', '-v', 'error', '-copyts', '-skip_frame', 'nokey', ...READ_SEGMENTS],
+      ...['-nostdin', '-hide_banner', '-v', 'error', '-copyts', '-skip_frame', 'nokey', ...reading],
     ],
     input: input(KEY_FRAMES_FILE),
-    moreInputs: [{ options: READ_SEGMENTS, path: input(POSTER_FILE) }],
+    moreInputs: [{ options: reading, path: input(POSTER_FILE) }],
     outputs: imageOutputs(encode).map(({ options, path }, at) => ({
       options: [...(at === 0 ? graph : []), ...options, ...WITHOUT_METADATA],
       path,
@@ -90,8 +91,8 @@ async function fetchFrames(
       bytes: rendition.segments[sequence]?.bytes ?? 0,
     }));
     const path = join(directory, SOURCE_FOLDER, file);
-    const reading = { objects, contentKey, signal };
-    await writeSegments(path, fetchSegments(stored, wanted, reading), reading);
+    const reading = { objects, packaging: encode.packaging, contentKey, signal };
+    await writeSegments(path, withInitialization(rendition, fetchSegments(stored, wanted, reading)), reading);
     await grantFile(path, tools.account);
   };
   await write(KEY_FRAMES_FILE, keyFrames, new Set(times.map((time) => nearest(keyFrames, time))));

@@ -5,26 +5,45 @@ import {
   type PictureWork,
   pictureFile,
 } from '@framelane/contracts/outputs/picture';
+import type { PackagingName } from '@framelane/contracts/packaging';
 import { WITHOUT_METADATA } from '../../ffmpeg/arguments.ts';
 import { IMAGE_COLOURS } from '../../ffmpeg/image-colours.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
-import { PACKAGER } from '../../packagers/packagers.ts';
+import { packagerOf } from '../../packagers/packagers.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../../sandbox/job-folder.ts';
-import { READ_SEGMENTS } from '../stored-tracks.ts';
+import { readSegments } from '../stored-tracks.ts';
 
 /** What to make of decrypted segments, and the timestamp of the first frame of the video. */
-export type PictureContent = { work: PictureWork; startTimestamp: number; threads: number };
+export type PictureContent = {
+  work: PictureWork;
+  packaging: PackagingName;
+  startTimestamp: number;
+  threads: number;
+};
 
 /** Times are whole milliseconds, and a frame is due at the nearest one: a client that has computed its time in another way gets that frame, too. */
 const HALF_MILLISECOND = CLOCK_HZ / 2000;
 
-/** The run that makes a picture. Codec parameters are at the beginning of each segment, so ffmpeg need not read ahead to find them. */
-export function pictureArguments({ work, startTimestamp, threads }: PictureContent): FfmpegCommandLine {
+/** The run that makes a picture. Codec parameters are at the beginning, so ffmpeg need not read ahead to find them. */
+export function pictureArguments({
+  work,
+  packaging,
+  startTimestamp,
+  threads,
+}: PictureContent): FfmpegCommandLine {
   const { format, motion } = work;
   return {
     inputOptions: [
       ...['-nostdin', '-hide_banner', '-v', 'error', '-copyts', '-threads', String(threads)],
-      ...[...READ_SEGMENTS, '-f', PACKAGER.demuxer, '-analyzeduration', '0', '-fpsprobesize', '0'],
+      ...[
+        ...readSegments(packaging),
+        '-f',
+        packagerOf(packaging).demuxer,
+        '-analyzeduration',
+        '0',
+        '-fpsprobesize',
+        '0',
+      ],
     ],
     input: SOURCE_INPUT,
     outputs: [

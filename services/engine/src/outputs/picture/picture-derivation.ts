@@ -23,13 +23,14 @@ export const PICTURE_TYPES: Record<PictureFormat, string> = {
 /** A picture of frames of a stored rendition. */
 export const PICTURE: DerivationKind<DerivationOf<'picture'>> = {
   diskNeed: (inputBytes) => inputBytes + MAX_PICTURE_BYTES,
-  run: async ({ work, tracks, startTimestamp, output }, directory, context) => {
+  run: async ({ work, packaging, tracks, startTimestamp, output }, directory, context) => {
     const [track] = tracks;
     if (track === undefined) throw new Error('A picture is made of one rendition');
     const { objects, tools, settings, signal } = context;
     const path = join(directory, SOURCE_PATH);
     await fetchTrack(track, path, {
       objects,
+      packaging,
       contentKey: output.contentKey,
       signal,
       onFetched: () => {},
@@ -38,7 +39,7 @@ export const PICTURE: DerivationKind<DerivationOf<'picture'>> = {
     const threads = Math.min(settings.threads, MAX_THREADS);
     const bytes = await makeFile(
       {
-        commandLine: pictureArguments({ work, startTimestamp, threads }),
+        commandLine: pictureArguments({ work, packaging, startTimestamp, threads }),
         program: tools.ffmpeg,
         limitSeconds: LIMIT_SECONDS,
         stallSeconds: LIMIT_SECONDS,

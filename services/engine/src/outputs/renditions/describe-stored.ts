@@ -1,11 +1,13 @@
-import { CLOCK_HZ, START_TIMESTAMP } from '@framelane/contracts/manifest';
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
+import { PACKAGINGS } from '@framelane/contracts/packaging';
 import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { InvalidSegmentError } from '../../packagers/packager.ts';
 import { copiedRenditions } from '../../plan/encode-plan.ts';
 import { toNumber } from '../../source/frame-rate.ts';
 import { incompleteOutput } from '../../transcode-failure.ts';
+import { initializationFact } from './output-reader.ts';
 import type { StoredSegment } from './segment-info.ts';
 import type { StoredSegments } from './segment-uploads.ts';
 
@@ -33,7 +35,8 @@ export function describeStored(
   const frameRate = toNumber(plan.frameRate);
   // ffmpeg shifts all timestamps by the same amount. The first frame of the video is at zero.
   const zero =
-    (videoRenditions[0]?.segments[0]?.start ?? START_TIMESTAMP / CLOCK_HZ) - range.firstFrame / frameRate;
+    (videoRenditions[0]?.segments[0]?.start ?? PACKAGINGS[plan.packaging].startTimestamp / CLOCK_HZ) -
+    range.firstFrame / frameRate;
   const end = zero + (range.firstFrame + range.frames) / frameRate;
   const renditions: StoredRendition[] = [];
   const copied = copiedRenditions(plan);
@@ -105,5 +108,11 @@ function describe(name: RenditionName, stored: readonly StoredSegment[], first: 
   const [codecs = '', ...others] = new Set(stored.map((segment) => segment.codecs));
   if (others.length > 0)
     throw new InvalidSegmentError(`Segments differ in their codecs: ${[codecs, ...others].join(' and ')}`);
-  return { name, codecs, first, segments: stored.map(({ start, bytes }) => ({ start, bytes })) };
+  return {
+    name,
+    codecs,
+    ...(stored[0] && initializationFact(stored[0])),
+    first,
+    segments: stored.map(({ start, bytes }) => ({ start, bytes })),
+  };
 }

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { IFrame } from '../../packagers/packager.ts';
-import { PACKAGER } from '../../packagers/packagers.ts';
+import type { IFrame, Packager } from '../../packagers/packager.ts';
 import { encryptSegment } from '../segment-encryption.ts';
 import { withStorageRetries } from '../storage-retries.ts';
 import type { StoredSegment } from './segment-info.ts';
 
 type IFrameUploadsOptions = {
   objects: ObjectStore;
+  packager: Packager;
   contentKey: Uint8Array;
   /** Object key of an I-frame. */
   keyOf: (sequence: number) => string;
@@ -18,10 +18,12 @@ type IFrameUploadsOptions = {
   signal: AbortSignal;
 };
 
+type FrameToStore = IFrame & Pick<StoredSegment, 'initialization'>;
+
 /** Encrypts and stores the I-frames of one rendition. Their numbers follow those of the segments, which can arrive in any order. */
 export class IFrameUploads {
   readonly #options: IFrameUploadsOptions;
-  readonly #waiting = new Map<number, readonly IFrame[]>();
+  readonly #waiting = new Map<number, readonly FrameToStore[]>();
   readonly #stored: StoredSegment[] = [];
   #nextSegment: number;
   #running: Promise<void> = Promise.resolve();
@@ -37,7 +39,7 @@ export class IFrameUploads {
   }
 
   /** Takes the I-frames of a segment. Resolves when they are stored, or wait for an earlier segment. */
-  async add(segment: number, frames: readonly IFrame[]): Promise<void> {
+  async add(segment: number, frames: readonly FrameToStore[]): Promise<void> {
     this.#waiting.set(segment, frames);
     const work = this.#running.then(() => this.#storeInOrder());
     this.#running = work.catch(() => {});
@@ -54,11 +56,11 @@ export class IFrameUploads {
     }
   }
 
-  async #store({ start, codecs, segment }: IFrame): Promise<void> {
-    const { objects, contentKey, keyOf, signal } = this.#options;
+  async #store({ segment, ...frame }: FrameToStore): Promise<void> {
+    const { objects, packager, contentKey, keyOf, signal } = this.#options;
     const sequence = this.#options.firstSequence + this.#stored.length;
     const ciphertext = await buffer(encryptSegment(Readable.from([segment]), contentKey, sequence));
-    await withStorageRetries(() => objects.put(keyOf(sequence), ciphertext, PACKAGER.contentType), signal);
-    this.#stored.push({ codecs, start, last: start, units: 1, bytes: ciphertext.length });
+    await withStorageRetries(() => objects.put(keyOf(sequence), ciphertext, packager.contentType), signal);
+    this.#stored.push({ ...frame, last: frame.start, units: 1, bytes: ciphertext.length });
   }
 }

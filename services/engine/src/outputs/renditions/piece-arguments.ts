@@ -4,7 +4,6 @@ import {
   inputOptions,
   MAX_THREADS,
   seekOptions,
-  TIMESTAMP_OFFSET_SECONDS,
   WITHOUT_METADATA,
   watermarkInput,
   withFileTimes,
@@ -12,8 +11,9 @@ import {
 import { pieceEncoderOptions } from '../../ffmpeg/encoder-options.ts';
 import { pieceGraph } from '../../ffmpeg/filter-graph.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
-import { PACKAGER } from '../../packagers/packagers.ts';
-import { segmentFile } from '../../packagers/segment-files.ts';
+import { TIMESTAMP_OFFSET_SECONDS } from '../../ffmpeg/timestamps.ts';
+import { packagerOf } from '../../packagers/packagers.ts';
+import { initializationFile, segmentFile } from '../../packagers/segment-files.ts';
 import { encodedRenditions } from '../../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../../sandbox/job-folder.ts';
 
@@ -32,6 +32,7 @@ export function pieceArguments(
   const encoder = { ...settings.encoder, threads: Math.min(settings.encoder.threads, MAX_THREADS) };
   const threads = String(encoder.threads);
   const { seek } = piece;
+  const packager = packagerOf(plan.packaging);
   const graph = [
     '-filter_complex_threads',
     threads,
@@ -50,9 +51,14 @@ export function pieceArguments(
         ...(at === 0 ? graph : []),
         ...['-map', `[${rendition.name}]`, ...WITHOUT_METADATA],
         ...pieceEncoderOptions(rendition, { plan, piece, settings: encoder }),
-        ...pieceOutputOptions(rendition, piece, TIMESTAMP_OFFSET_SECONDS),
+        ...pieceOutputOptions(
+          rendition,
+          piece,
+          TIMESTAMP_OFFSET_SECONDS,
+          packager.segmentOptions(`${OUTPUT_FOLDER}/${initializationFile(rendition.name)}`),
+        ),
       ],
-      path: `${OUTPUT_FOLDER}/${segmentFile(rendition.name, '%d')}`,
+      path: `${OUTPUT_FOLDER}/${segmentFile(rendition.name, '%d', packager)}`,
     })),
   };
 }
@@ -61,11 +67,13 @@ export function pieceArguments(
  * Cuts segments by frame numbers: they are exact, unlike times. One muxer writes all segments, so that each continues the previous one.
  *
  * @param offset seconds that are added to all timestamps
+ * @param packaging the options of the muxer (see Packager)
  */
 export function pieceOutputOptions(
   { frameStep }: VideoRenditionPlan,
   piece: Pick<PieceTask, 'firstSegment' | 'firstFrame' | 'frames' | 'segmentStarts'>,
   offset: number,
+  packaging: readonly string[],
 ): string[] {
   const { firstSegment, firstFrame, frames, segmentStarts } = piece;
   // The end of the piece begins no segment, but ffmpeg needs a frame in the list.
@@ -73,7 +81,7 @@ export function pieceOutputOptions(
   const inRendition = starts.map((frame) => Math.ceil((frame - firstFrame) / frameStep));
   return [
     ...['-output_ts_offset', String(offset)],
-    ...['-f', 'segment', ...PACKAGER.segmentOptions, '-segment_start_number', String(firstSegment)],
+    ...['-f', 'segment', ...packaging, '-segment_start_number', String(firstSegment)],
     ...['-segment_frames', inRendition.join(',')],
   ];
 }

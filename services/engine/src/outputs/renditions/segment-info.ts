@@ -1,12 +1,11 @@
 import { isAudioRendition, type TrackRendition } from '@framelane/contracts/renditions';
-import { readerOf } from '../../encoders/encoders.ts';
-import { InvalidSegmentError, type SegmentInfo } from '../../packagers/packager.ts';
-import { PACKAGER } from '../../packagers/packagers.ts';
+import { InvalidSegmentError, type SegmentInfo, type SegmentReader } from '../../packagers/packager.ts';
 import type { OutputFile } from '../../sandbox/tool-output.ts';
 import { incompleteOutput, refusal, type TranscodeFailure } from '../../transcode-failure.ts';
 
 /** A stored segment, with the size of its ciphertext. */
-export type StoredSegment = Omit<SegmentInfo, 'configuration'> & { bytes: number };
+export type StoredSegment = Omit<SegmentInfo, 'configuration'> &
+  Pick<SegmentReader, 'initialization'> & { bytes: number };
 
 /** The first segment of a rendition is empty: the decoder rejected the whole track. */
 export class EmptyRenditionError extends InvalidSegmentError {
@@ -19,12 +18,12 @@ export class EmptyRenditionError extends InvalidSegmentError {
   }
 }
 
-/** Reads a finished segment (see Packager). Throws a refusal if the first segment is empty, and a retryable failure if a later one is. */
-export async function readSegmentInfo(
-  segment: OutputFile,
-  { rendition, sequence, isCopy }: { rendition: TrackRendition; sequence: number; isCopy: boolean },
-): Promise<SegmentInfo> {
-  if (segment.bytes > 0) return PACKAGER.readSegment(segment, readerOf(rendition), { isCopy });
+/** Throws a refusal if the first segment is empty, and a retryable failure if a later one is. */
+export function assertNotEmpty(
+  { bytes }: OutputFile,
+  { rendition, sequence }: { rendition: TrackRendition; sequence: number },
+): void {
+  if (bytes > 0) return;
   throw sequence === 0 ? emptyTrack(rendition) : incompleteOutput('A segment is empty');
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { ALIGNMENT_TOLERANCE_SECONDS } from '@framelane/contracts/joined-manifest';
+import type { StartedRendition } from '@framelane/contracts/outputs/renditions';
 import {
   I_FRAME_RENDITION,
   isAudioRendition,
@@ -11,10 +12,8 @@ import {
 } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { headroomBytes } from '../../disk-space.ts';
-import { encoderOf } from '../../encoders/encoders.ts';
-import { InvalidSegmentError } from '../../packagers/packager.ts';
-import { PACKAGER } from '../../packagers/packagers.ts';
-import { readSegmentFile, segmentFile } from '../../packagers/segment-files.ts';
+import { InvalidSegmentError, type Packager, type SegmentReader } from '../../packagers/packager.ts';
+import { initializationFile, readSegmentFile, segmentFile } from '../../packagers/segment-files.ts';
 import { MIN_I_FRAME_SECONDS } from '../../plan/key-frames.ts';
 import {
   hostileOutput,
@@ -27,7 +26,8 @@ import { outOfDiskSpace, refusal, TranscodeFailure } from '../../transcode-failu
 import { encryptedBytes, encryptSegment } from '../segment-encryption.ts';
 import { withStorageRetries } from '../storage-retries.ts';
 import { IFrameUploads } from './i-frame-uploads.ts';
-import { readSegmentInfo, type StoredSegment } from './segment-info.ts';
+import { initializationFact, openOutput, readInitializationFile } from './output-reader.ts';
+import { assertNotEmpty, type StoredSegment } from './segment-info.ts';
 
 /** The stored segments of each rendition, by sequence number. */
 export type StoredSegments = ReadonlyMap<RenditionName, readonly StoredSegment[]>;
@@ -38,6 +38,7 @@ export type SegmentUploadsOptions = {
   /** The folder that ffmpeg writes to. */
   output: ToolOutput;
   objects: ObjectStore;
+  packager: Packager;
   contentKey: Uint8Array;
   /** Object key of a segment. */
   keyOf: (rendition: RenditionName, sequence: number) => string;
@@ -63,7 +64,7 @@ export type SegmentUploadsOptions = {
    */
   onFailure: (failure: TranscodeFailure | InvalidSegmentError) => void;
   /** Called when the first segment of a rendition is stored. */
-  onRenditionStarted?: ((rendition: RenditionName, codecs: string) => void) | undefined;
+  onRenditionStarted?: ((rendition: RenditionName, facts: StartedRendition) => void) | undefined;
 };
 
 const MAX_UPLOADS = 4;
@@ -86,6 +87,7 @@ export class SegmentUploads {
   readonly #boundaries: number[] = [];
   /** The configuration of each copied rendition, in the segment that was stored first. */
   readonly #configurations = new Map<RenditionName, string>();
+  readonly #readers = new Map<RenditionName, Promise<SegmentReader>>();
   readonly #iFrames: IFrameUploads;
   #failure: TranscodeFailure | InvalidSegmentError | undefined;
   /** The running check of the disks. Segments that begin to be stored at the same time share it. */
@@ -109,14 +111,15 @@ export class SegmentUploads {
   }
 
   async #collect({ isRunning }: { isRunning: boolean }): Promise<void> {
-    const { output, renditions, maxSegments, piece } = this.#options;
+    const { output, packager, renditions, maxSegments, piece } = this.#options;
     const firstSegment = piece?.firstSegment ?? 0;
     try {
       const names = new Set(await output.names());
       for (const name of names) {
-        const file = plannedFile(name, renditions);
+        const file = plannedFile(name, renditions, packager);
         if (!file || this.#seen.has(name)) continue;
-        if (piece && isRunning && !names.has(segmentFile(file.rendition, file.sequence + 1))) continue;
+        if (piece && isRunning && !names.has(segmentFile(file.rendition, file.sequence + 1, packager)))
+          continue;
         this.#seen.add(name);
         const isPlanned = file.sequence >= firstSegment && file.sequence < firstSegment + maxSegments;
         if (!isPlanned) {
@@ -172,23 +175,44 @@ export class SegmentUploads {
     if (!segment) throw new ToolOutputError(`${file.name} is missing`);
     try {
       const isCopy = copied.has(file.rendition);
-      const { configuration, ...info } = await readSegmentInfo(segment, { ...file, isCopy });
+      assertNotEmpty(segment, file);
+      const reader = await this.#readerOf(file.rendition);
+      const { initialization } = reader;
+      const { configuration, ...info } = await reader.read(segment, { isCopy });
       if (!isAudioRendition(file.rendition)) this.#assertAligned(file.sequence, info.start);
       if (configuration !== null) this.#assertUnchanged(file, configuration);
       const bytes = await this.#upload(segment, file);
       const segments = this.#stored.get(file.rendition) ?? [];
-      segments[file.sequence] = { ...info, bytes };
+      segments[file.sequence] = { ...info, initialization, bytes };
       this.#stored.set(file.rendition, segments);
-      if (file.sequence === 0) this.#options.onRenditionStarted?.(file.rendition, info.codecs);
+      if (file.sequence === 0)
+        this.#options.onRenditionStarted?.(file.rendition, {
+          codecs: info.codecs,
+          ...initializationFact(reader),
+        });
       if (file.rendition === this.#options.iFramesOf) {
-        const { reader } = encoderOf(file.rendition);
-        const frames = await PACKAGER.readIFrames(readFrom(segment), reader, MIN_I_FRAME_SECONDS);
-        await this.#iFrames.add(file.sequence, frames);
+        const frames = await reader.iFrames(readFrom(segment), MIN_I_FRAME_SECONDS);
+        await this.#iFrames.add(
+          file.sequence,
+          frames.map((frame) => ({ ...frame, initialization })),
+        );
       }
     } finally {
       await segment.handle.close();
     }
     await output.remove(file.name);
+  }
+
+  /** Segments that begin to be stored at the same time share it. */
+  #readerOf(rendition: TrackRendition): Promise<SegmentReader> {
+    const known = this.#readers.get(rendition);
+    if (known !== undefined) return known;
+    const { output, packager } = this.#options;
+    const opened = readInitializationFile(output, initializationFile(rendition), packager).then(
+      (initialization) => openOutput(rendition, packager, initialization),
+    );
+    this.#readers.set(rendition, opened);
+    return opened;
   }
 
   /**
@@ -224,10 +248,10 @@ export class SegmentUploads {
   }
 
   async #upload(segment: OutputFile, { name, rendition, sequence }: SegmentFile): Promise<number> {
-    const { objects, contentKey, keyOf, signal } = this.#options;
-    const options = { contentType: PACKAGER.contentType, signal };
+    const { objects, packager, contentKey, keyOf, signal } = this.#options;
+    const options = { contentType: packager.contentType, signal };
     const completed = this.#isLastBeforeNextPiece(sequence)
-      ? PACKAGER.completed(await buffer(readFrom(segment)))
+      ? packager.completed(await buffer(readFrom(segment)))
       : undefined;
     const { bytes } = await withStorageRetries(() => {
       const plaintext = completed ? Readable.from([completed]) : readFrom(segment);
@@ -263,8 +287,12 @@ function failureOf(error: unknown): TranscodeFailure | InvalidSegmentError {
  * Null for a file without the final name of a segment, such as a playlist. Throws a ToolOutputError for a name that ffmpeg does not
  * write: a rendition that is not in the plan, or a number with leading zeros.
  */
-function plannedFile(name: string, renditions: ReadonlySet<RenditionName>): SegmentFile | null {
-  const file = readSegmentFile(name);
+function plannedFile(
+  name: string,
+  renditions: ReadonlySet<RenditionName>,
+  packager: Packager,
+): SegmentFile | null {
+  const file = readSegmentFile(name, packager);
   const rendition = TRACK_RENDITIONS.find((known) => known === file?.rendition);
   if (file === null || rendition === undefined) return null;
   if (renditions.has(rendition) && /^(0|[1-9]\d*)$/.test(file.sequence)) {

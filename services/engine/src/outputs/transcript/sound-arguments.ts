@@ -1,7 +1,8 @@
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
+import type { PackagingName } from '@framelane/contracts/packaging';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
-import { READ_SEGMENTS } from '../stored-tracks.ts';
+import { readSegments } from '../stored-tracks.ts';
 import { SAMPLE_RATE } from './quiet-cut.ts';
 
 /** The samples, in the folder of the output: mono, 16 bits, little-endian. */
@@ -11,9 +12,13 @@ export const SOUND_FILE = 'sound';
  * The run that decodes an audio rendition to samples. The first one belongs to the first frame of the video: what is missing before it is silence,
  * and so are gaps.
  */
-export function soundArguments(rendition: string, startTimestamp: number): FfmpegCommandLine {
+export function soundArguments(
+  rendition: string,
+  packaging: PackagingName,
+  startTimestamp: number,
+): FfmpegCommandLine {
   return {
-    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READ_SEGMENTS],
+    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...readSegments(packaging)],
     input: `file:${SOURCE_FOLDER}/${rendition}`,
     outputs: [
       {

@@ -77,7 +77,7 @@ export const TRANSCRIPT: DerivationKind<DerivationOf<'transcript'>> = {
 };
 
 async function fetchSound(
-  { tracks: [track], output }: Job,
+  { packaging, tracks: [track], output }: Job,
   directory: string,
   context: RunContext,
 ): Promise<void> {
@@ -88,6 +88,7 @@ async function fetchSound(
   let fetched = 0;
   await fetchTrack(track, path, {
     objects,
+    packaging,
     contentKey: output.contentKey,
     signal,
     onFetched: (bytes) => {
@@ -99,12 +100,12 @@ async function fetchSound(
 }
 
 async function decode(
-  { work, duration, startTimestamp }: Job,
+  { work, packaging, duration, startTimestamp }: Job,
   directory: string,
   context: RunContext,
 ): Promise<void> {
   const run = { program: context.tools.remuxFfmpeg, seconds: duration };
-  await runOnStored(soundArguments(work.rendition, startTimestamp), run, directory, context);
+  await runOnStored(soundArguments(work.rendition, packaging, startTimestamp), run, directory, context);
   context.onProgress(DECODED);
 }
 

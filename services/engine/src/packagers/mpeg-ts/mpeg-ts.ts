@@ -1,4 +1,6 @@
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { PACKAGINGS } from '@framelane/contracts/packaging';
+import { TIMESTAMP_OFFSET_SECONDS } from '../../ffmpeg/timestamps.ts';
 import type { Packager } from '../packager.ts';
 import { completeCounters, joinCounters } from './continuity.ts';
 import { groupsOf } from './groups.ts';
@@ -10,21 +12,28 @@ const TABLES_SECONDS = 1_000_000;
 
 /** Transport streams, each with one elementary stream: video as a byte stream (annex B), or AAC in ADTS. */
 export const MPEG_TS: Packager = {
-  ...PACKAGINGS['mpeg-ts'],
+  ...PACKAGINGS.ts,
   demuxer: 'mpegts',
-  hlsOptions: ['-hls_segment_type', 'mpegts'],
-  segmentOptions: [
+  muxerDelaySeconds: PACKAGINGS.ts.startTimestamp / CLOCK_HZ - TIMESTAMP_OFFSET_SECONDS,
+  hasInitialization: false,
+  hlsOptions: () => ['-hls_segment_type', 'mpegts'],
+  segmentOptions: () => [
     ...['-segment_format', 'mpegts'],
     ...['-segment_format_options', `pat_period=${TABLES_SECONDS}:sdt_period=${TABLES_SECONDS}`],
     ...['-individual_header_trailer', '0'],
   ],
-  readSegment,
-  readIFrames,
-  groupsOf,
+  open: (reader) => ({
+    initialization: null,
+    read: (segment, options) => readSegment(segment, reader, options),
+    iFrames: (chunks, minSeconds) => readIFrames(chunks, reader, minSeconds),
+    groups: (segment) => groupsOf(segment, reader),
+    start: firstTimestamp,
+    delay: decodingDelay,
+    frameSeconds: (segment) => reader.frameSeconds?.(elementaryStream(segment)) ?? 0,
+  }),
+  configurationOf: () => null,
   completed: completeCounters,
-  streamOf: elementaryStream,
-  startOf: firstTimestamp,
-  delayOf: decodingDelay,
   joined: joinCounters,
-  editUnits,
+  adopted: (segment, { declare }, codecs) => editUnits(segment, (beginning) => declare(beginning, codecs)),
+  extended: () => null,
 };

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
-import { AUDIO_ENCODER } from '../../../encoders/encoders.ts';
-import { PACKAGER } from '../../../packagers/packagers.ts';
-import { segmentFile } from '../../../packagers/segment-files.ts';
+import { readerOf } from '../../../encoders/encoders.ts';
+import { initializationFile, segmentFile } from '../../../packagers/segment-files.ts';
 import { grantFile, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
 import { readFrom, type ToolOutput } from '../../../sandbox/tool-output.ts';
 import { incompleteOutput } from '../../../transcode-failure.ts';
@@ -11,9 +10,17 @@ import { inParallel } from '../../in-parallel.ts';
 import type { ClipJob } from '../../kinds.ts';
 import { runOnStored } from '../../run-on-stored.ts';
 import { maxSegmentBytes, type RunContext } from '../../stored-run.ts';
-import { fetchSegment, fetchSegments, segmentsOf, writeSegments } from '../../stored-tracks.ts';
+import {
+  fetchSegment,
+  fetchSegments,
+  initializationOf,
+  segmentsOf,
+  withInitialization,
+  writeSegments,
+} from '../../stored-tracks.ts';
+import { initializationFact, openOutput, readInitializationFile } from '../output-reader.ts';
 import { type AudioInput, audioArguments, audioCuts, firstFileOf } from './clip-audio.ts';
-import { audioTracksOf, rangeOf } from './clip-job.ts';
+import { audioTracksOf, packagerOfClip, rangeOf, readingOf } from './clip-job.ts';
 import { type Stored, storeSegment } from './clip-storage.ts';
 
 type Track = ReturnType<typeof audioTracksOf>[number];
@@ -43,21 +50,20 @@ async function fetchAudio(
   job: ClipJob,
   track: Track,
   directory: string,
-  { objects, tools, signal }: RunContext,
+  context: RunContext,
 ): Promise<AudioInput> {
   const path = join(directory, SOURCE_FOLDER, track.name);
-  const { contentKey } = job.parent;
   const { first, end } = rangeOf(job, track.name);
-  const reading = { objects, contentKey, signal };
+  const reading = readingOf(job, context);
   const begin = await fetchSegment(track, first, reading);
   const segments = async function* () {
     yield begin;
     yield* fetchSegments(track, segmentsOf(track, { first: first + 1, end }), reading);
   };
-  await writeSegments(path, segments(), reading);
-  await grantFile(path, tools.account);
-  const frameSeconds = AUDIO_ENCODER.frameSeconds(PACKAGER.streamOf(begin));
-  return { start: PACKAGER.startOf(begin), frameSeconds };
+  await writeSegments(path, withInitialization(track, segments()), reading);
+  await grantFile(path, context.tools.account);
+  const reader = packagerOfClip(job).open(readerOf(track.name), initializationOf(track));
+  return { start: reader.start(begin), frameSeconds: reader.frameSeconds(begin) };
 }
 
 async function store(
@@ -68,25 +74,25 @@ async function store(
   context: RunContext,
 ): Promise<StoredRendition> {
   const firstFile = firstFileOf(job, input);
+  const packager = packagerOfClip(job);
   // The last cut is the end.
   const count = audioCuts(job, input.frameSeconds).length - 1;
+  const section = await readInitializationFile(files, initializationFile(name), packager);
+  const reader = openOutput(name, packager, section);
   const segments: Stored[] = await inParallel(
     [...Array(count).keys()],
     async (sequence, signal) => {
-      const fileName = segmentFile(name, firstFile + sequence);
+      const fileName = segmentFile(name, firstFile + sequence, packager);
       const file = await files.file(fileName, maxSegmentBytes(job.plan.encode));
       if (file === null || file.bytes === 0) throw incompleteOutput(`${fileName} is missing`);
       try {
-        return await storeSegment(
-          job.output,
-          { name, sequence, segment: await buffer(readFrom(file)) },
-          { ...context, signal },
-        );
+        const segment = await buffer(readFrom(file));
+        return await storeSegment(job, { name, sequence, segment }, reader, { ...context, signal });
       } finally {
         await file.handle.close();
       }
     },
     context.signal,
   );
-  return { name, codecs, first: 0, segments };
+  return { name, codecs, ...initializationFact(reader), first: 0, segments };
 }

@@ -1,13 +1,11 @@
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import type { FfmpegCommandLine } from '../../../ffmpeg/run-ffmpeg.ts';
-import { PACKAGER } from '../../../packagers/packagers.ts';
-import { segmentFile } from '../../../packagers/segment-files.ts';
+import { initializationFile, segmentFile } from '../../../packagers/segment-files.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
 import { toNumber } from '../../../source/frame-rate.ts';
 import type { ClipJob } from '../../kinds.ts';
-import { READ_SEGMENTS } from '../../stored-tracks.ts';
-import { audioTracksOf, shiftOf, timestampOf } from './clip-job.ts';
-import { MUXER_DELAY_SECONDS } from './edge-arguments.ts';
+import { readSegments } from '../../stored-tracks.ts';
+import { audioTracksOf, packagerOfClip, shiftOf, timestampOf } from './clip-job.ts';
 
 /** Timestamps are rounded. */
 const ROUNDING_SECONDS = 0.001;
@@ -46,11 +44,13 @@ export function firstFileOf(job: ClipJob, { start, frameSeconds }: AudioInput): 
 export function audioArguments(job: ClipJob, inputs: readonly AudioInput[]): FfmpegCommandLine {
   const tracks = audioTracksOf(job);
   const [first = '', ...others] = tracks.map(({ name }) => `file:${SOURCE_FOLDER}/${name}`);
-  const offset = shiftOf(job) - MUXER_DELAY_SECONDS;
+  const packager = packagerOfClip(job);
+  const reading = readSegments(job.plan.encode.packaging);
+  const offset = shiftOf(job) - packager.muxerDelaySeconds;
   return {
-    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...READ_SEGMENTS],
+    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...reading],
     input: first,
-    moreInputs: others.map((path) => ({ options: READ_SEGMENTS, path })),
+    moreInputs: others.map((path) => ({ options: reading, path })),
     outputs: tracks.map(({ name }, at) => {
       const input = inputs[at] as AudioInput;
       // From version 7 on, ffmpeg counts the times of cuts from the first frame. So the first frame is at zero, just not before it.
@@ -59,11 +59,12 @@ export function audioArguments(job: ClipJob, inputs: readonly AudioInput[]): Ffm
       return {
         options: [
           ...['-map', `${at}:a:0`, '-map_metadata', '-1', '-c', 'copy'],
-          ...['-output_ts_offset', (-begin).toFixed(6), '-f', 'segment', ...PACKAGER.segmentOptions],
+          ...['-output_ts_offset', (-begin).toFixed(6), '-f', 'segment'],
+          ...packager.segmentOptions(`${OUTPUT_FOLDER}/${initializationFile(name)}`),
           ...['-segment_times', cuts.map((seconds) => (seconds - begin).toFixed(6)).join(',')],
           ...['-initial_offset', (begin + offset).toFixed(6)],
         ],
-        path: `${OUTPUT_FOLDER}/${segmentFile(name, '%d')}`,
+        path: `${OUTPUT_FOLDER}/${segmentFile(name, '%d', packager)}`,
       };
     }),
   };

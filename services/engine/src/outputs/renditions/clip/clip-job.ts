@@ -1,12 +1,24 @@
 import type { ClaimedClip } from '@framelane/contracts/internal-api';
-import { CLOCK_HZ, START_TIMESTAMP } from '@framelane/contracts/manifest';
-import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
+import { PACKAGINGS } from '@framelane/contracts/packaging';
+import {
+  type AudioRendition,
+  isAudioRendition,
+  type RenditionName,
+  type SurroundRendition,
+} from '@framelane/contracts/renditions';
 import { isSoundAlone } from '@framelane/contracts/transcode-plan';
+import type { Packager } from '../../../packagers/packager.ts';
+import { packagerOf } from '../../../packagers/packagers.ts';
 import { toNumber } from '../../../source/frame-rate.ts';
 import type { ClipJob } from '../../kinds.ts';
+import type { RunContext } from '../../stored-run.ts';
+import type { Reading } from '../../stored-tracks.ts';
 
 /** A stored rendition of the parent. */
 type ParentTrack = ClaimedClip['parent']['tracks'][number];
+
+type AudioTrack = ParentTrack & { name: AudioRendition | SurroundRendition };
 
 /** A segment of the clip's video that has a part of one segment of the parent. */
 export type Edge = {
@@ -42,8 +54,22 @@ export function trackOf({ parent }: Pick<ClipJob, 'parent'>, name: RenditionName
   return track;
 }
 
-export function audioTracksOf({ parent }: Pick<ClipJob, 'parent'>): ParentTrack[] {
-  return parent.tracks.filter(({ name }) => isAudioRendition(name));
+/** How the segments of the parent are packed, and those of the clip. */
+export function packagerOfClip({ plan }: Pick<ClipJob, 'plan'>): Packager {
+  return packagerOf(plan.encode.packaging);
+}
+
+/** What reading segments of the parent needs. */
+export function readingOf(
+  { plan, parent }: Pick<ClipJob, 'plan' | 'parent'>,
+  { objects, signal }: Pick<RunContext, 'objects' | 'signal'>,
+): Reading {
+  const { contentKey } = parent;
+  return { objects, packaging: plan.encode.packaging, contentKey, signal };
+}
+
+export function audioTracksOf({ parent }: Pick<ClipJob, 'parent'>): AudioTrack[] {
+  return parent.tracks.filter((track): track is AudioTrack => isAudioRendition(track.name));
 }
 
 /** The timestamp of a frame of the clip in the segments of the parent, in seconds. */
@@ -56,5 +82,7 @@ export function timestampOf({ plan: { encode }, work, parent }: ClipJob, frame: 
  * video.
  */
 export function shiftOf(job: ClipJob): number {
-  return isSoundAlone(job.plan.encode) ? START_TIMESTAMP / CLOCK_HZ - timestampOf(job, 0) : 0;
+  const { encode } = job.plan;
+  if (!isSoundAlone(encode)) return 0;
+  return PACKAGINGS[encode.packaging].startTimestamp / CLOCK_HZ - timestampOf(job, 0);
 }

@@ -1,18 +1,20 @@
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import { I_FRAME_RENDITION, type RenditionName, type VideoRendition } from '@framelane/contracts/renditions';
 import { isSoundAlone } from '@framelane/contracts/transcode-plan';
-import { PACKAGER } from '../../../packagers/packagers.ts';
+import { readerOf } from '../../../encoders/encoders.ts';
+import type { SegmentReader } from '../../../packagers/packager.ts';
 import { iFrameSource } from '../../../plan/encode-plan.ts';
 import type { ToolOutput } from '../../../sandbox/tool-output.ts';
 import { inParallel } from '../../in-parallel.ts';
 import type { ClipJob } from '../../kinds.ts';
 import type { RunContext } from '../../stored-run.ts';
-import { fetchSegment } from '../../stored-tracks.ts';
+import { fetchSegment, initializationOf } from '../../stored-tracks.ts';
 import { together } from '../../together.ts';
+import { initializationFact } from '../output-reader.ts';
 import { storeAudio } from './clip-audio-run.ts';
-import { rangeOf, trackOf } from './clip-job.ts';
+import { packagerOfClip, rangeOf, readingOf, trackOf } from './clip-job.ts';
 import { type Stored, storeSegment } from './clip-storage.ts';
-import { type MadeEdge, makeEdges } from './edges.ts';
+import { extendedBy, type MadeEdge, makeEdges } from './edges.ts';
 
 /**
  * Makes all renditions of a clip: makes the edges, takes over the other segments of its video with another key, and cuts its audio. Throws a
@@ -37,9 +39,34 @@ export async function makeClipRenditions(
     const ofEdges = await storeEdges(job, name, edges.get(name) ?? [], { ...context, onStored });
     const heads = job.work.head ? 1 : 0;
     const segments = [...ofEdges.slice(0, heads), ...(middle.get(name) ?? []), ...ofEdges.slice(heads)];
-    video.push({ name, codecs: trackOf(job, name).codecs, first: 0, segments });
+    const reader = readerOfClip(job, name, edges);
+    video.push({
+      name,
+      codecs: trackOf(job, name).codecs,
+      ...initializationFact(reader),
+      first: 0,
+      segments,
+    });
   }
   return [...video, ...audio, ...(await storeIFrames(job, edges, context))];
+}
+
+/** The reader of the segments of a rendition of the clip. */
+function readerOfClip(
+  job: ClipJob,
+  name: VideoRendition,
+  edges: ReadonlyMap<VideoRendition, readonly MadeEdge[]>,
+): SegmentReader {
+  const initialization = (edges.get(name) ?? []).reduce(
+    (section, edge) => extendedBy(job, name, section, edge.initialization),
+    initializationOf(trackOf(job, name)),
+  );
+  return packagerOfClip(job).open(readerOf(name), initialization);
+}
+
+/** The reader of the segments of the parent, which also reads those of the clip. */
+function readerOfParent(job: ClipJob, name: VideoRendition): SegmentReader {
+  return packagerOfClip(job).open(readerOf(name), initializationOf(trackOf(job, name)));
 }
 
 /** Counts the stored segments of video. They are the larger part of the work. */
@@ -63,16 +90,17 @@ type Storing = Pick<RunContext, 'objects' | 'signal'> & { onStored: () => void }
 
 /** Stores the segments of video that are those of the parent, between the edges. */
 async function storeMiddle(job: ClipJob, context: Storing): Promise<Map<VideoRendition, Stored[]>> {
-  const { output, plan, work } = job;
+  const { plan, work } = job;
   const end = plan.segmentStarts.length - (work.tail ? 1 : 0);
   const sequences = [...plan.segmentStarts.keys()].slice(work.head ? 1 : 0, end);
   const stored = new Map<VideoRendition, Stored[]>();
   for (const { name } of plan.encode.videoRenditions) {
     const { first } = rangeOf(job, name);
+    const reader = readerOfParent(job, name);
     const store = async (sequence: number, signal: AbortSignal) => {
       const storing = { ...context, signal };
       const segment = await fetchOf(job, name, first + sequence, storing);
-      const result = await storeSegment(output, { name, sequence, segment }, storing);
+      const result = await storeSegment(job, { name, sequence, segment }, reader, storing);
       context.onStored();
       return result;
     };
@@ -88,7 +116,9 @@ async function storeEdges(
   edges: readonly MadeEdge[],
   context: Storing,
 ): Promise<Stored[]> {
-  const { output, plan } = job;
+  const { plan } = job;
+  const packager = packagerOfClip(job);
+  const reader = readerOfParent(job, name);
   const { first } = rangeOf(job, name);
   const fetched = (sequence: number) => fetchOf(job, name, first + sequence, context);
   const stored: Stored[] = [];
@@ -99,11 +129,11 @@ async function storeEdges(
     let segment = made;
     if (sequence > 0) {
       const before = previous?.sequence === sequence - 1 ? previous.segment : await fetched(sequence - 1);
-      segment = PACKAGER.joined(made, { after: before });
+      segment = packager.joined(made, { after: before });
     } else if (!isBeforeEdge && plan.segmentStarts.length > 1) {
-      segment = PACKAGER.joined(made, { before: await fetched(1) });
+      segment = packager.joined(made, { before: await fetched(1) });
     }
-    stored.push(await storeSegment(output, { name, sequence, segment }, context));
+    stored.push(await storeSegment(job, { name, sequence, segment }, reader, context));
     context.onStored();
     previous = { sequence, segment };
   }
@@ -116,7 +146,7 @@ async function storeIFrames(
   edges: ReadonlyMap<VideoRendition, readonly MadeEdge[]>,
   context: RunContext,
 ): Promise<StoredRendition[]> {
-  const { plan, output } = job;
+  const { plan } = job;
   const source = iFrameSource(plan.encode.videoRenditions);
   if (!plan.iFrames || source === null) return [];
   const ofEdges = edges.get(source) ?? [];
@@ -130,6 +160,7 @@ async function storeIFrames(
               segment,
         ),
       );
+  const reader = readerOfClip(job, source, edges);
   const { first, end } = rangeOf(job, I_FRAME_RENDITION);
   const frames = [
     ...ofEdge(true),
@@ -143,20 +174,30 @@ async function storeIFrames(
     frames.map((read, sequence) => ({ read, sequence })),
     async ({ read, sequence }, signal) => {
       const segment = await read(signal);
-      return storeSegment(output, { name: I_FRAME_RENDITION, sequence, segment }, { ...context, signal });
+      return storeSegment(job, { name: I_FRAME_RENDITION, sequence, segment }, reader, {
+        ...context,
+        signal,
+      });
     },
     context.signal,
   );
   if (segments.length === 0) return [];
-  return [{ name: I_FRAME_RENDITION, codecs: trackOf(job, source).codecs, first: 0, segments }];
+  return [
+    {
+      name: I_FRAME_RENDITION,
+      codecs: trackOf(job, source).codecs,
+      ...initializationFact(reader),
+      first: 0,
+      segments,
+    },
+  ];
 }
 
 function fetchOf(
   job: ClipJob,
   name: RenditionName,
   sequence: number,
-  { objects, signal }: Pick<RunContext, 'objects' | 'signal'>,
+  context: Pick<RunContext, 'objects' | 'signal'>,
 ): Promise<Buffer> {
-  const { contentKey } = job.parent;
-  return fetchSegment(trackOf(job, name), sequence, { objects, contentKey, signal });
+  return fetchSegment(trackOf(job, name), sequence, readingOf(job, context));
 }

@@ -1,20 +1,17 @@
-import { CLOCK_HZ, START_TIMESTAMP } from '@framelane/contracts/manifest';
 import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { encoderOf } from '../../../encoders/encoders.ts';
-import { MAX_THREADS, TIMESTAMP_OFFSET_SECONDS, WITHOUT_METADATA } from '../../../ffmpeg/arguments.ts';
+import { MAX_THREADS, WITHOUT_METADATA } from '../../../ffmpeg/arguments.ts';
 import { pieceEncoderOptions } from '../../../ffmpeg/encoder-options.ts';
 import type { FfmpegCommandLine } from '../../../ffmpeg/run-ffmpeg.ts';
-import { segmentFile } from '../../../packagers/segment-files.ts';
+import type { Packager } from '../../../packagers/packager.ts';
+import { initializationFile, segmentFile } from '../../../packagers/segment-files.ts';
 import { KEY_FRAME_SECONDS } from '../../../plan/key-frames.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
 import { toFraction, toNumber } from '../../../source/frame-rate.ts';
 import type { ClipJob } from '../../kinds.ts';
-import { READ_SEGMENTS } from '../../stored-tracks.ts';
+import { readSegments } from '../../stored-tracks.ts';
 import { pieceOutputOptions } from '../piece-arguments.ts';
-import { timestampOf } from './clip-job.ts';
-
-/** What the muxer adds to all timestamps, so that no decoding time is negative. */
-export const MUXER_DELAY_SECONDS = START_TIMESTAMP / CLOCK_HZ - TIMESTAMP_OFFSET_SECONDS;
+import { packagerOfClip, timestampOf } from './clip-job.ts';
 
 /** Frames of a group of pictures that are encoded again, counted from the first one of the clip. */
 export type Cut = {
@@ -23,6 +20,8 @@ export type Cut = {
   frames: number;
   /** How they continue the frames around them; null if an encoder with the settings of the plan does so anyway. */
   continuation: { codecs: string; delaySeconds: number } | null;
+  /** The initialization section of the rendition; null if the packaging has none. */
+  initialization: Buffer | null;
 };
 
 /** The file with the group that a cut is made from, in the folder of the inputs. */
@@ -31,8 +30,13 @@ export function cutInput({ rendition, firstFrame }: Cut): string {
 }
 
 /** The file that has a cut, in the folder of the outputs. */
-export function cutOutput({ rendition, firstFrame }: Cut): string {
-  return segmentFile(rendition.name, firstFrame);
+export function cutOutput({ rendition, firstFrame }: Cut, packager: Packager): string {
+  return segmentFile(rendition.name, firstFrame, packager);
+}
+
+/** The file that has the initialization section of a cut, if the packaging has them. */
+export function cutInitialization({ rendition, firstFrame }: Cut): string {
+  return initializationFile(`${rendition.name}-${firstFrame}`);
 }
 
 /**
@@ -41,7 +45,8 @@ export function cutOutput({ rendition, firstFrame }: Cut): string {
  */
 export function cutArguments(job: ClipJob, cuts: readonly Cut[], threads: number): FfmpegCommandLine {
   const limited = Math.min(threads, MAX_THREADS);
-  const reading = ['-threads', String(limited), ...READ_SEGMENTS];
+  const packager = packagerOfClip(job);
+  const reading = ['-threads', String(limited), ...readSegments(job.plan.encode.packaging)];
   const [first = '', ...others] = cuts.map((cut) => `file:${SOURCE_FOLDER}/${cutInput(cut)}`);
   return {
     inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-copyts', ...reading],
@@ -49,14 +54,16 @@ export function cutArguments(job: ClipJob, cuts: readonly Cut[], threads: number
     moreInputs: others.map((path) => ({ options: reading, path })),
     outputs: cuts.map((cut, at) => ({
       options: ['-map', `${at}:v:0`, ...WITHOUT_METADATA, ...cutOptions(job, cut, limited)],
-      path: `${OUTPUT_FOLDER}/${segmentFile(cut.rendition.name, '%d')}`,
+      path: `${OUTPUT_FOLDER}/${segmentFile(cut.rendition.name, '%d', packager)}`,
     })),
   };
 }
 
 function cutOptions(job: ClipJob, cut: Cut, threads: number): string[] {
   const { encode, encoder } = job.plan;
-  const { rendition, frames, continuation } = cut;
+  const { rendition, frames, continuation, initialization } = cut;
+  const packager = packagerOfClip(job);
+  const { continuation: continuing, reader } = encoderOf(rendition.name);
   const start = timestampOf(job, cut.firstFrame);
   const piece = {
     // ffmpeg names the file by this number.
@@ -72,10 +79,17 @@ function cutOptions(job: ClipJob, cut: Cut, threads: number): string[] {
     ...pieceEncoderOptions(rendition, { plan: encode, piece, settings }),
     ...(continuation === null
       ? []
-      : encoderOf(rendition.name)
-          .continuation(continuation.codecs, continuation.delaySeconds)
-          .options.flatMap(([option, value]) => [`${option}:v`, value])),
-    ...pieceOutputOptions(rendition, piece, Number((start - MUXER_DELAY_SECONDS).toFixed(6))),
+      : continuing(
+          continuation.codecs,
+          continuation.delaySeconds,
+          packager.configurationOf(initialization, reader),
+        ).flatMap(([option, value]) => [`${option}:v`, value])),
+    ...pieceOutputOptions(
+      rendition,
+      piece,
+      Number((start - packager.muxerDelaySeconds).toFixed(6)),
+      packager.segmentOptions(`${OUTPUT_FOLDER}/${cutInitialization(cut)}`, initialization),
+    ),
   ];
 }
 

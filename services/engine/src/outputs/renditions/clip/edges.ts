@@ -4,9 +4,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { VideoRendition } from '@framelane/contracts/renditions';
 import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
-import { encoderOf } from '../../../encoders/encoders.ts';
+import { encoderOf, readerOf } from '../../../encoders/encoders.ts';
 import { type IFrame, InvalidSegmentError } from '../../../packagers/packager.ts';
-import { PACKAGER } from '../../../packagers/packagers.ts';
 import { copiedRenditions, iFrameSource } from '../../../plan/encode-plan.ts';
 import { MIN_I_FRAME_SECONDS } from '../../../plan/key-frames.ts';
 import { grantFile, SOURCE_FOLDER } from '../../../sandbox/job-folder.ts';
@@ -16,15 +15,21 @@ import { incompleteOutput } from '../../../transcode-failure.ts';
 import type { ClipJob } from '../../kinds.ts';
 import { runOnStored } from '../../run-on-stored.ts';
 import { maxSegmentBytes, type RunContext } from '../../stored-run.ts';
-import { fetchSegment } from '../../stored-tracks.ts';
+import { fetchSegment, initializationOf } from '../../stored-tracks.ts';
 import { together } from '../../together.ts';
-import { readSegmentInfo } from '../segment-info.ts';
-import { type Edge, edgesOf, timestampOf, trackOf } from './clip-job.ts';
-import { type Cut, cutArguments, cutInput, cutOutput } from './edge-arguments.ts';
+import { openOutput, readInitializationFile } from '../output-reader.ts';
+import { assertNotEmpty } from '../segment-info.ts';
+import { type Edge, edgesOf, packagerOfClip, readingOf, timestampOf, trackOf } from './clip-job.ts';
+import { type Cut, cutArguments, cutInitialization, cutInput, cutOutput } from './edge-arguments.ts';
 import { type EdgePart, edgeParts } from './edge-parts.ts';
 
-/** An edge of a rendition: its segment, and its I-frames if they are stored. */
-export type MadeEdge = { edge: Edge; segment: Buffer; iFrames: readonly IFrame[] };
+/** An edge of a rendition: its segment, the initialization section of the rendition with it, and its I-frames if they are stored. */
+export type MadeEdge = {
+  edge: Edge;
+  segment: Buffer;
+  initialization: Buffer | null;
+  iFrames: readonly IFrame[];
+};
 
 /** Encoders decode so few frames when they are shown, and not earlier, as the frames around them. So these are encoded as those of a copy. */
 const UNDELAYED_FRAMES = 2;
@@ -71,13 +76,14 @@ async function planParts(
   job: ClipJob,
   edge: Edge,
   rendition: VideoRenditionPlan,
-  { objects, signal }: RunContext,
+  context: RunContext,
 ): Promise<PlannedPart[]> {
-  const { parent, plan } = job;
+  const { plan } = job;
   const track = trackOf(job, rendition.name);
-  const fetched = (sequence: number) =>
-    fetchSegment(track, sequence, { objects, contentKey: parent.contentKey, signal });
-  const groups = PACKAGER.groupsOf(await fetched(edge.parentSequence), encoderOf(rendition.name).reader);
+  const initialization = initializationOf(track);
+  const reader = packagerOfClip(job).open(readerOf(rendition.name), initialization);
+  const fetched = (sequence: number) => fetchSegment(track, sequence, readingOf(job, context));
+  const groups = reader.groups(await fetched(edge.parentSequence));
   const parts = edgeParts(job, edge, rendition, groups);
   const isCopied = copiedRenditions(plan.encode).has(rendition.name);
   const hasNext = edge.sequence + 1 < plan.segmentStarts.length;
@@ -90,10 +96,11 @@ async function planParts(
     const isUndelayed = Math.ceil(part.frames / rendition.frameStep) <= UNDELAYED_FRAMES;
     const continuation =
       !part.isWhole && (isCopied || isUndelayed)
-        ? { codecs: track.codecs, delaySeconds: PACKAGER.delayOf(await continued()) }
+        ? { codecs: track.codecs, delaySeconds: reader.delay(await continued()) }
         : null;
     const { firstFrame, frames } = part;
-    planned.push({ part, cut: part.isWhole ? null : { rendition, firstFrame, frames, continuation } });
+    const cut = { rendition, firstFrame, frames, continuation, initialization };
+    planned.push({ part, cut: part.isWhole ? null : cut });
   }
   return planned;
 }
@@ -109,7 +116,7 @@ async function encode(
   for (const { part, cut } of parts) {
     if (cut === null) continue;
     const path = join(directory, SOURCE_FOLDER, cutInput(cut));
-    await writeFile(path, part.group);
+    await writeFile(path, Buffer.concat([cut.initialization ?? Buffer.alloc(0), part.group]));
     await grantFile(path, context.tools.account);
     cuts.push(cut);
   }
@@ -125,42 +132,62 @@ async function joinParts(
   edge: Edge,
   { name, parts, files }: { name: VideoRendition; parts: readonly PlannedPart[]; files: ToolOutput },
 ): Promise<MadeEdge> {
+  const packager = packagerOfClip(job);
   let segment = Buffer.alloc(0);
+  let initialization = initializationOf(trackOf(job, name));
   for (const { part, cut } of parts) {
-    const next = cut === null ? part.group : await readCut(job, cut, files);
-    segment = Buffer.concat([segment, PACKAGER.joined(next, { after: segment })]);
+    const made = cut && (await readCut(job, cut, files));
+    if (made) initialization = extendedBy(job, name, initialization, made.initialization);
+    const next = made?.segment ?? part.group;
+    segment = Buffer.concat([segment, packager.joined(next, { after: segment })]);
   }
   const { encode, iFrames } = job.plan;
   const isSource = iFrames && name === iFrameSource(encode.videoRenditions);
-  const { reader } = encoderOf(name);
+  const reader = packager.open(readerOf(name), initialization);
   return {
     edge,
     segment,
-    iFrames: isSource
-      ? await PACKAGER.readIFrames(Readable.from([segment]), reader, MIN_I_FRAME_SECONDS)
-      : [],
+    initialization,
+    iFrames: isSource ? await reader.iFrames(Readable.from([segment]), MIN_I_FRAME_SECONDS) : [],
   };
 }
 
 /** Reads an encoded cut. Throws an InvalidSegmentError if it does not have the frames that it should have. */
-async function readCut(job: ClipJob, cut: Cut, files: ToolOutput): Promise<Buffer> {
+async function readCut(
+  job: ClipJob,
+  cut: Cut,
+  files: ToolOutput,
+): Promise<Pick<MadeEdge, 'segment' | 'initialization'>> {
   const { rendition, firstFrame, frames } = cut;
   const { name, frameStep } = rendition;
-  const fileName = cutOutput(cut);
+  const packager = packagerOfClip(job);
+  const fileName = cutOutput(cut, packager);
   const file = await files.file(fileName, maxSegmentBytes(job.plan.encode));
   if (file === null) throw incompleteOutput(`${fileName} is missing`);
   try {
-    const { start, units } = await readSegmentInfo(file, {
-      rendition: name,
-      sequence: firstFrame,
-      isCopy: false,
-    });
+    assertNotEmpty(file, { rendition: name, sequence: firstFrame });
+    const section = await readInitializationFile(files, cutInitialization(cut), packager);
+    const { start, units } = await openOutput(name, packager, section).read(file, { isCopy: false });
     const isPlanned = Math.abs(start - timestampOf(job, firstFrame)) <= TOLERANCE_SECONDS;
     if (!isPlanned || units !== Math.ceil(frames / frameStep))
       throw new InvalidSegmentError(`${fileName} has ${units} frames from ${start} s`);
-    const { declare } = encoderOf(name).continuation(trackOf(job, name).codecs, 0);
-    return PACKAGER.editUnits(await buffer(readFrom(file)), declare);
+    const segment = packager.adopted(
+      await buffer(readFrom(file)),
+      encoderOf(name),
+      trackOf(job, name).codecs,
+    );
+    return { segment, initialization: section };
   } finally {
     await file.handle.close();
   }
+}
+
+/** The initialization section of a rendition of the clip with one more edge or cut; null if the packaging has none. */
+export function extendedBy(
+  job: ClipJob,
+  name: VideoRendition,
+  initialization: Buffer | null,
+  other: Buffer | null,
+): Buffer | null {
+  return packagerOfClip(job).extended(initialization, other, encoderOf(name), trackOf(job, name).codecs);
 }

@@ -1,0 +1,134 @@
+import { buffer } from 'node:stream/consumers';
+import { PACKAGINGS } from '@framelane/contracts/packaging';
+import type { SampleReader } from '../../encoders/stream-reader.ts';
+import { ROUNDING_SECONDS } from '../../plan/key-frames.ts';
+import { readFrom, ToolOutputError } from '../../sandbox/tool-output.ts';
+import { incompleteOutput } from '../../transcode-failure.ts';
+import { type IFrame, InvalidSegmentError, type Packager, type SegmentReader } from '../packager.ts';
+import { isSync, type Sample, samplesOf, segmentOf } from './fragments.ts';
+import { type Initialization, readInitialization, timescaleOf, withConfiguration } from './initialization.ts';
+
+/**
+ * Options of ffmpeg's muxer of MP4. Decoding times are those of the stream (`frag_discont`), and no edit list moves them, so the segments of
+ * all runs have the same clock. Composition offsets are positive: with negative ones, ffmpeg and mpv would show video late.
+ */
+const CLOCK_OPTIONS = ['use_editlist=0', 'avoid_negative_ts=disabled'];
+
+/** Fragmented MP4 (ISO/IEC 23000-19), each segment of one track in one fragment, with a common initialization section. */
+export const CMAF: Packager = {
+  ...PACKAGINGS.cmaf,
+  demuxer: 'mov',
+  muxerDelaySeconds: 0,
+  hasInitialization: true,
+  hlsOptions: (initialization) => [
+    ...['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', initialization],
+    ...['-hls_segment_options', ['movflags=+frag_discont', ...CLOCK_OPTIONS].join(':')],
+  ],
+  segmentOptions: (initialization, continued) => [
+    ...['-segment_format', 'mp4', '-segment_header_filename', initialization],
+    ...[
+      '-segment_format_options',
+      [
+        'movflags=+dash+frag_custom+default_base_moof+skip_trailer+frag_discont',
+        ...CLOCK_OPTIONS,
+        ...(continued ? [`video_track_timescale=${timescaleOf(continued)}`] : []),
+      ].join(':'),
+    ],
+    ...['-individual_header_trailer', '0'],
+  ],
+  open: ({ sample }, initialization) => reading(sample, sectionOf(initialization, sample)),
+  configurationOf: (initialization, reader) => sectionOf(initialization, reader.sample).configuration,
+  completed: (segment) => segment,
+  joined: (segment) => segment,
+  adopted: (segment) => segment,
+  extended: (initialization, other, { reader: { sample }, extended }, codecs) => {
+    const own = sectionOf(initialization, sample);
+    const configuration = extended(own.configuration, sectionOf(other, sample).configuration, codecs);
+    return withConfiguration(own.bytes, sample.configurationBox, configuration);
+  },
+};
+
+function sectionOf(initialization: Buffer | null, { configurationBox }: SampleReader): Initialization {
+  if (initialization === null) throw new Error('The initialization section is missing');
+  return readInitialization(initialization, configurationBox);
+}
+
+function reading(reader: SampleReader, track: Initialization): SegmentReader {
+  const { timescale, configuration } = track;
+  const codecs = reader.codecString(configuration);
+  const seconds = (time: number) => time / timescale;
+  const firstOf = (segment: Buffer) => samplesOf(segment, track)[0] as Sample;
+  const canStart = (sample: Sample) => isSync(sample) && reader.isDecodable(sample.bytes);
+  return {
+    initialization: track.bytes.toString('base64'),
+    read: async (file, { isCopy }) => {
+      const samples = readSamples(await buffer(readFrom(file)), track);
+      const [first] = samples;
+      if (first === undefined || !canStart(first))
+        throw new InvalidSegmentError('Decoding cannot start at the beginning of a segment');
+      // The section says it once for all segments.
+      if (isCopy && !samples.every(({ bytes }) => reader.isConfigured(bytes, configuration)))
+        throw new InvalidSegmentError('A segment changes its parameter sets');
+      return {
+        codecs,
+        start: seconds(first.presentationTime),
+        last: seconds(reader.isAudio ? endOf(samples) : latestOf(samples)),
+        units: samples.length,
+        configuration: null,
+      };
+    },
+    iFrames: async (chunks, minSeconds) => {
+      const frames: IFrame[] = [];
+      for (const sample of samplesOf(await buffer(chunks), track)) {
+        if (!canStart(sample)) continue;
+        const start = seconds(sample.presentationTime);
+        const previous = frames.at(-1)?.start ?? Number.NEGATIVE_INFINITY;
+        if (start - previous > minSeconds - ROUNDING_SECONDS)
+          frames.push({ codecs, start, segment: segmentOf([sample], track) });
+      }
+      return frames;
+    },
+    groups: (segment) => {
+      const samples = samplesOf(segment, track);
+      const begins = samples.flatMap((sample, at) => (canStart(sample) ? [at] : []));
+      if (begins[0] !== 0) throw new Error('Decoding cannot start at the beginning of a segment');
+      return begins.map((begin, at) => {
+        const group = samples.slice(begin, begins[at + 1]);
+        return {
+          start: seconds((group[0] as Sample).presentationTime),
+          units: group.length,
+          segment: segmentOf(group, track),
+        };
+      });
+    },
+    start: (segment) => seconds(firstOf(segment).presentationTime),
+    delay: (segment) => {
+      const { presentationTime, decodingTime } = firstOf(segment);
+      return seconds(presentationTime - decodingTime);
+    },
+    frameSeconds: (segment) => seconds(firstOf(segment).duration),
+  };
+}
+
+/** Throws a ToolOutputError for what is no segment, and a retryable failure for a truncated one. */
+function readSamples(segment: Buffer, track: Initialization): Sample[] {
+  if (!TYPES.includes(segment.toString('latin1', 4, 8)))
+    throw new ToolOutputError('A segment is not fragmented MP4');
+  try {
+    return samplesOf(segment, track);
+  } catch (error) {
+    throw incompleteOutput(`A segment is truncated: ${(error as Error).message}`);
+  }
+}
+
+/** The boxes that a segment may begin with. */
+const TYPES = ['styp', 'sidx', 'moof'];
+
+function latestOf(samples: readonly Sample[]): number {
+  return samples.reduce((latest, { presentationTime }) => Math.max(latest, presentationTime), 0);
+}
+
+function endOf(samples: readonly Sample[]): number {
+  const last = samples.at(-1) as Sample;
+  return last.presentationTime + last.duration;
+}
